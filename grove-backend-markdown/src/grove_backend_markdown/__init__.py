@@ -1,0 +1,1 @@
+"""A memory backend of grove; see ``plugin``."""

@@ -1,0 +1,225 @@
+"""Reading and writing files so that other processes, crashes and people's own bytes are safe.
+
+Locks are advisory locks of the kernel (``flock``) on the file itself: nothing is left behind when a
+process dies, and no lock file litters a project. A file that is replaced by renaming gets a new
+inode, so whoever waited for the lock looks again whether it still holds the file of that name.
+"""
+
+import fcntl
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from grove_core.errors import StorageError
+
+LOCK_TIMEOUT_SECONDS: Final = 5.0
+_LOCK_POLL_SECONDS: Final = 0.005
+_NEW_FILE_MODE: Final = 0o666
+_PRIVATE_FILE_MODE: Final = 0o600
+
+
+def read_bytes(path: Path) -> bytes | None:
+    """Read a whole file.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Its content, or ``None`` when there is no such file.
+
+    Raises:
+        StorageError: It is there and cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def read_text(path: Path) -> str | None:
+    r"""Read a text file without changing its line endings.
+
+    Bytes that are no UTF-8 survive as surrogates, so that the text can be written back unchanged.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Its text, or ``None`` when there is no such file.
+
+    Raises:
+        StorageError: It is there and cannot be read.
+    """
+    content = read_bytes(path)
+    return None if content is None else content.decode("utf-8", "surrogateescape")
+
+
+@contextmanager
+def locked(path: Path, *, mode: int = _NEW_FILE_MODE, timeout: float | None = None) -> Iterator[int]:
+    """Hold the exclusive lock of a file, which is created empty when it is not there.
+
+    Args:
+        path: The file; its directory must exist.
+        mode: Permissions of a new file, before the umask.
+        timeout: Seconds to wait for the lock; ``None`` for the usual limit.
+
+    Yields:
+        A descriptor open for reading and appending.
+
+    Raises:
+        StorageError: The file cannot be opened, or the lock is not to be had in time.
+    """
+    deadline = time.monotonic() + (LOCK_TIMEOUT_SECONDS if timeout is None else timeout)
+    try:
+        descriptor = _lock_current(path, mode, deadline)
+    except OSError as error:
+        raise StorageError(f"cannot open {path}: {error.strerror or error}") from error
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _lock_current(path: Path, mode: int, deadline: float) -> int:
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, mode)
+        try:
+            _wait_for_lock(descriptor, path, deadline)
+            if _is_still(descriptor, path):
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+def _wait_for_lock(descriptor: int, path: Path, deadline: float) -> None:
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise StorageError(
+                    f"{path} is locked by another process; try again, or find it with `lsof {path}`"
+                ) from None
+            time.sleep(_LOCK_POLL_SECONDS)
+        else:
+            return
+
+
+def _is_still(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def append_text(path: Path, text: str) -> None:
+    """Append to a file, all or nothing, under its lock.
+
+    A missing final newline of what is there already is healed first.
+
+    Args:
+        path: The file; it and its directory are created when they are not there.
+        text: What to append, usually ending in a newline.
+
+    Raises:
+        StorageError: It could not be written; the file is then as it was.
+    """
+    data = text.encode("utf-8", "surrogateescape")
+    make_directory(path.parent)
+    with locked(path) as descriptor:
+        size = os.fstat(descriptor).st_size
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            data = b"\n" + data
+        try:
+            if os.write(descriptor, data) != len(data):
+                raise OSError(None, "the disk took only a part of it")
+            os.fsync(descriptor)
+        except OSError as error:
+            os.ftruncate(descriptor, size)
+            raise StorageError(f"cannot append to {path}: {error.strerror or error}") from error
+
+
+def edit_text(path: Path, change: Callable[[str], str]) -> None:
+    """Replace a file's text under its lock, by renaming a complete new file into place.
+
+    Permissions are kept, a symbolic link is followed, and nothing is written when nothing changes.
+
+    Args:
+        path: The file, which must exist.
+        change: From the old text to the new one; see ``read_text`` about bytes and line endings.
+
+    Raises:
+        StorageError: It could not be read or written; the file is then as it was.
+    """
+    real = Path(os.path.realpath(path))
+    if not real.exists():
+        raise StorageError(f"cannot edit {path}: there is no such file")
+    with locked(real) as descriptor:
+        before = _read_all(descriptor).decode("utf-8", "surrogateescape")
+        after = change(before)
+        if after != before:
+            mode = os.fstat(descriptor).st_mode & 0o7777
+            replace(real, after.encode("utf-8", "surrogateescape"), mode=mode)
+
+
+def _read_all(descriptor: int) -> bytes:
+    size = os.fstat(descriptor).st_size
+    parts = []
+    offset = 0
+    while offset < size:
+        part = os.pread(descriptor, size - offset, offset)
+        if not part:
+            break
+        parts.append(part)
+        offset += len(part)
+    return b"".join(parts)
+
+
+def replace(path: Path, content: bytes, *, mode: int = _PRIVATE_FILE_MODE) -> None:
+    """Put a complete new file in place of a file, or leave the old one.
+
+    Args:
+        path: The file.
+        content: Its new content.
+        mode: Its permissions.
+
+    Raises:
+        StorageError: It could not be written; the old file is then still there.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns()}.tmp")
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        try:
+            os.fchmod(descriptor, mode)
+            view = memoryview(content)
+            while view:
+                view = view[os.write(descriptor, view) :]
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def make_directory(path: Path) -> None:
+    """Create a directory and its parents where they are missing.
+
+    Args:
+        path: The directory.
+
+    Raises:
+        StorageError: It cannot be created.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(f"cannot create {path}: {error.strerror or error}") from error

@@ -1,0 +1,1 @@
+"""The hooks: one module per event of the coding agent."""

@@ -1,0 +1,1 @@
+"""Adapters for coding agents: payload in, answer out."""

@@ -1,0 +1,49 @@
+"""Ids: new ones for learnings, and what may be one."""
+
+import re
+import secrets
+from datetime import UTC, datetime
+from typing import Final
+
+# RFC 4648 base 32 in lower case: no 0, 1, 8, 9, which look like letters.
+_BASE32: Final = "abcdefghijklmnopqrstuvwxyz234567"
+_RANDOM_CHARACTERS: Final = 6
+_LEARNING_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{2,127}")
+_SESSION_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
+
+
+def new_learning_id(now: datetime) -> str:
+    """Make an id that no other process, clone or branch makes.
+
+    Args:
+        now: The time, for the date in the id.
+
+    Returns:
+        An id such as ``cl_20260206_k3f9a2``.
+    """
+    random_part = "".join(secrets.choice(_BASE32) for _ in range(_RANDOM_CHARACTERS))
+    return f"cl_{now.astimezone(UTC):%Y%m%d}_{random_part}"
+
+
+def is_learning_id(text: str) -> bool:
+    """Tell whether a text can be a learning's id.
+
+    Args:
+        text: What a file or a person says is an id.
+
+    Returns:
+        Whether it has letters, digits, ``-`` and ``_`` only, 3 to 128 of them.
+    """
+    return _LEARNING_ID.fullmatch(text) is not None
+
+
+def is_session_id(text: str) -> bool:
+    """Tell whether a text can be a session's id, and so part of a file name.
+
+    Args:
+        text: What a client says is the id.
+
+    Returns:
+        Whether it has ASCII letters, digits, ``-`` and ``_`` only, at most 128 of them.
+    """
+    return _SESSION_ID.fullmatch(text) is not None

@@ -1,0 +1,1 @@
+"""Routing learnings to memory backends, and the outbox for what could not be delivered."""

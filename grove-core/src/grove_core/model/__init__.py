@@ -1,0 +1,1 @@
+"""The domain model: frozen values and nothing else."""

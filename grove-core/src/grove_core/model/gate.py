@@ -1,0 +1,316 @@
+"""The gate's state, the events that move it, and what it decides."""
+
+from datetime import datetime
+from enum import Enum
+
+from attrs import frozen
+
+from grove_core.model.reflection import ReflectionResult, SkipDecision
+from grove_core.model.ticket import BackgroundTask, Ticket
+
+
+class GateStatus(Enum):
+    """Where a session stands with its reflection."""
+
+    IDLE = "idle"
+    ACTIVE = "active"
+    PENDING = "pending"
+    BLOCKED = "blocked"
+    REFLECTED = "reflected"
+    SKIPPED = "skipped"
+
+    @property
+    def owes_reflection(self) -> bool:
+        """Whether a reflection is owed."""
+        return self in (GateStatus.PENDING, GateStatus.BLOCKED)
+
+
+class AutoSkipDecider(Enum):
+    """Who decides about small changes in session mode."""
+
+    AGENT = "agent"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+@frozen(kw_only=True)
+class GatePolicy:
+    """The numbers that the gate works with; see the configuration keys of the same names.
+
+    Attributes:
+        max_blocks: Blocks given before the breaker opens, 1 to 6.
+        cooldown_seconds: Seconds since the last block after which the count starts again.
+        auto_skip_enabled: Whether small changes are let through in session mode.
+        auto_skip_line_threshold: The most lines a small change has.
+        auto_skip_decider: Who decides about small changes.
+        session_rearm_lines: Further lines before session mode asks a second time.
+        session_rearm_seconds: Seconds before session mode asks a second time.
+    """
+
+    max_blocks: int = 3
+    cooldown_seconds: int = 300
+    auto_skip_enabled: bool = True
+    auto_skip_line_threshold: int = 5
+    auto_skip_decider: AutoSkipDecider = AutoSkipDecider.AGENT
+    session_rearm_lines: int = 50
+    session_rearm_seconds: int = 1800
+
+
+class Credit(Enum):
+    """A reflection or skip that came before the close it will count for."""
+
+    REFLECTED = "reflected"
+    SKIPPED = "skipped"
+
+
+@frozen(kw_only=True)
+class GateCredit:
+    """A credit and when it was earned.
+
+    Attributes:
+        kind: What was done ahead of the close.
+        earned_at: When, UTC.
+    """
+
+    kind: Credit
+    earned_at: datetime
+
+
+@frozen(kw_only=True)
+class CircuitBreaker:
+    """Counts blocks so that an agent is never stopped for ever.
+
+    Attributes:
+        block_count: Blocks since the count last started.
+        cycle_blocks: Blocks in this cycle, cooldowns notwithstanding.
+        last_block_at: When the last block was given, UTC.
+        last_blocked_session_id: Kept for ``grove debug``; state is per session anyway.
+        tripped: Whether the breaker ended the latest cycle.
+    """
+
+    block_count: int = 0
+    cycle_blocks: int = 0
+    last_block_at: datetime | None = None
+    last_blocked_session_id: str | None = None
+    tripped: bool = False
+
+
+@frozen(kw_only=True)
+class Cycle:
+    """One debt of reflection, from the close that opened it to its end.
+
+    Attributes:
+        tickets: The tickets closed in it, in order; empty in session mode.
+        opened_at: When it was opened, UTC.
+        before: The status to go back to if the close turns out to have failed.
+        before_ticket: The ticket that was in progress then.
+    """
+
+    tickets: tuple[Ticket, ...]
+    opened_at: datetime
+    before: GateStatus
+    before_ticket: Ticket | None = None
+
+
+@frozen(kw_only=True)
+class BrokenCycle:
+    """A cycle that the breaker ended: its debt stays visible.
+
+    Attributes:
+        tickets: The tickets closed in it.
+        broken_at: When the breaker opened, UTC.
+        blocks: How often the agent had been stopped.
+    """
+
+    tickets: tuple[Ticket, ...]
+    broken_at: datetime
+    blocks: int
+
+
+@frozen(kw_only=True)
+class SessionMode:
+    """What session mode remembers about its earlier cycles.
+
+    Attributes:
+        cycles: How many cycles it has opened in this session.
+        last_cycle_at: When the latest one was opened, UTC.
+        lines_at_last_cycle: Changed lines then; zero once the baseline has moved.
+    """
+
+    cycles: int = 0
+    last_cycle_at: datetime | None = None
+    lines_at_last_cycle: int = 0
+
+
+@frozen(kw_only=True)
+class Gate:
+    """The gate of one session.
+
+    Attributes:
+        status: Where it stands.
+        ticket: The ticket in progress, if one was detected.
+        cycle: The debt that is open or was settled last.
+        breaker: Counts the blocks.
+        credit: A reflection or skip that will count for the next close.
+        reflection: The latest accepted reflection.
+        skip: The latest skip.
+        session_mode: Memory of session mode.
+        seen_shells: Ids of background shells that an earlier stop has seen.
+        broken_cycles: Debts that the breaker let go, newest last.
+    """
+
+    status: GateStatus = GateStatus.IDLE
+    ticket: Ticket | None = None
+    cycle: Cycle | None = None
+    breaker: CircuitBreaker = CircuitBreaker()
+    credit: GateCredit | None = None
+    reflection: ReflectionResult | None = None
+    skip: SkipDecision | None = None
+    session_mode: SessionMode = SessionMode()
+    seen_shells: tuple[str, ...] = ()
+    broken_cycles: tuple[BrokenCycle, ...] = ()
+
+
+@frozen(kw_only=True)
+class TicketDetected:
+    """A ticket is in progress."""
+
+    ticket: Ticket
+
+
+@frozen(kw_only=True)
+class TicketClosed:
+    """A ticket close was confirmed."""
+
+    ticket: Ticket
+
+
+@frozen(kw_only=True)
+class TicketCloseFailed:
+    """A close that had counted turns out not to have happened."""
+
+    ticket: Ticket
+
+
+@frozen(kw_only=True)
+class SessionChange:
+    """What session mode measured since its baseline.
+
+    Attributes:
+        lines: Added plus deleted lines; ``None`` when something changed and nobody can say how much.
+    """
+
+    lines: int | None
+
+
+@frozen(kw_only=True)
+class StopRequested:
+    """The agent is about to end its turn.
+
+    Attributes:
+        session_id: The session, for the breaker's memory.
+        plan_mode: Whether the client is only planning.
+        background: Work still running in the background.
+        change: What session mode measured; ``None`` where session mode does not apply.
+        stop_hook_active: The client's flag of that name; traced and nothing else.
+    """
+
+    session_id: str
+    plan_mode: bool = False
+    background: tuple[BackgroundTask, ...] = ()
+    change: SessionChange | None = None
+    stop_hook_active: bool = False
+
+
+@frozen(kw_only=True)
+class ReflectionAccepted:
+    """``grove reflect`` accepted something."""
+
+    result: ReflectionResult
+
+
+@frozen(kw_only=True)
+class SkipAccepted:
+    """``grove skip`` or an equivalent gave a reason."""
+
+    decision: SkipDecision
+
+
+@frozen(kw_only=True)
+class SessionEnded:
+    """The session ends."""
+
+
+@frozen(kw_only=True)
+class Forced:
+    """``grove debug --set-gate`` names a status."""
+
+    status: GateStatus
+
+
+GateEvent = (
+    TicketDetected
+    | TicketClosed
+    | TicketCloseFailed
+    | StopRequested
+    | ReflectionAccepted
+    | SkipAccepted
+    | SessionEnded
+    | Forced
+)
+
+
+class Verdict(Enum):
+    """What the gate answers."""
+
+    NONE = "none"
+    APPROVE = "approve"
+    DEFER = "defer"
+    BREAK = "break"
+    BLOCK = "block"
+
+
+class CycleOutcome(Enum):
+    """How a gate cycle ended (the ``gate`` event of the log)."""
+
+    BLOCKED = "blocked"
+    REFLECTED = "reflected"
+    SKIPPED = "skipped"
+    BREAKER = "breaker"
+    NO_CHANGE = "no_change"
+
+
+@frozen(kw_only=True)
+class FinishedCycle:
+    """A gate cycle that has come to its end.
+
+    Attributes:
+        outcome: How.
+        tickets: The tickets closed in it.
+        blocks: How often the agent was stopped.
+        seconds: From its opening to its end.
+    """
+
+    outcome: CycleOutcome
+    tickets: tuple[Ticket, ...]
+    blocks: int
+    seconds: float
+
+
+@frozen(kw_only=True)
+class Decision:
+    """What follows from one step of the gate.
+
+    Attributes:
+        verdict: The answer to a stop; ``NONE`` for every other event.
+        reason: Why, in a word or two, for the trace.
+        finished: The cycle that this step ended, to be logged.
+        auto_skip: A skip that the gate itself decided, to be logged.
+        baseline_moves: Whether session mode's baseline is to be taken anew.
+    """
+
+    verdict: Verdict = Verdict.NONE
+    reason: str = ""
+    finished: FinishedCycle | None = None
+    auto_skip: SkipDecision | None = None
+    baseline_moves: bool = False

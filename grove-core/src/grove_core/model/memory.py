@@ -1,0 +1,156 @@
+"""What core and a memory backend say to each other."""
+
+from datetime import datetime
+from enum import Enum
+
+from attrs import frozen
+
+from grove_core.model.learning import Category, Learning, LearningStatus, Scope
+
+
+@frozen(kw_only=True)
+class Query:
+    """What a search is about; every part is optional.
+
+    Attributes:
+        text: Free text, such as a person's search words or a prompt.
+        ticket_id: Id of the ticket in progress.
+        ticket_title: Its title.
+        ticket_description: Its description.
+        tags: Lower-case tags, such as the ticket's labels.
+        files: POSIX paths relative to the project root.
+        error_signature: An error message or its first line.
+    """
+
+    text: str = ""
+    ticket_id: str = ""
+    ticket_title: str = ""
+    ticket_description: str = ""
+    tags: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    error_signature: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the query says nothing at all."""
+        return self == Query()
+
+
+@frozen(kw_only=True)
+class Filters:
+    """What a search may return.
+
+    Attributes:
+        statuses: Statuses to return; active ones by default.
+        scopes: Scopes to return; empty for all.
+        categories: Categories to return; empty for all.
+        tags: Tags of which one must be present; empty for all.
+        created_after: Only learnings written after this instant.
+        limit: At most this many hits; ``None`` for all.
+    """
+
+    statuses: frozenset[LearningStatus] = frozenset({LearningStatus.ACTIVE})
+    scopes: frozenset[Scope] = frozenset()
+    categories: frozenset[Category] = frozenset()
+    tags: frozenset[str] = frozenset()
+    created_after: datetime | None = None
+    limit: int | None = None
+
+    def admit(self, learning: Learning) -> bool:
+        """Tell whether a learning passes, the limit aside.
+
+        Args:
+            learning: The learning to look at.
+
+        Returns:
+            Whether every filter lets it through.
+        """
+        return (
+            learning.status in self.statuses
+            and (not self.scopes or learning.scope in self.scopes)
+            and (not self.categories or learning.category in self.categories)
+            and (not self.tags or not self.tags.isdisjoint(learning.tags))
+            and (self.created_after is None or learning.timestamp > self.created_after)
+        )
+
+
+@frozen(kw_only=True)
+class Hit:
+    """One result of a search.
+
+    Attributes:
+        learning: The learning found.
+        relevance: How well it fits, 0 to 1, absolute: a weak best hit stays weak.
+        complete: Whether all fields of the learning are the stored ones.
+        reasons: Why it matched, in a few words each.
+    """
+
+    learning: Learning
+    relevance: float
+    complete: bool = True
+    reasons: tuple[str, ...] = ()
+
+
+class ReceiptStatus(Enum):
+    """What a backend did with a learning."""
+
+    STORED = "stored"
+    QUEUED = "queued"
+    DUPLICATE = "duplicate"
+
+
+@frozen(kw_only=True)
+class Receipt:
+    """A backend's answer to a write.
+
+    Attributes:
+        learning_id: The learning's id.
+        status: What was done.
+        backend: Name of the backend.
+        location: Where it lies now, for people.
+    """
+
+    learning_id: str
+    status: ReceiptStatus
+    backend: str
+    location: str = ""
+
+
+@frozen(kw_only=True)
+class Health:
+    """How a backend or another part is doing.
+
+    Attributes:
+        ok: Whether it works.
+        detail: One line: what was looked at, or what is wrong and how to mend it.
+        location: Where it keeps its data, if that is a place.
+    """
+
+    ok: bool
+    detail: str
+    location: str = ""
+
+
+class Capability(Enum):
+    """What a memory backend can do besides write, search and ping."""
+
+    GET = "get"
+    ITERATE = "iterate"
+    SET_STATUS = "set_status"
+    PERSONAL = "personal"
+    EPHEMERAL = "ephemeral"
+
+
+@frozen(kw_only=True)
+class Detection:
+    """A ticket system or backend that was found in a project.
+
+    Attributes:
+        marker: What gave it away, for people: a path, a variable.
+        usable: Whether it can be used here and now.
+        note: Why not, or anything else a person should know.
+    """
+
+    marker: str
+    usable: bool = True
+    note: str = ""

@@ -1,0 +1,55 @@
+"""What a reflection or a skip left behind in a session."""
+
+from datetime import datetime
+from enum import Enum
+
+from attrs import frozen
+
+from grove_core.model.learning import RejectedCandidate
+
+
+class SkipDecider(Enum):
+    """Who decided that there was nothing to write down."""
+
+    AGENT = "agent"
+    USER = "user"
+    AUTO = "auto"
+
+
+@frozen(kw_only=True)
+class SkipDecision:
+    """A reason for not reflecting.
+
+    Attributes:
+        reason: Free text.
+        decider: Who decided.
+        timestamp: When, UTC.
+        lines_changed: Size of the change in lines, if known.
+    """
+
+    reason: str
+    decider: SkipDecider
+    timestamp: datetime
+    lines_changed: int | None = None
+
+
+@frozen(kw_only=True)
+class ReflectionResult:
+    """What became of one submission.
+
+    Attributes:
+        learning_ids: Ids of the learnings that were accepted.
+        rejected: The candidates that were refused.
+        candidates_produced: How many candidates the submission held.
+        completed_at: When, UTC.
+    """
+
+    learning_ids: tuple[str, ...]
+    rejected: tuple[RejectedCandidate, ...]
+    candidates_produced: int
+    completed_at: datetime
+
+    @property
+    def candidates_accepted(self) -> int:
+        """How many candidates were accepted."""
+        return len(self.learning_ids)

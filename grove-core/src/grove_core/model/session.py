@@ -1,0 +1,233 @@
+"""A session of the coding agent, as grove remembers it."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import Enum
+from typing import Any, Final
+
+from attrs import field, frozen
+
+from grove_core.model.gate import Gate
+from grove_core.model.learning import Learning, RejectedCandidate
+from grove_core.model.ticket import CloseIntent
+
+SESSION_SCHEMA_VERSION: Final = 1
+
+
+class EventType(Enum):
+    """The kinds of trace events."""
+
+    SESSION_START = "session_start"
+    SESSION_END = "session_end"
+    STATE_RECOVERED = "state_recovered"
+    TICKET_DETECTED = "ticket_detected"
+    BACKEND_DETECTED = "backend_detected"
+    LEARNINGS_INJECTED = "learnings_injected"
+    TICKET_CLOSE_DETECTED = "ticket_close_detected"
+    TICKET_CLOSED = "ticket_closed"
+    TICKET_CLOSE_FAILED = "ticket_close_failed"
+    TICKET_CLOSE_DISCARDED = "ticket_close_discarded"
+    STOP_HOOK_CALLED = "stop_hook_called"
+    GATE_BLOCKED = "gate_blocked"
+    GATE_DEFERRED = "gate_deferred"
+    GATE_STATUS_CHANGED = "gate_status_changed"
+    CIRCUIT_BREAKER_TRIPPED = "circuit_breaker_tripped"
+    CREDIT_EARNED = "credit_earned"
+    REFLECTION_COMPLETE = "reflection_complete"
+    REFLECTION_REFUSED = "reflection_refused"
+    SKIP = "skip"
+    OBSERVATION_RECORDED = "observation_recorded"
+    LEARNING_REFERENCED = "learning_referenced"
+    LEARNING_DISMISSED = "learning_dismissed"
+    PROMPT = "prompt"
+    FORCED = "forced"
+
+
+@frozen(kw_only=True)
+class TraceEvent:
+    """One thing that happened in a session.
+
+    Attributes:
+        event_type: What kind of thing.
+        timestamp: When, UTC.
+        details: Short strings by name.
+    """
+
+    event_type: EventType
+    timestamp: datetime
+    details: Mapping[str, str] = field(factory=dict)
+
+
+@frozen(kw_only=True)
+class Trace:
+    """A bounded list of trace events: the first ten and the newest are kept.
+
+    Attributes:
+        events: What is kept, oldest first.
+        dropped: How many were dropped so far.
+    """
+
+    events: tuple[TraceEvent, ...] = ()
+    dropped: int = 0
+
+
+@frozen(kw_only=True)
+class SubagentObservation:
+    """A one-line note of a subagent for the agent that will reflect.
+
+    Attributes:
+        note: The note.
+        timestamp: When it was made, UTC.
+    """
+
+    note: str
+    timestamp: datetime
+
+
+class InjectionOutcome(Enum):
+    """What became of a learning that was shown."""
+
+    PENDING = "pending"
+    REFERENCED = "referenced"
+    DISMISSED = "dismissed"
+    CORRECTED = "corrected"
+
+
+@frozen(kw_only=True)
+class InjectedLearning:
+    """A learning that was shown in this session.
+
+    Attributes:
+        learning_id: Its id.
+        summary: Its summary, for messages.
+        score: Its score when it was chosen.
+        injected_at: When, UTC.
+        personal: Whether it came from the personal store.
+        outcome: What became of it.
+    """
+
+    learning_id: str
+    summary: str
+    score: float
+    injected_at: datetime
+    personal: bool = False
+    outcome: InjectionOutcome = InjectionOutcome.PENDING
+
+
+@frozen(kw_only=True)
+class WrittenCandidate:
+    """A candidate that this session has already written, so that sending it again writes nothing.
+
+    Attributes:
+        fingerprint: Digest of the candidate's content.
+        learning_id: The learning it became.
+    """
+
+    fingerprint: str
+    learning_id: str
+
+
+@frozen(kw_only=True)
+class DirtyFile:
+    """A file that already differed from the last commit when the baseline was taken.
+
+    Attributes:
+        path: POSIX path relative to the work tree's top.
+        digest: Digest of its content; empty when it did not exist.
+        line_hashes: 32-bit hashes of its lines, packed and base64-encoded; ``None`` beyond the bounds.
+        lines: Its number of lines.
+    """
+
+    path: str
+    digest: str
+    line_hashes: str | None = None
+    lines: int = 0
+
+
+@frozen(kw_only=True)
+class Baseline:
+    """The state of the work that session mode measures against.
+
+    Attributes:
+        taken_at: When, UTC.
+        head: Commit id of HEAD; empty for a repository without commits, ``None`` outside git.
+        dirty: Files that already differed then.
+        transcript_offset: Size of the client's transcript in bytes, used outside git.
+    """
+
+    taken_at: datetime
+    head: str | None = None
+    dirty: tuple[DirtyFile, ...] = ()
+    transcript_offset: int = 0
+
+
+@frozen(kw_only=True)
+class Measurement:
+    """A measured change and the state of the repository it belongs to.
+
+    Attributes:
+        key: Digest of HEAD, index and status.
+        lines: Changed lines; ``None`` when unknown.
+    """
+
+    key: str
+    lines: int | None
+
+
+@frozen(kw_only=True)
+class Session:
+    """Everything grove remembers about one session.
+
+    Attributes:
+        id: The client's session id.
+        host: Name of the client's adapter.
+        cwd: The directory the session was started in.
+        project_root: The project it belongs to.
+        created_at: When grove first saw it, UTC.
+        updated_at: When it was last written, UTC.
+        transcript_path: The client's transcript, empty when unknown.
+        ended_at: When it ended; ``None`` while it lives.
+        process_id: The client's process, if known.
+        prompt_id: The client's id of the latest user prompt, if known.
+        ticket_system: The active ticket system's name.
+        gate: The gate.
+        intents: Closes that wait for confirmation.
+        closed_in_prompt: Per system the prompt in which it last opened a cycle.
+        observations: Subagents' notes.
+        injected: Learnings shown.
+        written: Candidates already written.
+        ephemeral: Learnings that live only in this session.
+        last_rejections: What was wrong with the latest refused submission.
+        baseline: What session mode measures against.
+        measurement: The latest measurement.
+        recovered_from: Where unreadable earlier state was set aside, if that happened.
+        trace: What happened.
+        schema_version: Version of this shape.
+        unknown: Fields that a newer grove wrote, kept as they are.
+    """
+
+    id: str
+    host: str
+    cwd: str
+    project_root: str
+    created_at: datetime
+    updated_at: datetime
+    transcript_path: str = ""
+    ended_at: datetime | None = None
+    process_id: int | None = None
+    prompt_id: str | None = None
+    ticket_system: str | None = None
+    gate: Gate = Gate()
+    intents: tuple[CloseIntent, ...] = ()
+    closed_in_prompt: Mapping[str, str] = field(factory=dict)
+    observations: tuple[SubagentObservation, ...] = ()
+    injected: tuple[InjectedLearning, ...] = ()
+    written: tuple[WrittenCandidate, ...] = ()
+    ephemeral: tuple[Learning, ...] = ()
+    last_rejections: tuple[RejectedCandidate, ...] = ()
+    baseline: Baseline | None = None
+    measurement: Measurement | None = None
+    recovered_from: str | None = None
+    trace: Trace = Trace()
+    schema_version: int = SESSION_SCHEMA_VERSION
+    unknown: Mapping[str, Any] = field(factory=dict)

@@ -1,0 +1,122 @@
+"""Tickets, tool calls, and what a tool call would close."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+from attrs import field, frozen
+
+
+@frozen(kw_only=True)
+class Ticket:
+    """A ticket as its system describes it.
+
+    Attributes:
+        ticket_id: The system's own id; ``None`` when only the system is known.
+        source: Name of the ticket system.
+        title: One line, empty when unknown.
+        description: Longer text, empty when unknown.
+        labels: The system's labels or tags.
+        detected_at: When grove first saw it, UTC.
+    """
+
+    ticket_id: str | None
+    source: str
+    title: str = ""
+    description: str = ""
+    labels: tuple[str, ...] = ()
+    detected_at: datetime | None = None
+
+
+@frozen(kw_only=True)
+class ToolCall:
+    """A tool call of the coding agent.
+
+    Attributes:
+        name: The client's name of the tool, such as ``Bash``.
+        input: The tool's input as the client sent it; never changed.
+        use_id: The client's id of this call, if it gave one.
+        cwd: The directory the call starts in, absolute.
+    """
+
+    name: str
+    input: Mapping[str, Any]
+    use_id: str | None = None
+    cwd: str = ""
+
+
+@frozen(kw_only=True)
+class ToolResult:
+    """What became of a tool call.
+
+    Attributes:
+        succeeded: Whether the client reported success.
+        response: The client's response, of any JSON shape; ``None`` after a failure.
+        error: The client's error text after a failure.
+        background_task_id: Set when the command goes on in the background.
+    """
+
+    succeeded: bool
+    response: Any = None
+    error: str = ""
+    background_task_id: str | None = None
+
+
+@frozen(kw_only=True)
+class TicketClose:
+    """One ticket that a tool call would close.
+
+    Attributes:
+        system: Name of the ticket system.
+        ticket_id: The id as typed; ``None`` when it is known only once the call has run.
+        title: One line, if the call itself tells it.
+        directory: The directory whose store is meant, if it is not the call's own.
+    """
+
+    system: str
+    ticket_id: str | None
+    title: str = ""
+    directory: str | None = None
+
+
+class Confirmation(Enum):
+    """Whether a close really happened."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+@frozen(kw_only=True)
+class CloseIntent:
+    """Closes that a tool call announced and that still wait for confirmation.
+
+    Attributes:
+        key: The client's tool use id, or another string that names the call once.
+        call: The tool call, for verification afterwards.
+        closes: What it would close.
+        recorded_at: When it was announced, UTC.
+        prompt_id: The client's id of the user prompt in which it came, if known.
+        background_task_id: Set while the command runs in the background.
+    """
+
+    key: str
+    call: ToolCall
+    closes: tuple[TicketClose, ...]
+    recorded_at: datetime
+    prompt_id: str | None = None
+    background_task_id: str | None = None
+
+
+@frozen(kw_only=True)
+class BackgroundTask:
+    """Work that the client says is still running in the background.
+
+    Attributes:
+        id: The client's id of the task.
+        kind: ``shell``, ``subagent`` or whatever else the client names.
+    """
+
+    id: str
+    kind: str = field(default="")

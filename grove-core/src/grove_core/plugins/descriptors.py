@@ -1,0 +1,273 @@
+"""What a plugin hands to grove: frozen descriptors whose factories do the work when they are called.
+
+A descriptor is cheap to make. Anything that is slow to import belongs inside the function that a
+descriptor names, not at the top of the plugin's module: hooks run on every tool call.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from enum import Enum
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from attrs import field, frozen
+
+from grove_core.model.learning import Learning, LearningStatus
+from grove_core.model.memory import Capability, Detection, Filters, Health, Hit, Query, Receipt
+from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
+
+
+@frozen(kw_only=True)
+class ProjectContext:
+    """Where a plugin is asked to look.
+
+    Attributes:
+        root: The project's root.
+        cwd: The directory the agent is in, at or below the root.
+        environment: The process's environment.
+        session_id: The client's session id; empty outside a session.
+        settings: The plugin's own configuration section, validated, or ``None``.
+    """
+
+    root: Path
+    cwd: Path
+    environment: Mapping[str, str] = field(factory=dict)
+    session_id: str = ""
+    settings: Any = None
+
+
+class Participation(Enum):
+    """When the closes of a ticket system count."""
+
+    DETECTED = "detected"
+    """Wherever the system detects itself."""
+    ACTIVE = "active"
+    """Only where it is the active system of an initialised project, or switched on by an override."""
+
+
+@frozen(kw_only=True)
+class TicketProbe:
+    """How grove finds out whether a ticket system is used in a project.
+
+    Attributes:
+        name: The system's name, the same as in its ``CloseMatcher``.
+        detect: Tells what gives the system away, or ``None``; looks at file names only and takes
+            at most two milliseconds.
+        current_ticket: Tells which ticket is in progress, or ``None``; called with a time limit.
+        paths: Paths relative to the project root that belong to the system: changes there are not work.
+        participation: When its closes count.
+        per_session: The system has no tickets: where it is the active one, a session's changes arm
+            the gate (session mode).
+    """
+
+    name: str
+    detect: Callable[[ProjectContext], Detection | None]
+    current_ticket: Callable[[ProjectContext], Ticket | None] | None = None
+    paths: tuple[str, ...] = ()
+    participation: Participation = Participation.DETECTED
+    per_session: bool = False
+
+
+@frozen(kw_only=True)
+class CloseMatcher:
+    """How grove recognises that a tool call closes tickets.
+
+    Attributes:
+        system: The ticket system's name.
+        literals: Whole words (letters, digits, ``-``, ``_``; ASCII) of which at least one stands in
+            the input of every call that could match. Calls without any of them are never looked at.
+        tools: Names of the client's tools to look at; a trailing ``*`` stands for any ending.
+        match: From a call to the tickets it would close. It must not run anything.
+        confirm: Tells afterwards whether a close really happened; called with a time limit. The
+            result is ``None`` when the state is asked for again later.
+        once_per_prompt: At most one gate cycle is opened for this system in a user prompt.
+    """
+
+    system: str
+    literals: tuple[str, ...]
+    tools: tuple[str, ...]
+    match: Callable[[ToolCall, ProjectContext], Sequence[TicketClose]]
+    confirm: Callable[[TicketClose, ToolResult | None, ProjectContext], Confirmation] | None = None
+    once_per_prompt: bool = False
+
+
+class Area(Enum):
+    """Whose learnings a backend is opened for."""
+
+    PROJECT = "project"
+    PERSONAL = "personal"
+
+
+@frozen(kw_only=True)
+class BackendContext:
+    """Where a memory backend is to work.
+
+    Attributes:
+        root: The project's root.
+        home: grove's own directory of the user (``GROVE_HOME``).
+        area: The project's learnings, or the user's personal ones.
+        environment: The process's environment.
+        settings: The backend's own configuration section, validated, or ``None``.
+    """
+
+    root: Path
+    home: Path
+    area: Area = Area.PROJECT
+    environment: Mapping[str, str] = field(factory=dict)
+    settings: Any = None
+
+
+@runtime_checkable
+class MemoryBackend(Protocol):
+    """Where learnings are kept.
+
+    Every backend can write, search and ping. What else it can do, ``capabilities`` says; a call
+    without the capability raises ``UnsupportedError``. Failures are raised as ``BackendError``.
+    """
+
+    @property
+    def name(self) -> str:
+        """The backend's name, the same as in its ``BackendSpec``."""
+        ...
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What it can do besides write, search and ping."""
+        ...
+
+    def write(self, learning: Learning) -> Receipt:
+        """Store a learning.
+
+        Writing a learning whose id is already stored changes nothing.
+
+        Args:
+            learning: What to store; its scope has been routed already.
+
+        Returns:
+            What was done: stored, or duplicate when the id was there already.
+
+        Raises:
+            BackendError: It could not be stored.
+        """
+        ...
+
+    def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
+        """Find learnings that fit a query.
+
+        Args:
+            query: What to look for; an empty query finds everything, with relevance 0.
+            filters: What may be returned.
+
+        Returns:
+            Hits, most relevant first.
+
+        Raises:
+            BackendError: The store could not be searched.
+        """
+        ...
+
+    def ping(self) -> Health:
+        """Look whether the store works, really.
+
+        Returns:
+            Its health; never raises.
+        """
+        ...
+
+    def get(self, learning_id: str) -> Learning | None:
+        """Fetch one learning of any status (capability ``GET``).
+
+        Args:
+            learning_id: Its id.
+
+        Returns:
+            The learning, or ``None`` when there is none of that id.
+        """
+        ...
+
+    def iterate(self) -> Iterable[Learning]:
+        """Go through all learnings of any status (capability ``ITERATE``), oldest first."""
+        ...
+
+    def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
+        """Archive, restore or supersede a learning (capability ``SET_STATUS``).
+
+        Args:
+            learning_id: Its id.
+            status: The new status.
+            note: A few words for people, such as ``decayed 2026-05-07``.
+
+        Returns:
+            The learning with its new status.
+
+        Raises:
+            LearningNotFoundError: There is none of that id.
+        """
+        ...
+
+
+@frozen(kw_only=True)
+class BackendSpec:
+    """A memory backend that a plugin offers.
+
+    Attributes:
+        name: The backend's name.
+        detect: Tells what makes the backend available in a project, or ``None``; looks at file
+            names only.
+        open: Gives the backend itself; heavy imports belong here.
+        settings: An attrs class for the section ``[backends.<name>]``, or ``None``.
+        paths: Paths relative to the project root that belong to it: changes there are not work.
+    """
+
+    name: str
+    detect: Callable[[BackendContext], Detection | None]
+    open: Callable[[BackendContext], MemoryBackend]
+    settings: type | None = None
+    paths: tuple[str, ...] = ()
+
+
+@frozen(kw_only=True)
+class CommandSpec:
+    """A further sub-command of ``grove``.
+
+    Attributes:
+        name: What the user types.
+        target: ``module:attribute`` of a click command, imported only when it is called.
+        help: One line for ``grove --help``.
+    """
+
+    name: str
+    target: str
+    help: str
+
+
+@frozen(kw_only=True)
+class HealthCheck:
+    """Something that can go wrong silently and that a plugin knows how to look at.
+
+    Attributes:
+        name: Short name for people.
+        run: Looks and tells.
+    """
+
+    name: str
+    run: Callable[[ProjectContext], Health]
+
+
+@frozen(kw_only=True)
+class ReflectionContext:
+    """What a check of a candidate may know.
+
+    Attributes:
+        root: The project's root.
+        session_id: The session that submits.
+        ticket: The ticket that the work was for, if there is one.
+        now: The time of the submission, UTC.
+    """
+
+    root: Path
+    session_id: str
+    ticket: Ticket | None
+    now: datetime
+
+

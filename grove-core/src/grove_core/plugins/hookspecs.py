@@ -1,0 +1,158 @@
+"""The hooks that grove calls, in the order of a session's life.
+
+Registration hooks take no argument and return descriptors. Life-cycle hooks take keyword arguments
+and must not change them; an implementation may leave out arguments it does not need. Every
+implementation is called by itself, with a time limit: one that raises, hangs or answers nonsense is
+reported under its distribution's name, and the others go on. Wrappers are refused.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from grove_core.model.gate import Gate
+from grove_core.model.learning import Candidate, Learning, Rejection
+from grove_core.model.memory import Receipt
+from grove_core.model.session import Session
+from grove_core.model.ticket import Ticket
+from grove_core.plugins.descriptors import (
+    BackendSpec,
+    CloseMatcher,
+    CommandSpec,
+    HealthCheck,
+    ProjectContext,
+    ReflectionContext,
+    TicketProbe,
+)
+from grove_core.plugins.markers import hookspec
+
+
+class RegistrationHooks:
+    """What a plugin offers."""
+
+    @hookspec
+    def grove_ticket_probes(self) -> Sequence[TicketProbe]:
+        """Offer ticket systems.
+
+        Returns:
+            One probe for each system.
+
+        Example:
+            >>> @hookimpl
+            ... def grove_ticket_probes():
+            ...     return [TicketProbe(name="acme", detect=find_acme)]
+        """
+        raise NotImplementedError
+
+    @hookspec
+    def grove_close_matchers(self) -> Sequence[CloseMatcher]:
+        """Offer ways to recognise that a tool call closes tickets.
+
+        Returns:
+            One matcher for each system.
+
+        Example:
+            >>> @hookimpl
+            ... def grove_close_matchers():
+            ...     return [
+            ...         CloseMatcher(system="acme", literals=("acme",), tools=("Bash",), match=acme_closes)
+            ...     ]
+        """
+        raise NotImplementedError
+
+    @hookspec
+    def grove_memory_backends(self) -> Sequence[BackendSpec]:
+        """Offer memory backends.
+
+        Returns:
+            One specification for each backend.
+
+        Example:
+            >>> @hookimpl
+            ... def grove_memory_backends():
+            ...     return [BackendSpec(name="acme", detect=find_acme, open=open_acme)]
+        """
+        raise NotImplementedError
+
+    @hookspec
+    def grove_commands(self) -> Sequence[CommandSpec]:
+        """Offer further sub-commands of ``grove``.
+
+        Returns:
+            One specification for each command.
+
+        Example:
+            >>> @hookimpl
+            ... def grove_commands():
+            ...     return [CommandSpec(name="acme", target="grove_acme.cli:main", help="Talk to Acme.")]
+        """
+        raise NotImplementedError
+
+    @hookspec
+    def grove_health_checks(self) -> Sequence[HealthCheck]:
+        """Offer checks of things that can go wrong silently.
+
+        Returns:
+            One check for each thing.
+
+        Example:
+            >>> @hookimpl
+            ... def grove_health_checks():
+            ...     return [HealthCheck(name="acme store", run=check_acme)]
+        """
+        raise NotImplementedError
+
+
+class LifeCycleHooks:
+    """What a plugin is asked or told."""
+
+    @hookspec
+    def grove_query_terms(self, project: ProjectContext, ticket: Ticket | None) -> Iterable[str]:
+        """Give further words for finding learnings that fit the work at hand.
+
+        Args:
+            project: Where the work happens.
+            ticket: The ticket in progress, if one is known.
+
+        Returns:
+            Words or phrases; all plugins' answers are united.
+        """
+        raise NotImplementedError
+
+    @hookspec
+    def grove_check_candidate(
+        self, candidate: Candidate, context: ReflectionContext
+    ) -> Rejection | None:
+        """Object to a candidate learning.
+
+        Args:
+            candidate: The candidate, read and cleaned.
+            context: Where it comes from.
+
+        Returns:
+            An objection, or ``None``. Any objection refuses the candidate.
+        """
+        raise NotImplementedError
+
+    @hookspec
+    def grove_learning_written(self, learning: Learning, receipt: Receipt) -> None:
+        """Be told that a learning was written; the store has it already.
+
+        Args:
+            learning: The learning.
+            receipt: What the backend answered.
+        """
+        raise NotImplementedError
+
+    @hookspec
+    def grove_gate_changed(self, session: Session, before: Gate, after: Gate, cause: str) -> None:
+        """Be told that a session's gate has moved; the new state is on disk already.
+
+        Args:
+            session: The session with its new gate.
+            before: The gate before.
+            after: The gate now.
+            cause: The event that moved it, such as ``ticket_closed``.
+        """
+        raise NotImplementedError
+
+
+HOOK_SPECIFICATIONS = (RegistrationHooks, LifeCycleHooks)

@@ -1,0 +1,1 @@
+"""Finding and ranking the learnings that fit the work at hand."""

@@ -1,0 +1,1 @@
+"""Help for testing plugins."""
