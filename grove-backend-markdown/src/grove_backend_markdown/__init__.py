@@ -1,1 +1,1 @@
-"""A memory backend of grove; see ``plugin``."""
+"""grove's built-in memory backend: learnings in a markdown file that people read and review."""

@@ -7,6 +7,7 @@ private. Names are loaded when they are first used, so that importing the packag
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from grove_core.clock import format_instant, parse_instant
     from grove_core.errors import (
         BackendError,
         CodecError,
@@ -63,6 +64,8 @@ if TYPE_CHECKING:
     from grove_core.retrieval.rules import rule_relevance
 
 _MODULE_OF_NAME = {
+    "format_instant": "clock",
+    "parse_instant": "clock",
     "BackendError": "errors",
     "CodecError": "errors",
     "ConfigError": "errors",
@@ -121,6 +124,7 @@ _MODULE_OF_NAME = {
 }
 
 __all__ = [
+    "GROVE_API",
     "Area",
     "BackendContext",
     "BackendError",
@@ -138,7 +142,6 @@ __all__ = [
     "Detection",
     "DiscoveryError",
     "Filters",
-    "GROVE_API",
     "Gate",
     "GateStatus",
     "GroveError",
@@ -172,9 +175,11 @@ __all__ = [
     "__version__",
     "append_text",
     "edit_text",
+    "format_instant",
     "hookimpl",
     "hookspec",
     "is_learning_id",
+    "parse_instant",
     "read_text",
     "rule_relevance",
 ]

@@ -60,7 +60,9 @@ def read_text(path: Path) -> str | None:
 
 
 @contextmanager
-def locked(path: Path, *, mode: int = _NEW_FILE_MODE, timeout: float | None = None) -> Iterator[int]:
+def locked(
+    path: Path, *, mode: int = _NEW_FILE_MODE, timeout: float | None = None
+) -> Iterator[int]:
     """Hold the exclusive lock of a file, which is created empty when it is not there.
 
     Args:
@@ -119,31 +121,42 @@ def _is_still(descriptor: int, path: Path) -> bool:
         return False
 
 
-def append_text(path: Path, text: str) -> None:
+def append_text(path: Path, text: str | Callable[[str], str]) -> bool:
     """Append to a file, all or nothing, under its lock.
 
     A missing final newline of what is there already is healed first.
 
     Args:
         path: The file; it and its directory are created when they are not there.
-        text: What to append, usually ending in a newline.
+        text: What to append, usually ending in a newline; or a function that decides it from the
+            text already there, under the lock: nothing is written when that gives nothing.
+
+    Returns:
+        Whether anything was appended.
 
     Raises:
         StorageError: It could not be written; the file is then as it was.
     """
-    data = text.encode("utf-8", "surrogateescape")
     make_directory(path.parent)
     with locked(path) as descriptor:
+        if callable(text):
+            text = text(_read_all(descriptor).decode("utf-8", "surrogateescape"))
+        data = text.encode("utf-8", "surrogateescape")
+        if not data:
+            return False
         size = os.fstat(descriptor).st_size
         if size and os.pread(descriptor, 1, size - 1) != b"\n":
             data = b"\n" + data
         try:
-            if os.write(descriptor, data) != len(data):
-                raise OSError(None, "the disk took only a part of it")
+            written = os.write(descriptor, data)
             os.fsync(descriptor)
         except OSError as error:
             os.ftruncate(descriptor, size)
             raise StorageError(f"cannot append to {path}: {error.strerror or error}") from error
+        if written != len(data):
+            os.ftruncate(descriptor, size)
+            raise StorageError(f"cannot append to {path}: the disk is full")
+    return True
 
 
 def edit_text(path: Path, change: Callable[[str], str]) -> None:

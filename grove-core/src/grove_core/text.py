@@ -6,8 +6,13 @@ from typing import Final
 _KEPT_CONTROLS: Final = "\n\t"
 # Cc controls, Cf formats (bidi marks, zero-width, tag characters), Co private use, Cs surrogates.
 _REMOVED_CATEGORIES: Final = frozenset({"Cc", "Cf", "Co", "Cs"})
-# Joiners that scripts and emoji need to be read as written.
-_KEPT_FORMATS: Final = frozenset({"\u200c", "\u200d"})
+# Letters and marks that show nothing and could carry hidden text all the same.
+_BLANK_FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800")
+_SUPPLEMENTARY_SELECTORS: Final = range(0xE0100, 0xE01F0)
+# Joiners and selectors that scripts and emoji need to be read as written: one at a time, and only
+# after a visible character that is not ASCII.
+_MODIFIERS: Final = frozenset("\u200c\u200d\ufe0e\ufe0f")
+_SELECTORS: Final = range(0xFE00, 0xFE0E)
 
 
 def remove_invisible(text: str) -> str:
@@ -17,26 +22,31 @@ def remove_invisible(text: str) -> str:
         text: Text of any origin.
 
     Returns:
-        The text without characters that a reader cannot see.
+        The text without characters that a reader cannot see. Cleaning it again changes nothing.
     """
     unified = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n")
     unified = unified.replace("\u2029", "\n").replace("\x85", "\n")
     if unified.isascii() and unified.isprintable():
         return unified
-    return "".join(
-        character
-        for position, character in enumerate(unified)
-        if character in _KEPT_CONTROLS
-        or _joins(unified, position)
-        or unicodedata.category(character) not in _REMOVED_CATEGORIES
+    kept: list[str] = []
+    for character in unified:
+        if character in _MODIFIERS:
+            if kept and not kept[-1].isascii() and kept[-1] not in _MODIFIERS:
+                kept.append(character)
+        elif _is_visible(character):
+            kept.append(character)
+    return "".join(kept)
+
+
+def _is_visible(character: str) -> bool:
+    if character in _KEPT_CONTROLS:
+        return True
+    return (
+        unicodedata.category(character) not in _REMOVED_CATEGORIES
+        and character not in _BLANK_FILLERS
+        and ord(character) not in _SELECTORS
+        and ord(character) not in _SUPPLEMENTARY_SELECTORS
     )
-
-
-def _joins(text: str, position: int) -> bool:
-    """A joiner counts as visible only between two visible characters that are not ASCII."""
-    if text[position] not in _KEPT_FORMATS or not 0 < position < len(text) - 1:
-        return False
-    return not (text[position - 1].isascii() or text[position + 1].isascii())
 
 
 def one_line(text: str) -> str:

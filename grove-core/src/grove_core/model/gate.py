@@ -104,12 +104,14 @@ class Cycle:
         opened_at: When it was opened, UTC.
         before: The status to go back to if the close turns out to have failed.
         before_ticket: The ticket that was in progress then.
+        unpaid_reported: Whether a session has already ended with this debt and said so in the log.
     """
 
     tickets: tuple[Ticket, ...]
     opened_at: datetime
     before: GateStatus
     before_ticket: Ticket | None = None
+    unpaid_reported: bool = False
 
 
 @frozen(kw_only=True)
@@ -197,7 +199,7 @@ class SessionChange:
     """What session mode measured since its baseline.
 
     Attributes:
-        lines: Added plus deleted lines; ``None`` when something changed and nobody can say how much.
+        lines: Added plus deleted lines; ``None`` when something changed but the size is unknown.
     """
 
     lines: int | None
@@ -238,7 +240,13 @@ class SkipAccepted:
 
 @frozen(kw_only=True)
 class SessionEnded:
-    """The session ends."""
+    """The session ends.
+
+    Attributes:
+        change: What session mode measured last; ``None`` where session mode does not apply.
+    """
+
+    change: SessionChange | None = None
 
 
 @frozen(kw_only=True)

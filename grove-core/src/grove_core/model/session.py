@@ -134,7 +134,8 @@ class DirtyFile:
     Attributes:
         path: POSIX path relative to the work tree's top.
         digest: Digest of its content; empty when it did not exist.
-        line_hashes: 32-bit hashes of its lines, packed and base64-encoded; ``None`` beyond the bounds.
+        line_hashes: 32-bit hashes of its lines, packed and base64-encoded; ``None`` beyond the
+            bounds.
         lines: Its number of lines.
     """
 
@@ -152,12 +153,14 @@ class Baseline:
         taken_at: When, UTC.
         head: Commit id of HEAD; empty for a repository without commits, ``None`` outside git.
         dirty: Files that already differed then.
+        excluded: Paths that belong to ticket systems and backends: changes there are not work.
         transcript_offset: Size of the client's transcript in bytes, used outside git.
     """
 
     taken_at: datetime
     head: str | None = None
     dirty: tuple[DirtyFile, ...] = ()
+    excluded: tuple[str, ...] = ()
     transcript_offset: int = 0
 
 

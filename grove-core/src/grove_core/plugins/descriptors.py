@@ -1,4 +1,4 @@
-"""What a plugin hands to grove: frozen descriptors whose factories do the work when they are called.
+"""What a plugin hands to grove: frozen descriptors whose factories do the work when called.
 
 A descriptor is cheap to make. Anything that is slow to import belongs inside the function that a
 descriptor names, not at the top of the plugin's module: hooks run on every tool call.
@@ -42,7 +42,7 @@ class Participation(Enum):
     DETECTED = "detected"
     """Wherever the system detects itself."""
     ACTIVE = "active"
-    """Only where it is the active system of an initialised project, or switched on by an override."""
+    """Only where it is the active system of an initialised project, or overridden to take part."""
 
 
 @frozen(kw_only=True)
@@ -54,10 +54,12 @@ class TicketProbe:
         detect: Tells what gives the system away, or ``None``; looks at file names only and takes
             at most two milliseconds.
         current_ticket: Tells which ticket is in progress, or ``None``; called with a time limit.
-        paths: Paths relative to the project root that belong to the system: changes there are not work.
+        paths: Paths relative to the project root that belong to the system: changes there are not
+            work.
         participation: When its closes count.
         per_session: The system has no tickets: where it is the active one, a session's changes arm
             the gate (session mode).
+        settings: An attrs class for the section ``[tickets.<name>]``, or ``None``.
     """
 
     name: str
@@ -66,6 +68,7 @@ class TicketProbe:
     paths: tuple[str, ...] = ()
     participation: Participation = Participation.DETECTED
     per_session: bool = False
+    settings: type | None = None
 
 
 @frozen(kw_only=True)
@@ -217,6 +220,8 @@ class BackendSpec:
         open: Gives the backend itself; heavy imports belong here.
         settings: An attrs class for the section ``[backends.<name>]``, or ``None``.
         paths: Paths relative to the project root that belong to it: changes there are not work.
+        scaffold: Prepares the backend's files for ``grove init``; never overwrites. Returns each
+            file with whether it is new.
     """
 
     name: str
@@ -224,6 +229,7 @@ class BackendSpec:
     open: Callable[[BackendContext], MemoryBackend]
     settings: type | None = None
     paths: tuple[str, ...] = ()
+    scaffold: Callable[[BackendContext], Sequence[tuple[Path, bool]]] | None = None
 
 
 @frozen(kw_only=True)
@@ -269,5 +275,3 @@ class ReflectionContext:
     session_id: str
     ticket: Ticket | None
     now: datetime
-
-

@@ -53,7 +53,7 @@ class RegistrationHooks:
             >>> @hookimpl
             ... def grove_close_matchers():
             ...     return [
-            ...         CloseMatcher(system="acme", literals=("acme",), tools=("Bash",), match=acme_closes)
+            ...         CloseMatcher(system="acme", literals=("acme",), tools=("Bash",), match=closes)
             ...     ]
         """
         raise NotImplementedError
@@ -82,7 +82,7 @@ class RegistrationHooks:
         Example:
             >>> @hookimpl
             ... def grove_commands():
-            ...     return [CommandSpec(name="acme", target="grove_acme.cli:main", help="Talk to Acme.")]
+            ...     return [CommandSpec(name="acme", target="grove_acme.cli:main", help="Ask.")]
         """
         raise NotImplementedError
 

@@ -21,11 +21,13 @@ _SHORTEST_KEYWORD: Final = 3
 _SHORTEST_PARTIAL: Final = 4
 _WORD: Final = re.compile(r"\w+(?:[-_]\w+)*")
 _STOP_WORDS: Final = frozenset(
-    "about after all also and any are because been before but can cannot could did does done each for from "
-    "get had has have how into its just more most much must need new not now off one only other our out over "
-    "own same should some such than that the their them then there these they this those too under use used "
-    "using very was were what when where which while who why will with would you your add fix make "
-    "ticket issue task work".split()
+    (
+        "about after all also and any are because been before but can cannot could did does "
+        "done each for from get had has have how into its just more most much must need new not "
+        "now off one only other our out over own same should some such than that the their them "
+        "then there these they this those too under use used using very was were what when "
+        "where which while who why will with would you your add fix make ticket issue task work "
+    ).split()
 )
 
 
@@ -116,5 +118,7 @@ def _found_keywords(wanted: frozenset[str], learning: Learning) -> list[str]:
     text = f"{learning.summary}\n{learning.detail}".lower()
     words = frozenset(_WORD.findall(text))
     return sorted(
-        word for word in wanted if word in words or (len(word) >= _SHORTEST_PARTIAL and word in text)
+        word
+        for word in wanted
+        if word in words or (len(word) >= _SHORTEST_PARTIAL and word in text)
     )

@@ -1,0 +1,208 @@
+"""The memory backend itself."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from grove_backend_markdown.format import file_header, format_entry
+from grove_backend_markdown.health import look_at
+from grove_backend_markdown.places import file_of, folder_of
+from grove_backend_markdown.reader import read_entries
+from grove_backend_markdown.status import change_status
+from grove_backend_markdown.store import Store
+from grove_core import (
+    BackendContext,
+    BackendError,
+    Capability,
+    Filters,
+    Health,
+    Hit,
+    Learning,
+    LearningNotFoundError,
+    LearningStatus,
+    Query,
+    Receipt,
+    ReceiptStatus,
+    StorageError,
+    append_text,
+    edit_text,
+    is_learning_id,
+    rule_relevance,
+)
+
+NAME: Final = "markdown"
+_CAPABILITIES: Final = frozenset(
+    {Capability.GET, Capability.ITERATE, Capability.SET_STATUS, Capability.PERSONAL}
+)
+
+
+class MarkdownBackend:
+    """Learnings in a markdown file, made to be read, reviewed and edited by people."""
+
+    def __init__(self, context: BackendContext) -> None:
+        """Open the backend; nothing is read or created yet.
+
+        Args:
+            context: Where to work.
+        """
+        self._area = context.area
+        self._store = Store(file_of(context), folder_of(context))
+
+    @property
+    def name(self) -> str:
+        """The backend's name."""
+        return NAME
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What it can do besides write, search and ping."""
+        return _CAPABILITIES
+
+    def write(self, learning: Learning) -> Receipt:
+        """Append a learning, unless its id is there already.
+
+        Args:
+            learning: What to store.
+
+        Returns:
+            Stored, or duplicate.
+
+        Raises:
+            BackendError: It could not be stored.
+        """
+        entry = _entry_of(learning)
+        path = self._store.path
+
+        def unless_there(text: str) -> str:
+            if learning.id in text and read_entries(text).find(learning.id):
+                return ""
+            return _joint(text, file_header(self._area)) + entry
+
+        with _as_backend_error():
+            stored = self._store.entries().get(learning.id)
+            if stored is not None:
+                return _receipt(learning, ReceiptStatus.DUPLICATE, stored.path)
+            appended = append_text(path, unless_there)
+        self._store.forget(path)
+        status = ReceiptStatus.STORED if appended else ReceiptStatus.DUPLICATE
+        return _receipt(learning, status, path)
+
+    def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
+        """Find learnings by the rules: tags, files, ticket, words.
+
+        Args:
+            query: What to look for; an empty query finds everything, with relevance 0.
+            filters: What may be returned.
+
+        Returns:
+            Hits, most relevant first, then newest first.
+
+        Raises:
+            BackendError: A file could not be read.
+        """
+        hits = [
+            hit
+            for learning in self._learnings()
+            if filters.admit(learning) and (hit := _hit(query, learning))
+        ]
+        hits.sort(key=_order)
+        return hits[: filters.limit]
+
+    def ping(self) -> Health:
+        """Look whether the files can be read and written."""
+        return look_at(self._store)
+
+    def get(self, learning_id: str) -> Learning | None:
+        """Fetch one learning of any status.
+
+        Args:
+            learning_id: Its id, which is compared exactly.
+
+        Returns:
+            The learning, or ``None`` when there is none of that id.
+
+        Raises:
+            BackendError: A file could not be read.
+        """
+        with _as_backend_error():
+            located = self._store.entries().get(learning_id)
+        return located.entry.learning if located else None
+
+    def iterate(self) -> Sequence[Learning]:
+        """Go through all learnings of any status, oldest first.
+
+        Raises:
+            BackendError: A file could not be read.
+        """
+        return sorted(self._learnings(), key=lambda learning: learning.timestamp)
+
+    def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
+        """Archive, restore or supersede a learning; every other byte of the file stays.
+
+        Args:
+            learning_id: Its id.
+            status: The new status.
+            note: A few words for people, such as ``decayed 2026-05-07``.
+
+        Returns:
+            The learning with its new status.
+
+        Raises:
+            LearningNotFoundError: There is none of that id.
+            BackendError: The file could not be changed.
+        """
+        with _as_backend_error():
+            located = self._store.entries().get(learning_id)
+            if located is not None:
+                edit_text(located.path, lambda text: change_status(text, learning_id, status, note))
+                self._store.forget(located.path)
+        learning = self.get(learning_id)
+        if learning is None:
+            raise LearningNotFoundError(f"there is no learning {learning_id} in {self._store.path}")
+        return learning
+
+    def _learnings(self) -> list[Learning]:
+        with _as_backend_error():
+            return [located.entry.learning for located in self._store.entries().values()]
+
+
+def _entry_of(learning: Learning) -> str:
+    if not is_learning_id(learning.id):
+        raise BackendError(f"{learning.id!a} is no id of a learning")
+    entry = format_entry(learning)
+    try:
+        entry.encode()
+    except UnicodeEncodeError as error:
+        raise BackendError(f"{learning.id} holds half a character: {error}") from error
+    return entry
+
+
+def _joint(text: str, header: str) -> str:
+    """What stands between the text that is there and a new entry."""
+    if not text:
+        return f"{header}\n"
+    return "" if text.endswith(("\n\n", "\n\r\n")) else "\n"
+
+
+def _hit(query: Query, learning: Learning) -> Hit | None:
+    if query.is_empty:
+        return Hit(learning=learning, relevance=0.0)
+    relevance, reasons = rule_relevance(query, learning)
+    return Hit(learning=learning, relevance=relevance, reasons=reasons) if relevance else None
+
+
+def _order(hit: Hit) -> tuple[float, float, str]:
+    return -hit.relevance, -hit.learning.timestamp.timestamp(), hit.learning.id
+
+
+def _receipt(learning: Learning, status: ReceiptStatus, path: Path) -> Receipt:
+    return Receipt(learning_id=learning.id, status=status, backend=NAME, location=str(path))
+
+
+@contextmanager
+def _as_backend_error() -> Iterator[None]:
+    try:
+        yield
+    except StorageError as error:
+        raise BackendError(str(error)) from error

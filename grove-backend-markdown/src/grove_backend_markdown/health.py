@@ -1,0 +1,79 @@
+"""Whether the files can be used, without touching them."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from grove_backend_markdown.places import PROJECT_FILE, PROJECT_FOLDER
+from grove_backend_markdown.store import LocatedProblem, Store
+from grove_core import Health, ProjectContext, StorageError
+
+_NAMED_PROBLEMS: Final = 10
+
+
+def look_at(store: Store) -> Health:
+    """Look whether learnings can be read from a store and written to it.
+
+    Args:
+        store: The store.
+
+    Returns:
+        Its health; nothing is created, and nothing raised.
+    """
+    location = str(store.path)
+    try:
+        count = len(store.entries())
+        problems = store.problems()
+        _refuse_unwritable(store.path)
+    except (StorageError, OSError) as error:
+        return Health(ok=False, detail=str(error), location=location)
+    detail = "1 learning" if count == 1 else f"{count} learnings"
+    if problems:
+        detail += f"; cannot be read: {_in_words(problems)}"
+    return Health(ok=True, detail=detail, location=location)
+
+
+def check_project(context: ProjectContext) -> Health:
+    """Look for what cannot be read in a project's learnings.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        Good health, or the lines that cannot be read.
+    """
+    store = Store(context.root / PROJECT_FILE, context.root / PROJECT_FOLDER)
+    location = str(store.path)
+    try:
+        problems = store.problems()
+        count = len(store.entries())
+    except StorageError as error:
+        return Health(ok=False, detail=str(error), location=location)
+    if problems:
+        return Health(ok=False, detail=f"mend by hand: {_in_words(problems)}", location=location)
+    return Health(ok=True, detail=f"every line can be read, learnings: {count}", location=location)
+
+
+def _in_words(problems: Sequence[LocatedProblem]) -> str:
+    words = [
+        f"{path.name} line {problem.line}: {problem.message}"
+        for path, problem in problems[:_NAMED_PROBLEMS]
+    ]
+    if len(problems) > _NAMED_PROBLEMS:
+        words.append(f"and {len(problems) - _NAMED_PROBLEMS} more")
+    return "; ".join(words)
+
+
+def _refuse_unwritable(path: Path) -> None:
+    if path.exists():
+        if not path.is_file():
+            raise StorageError(f"{path} is no file; move it out of the way")
+        if not os.access(path, os.W_OK):
+            raise StorageError(f"{path} cannot be written to; mend its permissions")
+        return
+    directory = next(parent for parent in path.parents if parent.exists())
+    if not directory.is_dir():
+        raise StorageError(f"{directory} is no directory; move it out of the way")
+    if not os.access(directory, os.W_OK | os.X_OK):
+        raise StorageError(f"nothing can be created in {directory}; mend its permissions")

@@ -1,0 +1,102 @@
+"""What a single line can be, and the section of lines that an entry is read from."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from grove_backend_markdown.markup import BLANKS
+
+FIELDS: Final = frozenset(
+    "category scope confidence status criteria tags files supersedes origin created".split()
+)
+OLD_FIELDS: Final = FIELDS | {"summary", "ticket", "session", "context files", "relevance"}
+
+_HEADING: Final = re.compile(r"#{1,6}[ \t]+\[([^\]]*)\](.*)")
+_FIELD_START: Final = "- **"
+_FIELD_END: Final = ":**"
+_LOOSE_FIELD: Final = re.compile(r"[ \t]*(?:[-*+][ \t]+)?\*\*([^*:]+)(?::\*\*|\*\*:)(.*)")
+_LOOSE_FIELD_REACH: Final = 8
+
+
+class Field(NamedTuple):
+    """A field of an entry as it stands there.
+
+    Attributes:
+        position: Index of its line.
+        value: What stands behind its name.
+    """
+
+    position: int
+    value: str
+
+
+class Section(NamedTuple):
+    """The lines of one entry, taken apart.
+
+    Attributes:
+        learning_id: What the heading says is the id.
+        summary: The summary, unescaped.
+        fields: Fields by lower-case name; where a name stands twice, the first one.
+        repeated: Fields that stood there before.
+        detail: The detail, or ``None`` when there is none.
+        end: Index after the entry's last line.
+        is_old: Whether it has the older layout.
+    """
+
+    learning_id: str
+    summary: str
+    fields: Mapping[str, Field]
+    repeated: Sequence[tuple[str, int]]
+    detail: str | None
+    end: int
+    is_old: bool = False
+
+
+def is_blank(line: str) -> bool:
+    """Tell whether a line is empty to the eye."""
+    return not line.strip(BLANKS)
+
+
+def heading_of(line: str) -> tuple[str, str] | None:
+    """Read a heading such as ``### [id] summary``.
+
+    Args:
+        line: A line.
+
+    Returns:
+        What stands in the brackets and what stands behind them, or ``None``.
+    """
+    match = _HEADING.match(line) if line.startswith("#") else None
+    return (match[1].strip(BLANKS), match[2].strip(BLANKS)) if match else None
+
+
+def field_of(line: str) -> tuple[str, str] | None:
+    """Read a field such as ``- **Name:** value``; other bullets, or none, will do as well.
+
+    Args:
+        line: A line.
+
+    Returns:
+        The lower-case name and the value, or ``None``.
+    """
+    if line.startswith(_FIELD_START):
+        name, found, value = line[len(_FIELD_START) :].partition(_FIELD_END)
+        if found and "*" not in name:
+            return name.strip(BLANKS).lower(), value.strip(BLANKS)
+    if "**" not in line[:_LOOSE_FIELD_REACH]:
+        return None
+    match = _LOOSE_FIELD.match(line)
+    return (match[1].strip(BLANKS).lower(), match[2].strip(BLANKS)) if match else None
+
+
+def is_field(line: str, names: frozenset[str]) -> bool:
+    """Tell whether a line is a field with one of some names."""
+    field = field_of(line)
+    return field is not None and field[0] in names
+
+
+def next_visible(lines: Sequence[str], position: int) -> int:
+    """Find the first line at or after a position that is not blank; the number of lines if none."""
+    while position < len(lines) and is_blank(lines[position]):
+        position += 1
+    return position

@@ -1,0 +1,23 @@
+"""Where the learnings lie."""
+
+from pathlib import Path
+from typing import Final
+
+from grove_core import Area, BackendContext
+
+DIRECTORY: Final = ".grove"
+PROJECT_FILE: Final = f"{DIRECTORY}/learnings.md"
+PROJECT_FOLDER: Final = f"{DIRECTORY}/learnings"
+_PERSONAL_FILE: Final = "personal-learnings.md"
+
+
+def file_of(context: BackendContext) -> Path:
+    """Tell which file learnings are written to."""
+    if context.area is Area.PERSONAL:
+        return context.home / _PERSONAL_FILE
+    return context.root / PROJECT_FILE
+
+
+def folder_of(context: BackendContext) -> Path | None:
+    """Tell in which folder further files with learnings may lie."""
+    return None if context.area is Area.PERSONAL else context.root / PROJECT_FOLDER

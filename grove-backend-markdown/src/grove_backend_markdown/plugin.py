@@ -1,0 +1,54 @@
+"""What grove learns from this plugin; everything else is imported when it is used."""
+
+from collections.abc import Sequence
+
+from grove_core import (
+    Area,
+    BackendContext,
+    BackendSpec,
+    Detection,
+    Health,
+    HealthCheck,
+    MemoryBackend,
+    ProjectContext,
+    hookimpl,
+)
+
+grove_api = 1
+
+
+@hookimpl
+def grove_memory_backends() -> Sequence[BackendSpec]:
+    """Offer the markdown backend."""
+    return [
+        BackendSpec(name="markdown", detect=_detect, open=_open, paths=(".grove",)),
+    ]
+
+
+@hookimpl
+def grove_health_checks() -> Sequence[HealthCheck]:
+    """Offer a look at what cannot be read."""
+    return [HealthCheck(name="markdown learnings", run=_check)]
+
+
+def _detect(context: BackendContext) -> Detection:
+    """Be available everywhere: this is the backend that grove falls back to."""
+    from grove_backend_markdown.places import PROJECT_FILE, file_of
+
+    path = file_of(context)
+    return Detection(
+        marker=str(path) if context.area is Area.PERSONAL else PROJECT_FILE,
+        note="" if path.exists() else "the first learning creates it",
+    )
+
+
+def _open(context: BackendContext) -> MemoryBackend:
+    from grove_backend_markdown.backend import MarkdownBackend
+
+    return MarkdownBackend(context)
+
+
+def _check(context: ProjectContext) -> Health:
+    from grove_backend_markdown.health import check_project
+
+    return check_project(context)

@@ -1,0 +1,77 @@
+"""Changing the status of one entry and no other byte of the file."""
+
+import re
+from typing import Final
+
+from grove_backend_markdown.format import format_status
+from grove_backend_markdown.reader import Entry, Reading, read_entries
+from grove_core import BackendError, LearningNotFoundError, LearningStatus
+
+_FIELD_NAME: Final = re.compile(r"[ \t]*(?:[-*+][ \t]+)?\*\*[^*]*\*\*:?[ \t]*")
+_OLD_WORD: Final = re.compile(r"(\*\*Status(?::\*\*|\*\*:)[ \t]*)[A-Za-z_-]*", re.IGNORECASE)
+
+
+def change_status(text: str, learning_id: str, status: LearningStatus, note: str = "") -> str:
+    """Give an entry another status.
+
+    Its status line is changed, or added below the heading where there is none. In the older layout
+    the status word is changed, and the note has no place.
+
+    Args:
+        text: The file's text.
+        learning_id: Id of the entry.
+        status: Its new status.
+        note: Why, in a few words.
+
+    Returns:
+        The text with that one line changed.
+
+    Raises:
+        LearningNotFoundError: There is no such entry.
+        BackendError: An unresolved conflict makes the line belong to another entry as well.
+    """
+    reading = read_entries(text)
+    entry = reading.find(learning_id)
+    if entry is None:
+        raise LearningNotFoundError(f"there is no learning {learning_id} in the file")
+    _refuse_shared_line(reading, entry)
+    lines = text.split("\n")
+    value = status.value.capitalize() if entry.is_old else format_status(status, note)
+    if entry.status_line is None:
+        lines.insert(entry.first_line, _new_line(entry, lines[entry.first_line - 1], value))
+    else:
+        position = entry.status_line - 1
+        lines[position] = _changed(entry, lines[position], value)
+    return "\n".join(lines)
+
+
+def _refuse_shared_line(reading: Reading, entry: Entry) -> None:
+    if entry.status_line is None:
+        return
+    for other in reading.entries:
+        if other is not entry and other.status_line == entry.status_line:
+            raise BackendError(
+                f"line {entry.status_line} is the status of {entry.learning.id} and of "
+                f"{other.learning.id}: resolve the conflict in the file first"
+            )
+
+
+def _new_line(entry: Entry, heading: str, value: str) -> str:
+    bullet = "" if entry.is_old else "- "
+    return f"{bullet}**Status:** {value}{_line_end(heading)}"
+
+
+def _changed(entry: Entry, line: str, value: str) -> str:
+    if entry.is_old:
+        return _OLD_WORD.sub(lambda match: _spaced(match[1]) + value, line, count=1)
+    name = _FIELD_NAME.match(line)
+    assert name is not None, "the reader found a status field in this line"
+    return f"{_spaced(name[0])}{value}{_line_end(line)}"
+
+
+def _spaced(name: str) -> str:
+    return name if name[-1] in " \t" else f"{name} "
+
+
+def _line_end(line: str) -> str:
+    return "\r" if line.endswith("\r") else ""

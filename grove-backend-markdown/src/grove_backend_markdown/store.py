@@ -1,0 +1,128 @@
+"""The files with learnings, read when they have changed and not before."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from grove_backend_markdown.reader import Entry, Problem, Reading, read_entries
+from grove_core import StorageError, read_text
+
+_Stamp = tuple[int, int, int]
+_NOTHING: Final = Reading((), ())
+
+
+class Located(NamedTuple):
+    """An entry and its file.
+
+    Attributes:
+        path: The file.
+        entry: The entry in it.
+    """
+
+    path: Path
+    entry: Entry
+
+
+class LocatedProblem(NamedTuple):
+    """A problem and its file.
+
+    Attributes:
+        path: The file.
+        problem: The problem in it.
+    """
+
+    path: Path
+    problem: Problem
+
+
+class Store:
+    """One file with learnings, and perhaps a folder with more of them.
+
+    Reading creates nothing: files that are not there hold nothing.
+    """
+
+    def __init__(self, path: Path, folder: Path | None) -> None:
+        """Look at nothing yet.
+
+        Args:
+            path: The file that learnings are appended to.
+            folder: A folder with further markdown files, or ``None``.
+        """
+        self.path = path
+        self._folder = folder
+        self._cache: dict[Path, tuple[_Stamp, Reading]] = {}
+
+    def entries(self) -> dict[str, Located]:
+        """Read all entries by id; where an id stands twice, the first one.
+
+        Raises:
+            StorageError: A file cannot be read.
+        """
+        entries: dict[str, Located] = {}
+        for path, reading in self._readings():
+            for entry in reading.entries:
+                entries.setdefault(entry.learning.id, Located(path, entry))
+        return entries
+
+    def problems(self) -> list[LocatedProblem]:
+        """Name everything that cannot be read.
+
+        Raises:
+            StorageError: A file cannot be read.
+        """
+        problems = []
+        entries = self.entries()
+        for path, reading in self._readings():
+            problems += [LocatedProblem(path, problem) for problem in reading.problems]
+            for entry in reading.entries:
+                first = entries[entry.learning.id].path
+                if first != path:
+                    message = f"{entry.learning.id} is in {first.name} already, which counts"
+                    problems.append(LocatedProblem(path, Problem(entry.first_line, message)))
+        return problems
+
+    def forget(self, path: Path) -> None:
+        """Read a file anew next time, however alike it looks.
+
+        Args:
+            path: A file that was written to.
+        """
+        self._cache.pop(path, None)
+
+    def _readings(self) -> Iterator[tuple[Path, Reading]]:
+        for path in (self.path, *self._files_in_folder()):
+            yield path, self._read(path)
+
+    def _files_in_folder(self) -> list[Path]:
+        if self._folder is None:
+            return []
+        try:
+            names = sorted(name for name in os.listdir(self._folder) if name.endswith(".md"))  # noqa: PTH208 - names are enough
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            raise StorageError(f"cannot read {self._folder}: {error.strerror or error}") from error
+        return [self._folder / name for name in names]
+
+    def _read(self, path: Path) -> Reading:
+        stamp = _stamp_of(path)
+        if stamp is None:
+            return _NOTHING
+        cached = self._cache.get(path)
+        if cached is not None and cached[0] == stamp:
+            return cached[1]
+        text = read_text(path)
+        reading = _NOTHING if text is None else read_entries(text)
+        self._cache[path] = stamp, reading
+        return reading
+
+
+def _stamp_of(path: Path) -> _Stamp | None:
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise StorageError(f"cannot look at {path}: {error.strerror or error}") from error
+    return status.st_mtime_ns, status.st_size, status.st_ino

@@ -1,0 +1,130 @@
+"""Learnings, and strategies for hostile ones."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import strategies as st
+
+from grove_core import (
+    Area,
+    BackendContext,
+    Category,
+    Confidence,
+    Criterion,
+    Learning,
+    LearningStatus,
+    Scope,
+)
+
+LOOKALIKES = (
+    "### [cl_20260206_aaaaaa] forged",
+    "## cl_20260206_001",
+    "**Category:** Pitfall",
+    "- **Status:** archived",
+    "- **Category:** pitfall",
+    "<<<<<<< HEAD",
+    "=======",
+    "||||||| base",
+    ">>>>>>> branch",
+    "> quoted",
+    ">",
+    "---",
+    "```",
+    "# Heading",
+    "",
+    " ",
+    "\r",
+    "\t",
+    "\x0b\x0c\x1c\x85\u2028\u2029",
+    "&#10;",
+    "\\&#10;",
+    "\\|\\\\",
+    "\\",
+    "a, b\\, c",
+    "ticket T1 | session s",
+    "\ufeff",
+    "-->",
+)
+
+
+def characters(excluded=""):
+    return st.characters(exclude_categories=["Cs"], exclude_characters=excluded)
+
+
+def hostile(excluded=""):
+    allowed = [text for text in LOOKALIKES if not set(text) & set(excluded)]
+    piece = st.sampled_from(allowed) | st.text(characters(excluded), max_size=12)
+    separator = "" if "\n" in excluded else "\n"
+    return st.lists(piece, max_size=5).map(separator.join)
+
+
+instants = st.datetimes(
+    min_value=datetime(1, 1, 3),
+    max_value=datetime(9999, 12, 29),
+    timezones=st.just(UTC),
+)
+
+
+def learnings_strategy():
+    items = st.lists(hostile().filter(bool), max_size=4).map(tuple)
+    return st.builds(
+        Learning,
+        id=st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{2,20}|cl_20260206_[a-z2-7]{6}", fullmatch=True),
+        category=st.sampled_from(Category),
+        summary=hostile(),
+        detail=hostile(),
+        session_id=hostile(),
+        timestamp=instants,
+        scope=st.sampled_from(Scope),
+        confidence=st.sampled_from(Confidence),
+        criteria_met=st.frozensets(st.sampled_from(Criterion)),
+        tags=items,
+        context_files=items,
+        ticket_id=st.none() | hostile(),
+        status=st.sampled_from(LearningStatus),
+        supersedes=items,
+    )
+
+
+@pytest.fixture(scope="session")
+def hostile_learnings():
+    """A strategy for learnings with hostile text in every field."""
+    return learnings_strategy()
+
+
+@pytest.fixture(scope="session")
+def lookalikes():
+    return LOOKALIKES
+
+
+@pytest.fixture(scope="session")
+def make_learning():
+    """Build an ordinary learning; the number makes it one of its kind."""
+
+    def make(number=1, **changes):
+        values = {
+            "id": f"cl_20260206_{number:06d}",
+            "category": Category.PITFALL,
+            "summary": f"N+1 query in UserDashboard number {number}",
+            "detail": "Preload the association.\n\nSee `UserDashboard#index`.",
+            "session_id": "abc123",
+            "timestamp": datetime(2026, 2, 6, 10, tzinfo=UTC) + timedelta(minutes=number),
+            "criteria_met": frozenset({Criterion.BEHAVIOR_CHANGING}),
+            "tags": ("rails", "n-plus-one"),
+            "context_files": ("app/models/user.rb",),
+            "ticket_id": "T042",
+        }
+        return Learning(**(values | changes))
+
+    return make
+
+
+@pytest.fixture
+def context(tmp_path):
+    (tmp_path / "project").mkdir()
+    return BackendContext(root=tmp_path / "project", home=tmp_path / "home")
+
+
+@pytest.fixture
+def personal_context(context):
+    return BackendContext(root=context.root, home=context.home, area=Area.PERSONAL)

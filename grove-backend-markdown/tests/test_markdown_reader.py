@@ -1,0 +1,186 @@
+"""The reader takes what people do to a file, and names what it cannot read."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grove_backend_markdown.format import format_entry
+from grove_backend_markdown.reader import read_entries
+from grove_core import Category, Confidence, Criterion, LearningStatus, Scope
+
+
+def only(text):
+    reading = read_entries(text)
+    assert len(reading.entries) == 1, reading
+    return reading.entries[0].learning
+
+
+def problems(text):
+    return [(problem.line, problem.message) for problem in read_entries(text).problems]
+
+
+def test_fields_may_be_missing():
+    learning = only("### [cl_20260206_k3f9a2] A summary\n- **Category:** domain\n\n> Detail\n")
+    assert learning.category is Category.DOMAIN
+    assert learning.scope is Scope.PROJECT
+    assert learning.confidence is Confidence.MEDIUM
+    assert learning.status is LearningStatus.ACTIVE
+    assert (learning.tags, learning.context_files, learning.criteria_met) == ((), (), frozenset())
+    assert (learning.ticket_id, learning.session_id) == (None, "")
+    assert learning.timestamp == datetime(2026, 2, 6, tzinfo=UTC)
+
+
+def test_fields_may_be_reordered_and_unknown_ones_are_passed_over():
+    text = (
+        "### [cl_x] A summary\n* **Mood:** gloomy\n- **Created:** 2026-02-06\n**Tags:** a,b\n"
+        "- **confidence**: Low\n- a remark\n- **Category:** PIT-FALL\n\n> Detail\n"
+    )
+    learning = only(text)
+    assert learning.tags == ("a", "b")
+    assert learning.confidence is Confidence.LOW
+    assert learning.category is Category.PITFALL
+    assert learning.timestamp == datetime(2026, 2, 6, tzinfo=UTC)
+    assert problems(text) == []
+
+
+@pytest.mark.parametrize(
+    "spelling", ["behavior_changing", "Behavior Changing", "BEHAVIOR-changing"]
+)
+def test_enum_values_are_read_in_any_spelling(spelling):
+    text = f"### [cl_x] A summary\n- **Category:** Domain\n- **Criteria:** {spelling}\n\n> D\n"
+    assert only(text).criteria_met == {Criterion.BEHAVIOR_CHANGING}
+
+
+@pytest.mark.parametrize(
+    ("value", "status"),
+    [
+        ("archived (decayed 2026-05-07)", LearningStatus.ARCHIVED),
+        ("Archived", LearningStatus.ARCHIVED),
+        ("superseded (by cl_y)", LearningStatus.SUPERSEDED),
+        ("active", LearningStatus.ACTIVE),
+        ("", LearningStatus.ACTIVE),
+    ],
+)
+def test_status_is_read_with_its_note(value, status):
+    text = f"### [cl_x] A summary\n- **Category:** domain\n- **Status:** {value}\n\n> D\n"
+    assert only(text).status is status
+    assert problems(text) == []
+
+
+@pytest.mark.parametrize(
+    ("learning_id", "instant"),
+    [
+        ("cl_20260206_001", datetime(2026, 2, 6, tzinfo=UTC)),
+        ("cl_20261399_001", datetime(1970, 1, 1, tzinfo=UTC)),
+        ("cl_20260206", datetime(1970, 1, 1, tzinfo=UTC)),
+        ("other-id", datetime(1970, 1, 1, tzinfo=UTC)),
+    ],
+)
+def test_missing_time_comes_from_the_id(learning_id, instant):
+    assert only(f"### [{learning_id}] S\n- **Category:** domain\n\n> D\n").timestamp == instant
+
+
+@pytest.mark.parametrize(
+    "value", ["yesterday", "2026-13-01", "0001-01-01T00:00:00+14:00", "9" * 99]
+)
+def test_time_that_cannot_be_read_is_named(value):
+    text = f"### [cl_20260206_001] S\n- **Category:** domain\n- **Created:** {value}\n\n> D\n"
+    assert only(text).timestamp == datetime(2026, 2, 6, tzinfo=UTC)
+    assert [line for line, _ in problems(text)] == [3]
+
+
+def test_prose_between_entries_belongs_to_none(make_learning):
+    first, second = make_learning(1), make_learning(2)
+    text = (
+        f"# Our learnings\n\nKeep it short.\n\n{format_entry(first)}\nA remark of Ann's.\n\n"
+        f"> a saying\n\n- a list\n\n## A heading\n\n### [ ] a task\n### [Docs](https://example.org)\n\n"
+        f"Title\n=======\n\n---\n{format_entry(second)}\nThe end."
+    )
+    reading = read_entries(text)
+    assert [entry.learning for entry in reading.entries] == [first, second]
+    assert reading.problems == ()
+
+
+def test_blank_lines_inside_a_quote_belong_to_it():
+    assert only("### [cl_x] S\n- **Category:** domain\n\n> a\n\n\n>b\n").detail == "a\n\n\nb"
+
+
+def test_code_block_in_prose_is_skipped_and_an_unclosed_one_hides_nothing(make_learning):
+    learning = make_learning()
+    example = "```markdown\n### [cl_example] S\n- **Category:** domain\n\n> D\n```\n"
+    text = f"{example}\n{format_entry(learning)}\n```\nunclosed\n\n{format_entry(make_learning(2))}"
+    reading = read_entries(text)
+    assert [entry.learning for entry in reading.entries] == [learning, make_learning(2)]
+    assert problems(text) == [(2, "an entry inside a code block is not read")]
+
+
+def test_byte_order_mark_and_line_separators_do_not_confuse():
+    text = "\ufeff### [cl_x] S\n- **Category:** domain\n\n> a\x0b### [cl_y] T\u2028b\x85c\x1cd\n"
+    assert only(text).detail == "a\x0b### [cl_y] T\u2028b\x85c\x1cd"
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("### [cl x] S\n- **Category:** domain\n\n> D\n", [1]),
+        ("### [cl_x] S\n", [1]),
+        ("prose\n\n- **Category:** domain\n- **Scope:** team\n\n> D\n", [3]),
+        ("### [cl_x S\n- **Category:** domain\n\n> D\n", [2]),
+        ("### [cl_x] S\n- **Scope:** team\n\n> D\n", [1]),
+        ("### [cl_x] S\n- **Category:** weather\n\n> D\n", [2]),
+        ("### [cl_x] S\n- **Category:** domain\n- **Category:** pitfall\n\n> D\n", [3]),
+        ("### [cl_x] S\n- **Category:** domain\n", [1]),
+        ("### [cl_x]\n- **Category:** domain\n\n> D\n", [1]),
+        ("### [cl_x] S\n- **Category:** domain\n- **Origin:** Mars\n\n> D\n", [3]),
+        ("### [cl_x] S\n- **Category:** domain\n- **Criteria:** stable_fact, luck\n\n> D\n", [3]),
+        ("### [cl_x] S\n- **Category:** domain\n\n> D\n\n- **Tags:** late\n", [6]),
+        ("prose \udcff\n", [1]),
+    ],
+)
+def test_what_cannot_be_read_is_named_with_its_line(text, named):
+    assert [line for line, _ in problems(text)] == named
+
+
+def test_first_of_two_fields_and_of_two_entries_counts():
+    entry = "### [cl_x] {}\n- **Category:** domain\n- **Status:** active\n- **Status:** archived\n\n> D\n"
+    text = entry.format("First") + "\n" + entry.format("Second")
+    learning = only(text)
+    assert (learning.summary, learning.status) == ("First", LearningStatus.ACTIVE)
+    assert [line for line, _ in problems(text)] == [4, 8, 11]
+
+
+def test_unknown_status_is_not_shown():
+    text = "### [cl_x] S\n- **Category:** domain\n- **Status:** obsolete\n\n> D\n"
+    assert only(text).status is LearningStatus.ARCHIVED
+    assert [line for line, _ in problems(text)] == [3]
+
+
+def test_messages_are_short_and_plain():
+    text = f"### [cl_x] S\n- **Category:** \x1b[31m{'x' * 5000}\n\n> D\n"
+    ((_, message),) = problems(text)
+    assert message.isprintable()
+    assert len(message) < 200
+
+
+def test_bytes_that_are_no_text_are_replaced():
+    text = b"### [cl_x] caf\xe9\n- **Category:** domain\n\n> D\xff\n".decode(
+        "utf-8", "surrogateescape"
+    )
+    learning = only(text)
+    assert (learning.summary, learning.detail) == ("caf\ufffd", "D\ufffd")
+
+
+@given(data=st.data())
+@settings(max_examples=200)
+def test_any_text_can_be_read(lookalikes, data):
+    piece = st.sampled_from(lookalikes) | st.text(max_size=8)
+    text = "\n".join(data.draw(st.lists(piece, max_size=25)))
+    reading = read_entries(text)
+    count = len(text.split("\n"))
+    assert all(1 <= problem.line <= count for problem in reading.problems)
+    for entry in reading.entries:
+        assert 1 <= entry.first_line <= entry.last_line <= count
+        assert entry.learning.id in text.split("\n")[entry.first_line - 1]
+    assert len({entry.learning.id for entry in reading.entries}) == len(reading.entries)

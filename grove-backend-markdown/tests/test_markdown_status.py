@@ -1,0 +1,88 @@
+"""A change of status changes one line and no other byte."""
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from grove_backend_markdown.format import format_entry
+from grove_backend_markdown.reader import read_entries
+from grove_backend_markdown.status import change_status
+from grove_core import BackendError, LearningNotFoundError, LearningStatus
+
+OLD_ENTRY = (
+    "## cl_20250101_001\n\n**Category:** Domain\n**Summary:** Old one\n"
+    "**Scope:** Project | **Confidence:** Low | **Status:** Active\n\nText\n\n---\n"
+)
+BY_HAND = "### [cl_hand] By hand\n* **Category**: domain\n\n> a\n\n> b"
+
+
+def test_archive_and_restore(make_learning):
+    text = f"Prose.\n\n{format_entry(make_learning(1))}\n{format_entry(make_learning(2))}tail"
+    archived = change_status(
+        text, "cl_20260206_000002", LearningStatus.ARCHIVED, "decayed 2026-05-07"
+    )
+    before, after = text.split("\n"), archived.split("\n")
+    differing = [n for n, pair in enumerate(zip(before, after, strict=True)) if pair[0] != pair[1]]
+    assert [after[n] for n in differing] == ["- **Status:** archived (decayed 2026-05-07)"]
+    assert change_status(archived, "cl_20260206_000002", LearningStatus.ACTIVE) == text
+
+
+def test_bullet_and_spelling_of_the_line_are_kept():
+    text = "### [cl_x] S\r\n- **Category:** domain\r\n  * **STATUS**:\tactive (why)\r\n\r\n> D"
+    changed = change_status(text, "cl_x", LearningStatus.SUPERSEDED, "by cl_y")
+    assert changed == text.replace("active (why)", "superseded (by cl_y)")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_missing_status_line_is_added_below_the_heading(end):
+    text = f"### [cl_x] S{end}- **Category:** domain{end}{end}> D"
+    changed = change_status(text, "cl_x", LearningStatus.ARCHIVED, "stale")
+    assert changed == text.replace(f"S{end}", f"S{end}- **Status:** archived (stale){end}")
+    assert read_entries(changed).entries[0].learning.status is LearningStatus.ARCHIVED
+
+
+def test_status_to_the_same_changes_nothing(make_learning):
+    text = format_entry(make_learning())
+    assert change_status(text, "cl_20260206_000001", LearningStatus.ACTIVE) == text
+
+
+@pytest.mark.parametrize("learning_id", ["cl_none", "CL_20260206_000001", "cl_20260206_00000"])
+def test_unknown_id_is_an_error(make_learning, learning_id):
+    with pytest.raises(LearningNotFoundError):
+        change_status(format_entry(make_learning()), learning_id, LearningStatus.ARCHIVED)
+
+
+@given(data=st.data())
+@settings(max_examples=100)
+def test_any_file_differs_in_one_line(hostile_learnings, lookalikes, data):
+    piece = (
+        hostile_learnings.map(format_entry)
+        | hostile_learnings.map(lambda learning: format_entry(learning).replace("\n", "\r\n"))
+        | st.sampled_from((*lookalikes, OLD_ENTRY, BY_HAND, "\udcff bytes", "prose"))
+    )
+    joint = data.draw(st.sampled_from(["\n", "\n\n", "\r\n"]))
+    text = joint.join(data.draw(st.lists(piece, min_size=1, max_size=7)))
+    entries = read_entries(text).entries
+    assume(entries)
+    entry = data.draw(st.sampled_from(entries))
+    status = data.draw(st.sampled_from([s for s in LearningStatus if s != entry.learning.status]))
+    try:
+        changed = change_status(text, entry.learning.id, status, "note\x0b**Status:** x | y")
+    except BackendError:
+        assert any(line.startswith("<<<<<<<") for line in text.split("\n"))
+        return
+    assert one_line_differs(text.split("\n"), changed.split("\n"), entry)
+    after = {found.learning.id: found.learning for found in read_entries(changed).entries}
+    assert after.pop(entry.learning.id).status is status
+    assert after == {other.learning.id: other.learning for other in entries if other is not entry}
+
+
+def one_line_differs(before, after, entry):
+    if entry.status_line is None:
+        return before == after[: entry.first_line] + after[entry.first_line + 1 :]
+    position = entry.status_line - 1
+    return (
+        before[:position] == after[:position]
+        and before[position + 1 :] == after[position + 1 :]
+        and before[position] != after[position]
+    )

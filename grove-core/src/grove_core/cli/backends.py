@@ -1,0 +1,59 @@
+"""``grove backends``."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from grove_core.cli.invocation import Invocation, Result, grove_command
+from grove_core.memory.library import BackendState
+from grove_core.model.memory import Health
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@click.command("backends")
+@grove_command
+def command(invocation: Invocation) -> Result:
+    """Show the memory backends: which are active here, in which order, why, and their health."""
+    library = invocation.workspace.library
+    health = {one.backend.name: library.health(one) for one in library.project_backends}
+    personal = library.personal
+    document = {
+        "backends": [_document(state, health) for state in library.states],
+        "personal": personal.backend.name if personal is not None else None,
+    }
+    return Result(
+        document=document,
+        human=lambda console: _human(library.states, health, document, console),
+        ids=[state.spec.name for state in library.states if state.is_active],
+    )
+
+
+def _document(state: BackendState, health: dict[str, Health]) -> dict[str, Any]:
+    return {
+        "name": state.spec.name,
+        "active": state.is_active,
+        "primary": state.is_primary,
+        "marker": state.detection.marker if state.detection else None,
+        "why": state.why,
+        "health": health.get(state.spec.name),
+        "plugin": str(state.provided.source),
+    }
+
+
+def _human(
+    states: Sequence[BackendState],
+    health: dict[str, Health],
+    document: dict[str, Any],
+    console: "Console",
+) -> None:
+    for state in states:
+        mark = "primary" if state.is_primary else "active" if state.is_active else "-"
+        console.print(f"{state.spec.name:<14} {mark:<8} {state.why}  [{state.provided.source}]")
+        if (found := health.get(state.spec.name)) is not None:
+            console.print(f"{'':<14} {'works' if found.ok else 'FAILS':<8} {found.detail}")
+    if not states:
+        console.print("No memory backend is installed: pip install grove-backend-markdown")
+    console.print(f"Personal learnings go to: {document['personal'] or 'no backend can take them'}")

@@ -1,0 +1,87 @@
+"""``grove reflect --brief``: what there is to reflect on."""
+
+from typing import TYPE_CHECKING, Final
+
+from grove_core import gitinfo
+from grove_core.cli.invocation import Result
+from grove_core.flow.gatekeeper import ticket_of
+from grove_core.model.session import Session
+from grove_core.model.ticket import Ticket
+from grove_core.text import shorten
+from grove_core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_GIT_SECONDS: Final = 2.0
+_MOST_FILES: Final = 30
+_MOST_DESCRIPTION: Final = 1_000
+
+
+def brief(workspace: Workspace, session: Session) -> Result:
+    """Collect what a reflection can draw on.
+
+    Args:
+        workspace: The project.
+        session: The session that will reflect.
+
+    Returns:
+        Tickets, changed files, recent commits, observations, and the learnings shown.
+    """
+    files, subjects = _work(workspace)
+    tickets = _tickets(session)
+    document = {
+        "session_id": session.id,
+        "gate": session.gate.status,
+        "ticket_id": ticket_of(session.gate),
+        "tickets": tickets,
+        "files": files,
+        "commits": subjects,
+        "observations": session.observations,
+        "injected": session.injected,
+        "last_rejections": session.last_rejections,
+    }
+
+    def human(console: "Console") -> None:
+        for ticket in tickets:
+            console.print(f"Ticket {ticket.ticket_id or '(unknown)'} {ticket.title}")
+            if ticket.description:
+                console.print(shorten(ticket.description, _MOST_DESCRIPTION))
+        _section(console, "Changed files", files)
+        _section(console, "Commits on this branch", subjects)
+        notes = [f"{one.timestamp:%H:%M} {one.note}" for one in session.observations]
+        _section(console, "Subagents noted", notes)
+        shown = [f"{one.learning_id} {one.summary}" for one in session.injected]
+        _section(console, "Learnings you were shown (name those that helped)", shown)
+        refused = [f"{one.summary}: {one.rejection.reason}" for one in session.last_rejections]
+        _section(console, "Refused last time", refused)
+        console.print("The input's format: grove reflect --schema")
+
+    return Result(document=document, human=human)
+
+
+def _work(workspace: Workspace) -> tuple[list[str], list[str]]:
+    top = gitinfo.find_top(workspace.root)
+    if top is None:
+        return [], []
+    tree = gitinfo.read_work_tree(top, _GIT_SECONDS)
+    history = gitinfo.read_branch_history(top, _GIT_SECONDS)
+    changed = (*tree.changed, *tree.untracked) if tree is not None else ()
+    return list(dict.fromkeys((*changed, *history.files))), list(history.subjects)
+
+
+def _tickets(session: Session) -> list[Ticket]:
+    gate = session.gate
+    if gate.cycle is not None and gate.cycle.tickets:
+        return list(gate.cycle.tickets)
+    return [gate.ticket] if gate.ticket is not None else []
+
+
+def _section(console: "Console", title: str, lines: list[str]) -> None:
+    if not lines:
+        return
+    console.print(f"{title}:")
+    for line in lines[:_MOST_FILES]:
+        console.print(f"  {line}")
+    if len(lines) > _MOST_FILES:
+        console.print(f"  and {len(lines) - _MOST_FILES} more")

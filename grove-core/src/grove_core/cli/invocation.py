@@ -1,0 +1,156 @@
+"""What every command has in common: options, the project, and how results and errors are printed."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import update_wrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+import rich_click as click
+from attrs import field, frozen
+
+from grove_core.clock import now_utc
+from grove_core.codec import to_jsonable
+from grove_core.errors import GroveError
+from grove_core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PLUGINS_KEY: Final = "grove_core.plugins"
+_PIPED_WIDTH: Final = 200
+
+
+@frozen(kw_only=True)
+class Result:
+    """What a command has found or done.
+
+    Attributes:
+        document: The object that ``--json`` prints.
+        human: Prints the same for people.
+        ids: What ``--quiet`` prints, a line each.
+        exit_code: 0 when it was done, 1 when not.
+        warnings: Lines for stderr.
+    """
+
+    document: Mapping[str, Any]
+    human: "Callable[[Console], None]"
+    ids: Sequence[str] = ()
+    exit_code: int = 0
+    warnings: Sequence[str] = field(factory=tuple)
+
+
+@frozen(kw_only=True)
+class Invocation:
+    """How a command was called.
+
+    Attributes:
+        workspace: The project.
+        project_given: Whether the project was named on the command line.
+    """
+
+    workspace: Workspace
+    project_given: bool = False
+
+
+def grove_command(
+    function: "Callable[..., Result]",
+) -> Callable[..., None]:
+    """Turn a function that returns a result into the callback of a command.
+
+    The command gets ``--json``, ``--quiet`` and ``--project``; the function is called with an
+    ``Invocation`` and its own parameters.
+
+    Args:
+        function: Does the work.
+
+    Returns:
+        A callback to be wrapped by ``click.command``.
+    """
+
+    @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+    @click.option("-q", "--quiet", is_flag=True, help="Print ids only, or nothing.")
+    @click.option(
+        "-C",
+        "--project",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        help="Work in this directory's project.",
+    )
+    @click.pass_context
+    def callback(
+        ctx: click.Context,
+        /,
+        *,
+        as_json: bool,
+        quiet: bool,
+        project: Path | None,
+        **parameters: Any,  # noqa: ANN401 - each command has its own
+    ) -> None:
+        if ctx.invoked_subcommand is not None:
+            return
+        try:
+            invocation = _invocation(ctx, project)
+            result = function(invocation, **parameters)
+        except (GroveError, OSError) as error:
+            _fail(error, as_json=as_json)
+        _print(result, as_json=as_json, quiet=quiet)
+        ctx.exit(result.exit_code)
+
+    return update_wrapper(callback, function)
+
+
+def session_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--session-id`` to a command."""
+    return click.option(
+        "--session-id",
+        metavar="ID",
+        help="The client's session; by default the one that runs this command.",
+    )(function)
+
+
+def _invocation(ctx: click.Context, project: Path | None) -> Invocation:
+    load_plugins = ctx.meta.get(PLUGINS_KEY, True)
+    start = project if project is not None else Path(_working_directory())
+    workspace = Workspace(start.absolute(), os.environ, now_utc(), load_plugins=load_plugins)
+    return Invocation(workspace=workspace, project_given=project is not None)
+
+
+def _working_directory() -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109 - may fail, and is only a string here
+    except OSError as error:
+        raise GroveError("the current directory does not exist any more; cd elsewhere") from error
+
+
+def _fail(error: GroveError | OSError, *, as_json: bool) -> NoReturn:
+    message = str(error)
+    if as_json:
+        _write_json({"error": message})
+    click.echo(f"grove: {message}", err=True)
+    raise SystemExit(1)
+
+
+def _print(result: Result, *, as_json: bool, quiet: bool) -> None:
+    for warning in result.warnings:
+        click.echo(f"grove: {warning}", err=True)
+    if as_json:
+        _write_json(result.document)
+    elif quiet:
+        sys.stdout.write("".join(f"{line}\n" for line in result.ids))
+    else:
+        result.human(_console())
+    sys.stdout.flush()
+
+
+def _write_json(document: Mapping[str, Any]) -> None:
+    text = json.dumps(to_jsonable(document), ensure_ascii=True, indent=2)
+    sys.stdout.write(text + "\n")
+
+
+def _console() -> "Console":
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else _PIPED_WIDTH
+    return Console(highlight=False, markup=False, width=width, soft_wrap=True)

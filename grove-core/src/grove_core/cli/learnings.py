@@ -1,0 +1,168 @@
+"""Showing learnings: what ``search``, ``list`` and ``show`` have in common."""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+import rich_click as click
+
+from grove_core.clock import parse_instant
+from grove_core.memory.library import FoundLearning
+from grove_core.model.learning import Category, LearningStatus, Scope
+from grove_core.model.memory import Filters
+from grove_core.model.statistics import LearningStats
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_DURATION: Final = re.compile(r"(\d+)\s*([smhdw])")
+_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def filter_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that narrow a search."""
+    options = [
+        click.option(
+            "--category",
+            "categories",
+            multiple=True,
+            type=click.Choice([one.value for one in Category], case_sensitive=False),
+            help="Only this kind; may be given several times.",
+        ),
+        click.option("--tag", "tags", multiple=True, help="Only with this tag; may be repeated."),
+        click.option(
+            "--scope",
+            "scopes",
+            multiple=True,
+            type=click.Choice([one.value for one in Scope], case_sensitive=False),
+            help="Only of this scope; may be given several times.",
+        ),
+        click.option(
+            "--status",
+            "statuses",
+            multiple=True,
+            type=click.Choice([one.value for one in LearningStatus], case_sensitive=False),
+            help="Active ones by default; may be given several times.",
+        ),
+        click.option("--file", "paths", multiple=True, help="Only those that name this file."),
+        click.option("--since", help="Only newer ones: 30d, 12h, or a date such as 2026-02-06."),
+        click.option("--limit", type=click.IntRange(min=1), help="At most this many."),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def read_filters(
+    now: datetime,
+    *,
+    categories: Sequence[str],
+    tags: Sequence[str],
+    scopes: Sequence[str],
+    statuses: Sequence[str],
+    since: str | None,
+    everything: bool = False,
+) -> Filters:
+    """Turn options into filters.
+
+    Args:
+        now: The time, for durations.
+        categories: Values of ``--category``.
+        tags: Values of ``--tag``.
+        scopes: Values of ``--scope``.
+        statuses: Values of ``--status``.
+        since: Value of ``--since``.
+        everything: Whether all statuses are wanted where none is named.
+
+    Returns:
+        The filters, without a limit.
+
+    Raises:
+        click.BadParameter: ``--since`` is neither a duration nor a date.
+    """
+    wanted = frozenset(LearningStatus(one) for one in statuses)
+    if not wanted:
+        wanted = frozenset(LearningStatus) if everything else Filters().statuses
+    return Filters(
+        statuses=wanted,
+        scopes=frozenset(Scope(one) for one in scopes),
+        categories=frozenset(Category(one) for one in categories),
+        tags=frozenset(tag.lower().lstrip("#") for tag in tags),
+        created_after=_read_since(since, now) if since else None,
+    )
+
+
+def _read_since(text: str, now: datetime) -> datetime:
+    match = _DURATION.fullmatch(text.strip().lower())
+    try:
+        if match is not None:
+            return now - timedelta(**{_UNITS[match[2]]: int(match[1])})
+        return parse_instant(text)
+    except (ValueError, OverflowError):
+        raise click.BadParameter(
+            f"{text!r} is neither a duration such as 30d nor a date such as 2026-02-06",
+            param_hint="--since",
+        ) from None
+
+
+def document_of(found: FoundLearning, stats: LearningStats | None) -> dict[str, Any]:
+    """Describe a learning for ``--json``.
+
+    Args:
+        found: The learning and where it came from.
+        stats: How it has fared, if anything is known.
+
+    Returns:
+        All its fields, ``backend``, ``complete`` and ``usage``.
+    """
+    learning = found.hit.learning
+    return {
+        "id": learning.id,
+        "category": learning.category,
+        "summary": learning.summary,
+        "detail": learning.detail,
+        "scope": learning.scope,
+        "confidence": learning.confidence,
+        "status": learning.status,
+        "criteria_met": learning.criteria_met,
+        "tags": learning.tags,
+        "context_files": learning.context_files,
+        "ticket_id": learning.ticket_id,
+        "session_id": learning.session_id,
+        "timestamp": learning.timestamp,
+        "supersedes": learning.supersedes,
+        "backend": found.backend,
+        "complete": found.hit.complete,
+        "usage": {
+            "surfaced": stats.surfaced if stats else 0,
+            "referenced": stats.referenced if stats else 0,
+            "dismissed": stats.dismissed if stats else 0,
+            "corrected": stats.corrected if stats else 0,
+            "hit_rate": stats.hit_rate if stats else None,
+            "last_surfaced": stats.last_surfaced if stats else None,
+            "last_referenced": stats.last_referenced if stats else None,
+        },
+    }
+
+
+def print_line(console: "Console", found: FoundLearning, stats: LearningStats | None) -> None:
+    """Print a learning in two lines.
+
+    Args:
+        console: Where to.
+        found: The learning.
+        stats: How it has fared, if anything is known.
+    """
+    from rich.text import Text
+
+    learning = found.hit.learning
+    line = Text()
+    line.append(learning.id, style="bold")
+    line.append(f"  {learning.category.value}", style="cyan")
+    if learning.status is not LearningStatus.ACTIVE:
+        line.append(f"  {learning.status.value}", style="yellow")
+    if stats is not None and stats.surfaced:
+        line.append(f"  used in {stats.referenced} of {stats.surfaced} sessions", style="dim")
+    console.print(line)
+    console.print(Text(f"  {learning.summary}"))

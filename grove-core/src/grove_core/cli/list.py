@@ -1,0 +1,116 @@
+"""``grove list``."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from grove_core.cli.invocation import Invocation, Result, grove_command
+from grove_core.cli.learnings import document_of, filter_options, print_line, read_filters
+from grove_core.memory.library import FoundLearning
+from grove_core.model.statistics import AggregateStats, LearningStats
+from grove_core.retrieval.rules import overlaps
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_NEVER = datetime.fromtimestamp(0, UTC)
+
+
+class Order(Enum):
+    """What a list is sorted by, the highest first."""
+
+    CREATED = "created"
+    LAST_USED = "last-used"
+    HIT_RATE = "hit-rate"
+    SURFACED = "surfaced"
+
+
+@click.command("list")
+@filter_options
+@click.option(
+    "--sort",
+    type=click.Choice([one.value for one in Order]),
+    default=Order.CREATED.value,
+    show_default=True,
+    help="What to sort by, the highest first.",
+)
+@click.option("--all", "everything", is_flag=True, help="Archived and superseded ones as well.")
+@grove_command
+def command(  # noqa: PLR0913 - one parameter for each option
+    invocation: Invocation,
+    *,
+    categories: tuple[str, ...],
+    tags: tuple[str, ...],
+    scopes: tuple[str, ...],
+    statuses: tuple[str, ...],
+    paths: tuple[str, ...],
+    since: str | None,
+    limit: int | None,
+    sort: str,
+    everything: bool,
+) -> Result:
+    """List learnings, newest first, with how they have fared."""
+    workspace = invocation.workspace
+    filters = read_filters(
+        workspace.now,
+        categories=categories,
+        tags=tags,
+        scopes=scopes,
+        statuses=statuses,
+        since=since,
+        everything=everything,
+    )
+    kept = [
+        one
+        for one in workspace.library.iterate()
+        if filters.admit(one.hit.learning)
+        and (not paths or any(overlaps(file, paths) for file in one.hit.learning.context_files))
+    ]
+    numbers = workspace.statistics()
+    learnings = _sorted(kept, numbers, Order(sort))[:limit]
+    return Result(
+        document={
+            "count": len(learnings),
+            "total": len(kept),
+            "learnings": [
+                document_of(one, numbers.learnings.get(one.hit.learning.id)) for one in learnings
+            ],
+        },
+        human=lambda console: _human(learnings, len(kept), numbers, console),
+        ids=[one.hit.learning.id for one in learnings],
+    )
+
+
+def _sorted(
+    learnings: Sequence[FoundLearning], numbers: AggregateStats, order: Order
+) -> list[FoundLearning]:
+    """Sort, the highest first; ties go to the newer."""
+
+    def key(one: FoundLearning) -> tuple[datetime | float, datetime]:
+        created = one.hit.learning.timestamp
+        stats = numbers.learnings.get(one.hit.learning.id) or LearningStats(learning_id="")
+        match order:
+            case Order.CREATED:
+                return created, created
+            case Order.LAST_USED:
+                return stats.last_referenced or _NEVER, created
+            case Order.HIT_RATE:
+                return -1.0 if stats.hit_rate is None else stats.hit_rate, created
+            case Order.SURFACED:
+                return float(stats.surfaced), created
+
+    return sorted(learnings, key=key, reverse=True)
+
+
+def _human(
+    learnings: Sequence[FoundLearning], total: int, numbers: AggregateStats, console: "Console"
+) -> None:
+    for one in learnings:
+        print_line(console, one, numbers.learnings.get(one.hit.learning.id))
+    if not total:
+        console.print("No learnings yet.")
+    elif total > len(learnings):
+        console.print(f"{len(learnings)} of {total} shown.", style="dim")

@@ -1,0 +1,115 @@
+"""The ``grove`` command: a group whose commands are imported when they are called."""
+
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+import rich_click as click
+
+from grove_core.cli.invocation import PLUGINS_KEY
+from grove_core.clock import now_utc
+from grove_core.errors import GroveError
+from grove_core.workspace import Workspace
+
+# Help lines stand here so that `grove --help` imports no command.
+COMMANDS: Final = {
+    "init": "Set up grove in this project.",
+    "status": "Show the project, the gate, the backends and what waits.",
+    "reflect": "Write down what a ticket has taught (JSON on standard input).",
+    "skip": "Say why there is nothing to write down.",
+    "observe": "Leave a one-line note for the agent that will reflect.",
+    "ref": "Record that learnings were used.",
+    "search": "Search the learnings of this project and your own.",
+    "list": "List learnings, with how they have fared.",
+    "show": "Show one learning in full.",
+    "tickets": "Show the ticket systems, or what a command would close.",
+    "backends": "Show the memory backends and their health.",
+    "plugins": "Show the installed plugins and what became of them.",
+    "hook": "Answer a hook of the coding agent (run by the agent).",
+}
+class _StoredHelp(click.RichCommand):
+    """A command of which only name and help line are known yet."""
+
+
+class LazyGroup(click.RichGroup):
+    """Imports a command's module when the command is called, not before."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name grove's commands and the plugins' ones."""
+        return [*COMMANDS, *sorted(_plugin_commands(ctx))]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Give what help and completion need of a command: its name and its help line."""
+        if cmd_name in COMMANDS:
+            return self._stored(cmd_name, COMMANDS[cmd_name])
+        _, help_line = _plugin_commands(ctx).get(cmd_name, ("", ""))
+        return self._stored(cmd_name, help_line) if help_line else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Import the command that is called."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name in COMMANDS:
+            return name, self._load(f"grove_core.cli.{name}:command"), rest
+        if name is not None and command is not None:
+            return name, self._load(_plugin_commands(ctx)[name][0]), rest
+        return name, command, rest
+
+    @staticmethod
+    def _stored(name: str, help_line: str) -> click.Command:
+        return _StoredHelp(name=name, help=help_line, short_help=help_line)
+
+    @staticmethod
+    def _load(target: str) -> click.Command:
+        module, _, attribute = target.partition(":")
+        command = getattr(import_module(module), attribute)
+        if not isinstance(command, click.Command):
+            raise click.ClickException(f"{target} is no click command")
+        return command
+
+
+def _plugin_commands(ctx: click.Context) -> dict[str, tuple[str, str]]:
+    """Commands of plugins by name: target and help line."""
+    try:
+        enabled = ctx.params.get("plugins", True)
+        workspace = Workspace(Path.cwd(), os.environ, now_utc(), load_plugins=enabled)
+        offered = workspace.plugins.commands()
+    except (GroveError, OSError):
+        return {}
+    return {
+        one.value.name: (one.value.target, one.value.help)
+        for one in offered
+        if one.value.name not in COMMANDS
+    }
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--plugins/--no-plugins", default=True, help="Load plugins (the default) or none.")
+@click.version_option(package_name="grove-core", prog_name="grove")
+@click.pass_context
+def grove(ctx: click.Context, *, plugins: bool) -> None:
+    """A compound-learning gate for coding agents.
+
+    When a ticket closes, the agent is stopped once until it has written down what it learned; the
+    next session starts with the few learnings that fit its work.
+    """
+    ctx.meta[PLUGINS_KEY] = plugins
+
+
+def run_command_line() -> int:
+    """Run the command line.
+
+    Returns:
+        The exit code: 0 done, 1 could not, 2 usage.
+    """
+    try:
+        grove(prog_name="grove", standalone_mode=True)
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else 1
+    except BrokenPipeError:
+        # The reader has seen enough (`grove list | head`); Python must not complain at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

@@ -1,0 +1,43 @@
+"""``grove ref``."""
+
+import rich_click as click
+
+from grove_core.cli.invocation import Invocation, Result, grove_command, session_option
+from grove_core.cli.sessions_of import find_session
+from grove_core.errors import LearningNotFoundError
+from grove_core.flow.gatekeeper import ticket_of
+from grove_core.flow.references import mark_used
+from grove_core.reflection.limits import REMARK_LENGTH_MAX
+from grove_core.reflection.submission import UsedLearning
+from grove_core.text import one_line, remove_invisible, shorten
+
+
+@click.command("ref")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.option("--how", metavar="TEXT", help="How it helped, in a few words.")
+@session_option
+@grove_command
+def command(
+    invocation: Invocation, *, ids: tuple[str, ...], how: str | None, session_id: str | None
+) -> Result:
+    """Record that learnings were used.
+
+    Use counts: it decides what later sessions are shown.
+    """
+    invocation, session = find_session(invocation, session_id)
+    workspace = invocation.workspace
+    shown = {one.learning_id for one in session.injected}
+    unknown = [one for one in ids if one not in shown and workspace.library.get(one) is None]
+    if unknown:
+        raise LearningNotFoundError(
+            f"no learning has the id {', '.join(unknown)}; `grove search WORDS` finds ids"
+        )
+    remark = shorten(one_line(remove_invisible(how)), REMARK_LENGTH_MAX) if how else None
+    used = [UsedLearning(id=one, how=remark) for one in dict.fromkeys(ids)]
+    mark_used(workspace, session, used, ticket_of(session.gate))
+    names = [one.id for one in used]
+    return Result(
+        document={"session_id": session.id, "referenced": names},
+        human=lambda console: console.print(f"Recorded: {', '.join(names)}."),
+        ids=names,
+    )

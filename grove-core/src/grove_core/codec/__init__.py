@@ -1,0 +1,53 @@
+"""Values to text and back: sessions, learnings and events.
+
+Nothing else knows their shape. The reader is derived from the attrs classes and checks every type;
+it is written by hand because hooks read sessions and events, and a general converter takes longer
+to import and to prepare for some thirty classes than Python takes to start. For the same reason the
+functions are loaded when they are first used: who reads a session pays for no event.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from grove_core.codec.documents import (
+        learning_from_dict,
+        learning_to_dict,
+        session_from_json,
+        session_to_json,
+    )
+    from grove_core.codec.events import event_from_line, event_to_line
+    from grove_core.codec.shapes import migrate, to_jsonable
+
+_MODULE_OF_NAME = {
+    "learning_from_dict": "documents",
+    "learning_to_dict": "documents",
+    "session_from_json": "documents",
+    "session_to_json": "documents",
+    "event_from_line": "events",
+    "event_to_line": "events",
+    "migrate": "shapes",
+    "to_jsonable": "shapes",
+}
+
+__all__ = [
+    "event_from_line",
+    "event_to_line",
+    "learning_from_dict",
+    "learning_to_dict",
+    "migrate",
+    "session_from_json",
+    "session_to_json",
+    "to_jsonable",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - any of the functions
+    """Load a function when it is first used (PEP 562)."""
+    module = _MODULE_OF_NAME.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"{__name__}.{module}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,278 @@
+"""Reading the configuration: environment over project over user over defaults.
+
+A mistake costs one key, never the command: every mistake is named with its place, and the key then
+has what the next layer says.
+"""
+
+import stat
+from collections.abc import Mapping
+from enum import Enum
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import define, field, fields, frozen
+
+from grove_core.config.schema import Config, config_keys, setting_of
+from grove_core.config.values import (
+    ValueProblem,
+    check_value,
+    parse_variable,
+    printable,
+    shown,
+    unknown_key,
+)
+from grove_core.paths import Paths, ProjectPaths
+
+_LARGEST_FILE_BYTES: Final = 1024 * 1024
+_PLUGIN_SECTIONS: Final = ("backends", "tickets")
+_OVERRIDES: Final = ("ticketing.overrides", "backends.overrides")
+
+
+class Source(Enum):
+    """The layers, the strongest first."""
+
+    ENVIRONMENT = "environment"
+    PROJECT = "project"
+    USER = "user"
+    DEFAULT = "default"
+
+
+@frozen(kw_only=True)
+class Origin:
+    """Where a value comes from.
+
+    Attributes:
+        source: The layer.
+        file: The file of a value of the project or the user.
+        variable: The environment variable of a value of the environment.
+    """
+
+    source: Source
+    file: Path | None = None
+    variable: str | None = None
+
+    def __str__(self) -> str:
+        return str(self.file or self.variable or self.source.value)
+
+
+@frozen(kw_only=True)
+class ConfigProblem:
+    """A mistake in a file or in the environment.
+
+    Attributes:
+        key: The dotted key; empty when a whole file could not be read.
+        origin: Where the mistake is.
+        message: What is wrong, going on where the key's name ends.
+    """
+
+    key: str
+    origin: Origin
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.origin}: {f'{self.key} {self.message}'.strip()}"
+
+
+@frozen(kw_only=True)
+class LoadedConfig:
+    """The configuration in force, and how it came about.
+
+    Attributes:
+        config: The values.
+        origins: Where each key's value comes from, by dotted key; keys of plugin sections included.
+        problems: The mistakes that were passed over, the strongest layer's first.
+        plugin_sections: The tables ``[backends.<name>]`` and ``[tickets.<name>]`` as they are, by
+            dotted name; ``validate_plugin_section`` checks them.
+    """
+
+    config: Config
+    origins: Mapping[str, Origin]
+    problems: tuple[ConfigProblem, ...]
+    plugin_sections: Mapping[str, Mapping[str, Any]]
+
+
+@define
+class _Layer:
+    """What one file or the environment says, checked; the keys of ``values`` are dotted."""
+
+    values: dict[str, tuple[Any, Origin]] = field(factory=dict)
+    plugin_values: dict[tuple[str, str], tuple[Any, Origin]] = field(factory=dict)
+    problems: list[ConfigProblem] = field(factory=list)
+
+    def refuse(self, key: str, origin: Origin, message: str) -> None:
+        problem = ConfigProblem(key=printable(key), origin=origin, message=message)
+        self.problems.append(problem)
+
+    def take(self, key: str, annotation: Any, value: object, origin: Origin) -> None:  # noqa: ANN401
+        declared = config_keys().get(key)
+        try:
+            checked = check_value(value, annotation, declared.setting if declared else None)
+        except ValueProblem as problem:
+            self.refuse(key, origin, str(problem))
+        else:
+            self.values[key] = (checked, origin)
+
+
+def load_config(home: Path, root: Path | None, environment: Mapping[str, str]) -> LoadedConfig:
+    """Read the configuration; mistakes are reported in the result and never raised.
+
+    Args:
+        home: grove's own directory (``GROVE_HOME``).
+        root: The project's root, or ``None`` outside of any project.
+        environment: The process's environment.
+
+    Returns:
+        The configuration in force.
+    """
+    layers = [_environment_layer(environment)]
+    # In the user's home directory the "project's" file would be the user's own once more.
+    if root is not None and ProjectPaths(root, home).initialised:
+        layers.append(_file_layer(ProjectPaths(root, home).config_file, Source.PROJECT))
+    layers.append(_file_layer(Paths(home).config_file, Source.USER))
+    values: dict[str, tuple[Any, Origin]] = {}
+    plugin_values: dict[tuple[str, str], tuple[Any, Origin]] = {}
+    for layer in reversed(layers):
+        values |= layer.values
+        plugin_values |= layer.plugin_values
+    sections: dict[str, dict[str, Any]] = {}
+    for (section, name), (value, _) in plugin_values.items():
+        sections.setdefault(section, {})[name] = value
+    return LoadedConfig(
+        config=_build(Config, "", values),
+        origins=_origins(values, plugin_values),
+        problems=tuple(problem for layer in layers for problem in layer.problems),
+        plugin_sections=sections,
+    )
+
+
+def _build(section: Any, prefix: str, values: Mapping[str, tuple[Any, Origin]]) -> Any:  # noqa: ANN401
+    arguments = {}
+    for attribute in fields(section):
+        key = f"{prefix}{attribute.name}"
+        if setting_of(attribute) is None:
+            arguments[attribute.name] = _build(attribute.type, f"{key}.", values)
+        elif key in _OVERRIDES:
+            start = f"{key}."
+            arguments[attribute.name] = {
+                each.removeprefix(start): values[each][0]
+                for each in values
+                if each.startswith(start)
+            }
+        elif key in values:
+            arguments[attribute.name] = values[key][0]
+    return section(**arguments)
+
+
+def _origins(
+    values: Mapping[str, tuple[Any, Origin]],
+    plugin_values: Mapping[tuple[str, str], tuple[Any, Origin]],
+) -> dict[str, Origin]:
+    origins = dict.fromkeys(config_keys(), Origin(source=Source.DEFAULT))
+    origins |= {key: origin for key, (_, origin) in values.items()}
+    origins |= {
+        f"{section}.{name}": origin for (section, name), (_, origin) in plugin_values.items()
+    }
+    return origins
+
+
+def _file_layer(path: Path, source: Source) -> _Layer:
+    layer = _Layer()
+    origin = Origin(source=source, file=path)
+    try:
+        table = _parse_file(path)
+    except ValueProblem as problem:
+        layer.refuse("", origin, f"{problem}; the whole file is left out until that is mended")
+    else:
+        _take_table(layer, table, "", origin)
+    return layer
+
+
+def _parse_file(path: Path) -> dict[str, Any]:
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise ValueProblem(f"cannot be read: {error.strerror or error}") from error
+    if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST_FILE_BYTES:
+        raise ValueProblem("is no plain file of at most 1 MiB")
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ValueProblem(f"cannot be read: {error.strerror or error}") from error
+    return _parse_toml(content)
+
+
+def _parse_toml(content: bytes) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueProblem(f"is not UTF-8 (at line {line})") from error
+    except tomllib.TOMLDecodeError as error:
+        text = str(error)
+        if "at line" not in text:
+            last_line = content.rstrip().count(b"\n") + 1
+            text = f"{text} (at line {last_line})"
+        raise ValueProblem(f"is not valid TOML: {printable(text)}") from error
+    except (RecursionError, ValueError) as error:
+        raise ValueProblem("is not valid TOML: nested too deeply, or a number too long") from error
+
+
+def _take_table(layer: _Layer, table: Mapping[str, Any], prefix: str, origin: Origin) -> None:
+    declared = config_keys()
+    for name, value in table.items():
+        key = f"{prefix}{name}"
+        if key in _OVERRIDES or key in _section_names():
+            if isinstance(value, dict):
+                _take_table(layer, value, f"{key}.", origin)
+            else:
+                layer.refuse(key, origin, f"must be a table, not {shown(value)}")
+        elif prefix[:-1] in _OVERRIDES:
+            layer.take(key, bool, value, origin)
+        elif key in declared:
+            layer.take(key, declared[key].annotation, value, origin)
+        elif prefix[:-1] in _PLUGIN_SECTIONS and isinstance(value, dict):
+            layer.plugin_values |= {(key, each): (value[each], origin) for each in value}
+        else:
+            layer.refuse(key, origin, unknown_key(key, [*declared, *_section_names()]))
+
+
+def _section_names() -> set[str]:
+    """Every table of the files, such as ``gate`` and ``gate.auto_skip``."""
+    parents = {key.rpartition(".")[0] for key in config_keys()}
+    return parents | {"tickets"}
+
+
+def _environment_layer(environment: Mapping[str, str]) -> _Layer:
+    layer = _Layer()
+    keys = {_variable(key): key for key in config_keys()}
+    sections = tuple({f"{_variable(key.partition('.')[0])}_" for key in config_keys()})
+    for variable, text in sorted(environment.items()):
+        if not variable.startswith(sections):
+            continue
+        origin = Origin(source=Source.ENVIRONMENT, variable=variable)
+        override = _override_key(variable)
+        if override:
+            layer.take(override, bool, parse_variable(text, bool), origin)
+        elif variable in keys:
+            annotation = config_keys()[keys[variable]].annotation
+            layer.take(keys[variable], annotation, parse_variable(text, annotation), origin)
+        else:
+            layer.refuse("", origin, unknown_key(variable, list(keys)))
+    return layer
+
+
+def _variable(key: str) -> str:
+    return f"GROVE_{key.replace('.', '_').upper()}"
+
+
+def _override_key(variable: str) -> str | None:
+    """``GROVE_BACKENDS_OVERRIDES_TOTAL_RECALL`` means ``backends.overrides.total-recall``."""
+    for key in _OVERRIDES:
+        start = f"{_variable(key)}_"
+        if variable.startswith(start):
+            return f"{key}.{variable.removeprefix(start).lower().replace('_', '-')}"
+    return None

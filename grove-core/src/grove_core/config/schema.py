@@ -1,0 +1,317 @@
+"""Every configuration key: its type, default, bounds and meaning, in one place."""
+
+from collections.abc import Mapping
+from enum import Enum
+from functools import cache
+from typing import Any, Final
+
+from attrs import Factory, field, fields, frozen
+
+from grove_core.model.gate import AutoSkipDecider, GatePolicy
+from grove_core.retrieval.strategy import RetrievalStrategy
+
+SESSION_END_DEADLINE_MS: Final = 900
+"""SessionEnd is shorter than ``hooks.deadline_ms``: the client waits for no session that ends."""
+
+_LONGEST_DAYS: Final = 36_500
+_LONGEST_SECONDS: Final = 31_536_000
+_METADATA_KEY: Final = "grove_setting"
+
+
+class SessionGate(Enum):
+    """Where session mode applies when no ticket system is active."""
+
+    INITIALIZED = "initialized"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+class WriteGateMode(Enum):
+    """What the write gate does about a candidate it does not like."""
+
+    ENFORCE = "enforce"
+    WARN = "warn"
+    OFF = "off"
+
+
+class RetrievalEngine(Enum):
+    """What scores learnings."""
+
+    DEFAULT = "default"
+    RULES = "rules"
+
+
+class StorageLayout(Enum):
+    """How learnings and events lie in a project."""
+
+    SINGLE = "single"
+    SPREAD = "spread"
+
+
+@frozen(kw_only=True)
+class Setting:
+    """What is known about a key besides its type.
+
+    Attributes:
+        help: One line for people.
+        minimum: The least value, if there is one.
+        maximum: The greatest value, if there is one.
+    """
+
+    help: str
+    minimum: float | None = None
+    maximum: float | None = None
+
+
+def setting(
+    default: object,
+    help_text: str,
+    *,
+    minimum: float | None = None,
+    maximum: float | None = None,
+) -> Any:  # noqa: ANN401 - an attrs field, which is any type to the type checker
+    """Declare a key.
+
+    Args:
+        default: Its value where nothing is configured.
+        help_text: One line for people.
+        minimum: The least value, if there is one.
+        maximum: The greatest value, if there is one.
+
+    Returns:
+        The attrs field.
+    """
+    about = Setting(help=help_text, minimum=minimum, maximum=maximum)
+    return field(default=default, metadata={_METADATA_KEY: about})
+
+
+def setting_of(attribute: Any) -> Setting | None:  # noqa: ANN401 - an attrs attribute
+    """Tell what ``setting`` recorded about an attribute, if it was declared with it."""
+    about: Setting | None = attribute.metadata.get(_METADATA_KEY)
+    return about
+
+
+@frozen(kw_only=True)
+class TicketingSettings:
+    """Section ``ticketing``: which ticket systems take part."""
+
+    discovery: tuple[str, ...] = setting(
+        ("tissue", "beads", "tasks", "session"),
+        "Order in which ticket systems are looked for; further installed ones follow.",
+    )
+    overrides: Mapping[str, bool] = setting(
+        Factory(dict), "By name: false blocks a system, true turns on what is off by default."
+    )
+    patterns: tuple[Mapping[str, Any], ...] = setting(
+        (), "Commands of your own that close a ticket, one table each."
+    )
+
+
+@frozen(kw_only=True)
+class BackendsSettings:
+    """Section ``backends``: where learnings are kept."""
+
+    discovery: tuple[str, ...] = setting(
+        ("config", "total-recall", "mcp", "markdown"),
+        "Order in which backends are looked for; config stands for the one named by primary.",
+    )
+    primary: str | None = setting(None, "The backend for the project's learnings; empty for none.")
+    personal: str = setting("markdown", "The backend for personal learnings.")
+    overrides: Mapping[str, bool] = setting(
+        Factory(dict), "By name: false blocks a backend, true turns on what is off by default."
+    )
+
+
+@frozen(kw_only=True)
+class AutoSkipSettings:
+    """Section ``gate.auto_skip``: small changes in session mode."""
+
+    enabled: bool = setting(True, "Whether small changes pass without a reflection.")  # noqa: FBT003
+    line_threshold: int = setting(5, "The most changed lines of a small change.", minimum=0)
+    decider: AutoSkipDecider = setting(
+        AutoSkipDecider.AGENT, "Who decides: the agent, always skip, or never skip."
+    )
+
+
+@frozen(kw_only=True)
+class WriteGateSettings:
+    """Section ``gate.write_gate``: whether a candidate says anything."""
+
+    mode: WriteGateMode = setting(
+        WriteGateMode.ENFORCE, "What happens to a candidate that says too little."
+    )
+
+
+@frozen(kw_only=True)
+class GateSettings:
+    """Section ``gate``: when a reflection is owed."""
+
+    session: SessionGate = setting(
+        SessionGate.INITIALIZED, "Where work without a ticket system is gated as a whole session."
+    )
+    session_rearm_lines: int = setting(
+        50, "Further changed lines before a session is asked a second time.", minimum=1
+    )
+    auto_skip: AutoSkipSettings = AutoSkipSettings()
+    write_gate: WriteGateSettings = WriteGateSettings()
+
+
+@frozen(kw_only=True)
+class CircuitBreakerSettings:
+    """Section ``circuit_breaker``: how often the agent is stopped."""
+
+    max_blocks: int = setting(
+        3, "How often the agent is stopped for one reflection.", minimum=1, maximum=6
+    )
+    cooldown_seconds: int = setting(
+        300,
+        "Seconds since the last stop after which the count starts again.",
+        minimum=1,
+        maximum=_LONGEST_SECONDS,
+    )
+
+
+@frozen(kw_only=True)
+class DecaySettings:
+    """Section ``decay``: when unused learnings are archived."""
+
+    passive_duration_days: int = setting(
+        90, "Days without use after which a learning is archived.", minimum=1, maximum=_LONGEST_DAYS
+    )
+    immunity_hit_rate: float = setting(
+        0.8, "Share of showings that were used from which a learning stays.", minimum=0, maximum=1
+    )
+
+
+@frozen(kw_only=True)
+class RetrievalSettings:
+    """Section ``retrieval``: what is shown to the agent."""
+
+    strategy: RetrievalStrategy = setting(
+        RetrievalStrategy.MODERATE, "How freely learnings are shown."
+    )
+    max_injections: int = setting(
+        5, "The most learnings shown at the start of a session.", minimum=0, maximum=50
+    )
+    max_chars: int = setting(
+        4000, "The most characters of learnings shown at once.", minimum=200, maximum=8000
+    )
+    engine: RetrievalEngine = setting(RetrievalEngine.DEFAULT, "What scores learnings.")
+    on_prompt: bool = setting(True, "Whether a prompt may bring up further learnings.")  # noqa: FBT003
+    on_file: bool = setting(True, "Whether a touched file may bring up its learnings.")  # noqa: FBT003
+    recency_days_to_30_percent: int = setting(
+        90,
+        "Days after which an unused learning counts for 30 percent.",
+        minimum=1,
+        maximum=_LONGEST_DAYS,
+    )
+    max_per_prompt: int = setting(
+        3, "The most learnings shown with one prompt.", minimum=0, maximum=50
+    )
+    max_per_session: int = setting(
+        8, "The most learnings shown with prompts in one session.", minimum=0, maximum=500
+    )
+    max_per_file_session: int = setting(
+        5, "The most learnings shown for touched files in one session.", minimum=0, maximum=500
+    )
+
+
+@frozen(kw_only=True)
+class StorageSettings:
+    """Section ``storage``: how learnings lie in the project."""
+
+    layout: StorageLayout = setting(
+        StorageLayout.SINGLE, "One file for all learnings, or one file each."
+    )
+
+
+@frozen(kw_only=True)
+class SecretsSettings:
+    """Section ``secrets``: what the secret scanner lets pass."""
+
+    allow: tuple[str, ...] = setting(
+        (), "Digests of known false alarms, as the refusal names them."
+    )
+
+
+@frozen(kw_only=True)
+class HooksSettings:
+    """Section ``hooks``: how grove behaves towards the client."""
+
+    deadline_ms: int = setting(
+        2500,
+        "Milliseconds after which a hook gives up and lets work go on.",
+        minimum=100,
+        maximum=60_000,
+    )
+
+
+@frozen(kw_only=True)
+class Config:
+    """The whole configuration; every attribute is a section of the files."""
+
+    ticketing: TicketingSettings = TicketingSettings()
+    backends: BackendsSettings = BackendsSettings()
+    gate: GateSettings = GateSettings()
+    circuit_breaker: CircuitBreakerSettings = CircuitBreakerSettings()
+    decay: DecaySettings = DecaySettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
+    storage: StorageSettings = StorageSettings()
+    secrets: SecretsSettings = SecretsSettings()
+    hooks: HooksSettings = HooksSettings()
+
+
+@frozen(kw_only=True)
+class ConfigKey:
+    """A key as it is declared.
+
+    Attributes:
+        key: Its dotted name.
+        annotation: Its type.
+        setting: What else is known about it.
+        default: Its default value.
+    """
+
+    key: str
+    annotation: Any
+    setting: Setting
+    default: Any
+
+
+@cache
+def config_keys() -> Mapping[str, ConfigKey]:
+    """List every key by its dotted name, in the order of declaration."""
+    return {declared.key: declared for declared in _keys_of(Config, "")}
+
+
+def _keys_of(section: Any, prefix: str) -> list[ConfigKey]:  # noqa: ANN401 - an attrs class
+    found = []
+    for attribute in fields(section):
+        key = f"{prefix}{attribute.name}"
+        about = setting_of(attribute)
+        if about is None:
+            found += _keys_of(attribute.type, f"{key}.")
+            continue
+        default = getattr(section(), attribute.name)
+        found.append(ConfigKey(key=key, annotation=attribute.type, setting=about, default=default))
+    return found
+
+
+def gate_policy(config: Config) -> GatePolicy:
+    """Give the gate its numbers.
+
+    Args:
+        config: The configuration.
+
+    Returns:
+        What the gate works with.
+    """
+    auto_skip = config.gate.auto_skip
+    return GatePolicy(
+        max_blocks=config.circuit_breaker.max_blocks,
+        cooldown_seconds=config.circuit_breaker.cooldown_seconds,
+        auto_skip_enabled=auto_skip.enabled,
+        auto_skip_line_threshold=auto_skip.line_threshold,
+        auto_skip_decider=auto_skip.decider,
+        session_rearm_lines=config.gate.session_rearm_lines,
+    )

@@ -1,0 +1,51 @@
+"""The commented configuration file that ``grove init`` writes."""
+
+from enum import Enum
+from typing import Any, Final
+
+from grove_core.config.schema import ConfigKey, config_keys
+
+_HEAD: Final = """\
+## grove's configuration. Every key stands here with its default; take the "# " away to set it.
+## Stronger than this file: environment variables such as GROVE_CIRCUIT_BREAKER_MAX_BLOCKS.
+## Weaker: config.toml in grove's own directory, for all of a user's projects; then the defaults.
+## A plugin's own keys go into a section of its name: [backends.<name>], [tickets.<name>].
+"""
+
+
+def render_default_config() -> str:
+    """Write the configuration file with every key commented out.
+
+    Returns:
+        TOML; without the ``# `` at the beginning of its lines it says just the defaults.
+    """
+    lines = [_HEAD.rstrip()]
+    section = ""
+    for declared in config_keys().values():
+        table, _, name = declared.key.rpartition(".")
+        if table != section:
+            section = table
+            lines += ["", f"[{section}]"]
+        lines += [f"## {_describe(declared)}", f"# {name} = {_toml(declared.default)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _describe(declared: ConfigKey) -> str:
+    about = declared.setting
+    kind = declared.annotation
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return f"{about.help} One of: {', '.join(member.value for member in kind)}."
+    if about.minimum is not None and about.maximum is not None:
+        return f"{about.help} From {about.minimum} to {about.maximum}."
+    if about.minimum is not None:
+        return f"{about.help} At least {about.minimum}."
+    return about.help
+
+
+def _toml(value: Any) -> str:  # noqa: ANN401 - any default
+    if value is None:
+        return '""'
+    import json
+
+    # JSON's texts, numbers, truth values and lists are TOML's as well, and so is an empty table.
+    return json.dumps(value.value if isinstance(value, Enum) else value)

@@ -1,0 +1,106 @@
+"""Where faults leave a line: ``grove.log`` for what was got over, ``crash.log`` for what was not.
+
+Neither function here ever raises: a log that cannot be written must not become a fault of its own.
+The standard ``logging`` package is left alone since importing it costs more than a whole hook.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+from grove_core.clock import format_instant, now_utc
+from grove_core.files import locked, make_directory
+from grove_core.paths import Paths
+from grove_core.text import remove_invisible, shorten
+
+ROTATION_BYTES: Final = 1024 * 1024
+_LOCK_SECONDS: Final = 0.5
+_LONGEST_VALUE: Final = 2_000
+_LONGEST_TRACEBACK: Final = 64 * 1024
+_FILE_MODE: Final = 0o600
+
+
+@frozen
+class Diagnostics:
+    """Writes to the logs in grove's own directory.
+
+    Attributes:
+        paths: Where the logs are.
+        now: Tells the time, UTC.
+    """
+
+    paths: Paths
+    now: Callable[[], datetime] = now_utc
+
+    def log(self, level: str, message: str, **fields: object) -> None:
+        """Add a line to ``grove.log``; never raises.
+
+        Args:
+            level: How bad it is, such as ``warning``.
+            message: What happened, for people. Line breaks are escaped.
+            **fields: What it is about, such as ``session`` and ``hook``; ``None`` is left out.
+        """
+        with suppress(Exception):
+            line = f"{self._head(level.upper(), fields)} {_plain(message)}\n"
+            _append(self.paths.log_file, line)
+
+    def crash(
+        self, error: BaseException, session_id: str | None = None, hook: str | None = None
+    ) -> None:
+        """Add an unexpected error and its traceback to ``crash.log``; never raises.
+
+        Args:
+            error: The error.
+            session_id: The session it happened in, if known.
+            hook: The hook it happened in, if it was one.
+        """
+        with suppress(Exception):
+            fields = {"session": session_id or "-", "hook": hook or "-"}
+            kind, text = _describe(error)
+            _append(self.paths.crash_log, f"{self._head('', fields)} error={kind}\n{text}")
+
+    def _head(self, level: str, fields: Mapping[str, object]) -> str:
+        pairs = (f"{name}={_word(value)}" for name, value in fields.items() if value is not None)
+        return " ".join(filter(None, (format_instant(self.now()), level, *pairs)))
+
+
+def _plain(text: str) -> str:
+    """One line without anything that could drive a terminal or forge another line."""
+    visible = remove_invisible(shorten(text, _LONGEST_VALUE))
+    return visible.replace("\n", "\\n").replace("\t", " ")
+
+
+def _word(value: object) -> str:
+    text = _plain(str(value)).replace('"', "'")
+    return f'"{text}"' if not text or " " in text else text
+
+
+def _describe(error: BaseException) -> tuple[str, str]:
+    """The error in one line, and its traceback, indented so that it forges no other entry."""
+    import traceback
+
+    # traceback copes with errors whose own text raises.
+    kind = _plain("".join(traceback.format_exception_only(error)).strip())
+    text = "".join(traceback.format_exception(error))
+    if len(text) > _LONGEST_TRACEBACK:
+        half = _LONGEST_TRACEBACK // 2
+        text = f"{text[:half]}\n[…]\n{text[-half:]}"
+    return kind, "".join(f"  {line}\n" for line in remove_invisible(text).splitlines())
+
+
+def _append(path: Path, text: str) -> None:
+    data = text.encode("utf-8", "backslashreplace")
+    make_directory(path.parent)
+    with locked(path, mode=_FILE_MODE, timeout=_LOCK_SECONDS) as descriptor:
+        if os.fstat(descriptor).st_size + len(data) <= ROTATION_BYTES:
+            os.write(descriptor, data)
+            return
+        # Who waits for this lock finds another file of that name afterwards, and locks that one.
+        path.replace(path.with_name(f"{path.name}.1"))
+    with locked(path, mode=_FILE_MODE, timeout=_LOCK_SECONDS) as descriptor:
+        os.write(descriptor, data)

@@ -1,0 +1,172 @@
+"""Moving a session's gate: the one place where the pure gate meets files, logs and plugins."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from attrs import evolve, frozen
+
+from grove_core.flow.session_mode import renew_baseline
+from grove_core.gate import step
+from grove_core.model.events import GateCycle, Skip, StatsEvent
+from grove_core.model.gate import Decision, FinishedCycle, Gate, GateEvent
+from grove_core.model.reflection import SkipDecision
+from grove_core.model.session import Session, TraceEvent
+from grove_core.tracing import extend
+from grove_core.workspace import Workspace
+
+
+@frozen(kw_only=True)
+class Change:
+    """What to do to a session.
+
+    Attributes:
+        session: The session with everything changed but its gate.
+        events: What the gate is told, in order.
+        trace: What else is to be said in the trace, before what the gate says.
+    """
+
+    session: Session
+    events: Sequence[GateEvent] = ()
+    trace: Sequence[TraceEvent] = ()
+
+
+@frozen(kw_only=True)
+class Moved:
+    """A session after a change.
+
+    Attributes:
+        session: The session as stored.
+        before: Its gate before.
+        decisions: What the gate decided, one decision for each event.
+    """
+
+    session: Session
+    before: Gate
+    decisions: tuple[Decision, ...]
+
+
+def move(
+    workspace: Workspace,
+    session_id: str,
+    change: Callable[[Session], Change],
+    *,
+    absent: Callable[[], Session],
+    cause: str,
+) -> Moved:
+    """Change a session under its lock, then do what follows from it.
+
+    Args:
+        workspace: The project.
+        session_id: The session.
+        change: From the stored session to what is to be done; quick, and perhaps called without
+            its result being used.
+        absent: Makes the session when there is none; it may raise instead.
+        cause: What moved it, for plugins.
+
+    Returns:
+        The session as stored, and what the gate decided.
+    """
+    moved: list[Moved] = []
+
+    def apply(stored: Session | None) -> Session:
+        before = stored if stored is not None else absent()
+        result = _apply(workspace, before, change(before))
+        moved[:] = [result]
+        workspace.prefilter.set_close_waits(session_id, close_waits=bool(result.session.intents))
+        return result.session
+
+    stored = workspace.sessions.update(session_id, apply)
+    result = evolve(moved[0], session=stored)
+    _report_set_aside(workspace)
+    if any(decision.baseline_moves for decision in result.decisions):
+        result = evolve(result, session=renew_baseline(workspace, result.session))
+    _follow(workspace, result, cause)
+    return result
+
+
+def _apply(workspace: Workspace, before: Session, change: Change) -> Moved:
+    gate = change.session.gate
+    decisions: list[Decision] = []
+    trace = list(change.trace)
+    for event in change.events:
+        gate, decision, notes = step(gate, event, workspace.now, workspace.policy)
+        decisions.append(decision)
+        trace += notes
+    session = evolve(
+        change.session,
+        gate=gate,
+        trace=extend(change.session.trace, trace),
+        updated_at=workspace.now,
+    )
+    return Moved(session=session, before=before.gate, decisions=tuple(decisions))
+
+
+def _follow(workspace: Workspace, moved: Moved, cause: str) -> None:
+    """Log what ended and tell the plugins, now that the state is on disk."""
+    events: list[StatsEvent] = []
+    for decision in moved.decisions:
+        if decision.finished is not None:
+            events.append(_cycle_event(moved.session.id, decision.finished, workspace.now))
+        if decision.auto_skip is not None:
+            events.append(skip_event(moved.session.id, decision.auto_skip, None))
+    workspace.log_events(events)
+    if moved.session.gate.status is not moved.before.status:
+        workspace.plugins.gate_changed(moved.session, moved.before, moved.session.gate, cause)
+
+
+def _cycle_event(session_id: str, finished: FinishedCycle, now: datetime) -> GateCycle:
+    return GateCycle(
+        ts=now,
+        session_id=session_id,
+        ticket_id=finished.tickets[0].ticket_id if finished.tickets else None,
+        outcome=finished.outcome.value,
+        blocks=finished.blocks,
+        seconds=finished.seconds,
+    )
+
+
+def skip_event(session_id: str, decision: SkipDecision, ticket_id: str | None) -> Skip:
+    """Make the log's event of a skip.
+
+    Args:
+        session_id: The session that skipped.
+        decision: The skip.
+        ticket_id: The ticket whose reflection was skipped, if there was one.
+
+    Returns:
+        The event.
+    """
+    return Skip(
+        ts=decision.timestamp,
+        session_id=session_id,
+        reason=decision.reason,
+        decider=decision.decider.value,
+        lines_changed=decision.lines_changed,
+        ticket_id=ticket_id,
+    )
+
+
+def ticket_of(gate: Gate) -> str | None:
+    """Tell which ticket the work at hand belongs to.
+
+    Args:
+        gate: The session's gate.
+
+    Returns:
+        The first ticket of an open debt, else the ticket in progress, else the first ticket of the
+        debt that was settled last.
+    """
+    closed = gate.cycle.tickets[0].ticket_id if gate.cycle and gate.cycle.tickets else None
+    if gate.status.owes_reflection or gate.ticket is None:
+        return closed
+    return gate.ticket.ticket_id
+
+
+def _report_set_aside(workspace: Workspace) -> None:
+    while workspace.sessions.set_aside:
+        aside = workspace.sessions.set_aside.pop()
+        workspace.diagnostics.log(
+            "error",
+            f"session state could not be read and was set aside as {aside.path}: {aside.reason}",
+            session=aside.session_id,
+        )

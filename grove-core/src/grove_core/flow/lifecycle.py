@@ -1,0 +1,214 @@
+"""The beginning and the end of sessions: new state, dismissals, debts of sessions that died."""
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import Final
+
+from attrs import evolve
+
+from grove_core import files
+from grove_core.errors import StorageError
+from grove_core.flow.messages import name_of
+from grove_core.hosts import claude_code
+from grove_core.hosts.contract import HookInput
+from grove_core.model.events import Dismissed
+from grove_core.model.session import EventType, InjectionOutcome, Session
+from grove_core.model.ticket import Ticket
+from grove_core.tracing import event, extend
+from grove_core.workspace import Workspace
+
+IDLE_LIMIT: Final = timedelta(hours=24)
+
+
+def new_session(workspace: Workspace, call: HookInput) -> Session:
+    """Make the state of a session that grove has not seen yet.
+
+    Args:
+        workspace: The project.
+        call: The hook call that names it.
+
+    Returns:
+        The session, not stored.
+    """
+    return Session(
+        id=call.session_id,
+        host=claude_code.NAME,
+        cwd=call.cwd or str(workspace.start),
+        project_root=str(workspace.root),
+        created_at=workspace.now,
+        updated_at=workspace.now,
+        transcript_path=call.transcript_path,
+        process_id=call.process_id,
+        prompt_id=call.prompt_id,
+    )
+
+
+class OpenSessions:
+    """Which sessions of a project may still have something to say: one empty file each.
+
+    Derived and disposable: without it, sessions that died keep their debts to themselves.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        """Name the directory.
+
+        Args:
+            workspace: The project.
+        """
+        self._directory = workspace.project_cache / "open-sessions"
+
+    def add(self, session_id: str) -> None:
+        """Note a session.
+
+        Args:
+            session_id: The session.
+        """
+        with suppress(OSError, StorageError):
+            files.make_directory(self._directory)
+            (self._directory / session_id).touch()
+
+    def remove(self, session_id: str) -> None:
+        """Forget a session.
+
+        Args:
+            session_id: The session.
+        """
+        with suppress(OSError):
+            (self._directory / session_id).unlink(missing_ok=True)
+
+    def all(self) -> Sequence[str]:
+        """List the sessions, by id."""
+        try:
+            return sorted(os.listdir(self._directory))  # noqa: PTH208 - names are all we need
+        except OSError:
+            return ()
+
+
+def dismiss(workspace: Workspace, session: Session) -> Session:
+    """Mark what was shown and not used as dismissed; doing it twice changes nothing.
+
+    Args:
+        workspace: The project.
+        session: The session as stored.
+
+    Returns:
+        The session with outcomes and trace; not stored.
+    """
+    left = [one for one in session.injected if one.outcome is InjectionOutcome.PENDING]
+    if not left:
+        return session
+    injected = tuple(
+        evolve(one, outcome=InjectionOutcome.DISMISSED)
+        if one.outcome is InjectionOutcome.PENDING
+        else one
+        for one in session.injected
+    )
+    ids = " ".join(one.learning_id for one in left)
+    note = event(EventType.LEARNING_DISMISSED, workspace.now, learnings=ids)
+    return evolve(session, injected=injected, trace=extend(session.trace, [note]))
+
+
+def log_dismissals(workspace: Workspace, before: Session, after: Session) -> None:
+    """Write into the logs what a step has dismissed.
+
+    Args:
+        workspace: The project.
+        before: The session before.
+        after: The session afterwards.
+    """
+    was = {one.learning_id: one.outcome for one in before.injected}
+    for personal in (False, True):
+        events = [
+            Dismissed(ts=workspace.now, learning_id=one.learning_id, session_id=after.id)
+            for one in after.injected
+            if one.personal is personal
+            and one.outcome is InjectionOutcome.DISMISSED
+            and was.get(one.learning_id) is InjectionOutcome.PENDING
+        ]
+        workspace.log_events(events, personal=personal)
+
+
+def settle_dead_sessions(workspace: Workspace, current: str) -> list[str]:
+    """Dismiss for sessions that died without saying so, and name the debts of past sessions.
+
+    Args:
+        workspace: The project.
+        current: The session that starts now.
+
+    Returns:
+        One line for each past session that owes something.
+    """
+    notices: list[str] = []
+    open_sessions = OpenSessions(workspace)
+    for session_id in open_sessions.all():
+        if session_id == current:
+            continue
+        session = workspace.session(session_id)
+        if session is None or not _is_over(session, workspace):
+            continue
+        after = _dismiss_stored(workspace, session)
+        notice = debt_notice(after)
+        if notice:
+            notices.append(notice)
+        open_sessions.remove(session_id)
+    return notices
+
+
+def debt_notice(session: Session) -> str:
+    """Say what a past session owes.
+
+    Args:
+        session: The session.
+
+    Returns:
+        One line, or nothing when it owes nothing.
+    """
+    if session.recovered_from is not None:
+        return (
+            f"grove: the state of session {session.id} could not be read and was set aside as"
+            f" {session.recovered_from}; a ticket closed there may still owe its reflection."
+        )
+    tickets: list[Ticket] = []
+    owes = session.gate.status.owes_reflection
+    if owes and session.gate.cycle is not None:
+        tickets += session.gate.cycle.tickets
+    for broken in session.gate.broken_cycles:
+        tickets += broken.tickets
+    if not owes and not session.gate.broken_cycles:
+        return ""
+    what = ", ".join(name_of(ticket) for ticket in tickets) or "its changes"
+    return (
+        f"grove: session {session.id} ended without the reflection it owed ({what}); if you know"
+        f" what it taught: grove reflect --session-id {session.id}"
+    )
+
+
+def _is_over(session: Session, workspace: Workspace) -> bool:
+    if session.ended_at is not None or workspace.now - session.updated_at > IDLE_LIMIT:
+        return True
+    return session.process_id is not None and not _is_alive(session.process_id)
+
+
+def _is_alive(process_id: int) -> bool:
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _dismiss_stored(workspace: Workspace, session: Session) -> Session:
+    before: list[Session] = []
+
+    def change(stored: Session | None) -> Session:
+        latest = stored or session
+        before[:] = [latest]
+        return dismiss(workspace, latest)
+
+    after = workspace.sessions.update(session.id, change)
+    log_dismissals(workspace, before[0], after)
+    return after

@@ -1,0 +1,170 @@
+"""What grove says to an agent about its debt: pure text from a session's state."""
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from grove_core.model.gate import Gate
+from grove_core.model.learning import RejectedCandidate
+from grove_core.model.session import Session
+from grove_core.model.ticket import Ticket
+from grove_core.reflection.json_schema import example_submission
+from grove_core.text import one_line, remove_invisible, shorten
+
+LONGEST_REASON: Final = 1_500
+_MOST_NOTES: Final = 4
+_MOST_IDS: Final = 6
+_MOST_REJECTIONS: Final = 3
+
+
+def block_reason(session: Session, most_blocks: int) -> str:
+    """Write why the agent is stopped and what opens the way.
+
+    Args:
+        session: The session, whose gate has counted this block already.
+        most_blocks: How many blocks are given before the breaker opens.
+
+    Returns:
+        At most 1,500 characters; short on the second and later blocks.
+    """
+    block = session.gate.breaker.block_count
+    head = f"grove: {closed_work(session.gate)} – one step left before you finish."
+    lines = [head]
+    if block > 1:
+        lines += _refusals(session.last_rejections)
+    else:
+        lines.append("Write down what this work taught that the next session should know:")
+    lines.append(reflect_command(session.id, shortened=block > 1))
+    lines.append(f"Nothing worth keeping? {skip_command(session.id)}")
+    lines.append(_what_comes_next(block, most_blocks))
+    if block <= 1:
+        lines += _material(session)
+    return _fit(lines)
+
+
+def pending_notice(session: Session) -> str:
+    """Restate a debt at the start of a session.
+
+    Args:
+        session: The session that owes a reflection.
+
+    Returns:
+        A few lines with the two commands.
+    """
+    return "\n".join(
+        [
+            f"grove: {closed_work(session.gate)} and its reflection is still owed.",
+            f"To reflect: {reflect_command(session.id, shortened=True)}",
+            f"To skip: {skip_command(session.id)}",
+        ]
+    )
+
+
+def closed_work(gate: Gate) -> str:
+    """Name what was closed.
+
+    Args:
+        gate: A gate that owes a reflection.
+
+    Returns:
+        Words such as ``ticket T-1 is closed``.
+    """
+    return _closed(gate.cycle.tickets if gate.cycle is not None else ())
+
+
+def _closed(tickets: Sequence[Ticket]) -> str:
+    if not tickets:
+        return "this session has changed the project"
+    names = [name_of(ticket) for ticket in tickets]
+    if len(names) == 1:
+        return f"ticket {names[0]} is closed"
+    return f"tickets {', '.join(names[:_MOST_IDS])} are closed"
+
+
+def name_of(ticket: Ticket) -> str:
+    """Name a ticket for a message.
+
+    Args:
+        ticket: The ticket.
+
+    Returns:
+        Its id, or its system's name when the id is unknown, in one short line.
+    """
+    if ticket.ticket_id is None:
+        return f"of {ticket.source}"
+    return shorten(one_line(remove_invisible(ticket.ticket_id)), 80)
+
+
+def reflect_command(session_id: str, *, shortened: bool) -> str:
+    """Write the command that reflects.
+
+    Args:
+        session_id: The session.
+        shortened: Whether to leave out the skeleton of the input.
+
+    Returns:
+        One command. The client asks its person for leave when a plain heredoc holds JSON, and does
+        not when the heredoc stands in a substitution.
+    """
+    command = f"grove reflect --session-id {session_id}"
+    if shortened:
+        return f"{command} < candidates.json  (grove reflect --schema)"
+    submission = example_submission(session_id)
+    del submission["session_id"]
+    skeleton = json.dumps(submission, ensure_ascii=False)
+    return f"{command} <<< \"$(cat <<'EOF'\n{skeleton}\nEOF\n)\""
+
+
+def skip_command(session_id: str) -> str:
+    """Write the command that skips.
+
+    Args:
+        session_id: The session.
+
+    Returns:
+        One command.
+    """
+    return f'grove skip "the reason" --session-id {session_id}'
+
+
+def _what_comes_next(block: int, most_blocks: int) -> str:
+    if block >= most_blocks:
+        return "At the next stop grove lets you go; the debt stays on record."
+    return f"Until then each stop is held (this is {block} of {most_blocks})."
+
+
+def _refusals(rejections: Sequence[RejectedCandidate]) -> list[str]:
+    if not rejections:
+        return ["No reflection has been accepted yet."]
+    lines = ["The last submission was refused:"]
+    lines += [
+        f"- {shorten(one.summary, 60)}: {shorten(one.rejection.reason, 200)}"
+        for one in rejections[:_MOST_REJECTIONS]
+    ]
+    return lines
+
+
+def _material(session: Session) -> list[str]:
+    """List what the reflection can draw on, shortened by count."""
+    lines: list[str] = []
+    notes = session.observations
+    if notes:
+        lines.append(f"Subagents noted ({len(notes)}):")
+        lines += [f"- {shorten(one_line(one.note), 120)}" for one in notes[:_MOST_NOTES]]
+        if len(notes) > _MOST_NOTES:
+            lines.append(f"- and {len(notes) - _MOST_NOTES} more: grove reflect --brief")
+    if session.injected:
+        ids = [one.learning_id for one in session.injected]
+        more = f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else ""
+        lines.append(
+            f"You were shown {', '.join(ids[:_MOST_IDS])}{more}:"
+            ' name those that helped in "learnings_used".'
+        )
+    return lines
+
+
+def _fit(lines: list[str]) -> str:
+    """Drop lines from the end, which are the least important, until the text fits."""
+    while len(lines) > 1 and len("\n".join(lines)) > LONGEST_REASON:
+        lines.pop()
+    return "\n".join(lines)[:LONGEST_REASON]

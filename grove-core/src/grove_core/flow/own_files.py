@@ -1,0 +1,36 @@
+"""Telling a person's work from what grove, ticket systems and backends write themselves."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from grove_core.workspace import Workspace
+
+GROVE_DIRECTORY: Final = ".grove"
+
+
+def own_paths(workspace: Workspace) -> tuple[str, ...]:
+    """Collect the paths where changes are not work.
+
+    Args:
+        workspace: The project.
+
+    Returns:
+        Paths relative to the project root: grove's own, ticket systems' and backends'.
+    """
+    tickets = workspace.tickets().own_paths()
+    backends = workspace.library.own_paths()
+    return tuple(dict.fromkeys((GROVE_DIRECTORY, *tickets, *backends)))
+
+
+def without(prefixes: Iterable[str], paths: Iterable[str]) -> tuple[str, ...]:
+    """Leave out what lies in some directories.
+
+    Args:
+        prefixes: Paths of directories or files.
+        paths: Paths relative to the same place.
+
+    Returns:
+        The other paths, in their order.
+    """
+    directories = tuple(f"{prefix}/" for prefix in prefixes)
+    return tuple(path for path in paths if not f"{path}/".startswith(directories))

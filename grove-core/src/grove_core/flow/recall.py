@@ -1,0 +1,237 @@
+"""Choosing which learnings to show, showing them, and remembering that they were shown."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from attrs import evolve, frozen
+
+from grove_core import gitinfo
+from grove_core.flow.gatekeeper import Change, move
+from grove_core.flow.own_files import own_paths, without
+from grove_core.injection import Injection, render
+from grove_core.memory.library import FoundLearning
+from grove_core.model.events import Surfaced
+from grove_core.model.memory import Filters, Hit, Query
+from grove_core.model.session import EventType, InjectedLearning, Session, TraceEvent
+from grove_core.model.statistics import AggregateStats
+from grove_core.model.ticket import Ticket
+from grove_core.plugins.descriptors import Area
+from grove_core.retrieval.ranking import (
+    RankedHit,
+    choose,
+    choose_without_query,
+    rank,
+)
+from grove_core.tracing import event
+from grove_core.workspace import Workspace
+
+STATUS_SECONDS: Final = 0.15
+HISTORY_SECONDS: Final = 0.1
+SEARCH_SECONDS: Final = 1.0
+# What branches are called whatever the work on them is about.
+_EMPTY_BRANCH_WORDS: Final = frozenset(
+    {"main", "master", "trunk", "develop", "dev", "release", "hotfix"}
+    | {"feature", "feat", "fix", "bug", "bugfix", "chore", "docs", "refactor", "test"}
+)
+
+
+@frozen(kw_only=True)
+class Recall:
+    """What is to be shown.
+
+    Attributes:
+        injection: The text and the ids in it.
+        learnings: The learnings in it, as the session will remember them.
+        trace: What to say in the trace.
+        events: What to say in the log.
+    """
+
+    injection: Injection
+    learnings: tuple[InjectedLearning, ...]
+    trace: tuple[TraceEvent, ...]
+    events: tuple[tuple[Surfaced, bool], ...]
+
+
+def query_for_work(workspace: Workspace, ticket: Ticket | None) -> Query:
+    """Describe the work at hand: ticket, branch, changed files, recent commits, plugins' words.
+
+    Args:
+        workspace: The project.
+        ticket: The ticket in progress, if one is known.
+
+    Returns:
+        A query; empty when nothing is known.
+    """
+    words = sorted(workspace.plugins.query_terms(workspace.context(), ticket))
+    files: tuple[str, ...] = ()
+    top = gitinfo.find_top(workspace.root)
+    if top is not None:
+        tree = gitinfo.read_work_tree(top, STATUS_SECONDS)
+        history = gitinfo.read_branch_history(top, HISTORY_SECONDS)
+        if tree is not None:
+            touched = (*tree.changed, *tree.untracked, *history.files)
+            files = without(own_paths(workspace), _relative(workspace.root, top, touched))
+            words += [*_branch_words(tree.branch), *history.subjects]
+    return Query(
+        text=" ".join(words),
+        ticket_id=ticket.ticket_id or "" if ticket else "",
+        ticket_title=ticket.title if ticket else "",
+        ticket_description=ticket.description if ticket else "",
+        tags=tuple(label.lower() for label in ticket.labels) if ticket else (),
+        files=files,
+    )
+
+
+def recall(
+    workspace: Workspace, session: Session, query: Query, *, limit: int, via: str
+) -> Recall | None:
+    """Choose what to show, within the configured budget.
+
+    Args:
+        workspace: The project.
+        session: The session; what it was shown already is left out.
+        query: The work at hand.
+        limit: At most this many.
+        via: How it is shown, for the log: start or prompt.
+
+    Returns:
+        What to show, or ``None`` for nothing.
+    """
+    found = workspace.library.search(query, Filters(), seconds=SEARCH_SECONDS)
+    shown = {one.learning_id for one in session.injected}
+    new = {one.hit.learning.id: one for one in found if one.hit.learning.id not in shown}
+    if not new:
+        return None
+    numbers = workspace.statistics()
+    chosen, fitting = _choose(workspace, query, list(new.values()), numbers, limit)
+    if not chosen:
+        return None
+    injection = render(
+        [one.hit.learning for one in chosen],
+        workspace.now,
+        workspace.config.retrieval.max_chars,
+        more=fitting - len(chosen),
+    )
+    by_id = {one.hit.learning.id: one for one in chosen}
+    return _remembered(workspace, session, injection, by_id, new, via)
+
+
+def repeat(workspace: Workspace, session: Session) -> Injection:
+    """Show again what a session was shown, after its context was compacted.
+
+    Args:
+        workspace: The project.
+        session: The session.
+
+    Returns:
+        The text; learnings that are gone or no longer active are left out.
+    """
+    ids = {one.learning_id for one in session.injected}
+    if not ids:
+        return Injection(text="", shown=())
+    found = workspace.library.search(Query(), Filters(), seconds=SEARCH_SECONDS)
+    again = {one.hit.learning.id: one.hit.learning for one in found if one.hit.learning.id in ids}
+    in_order = [again[one.learning_id] for one in session.injected if one.learning_id in again]
+    return render(in_order, workspace.now, workspace.config.retrieval.max_chars)
+
+
+def _choose(
+    workspace: Workspace,
+    query: Query,
+    found: Sequence[FoundLearning],
+    numbers: AggregateStats,
+    limit: int,
+) -> tuple[Sequence[RankedHit], int]:
+    """Choose hits, and tell how many fit the work in all."""
+    retrieval = workspace.config.retrieval
+    hits: list[Hit] = [one.hit for one in found]
+    ranked = rank(hits, numbers.learnings, workspace.now, retrieval.recency_days_to_30_percent)
+    if query.is_empty:
+        chosen = choose_without_query(ranked, numbers.learnings, limit)
+        return chosen, len(chosen)
+    fitting = choose(ranked, retrieval.strategy, len(ranked), workspace.now)
+    chosen = choose(ranked, retrieval.strategy, limit, workspace.now)
+    return chosen, max(len(fitting), len(chosen))
+
+
+def _remembered(
+    workspace: Workspace,
+    session: Session,
+    injection: Injection,
+    chosen: dict[str, RankedHit],
+    found: dict[str, FoundLearning],
+    via: str,
+) -> Recall:
+    learnings: list[InjectedLearning] = []
+    events: list[tuple[Surfaced, bool]] = []
+    for learning_id in injection.shown:
+        one = chosen[learning_id]
+        personal = found[learning_id].area is Area.PERSONAL
+        score = round(one.score.total, 4)
+        learnings.append(
+            InjectedLearning(
+                learning_id=learning_id,
+                summary=one.hit.learning.summary,
+                score=score,
+                injected_at=workspace.now,
+                personal=personal,
+            )
+        )
+        surfaced = Surfaced(
+            ts=workspace.now,
+            learning_id=learning_id,
+            session_id=session.id,
+            via=via,
+            score=score,
+        )
+        events.append((surfaced, personal))
+    ids = " ".join(injection.shown)
+    trace = event(EventType.LEARNINGS_INJECTED, workspace.now, via=via, learnings=ids)
+    return Recall(
+        injection=injection,
+        learnings=tuple(learnings),
+        trace=(trace,) if injection.shown else (),
+        events=tuple(events),
+    )
+
+
+def remember(workspace: Workspace, session: Session, shown: Recall) -> str:
+    """Keep in the session and in the log what is about to be shown.
+
+    Args:
+        workspace: The project.
+        session: The session.
+        shown: What is shown.
+
+    Returns:
+        The text.
+    """
+
+    def change(stored: Session) -> Change:
+        known = {one.learning_id for one in stored.injected}
+        new = tuple(one for one in shown.learnings if one.learning_id not in known)
+        return Change(session=evolve(stored, injected=(*stored.injected, *new)), trace=shown.trace)
+
+    move(workspace, session.id, change, absent=lambda: session, cause="injection")
+    for personal in (False, True):
+        events = [one for one, is_personal in shown.events if is_personal is personal]
+        workspace.log_events(events, personal=personal)
+    return shown.injection.text
+
+
+def _branch_words(branch: str) -> list[str]:
+    words = branch.replace("/", " ").replace("-", " ").replace("_", " ").split()
+    return [word for word in words if word.lower() not in _EMPTY_BRANCH_WORDS]
+
+
+def _relative(root: Path, top: Path, paths: Sequence[str]) -> tuple[str, ...]:
+    """Turn paths relative to the work tree's top into paths relative to the project."""
+    try:
+        prefix = root.relative_to(top.resolve()).as_posix()
+    except ValueError:
+        return tuple(dict.fromkeys(paths))
+    if prefix == ".":
+        return tuple(dict.fromkeys(paths))
+    inside = (path.removeprefix(f"{prefix}/") for path in paths if path.startswith(f"{prefix}/"))
+    return tuple(dict.fromkeys(inside))

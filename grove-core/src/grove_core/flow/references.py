@@ -1,0 +1,65 @@
+"""Recording that learnings were used."""
+
+from collections.abc import Sequence
+
+from attrs import evolve
+
+from grove_core.flow.gatekeeper import Change, move
+from grove_core.model.events import Referenced
+from grove_core.model.session import EventType, InjectionOutcome, Session
+from grove_core.plugins.descriptors import Area
+from grove_core.reflection.submission import UsedLearning
+from grove_core.tracing import event
+from grove_core.workspace import Workspace
+
+
+def mark_used(
+    workspace: Workspace, session: Session, used: Sequence[UsedLearning], ticket_id: str | None
+) -> Session:
+    """Record learnings as used, each once; ids that do not exist are passed over.
+
+    Args:
+        workspace: The project.
+        session: The session that used them, as stored.
+        used: What was used, and how.
+        ticket_id: The ticket of the work, if there is one.
+
+    Returns:
+        The session afterwards.
+    """
+    known = {one.learning_id: one.personal for one in session.injected}
+    areas: dict[str, bool] = {}
+    for one in used:
+        if one.id in known:
+            areas[one.id] = known[one.id]
+        elif (found := workspace.library.get(one.id)) is not None:
+            areas[one.id] = found.area is Area.PERSONAL
+    if not areas:
+        return session
+
+    def change(stored: Session) -> Change:
+        injected = tuple(
+            evolve(one, outcome=InjectionOutcome.REFERENCED) if one.learning_id in areas else one
+            for one in stored.injected
+        )
+        note = event(
+            EventType.LEARNING_REFERENCED, workspace.now, learnings=" ".join(sorted(areas))
+        )
+        return Change(session=evolve(stored, injected=injected), trace=[note])
+
+    moved = move(workspace, session.id, change, absent=lambda: session, cause="reference")
+    how = {one.id: one.how for one in reversed(used)}
+    for personal in (False, True):
+        events = [
+            Referenced(
+                ts=workspace.now,
+                learning_id=learning_id,
+                session_id=session.id,
+                ticket_id=ticket_id,
+                how=how[learning_id],
+            )
+            for learning_id, is_personal in areas.items()
+            if is_personal is personal
+        ]
+        workspace.log_events(events, personal=personal)
+    return moved.session

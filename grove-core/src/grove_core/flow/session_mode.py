@@ -1,0 +1,192 @@
+"""Session mode: how much a session has changed since its baseline."""
+
+import zlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from attrs import evolve
+
+from grove_core import gitinfo
+from grove_core.config.schema import SessionGate
+from grove_core.flow.own_files import own_paths, without
+from grove_core.hosts import claude_code
+from grove_core.line_hashes import ContentPrint, changed_lines, print_of
+from grove_core.model.gate import SessionChange
+from grove_core.model.session import Baseline, DirtyFile, Measurement, Session
+from grove_core.workspace import Workspace
+
+STATUS_SECONDS: Final = 1.0
+DIFF_SECONDS: Final = 1.0
+# Bounds of what is read and kept: beyond them a file counts by its size and time alone.
+MOST_FILES: Final = 300
+MOST_FILE_BYTES: Final = 512 * 1024
+MOST_LINES: Final = 5_000
+
+
+def applies(workspace: Workspace, session: Session) -> bool:
+    """Tell whether changes arm the gate in a session.
+
+    Args:
+        workspace: The project.
+        session: The session.
+
+    Returns:
+        Whether no ticket system is active and the configuration allows it here.
+    """
+    mode = workspace.config.gate.session
+    if mode is SessionGate.NEVER:
+        return False
+    if mode is SessionGate.INITIALIZED and not workspace.project.initialised:
+        return False
+    active = workspace.tickets(Path(session.cwd), session.id).active()
+    return active is not None and active.probe.per_session
+
+
+def take_baseline(workspace: Workspace, session: Session) -> Baseline:
+    """Record the state of the work, to be measured against later.
+
+    Args:
+        workspace: The project.
+        session: The session.
+
+    Returns:
+        The baseline. Outside git it is the present end of the client's transcript.
+    """
+    transcript_offset = _size(Path(session.transcript_path)) if session.transcript_path else 0
+    excluded = own_paths(workspace)
+    top = gitinfo.find_top(workspace.root)
+    tree = gitinfo.read_work_tree(top, STATUS_SECONDS) if top is not None else None
+    if top is None or tree is None:
+        return Baseline(
+            taken_at=workspace.now, excluded=excluded, transcript_offset=transcript_offset
+        )
+    paths = without(_prefixes(workspace.root, top, excluded), (*tree.changed, *tree.untracked))
+    return Baseline(
+        taken_at=workspace.now,
+        head=tree.head,
+        dirty=tuple(_dirty_files(top, paths)),
+        excluded=excluded,
+        transcript_offset=transcript_offset,
+    )
+
+
+def renew_baseline(workspace: Workspace, session: Session) -> Session:
+    """Take the baseline anew where a session has one.
+
+    Args:
+        workspace: The project.
+        session: The session as stored.
+
+    Returns:
+        The session as stored now.
+    """
+    if session.baseline is None:
+        return session
+    baseline = take_baseline(workspace, session)
+    return workspace.sessions.update(
+        session.id,
+        lambda stored: evolve(stored or session, baseline=baseline, measurement=None),
+    )
+
+
+def measure(workspace: Workspace, session: Session) -> tuple[SessionChange, Measurement | None]:
+    """Measure what a session has changed since its baseline.
+
+    Args:
+        workspace: The project.
+        session: The session, with a baseline.
+
+    Returns:
+        The change, and the measurement to remember so that the same state is not measured twice.
+    """
+    baseline = session.baseline
+    if baseline is None:
+        return SessionChange(lines=0), None
+    top = gitinfo.find_top(workspace.root)
+    if top is None or baseline.head is None:
+        edited = claude_code.has_edits(session.transcript_path, baseline.transcript_offset)
+        return SessionChange(lines=None if edited else 0), None
+    tree = gitinfo.read_work_tree(top, STATUS_SECONDS)
+    if tree is None:
+        return SessionChange(lines=None), None
+    prefixes = _prefixes(workspace.root, top, baseline.excluded)
+    key = _state_key(top, tree)
+    if session.measurement is not None and session.measurement.key == key:
+        return SessionChange(lines=session.measurement.lines), session.measurement
+    lines = _count(top, tree, baseline, prefixes)
+    return SessionChange(lines=lines), Measurement(key=key, lines=lines)
+
+
+def _count(
+    top: Path, tree: gitinfo.WorkTree, baseline: Baseline, prefixes: tuple[str, ...]
+) -> int | None:
+    """Count lines: files that were dirty then by their prints, all others by git."""
+    known = {file.path: file for file in baseline.dirty}
+    total = sum(changed_lines(_print_of(file), _look(top, file.path)) for file in known.values())
+    untracked = [path for path in without(prefixes, tree.untracked) if path not in known]
+    nothing = ContentPrint(digest="", lines=0, line_hashes="")
+    for path in untracked[:MOST_FILES]:
+        look = _look(top, path)
+        total += changed_lines(nothing, look) if look.lines else 0
+    changed = [path for path in without(prefixes, tree.changed) if path not in known]
+    if tree.head == baseline.head and not changed:
+        return total
+    counts = gitinfo.count_changed_lines(top, baseline.head or "", DIFF_SECONDS)
+    if counts is None:
+        return None
+    return total + sum(counts[path] for path in without(prefixes, counts) if path not in known)
+
+
+def _prefixes(root: Path, top: Path, excluded: Iterable[str]) -> tuple[str, ...]:
+    """Turn paths relative to the project into paths relative to the work tree's top."""
+    try:
+        inside = root.relative_to(top.resolve()).as_posix()
+    except ValueError:
+        inside = "."
+    return tuple(path if inside == "." else f"{inside}/{path}" for path in excluded)
+
+
+def _dirty_files(top: Path, paths: Sequence[str]) -> Iterable[DirtyFile]:
+    for path in paths[:MOST_FILES]:
+        look = _look(top, path)
+        yield DirtyFile(
+            path=path, digest=look.digest, line_hashes=look.line_hashes, lines=look.lines
+        )
+
+
+def _print_of(file: DirtyFile) -> ContentPrint:
+    return ContentPrint(digest=file.digest, lines=file.lines, line_hashes=file.line_hashes)
+
+
+def _look(top: Path, path: str) -> ContentPrint:
+    """Take a file's print; a file that is gone has no lines."""
+    full = top / path
+    try:
+        status = full.lstat()
+        if status.st_size > MOST_FILE_BYTES or not full.is_file():
+            digest = f"{status.st_size}@{status.st_mtime_ns}"
+            return ContentPrint(digest=digest, lines=0, line_hashes=None)
+        return print_of(full.read_bytes(), most_lines=MOST_LINES)
+    except OSError:
+        return ContentPrint(digest="", lines=0, line_hashes="")
+
+
+def _state_key(top: Path, tree: gitinfo.WorkTree) -> str:
+    """Digest HEAD, the status, and size and time of every file in it."""
+    parts = [tree.head]
+    for path in (*tree.changed, *tree.untracked):
+        try:
+            status = (top / path).lstat()
+            parts.append(f"{path}\0{status.st_size}\0{status.st_mtime_ns}")
+        except OSError:
+            parts.append(f"{path}\0gone")
+    text = "\n".join(parts).encode("utf-8", "surrogateescape")
+    return f"{len(parts)}-{zlib.crc32(text):08x}"
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -1,0 +1,176 @@
+"""What git knows about a work tree: few calls, each with a time limit, none of which changes anything."""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+_HISTORY_LIMIT: Final = "30"
+# A work tree's own settings must not make these calls run a program.
+_SAFE_OPTIONS: Final = ("-c", "core.fsmonitor=false", "-c", "core.quotepath=off")
+_MINIMUM_FIELDS: Final = {"1": 9, "2": 10, "u": 11}
+# In a pattern with brackets, a branch that does not exist is no error.
+_DEFAULT_BRANCHES: Final = (
+    "--branches=mai[n]",
+    "--branches=maste[r]",
+    "--remotes=origin/HEA[D]",
+    "--remotes=origin/mai[n]",
+    "--remotes=origin/maste[r]",
+)
+
+
+@frozen(kw_only=True)
+class WorkTree:
+    """The state of a work tree.
+
+    Attributes:
+        head: Commit id of HEAD; empty in a repository without commits.
+        branch: Name of the branch; empty when HEAD is detached.
+        changed: Tracked paths that differ from HEAD, POSIX, relative to the work tree's top.
+        untracked: Untracked paths that are not ignored, likewise.
+    """
+
+    head: str
+    branch: str
+    changed: tuple[str, ...]
+    untracked: tuple[str, ...]
+
+
+@frozen(kw_only=True)
+class BranchHistory:
+    """What the current branch adds to the default branch.
+
+    Attributes:
+        subjects: Subjects of its commits, newest first.
+        files: Paths they touched, POSIX, relative to the work tree's top.
+    """
+
+    subjects: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+def find_top(start: Path) -> Path | None:
+    """Find the top of the work tree that a directory lies in, without running git.
+
+    Args:
+        start: A directory.
+
+    Returns:
+        The nearest ancestor with a ``.git`` entry (a directory, or the file of a linked work tree
+        or submodule), or ``None``.
+    """
+    for directory in (start, *start.parents):
+        if (directory / ".git").exists():
+            return directory
+    return None
+
+
+def read_work_tree(top: Path, seconds: float) -> WorkTree | None:
+    """Ask for HEAD, branch and changed files in one call.
+
+    Args:
+        top: The work tree's top.
+        seconds: Time limit.
+
+    Returns:
+        The state, or ``None`` when git is missing, fails or is late.
+    """
+    output = _run(
+        top, seconds, "status", "--porcelain=v2", "--branch", "-z",
+        "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty",
+    )  # fmt: skip
+    return None if output is None else _parse_status(output.split("\0"))
+
+
+def _parse_status(records: Sequence[str]) -> WorkTree:
+    head = branch = ""
+    changed: list[str] = []
+    untracked: list[str] = []
+    for record in records:
+        if record.startswith("# branch.oid "):
+            head = record.removeprefix("# branch.oid ").replace("(initial)", "")
+        elif record.startswith("# branch.head "):
+            branch = record.removeprefix("# branch.head ").replace("(detached)", "")
+        elif record.startswith("? "):
+            untracked.append(record[2:])
+        elif fields := _MINIMUM_FIELDS.get(record[:1]):
+            changed.append(record.split(" ", fields - 1)[-1])
+    return WorkTree(head=head, branch=branch, changed=tuple(changed), untracked=tuple(untracked))
+
+
+def read_branch_history(top: Path, seconds: float) -> BranchHistory:
+    """Ask what the current branch adds to the default branch, in one call.
+
+    Args:
+        top: The work tree's top.
+        seconds: Time limit.
+
+    Returns:
+        Subjects and files, both empty on the default branch itself or when git fails.
+    """
+    output = _run(
+        top, seconds, "log", "-z", f"--max-count={_HISTORY_LIMIT}", "--name-only",
+        "--format=%x01%s", "--no-renames", "HEAD", "--not", *_DEFAULT_BRANCHES,
+    )  # fmt: skip
+    subjects: list[str] = []
+    paths: dict[str, None] = {}
+    for record in (output or "").split("\0"):
+        text = record.strip("\n")
+        if text.startswith("\x01"):
+            subject, _, rest = text[1:].partition("\n")
+            subjects.append(subject)
+            text = rest
+        if text:
+            paths[text] = None
+    return BranchHistory(subjects=tuple(subjects), files=tuple(paths))
+
+
+def count_changed_lines(top: Path, base: str, seconds: float) -> Mapping[str, int] | None:
+    """Count added plus deleted lines of each tracked file since a commit, commits included.
+
+    Args:
+        top: The work tree's top.
+        base: A commit id; empty for the empty tree.
+        seconds: Time limit.
+
+    Returns:
+        Lines by path, binary files left out, or ``None`` when git cannot tell.
+    """
+    output = _run(
+        top, seconds, "diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv",
+        "--ignore-submodules=dirty", base or EMPTY_TREE, "--",
+    )  # fmt: skip
+    if output is None:
+        return None
+    counts: dict[str, int] = {}
+    for record in output.split("\0"):
+        added, _, rest = record.partition("\t")
+        deleted, _, path = rest.partition("\t")
+        if added.isdigit() and deleted.isdigit() and path:
+            counts[path] = int(added) + int(deleted)
+    return counts
+
+
+def _run(top: Path, seconds: float, *arguments: str) -> str | None:
+    environment = {
+        **os.environ,
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "LC_ALL": "C",
+    }
+    try:
+        done = subprocess.run(
+            ["git", *_SAFE_OPTIONS, "-C", os.fspath(top), *arguments],
+            capture_output=True,
+            check=True,
+            stdin=subprocess.DEVNULL,
+            timeout=seconds,
+            env=environment,
+        )
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None
+    return done.stdout.decode("utf-8", "surrogateescape")

@@ -1,0 +1,126 @@
+"""The way of a hook that has nothing to do: a few system calls, no import worth the name.
+
+Hooks run on every tool call. Before anything is imported, not even ``json``, the raw bytes of
+standard input are searched for the words without which no ticket can be closed. The words and
+whether a close waits for confirmation stand in a small file per session
+(``GROVE_HOME/cache/fast/<session id>``): the first line is ``1`` when a close waits, else ``0``, and
+every further line is a word. Without that file the full way is taken, which writes it anew.
+"""
+
+import os
+import sys
+
+STDIN_LIMIT = 16 * 1024 * 1024
+FLAG_OPEN = b"1"
+_READ_SIZE = 1024 * 1024
+_WORD_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+# A word may follow an escaped line break or tab, whose letter is no part of it.
+_ESCAPE_LETTERS = frozenset(b"nrtbf")
+_MOST_ID_BYTES = 128
+
+
+def run(arguments: list[str]) -> int:
+    """Run ``grove hook``.
+
+    Args:
+        arguments: What follows ``hook`` on the command line.
+
+    Returns:
+        The exit code.
+    """
+    event = arguments[0] if arguments else ""
+    if event in ("-h", "--help"):
+        return _help()
+    data = _read_stdin()
+    if event == "pre-tool-use":
+        if not _may_close(data):
+            return 0
+    elif event in ("post-tool-use", "post-tool-use-failure") and not _close_waits(data):
+        return 0
+    from grove_core.hooks.dispatch import run_hook
+
+    return run_hook(event, data)
+
+
+def _help() -> int:
+    sys.stdout.write(
+        "Usage: grove hook EVENT < payload.json\n\n"
+        "Answer a hook of the coding agent. Run by the agent, not by people.\n\n"
+        "Events: session-start, user-prompt-submit, pre-tool-use, post-tool-use,\n"
+        "post-tool-use-failure, task-completed, stop, session-end.\n\n"
+        "Exit codes: 0 go on, 2 the agent is stopped (the reason is on stderr),\n"
+        "3 grove failed, and work goes on.\n"
+    )
+    return 0
+
+
+def _read_stdin() -> bytes:
+    parts = []
+    size = 0
+    while size <= STDIN_LIMIT:
+        try:
+            part = os.read(0, _READ_SIZE)
+        except OSError:
+            break
+        if not part:
+            break
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts)
+
+
+def _may_close(data: bytes) -> bool:
+    lines = _session_lines(data)
+    if lines is None:
+        return True
+    start = max(0, data.find(b'"tool_input"'))
+    return any(word and _contains_word(data, word, start) for word in lines[1:])
+
+
+def _close_waits(data: bytes) -> bool:
+    lines = _session_lines(data)
+    return lines is None or lines[0] == FLAG_OPEN
+
+
+def _session_lines(data: bytes) -> list[bytes] | None:
+    session_id = _session_id(data)
+    if not session_id:
+        return None
+    home = os.environ.get("GROVE_HOME") or os.path.expanduser("~/.grove")  # noqa: PTH111 - pathlib costs more than this whole way
+    try:
+        descriptor = os.open(
+            os.path.join(os.fsencode(home), b"cache/fast", session_id), os.O_RDONLY
+        )  # noqa: PTH118 - as above
+    except OSError:
+        return None
+    try:
+        return os.read(descriptor, _READ_SIZE).split(b"\n")
+    finally:
+        os.close(descriptor)
+
+
+def _session_id(data: bytes) -> bytes:
+    """Find the session id without parsing; empty when it is not where it always is."""
+    start = data.find(b'"session_id"')
+    if start < 0:
+        return b""
+    start = data.find(b'"', data.find(b":", start)) + 1
+    end = data.find(b'"', start, start + _MOST_ID_BYTES + 1)
+    session_id = data[start:end] if start > 0 and end > 0 else b""
+    return session_id if all(byte in _WORD_BYTES or byte == 45 for byte in session_id) else b""  # noqa: PLR2004 - a hyphen
+
+
+def _contains_word(data: bytes, word: bytes, start: int) -> bool:
+    position = data.find(word, start)
+    while position >= 0:
+        if _begins_word(data, position) and not data[position + len(word) :][:1].isalnum():
+            return True
+        position = data.find(word, position + 1)
+    return False
+
+
+def _begins_word(data: bytes, position: int) -> bool:
+    before = data[position - 1]
+    if before not in _WORD_BYTES:
+        return True
+    return before in _ESCAPE_LETTERS and data[position - 2 : position - 1] == b"\\"

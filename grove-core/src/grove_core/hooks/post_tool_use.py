@@ -1,0 +1,89 @@
+"""PostToolUse and PostToolUseFailure: announced closes are confirmed or dropped."""
+
+from pathlib import Path
+
+from attrs import evolve
+
+from grove_core.flow.closing import judge, resolve
+from grove_core.flow.gatekeeper import Change, move
+from grove_core.flow.lifecycle import new_session
+from grove_core.hosts.contract import SILENCE, Answer, HookInput
+from grove_core.model.session import Session
+from grove_core.model.ticket import CloseIntent, ToolCall
+from grove_core.ticketing import TicketSystems
+from grove_core.workspace import Workspace
+
+
+def handle(workspace: Workspace, call: HookInput) -> Answer:
+    """Confirm what a call announced.
+
+    A failed call counts only if the ticket system says that the ticket is closed: the command may
+    have failed after the close.
+
+    Args:
+        workspace: The project.
+        call: The hook call.
+
+    Returns:
+        Silence, always.
+    """
+    session = workspace.session(call.session_id)
+    if session is None or not session.intents or call.tool is None or call.result is None:
+        return SILENCE
+    cwd = Path(call.cwd) if call.cwd else None
+    tickets = workspace.tickets(cwd, call.session_id)
+    intents = _announced_by(session, call.tool, tickets)
+    if not intents:
+        return SILENCE
+    if call.result.background_task_id is not None:
+        _wait_for(workspace, call, [intent.key for intent in intents])
+        return SILENCE
+    judged = judge(tickets, intents, call.result, unknown_counts=call.result.succeeded)
+    once = tickets.once_per_prompt()
+
+    def change(stored: Session) -> Change:
+        prompt_id = call.prompt_id or stored.prompt_id
+        return resolve(stored, judged, once_per_prompt=once, prompt_id=prompt_id, now=workspace.now)
+
+    move(
+        workspace,
+        call.session_id,
+        change,
+        absent=lambda: new_session(workspace, call),
+        cause="ticket_closed",
+    )
+    return SILENCE
+
+
+def _announced_by(session: Session, tool: ToolCall, tickets: TicketSystems) -> list[CloseIntent]:
+    """Find the intents of a call: by its id, and those of a task event, which carries none."""
+    own = [intent for intent in session.intents if intent.key == tool.use_id]
+    nameless = [intent for intent in session.intents if intent.call.use_id is None]
+    if nameless:
+        announced = {(one.system, one.ticket_id) for one in tickets.announced(tool)}
+        own += [
+            intent
+            for intent in nameless
+            if any((close.system, close.ticket_id) in announced for close in intent.closes)
+        ]
+    return own
+
+
+def _wait_for(workspace: Workspace, call: HookInput, keys: list[str]) -> None:
+    """Keep intents open until their background task is gone."""
+    task_id = call.result.background_task_id if call.result is not None else None
+
+    def change(stored: Session) -> Change:
+        intents = tuple(
+            evolve(intent, background_task_id=task_id) if intent.key in keys else intent
+            for intent in stored.intents
+        )
+        return Change(session=evolve(stored, intents=intents))
+
+    move(
+        workspace,
+        call.session_id,
+        change,
+        absent=lambda: new_session(workspace, call),
+        cause="background",
+    )

@@ -1,0 +1,79 @@
+"""PreToolUse and TaskCompleted: a call that would close tickets is noted; it always proceeds."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from attrs import evolve
+
+from grove_core.flow.gatekeeper import Change, move
+from grove_core.flow.lifecycle import new_session
+from grove_core.hosts.contract import SILENCE, Answer, HookInput
+from grove_core.model.session import EventType, Session
+from grove_core.model.ticket import CloseIntent, TicketClose, ToolCall
+from grove_core.tracing import event
+from grove_core.workspace import Workspace
+
+
+def handle(workspace: Workspace, call: HookInput) -> Answer:
+    """Note which tickets a call would close.
+
+    Args:
+        workspace: The project.
+        call: The hook call.
+
+    Returns:
+        Silence, always: grove has no opinion on permissions.
+    """
+    if call.tool is None:
+        return SILENCE
+    cwd = Path(call.cwd) if call.cwd else None
+    tickets = workspace.tickets(cwd, call.session_id)
+    closes = tickets.announced(call.tool)
+    if not workspace.prefilter.exists(call.session_id):
+        # grove was installed in mid-session, or its cache was deleted.
+        known = workspace.session(call.session_id)
+        close_waits = known is not None and bool(known.intents)
+        workspace.prefilter.write(call.session_id, tickets.literals(), close_waits=close_waits)
+    if not closes:
+        return SILENCE
+    tool = call.tool
+
+    def change(stored: Session) -> Change:
+        return _note(workspace, stored, tool, closes, call.prompt_id)
+
+    move(
+        workspace,
+        call.session_id,
+        change,
+        absent=lambda: new_session(workspace, call),
+        cause="close_announced",
+    )
+    return SILENCE
+
+
+def _note(
+    workspace: Workspace,
+    session: Session,
+    tool: ToolCall,
+    closes: Sequence[TicketClose],
+    prompt_id: str | None,
+) -> Change:
+    """Add an intent, once per call; what an open intent announces already is not added again."""
+    key = tool.use_id or f"{tool.name}:{'/'.join(sorted(str(one.ticket_id) for one in closes))}"
+    if any(intent.key == key for intent in session.intents):
+        return Change(session=session)
+    prompt = prompt_id or session.prompt_id
+    intent = CloseIntent(
+        key=key, call=tool, closes=tuple(closes), recorded_at=workspace.now, prompt_id=prompt
+    )
+    trace = [
+        event(
+            EventType.TICKET_CLOSE_DETECTED,
+            workspace.now,
+            system=one.system,
+            ticket=one.ticket_id or "unknown",
+            call=key,
+        )
+        for one in closes
+    ]
+    return Change(session=evolve(session, intents=(*session.intents, intent)), trace=trace)

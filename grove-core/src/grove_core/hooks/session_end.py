@@ -1,0 +1,52 @@
+"""SessionEnd: what was shown and not used is dismissed, and the state is closed but resumable."""
+
+from attrs import evolve
+
+from grove_core.flow.gatekeeper import Change, move
+from grove_core.flow.lifecycle import (
+    OpenSessions,
+    debt_notice,
+    dismiss,
+    log_dismissals,
+    new_session,
+)
+from grove_core.hosts.contract import SILENCE, Answer, HookInput
+from grove_core.model.gate import SessionChange, SessionEnded
+from grove_core.model.session import EventType, Session
+from grove_core.tracing import event
+from grove_core.workspace import Workspace
+
+
+def handle(workspace: Workspace, call: HookInput) -> Answer:
+    """Close a session's state.
+
+    Args:
+        workspace: The project.
+        call: The hook call.
+
+    Returns:
+        Silence, always.
+    """
+    before: list[Session] = []
+
+    def change(stored: Session) -> Change:
+        before[:] = [stored]
+        ended = evolve(dismiss(workspace, stored), ended_at=workspace.now)
+        # The last stop has measured already; the time left is too short to ask git again.
+        lines = stored.measurement.lines if stored.measurement is not None else None
+        measured = SessionChange(lines=lines) if stored.baseline is not None else None
+        note = event(EventType.SESSION_END, workspace.now, reason=call.reason)
+        return Change(session=ended, events=[SessionEnded(change=measured)], trace=[note])
+
+    moved = move(
+        workspace,
+        call.session_id,
+        change,
+        absent=lambda: new_session(workspace, call),
+        cause="session_end",
+    )
+    log_dismissals(workspace, before[0], moved.session)
+    workspace.prefilter.remove(call.session_id)
+    if not debt_notice(moved.session):
+        OpenSessions(workspace).remove(call.session_id)
+    return SILENCE

@@ -1,0 +1,169 @@
+"""Stop: the gate."""
+
+from pathlib import Path
+
+from attrs import evolve, frozen
+
+from grove_core.errors import CodecError
+from grove_core.flow.closing import JudgedClose, judge, resolve
+from grove_core.flow.gatekeeper import Change, Moved, move
+from grove_core.flow.lifecycle import new_session
+from grove_core.flow.messages import block_reason
+from grove_core.flow.session_mode import applies, measure
+from grove_core.hosts import claude_code
+from grove_core.hosts.contract import SILENCE, Answer, HookInput
+from grove_core.model.gate import (
+    GateEvent,
+    GateStatus,
+    SessionChange,
+    StopRequested,
+    TicketCloseFailed,
+    Verdict,
+)
+from grove_core.model.session import Measurement, Session
+from grove_core.model.ticket import Confirmation, Ticket, TicketClose
+from grove_core.ticketing import TicketSystems
+from grove_core.workspace import Workspace
+
+_BREAKER_WARNING = (
+    "grove: the reflection that is owed was asked for {blocks} times and not given; grove lets the"
+    " agent go. The debt stays visible in `grove status`.\n"
+)
+_UNREADABLE_WARNING = (
+    "grove: the state of this session could not be read ({reason}); a reflection may be owed."
+    " See grove.log.\n"
+)
+
+
+@frozen(kw_only=True)
+class _Evidence:
+    """What was found out before the gate is asked, outside the session's lock."""
+
+    judged: tuple[JudgedClose, ...]
+    failed: tuple[Ticket, ...]
+    change: SessionChange | None
+    measurement: Measurement | None
+    once_per_prompt: frozenset[str]
+
+
+def handle(workspace: Workspace, call: HookInput) -> Answer:
+    """Let the agent stop, or hold it once more.
+
+    Args:
+        workspace: The project.
+        call: The hook call.
+
+    Returns:
+        Silence to let it stop, else a block with the reason.
+    """
+    try:
+        session = workspace.sessions.get(call.session_id)
+    except CodecError as error:
+        _start_over(workspace, call)
+        return Answer(stderr=_UNREADABLE_WARNING.format(reason=error))
+    evidence = _gather(workspace, call, session or new_session(workspace, call))
+    moved = _move(workspace, call, evidence)
+    decision = moved.decisions[-1]
+    if decision.verdict is Verdict.BLOCK:
+        most_blocks = workspace.policy.max_blocks
+        return claude_code.block_answer(block_reason(moved.session, most_blocks))
+    if decision.verdict is Verdict.BREAK and decision.finished is not None:
+        workspace.diagnostics.log(
+            "warning", "the circuit breaker opened; a reflection is owed", session=call.session_id
+        )
+        return Answer(stderr=_BREAKER_WARNING.format(blocks=decision.finished.blocks))
+    return SILENCE
+
+
+def _start_over(workspace: Workspace, call: HookInput) -> None:
+    """Set unreadable state aside; the next start names the debt that it may have held."""
+    move(
+        workspace,
+        call.session_id,
+        lambda session: Change(session=session),
+        absent=lambda: new_session(workspace, call),
+        cause="recovered",
+    )
+
+
+def _gather(workspace: Workspace, call: HookInput, session: Session) -> _Evidence:
+    tickets = workspace.tickets(Path(call.cwd) if call.cwd else None, call.session_id)
+    judged = _judge_intents(tickets, call, session)
+    change, measurement = None, None
+    if not _will_owe(session, judged) and applies(workspace, session):
+        change, measurement = measure(workspace, session)
+    return _Evidence(
+        judged=tuple(judged),
+        failed=tuple(_not_closed(tickets, session)),
+        change=change,
+        measurement=measurement,
+        once_per_prompt=tickets.once_per_prompt() if judged else frozenset(),
+    )
+
+
+def _judge_intents(tickets: TicketSystems, call: HookInput, session: Session) -> list[JudgedClose]:
+    """Judge what still waits: background work that has ended, and calls that never reported."""
+    running = {task.id for task in call.background}
+    ended = [
+        intent
+        for intent in session.intents
+        if intent.background_task_id is not None and intent.background_task_id not in running
+    ]
+    silent = [intent for intent in session.intents if intent.background_task_id is None]
+    return [
+        *judge(tickets, ended, None, unknown_counts=True),
+        *judge(tickets, silent, None, unknown_counts=False),
+    ]
+
+
+def _will_owe(session: Session, judged: list[JudgedClose]) -> bool:
+    return (
+        session.gate.status.owes_reflection
+        or session.gate.status is GateStatus.ACTIVE
+        or any(one.counts for one in judged)
+    )
+
+
+def _not_closed(tickets: TicketSystems, session: Session) -> list[Ticket]:
+    """Look once more before the first block: a ticket that is open again owes nothing."""
+    gate = session.gate
+    if gate.status is not GateStatus.PENDING or gate.cycle is None:
+        return []
+    return [
+        ticket
+        for ticket in gate.cycle.tickets
+        if ticket.ticket_id is not None
+        and tickets.confirm(TicketClose(system=ticket.source, ticket_id=ticket.ticket_id), None)
+        is Confirmation.NO
+    ]
+
+
+def _move(workspace: Workspace, call: HookInput, evidence: _Evidence) -> Moved:
+    stop = StopRequested(
+        session_id=call.session_id,
+        plan_mode=call.plan_mode,
+        background=call.background,
+        change=evidence.change,
+        stop_hook_active=call.stop_hook_active,
+    )
+
+    def change(stored: Session) -> Change:
+        resolved = resolve(
+            stored,
+            evidence.judged,
+            once_per_prompt=evidence.once_per_prompt,
+            prompt_id=call.prompt_id or stored.prompt_id,
+            now=workspace.now,
+        )
+        events: list[GateEvent] = list(resolved.events)
+        events += [TicketCloseFailed(ticket=ticket) for ticket in evidence.failed]
+        session = evolve(resolved.session, measurement=evidence.measurement or stored.measurement)
+        return Change(session=session, events=[*events, stop], trace=resolved.trace)
+
+    return move(
+        workspace,
+        call.session_id,
+        change,
+        absent=lambda: new_session(workspace, call),
+        cause="stop",
+    )

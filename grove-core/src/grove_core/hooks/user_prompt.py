@@ -1,0 +1,59 @@
+"""UserPromptSubmit: a new prompt drops what is left of the last one and may bring new matches."""
+
+from attrs import evolve
+
+from grove_core.flow.gatekeeper import Change, move
+from grove_core.flow.lifecycle import new_session
+from grove_core.flow.recall import recall, remember
+from grove_core.hosts import claude_code
+from grove_core.hosts.contract import SILENCE, Answer, HookInput
+from grove_core.model.memory import Query
+from grove_core.model.session import EventType, Session
+from grove_core.tracing import event
+from grove_core.workspace import Workspace
+
+
+def handle(workspace: Workspace, call: HookInput) -> Answer:
+    """Take notice of a prompt.
+
+    Args:
+        workspace: The project.
+        call: The hook call.
+
+    Returns:
+        Learnings that match the prompt and were not shown yet, or silence.
+    """
+    if call.is_notification:
+        return SILENCE
+    session = _note_prompt(workspace, call)
+    retrieval = workspace.config.retrieval
+    left = retrieval.max_per_session - len(session.injected)
+    limit = min(retrieval.max_per_prompt, left)
+    if not retrieval.on_prompt or not call.prompt.strip() or limit <= 0:
+        return SILENCE
+    shown = recall(workspace, session, Query(text=call.prompt), limit=limit, via="prompt")
+    if shown is None:
+        return SILENCE
+    return claude_code.context_answer(call.event, remember(workspace, session, shown))
+
+
+def _note_prompt(workspace: Workspace, call: HookInput) -> Session:
+    def change(stored: Session) -> Change:
+        kept = tuple(one for one in stored.intents if one.background_task_id is not None)
+        dropped = [one for one in stored.intents if one.background_task_id is None]
+        trace = [event(EventType.PROMPT, workspace.now, prompt_id=call.prompt_id)]
+        trace += [
+            event(EventType.TICKET_CLOSE_DISCARDED, workspace.now, call=one.key, why="new prompt")
+            for one in dropped
+        ]
+        prompt_id = call.prompt_id or stored.prompt_id
+        return Change(session=evolve(stored, intents=kept, prompt_id=prompt_id), trace=trace)
+
+    moved = move(
+        workspace,
+        call.session_id,
+        change,
+        absent=lambda: new_session(workspace, call),
+        cause="prompt",
+    )
+    return moved.session

@@ -1,0 +1,201 @@
+"""Claude Code: its payloads, its variables, its answers. No other module knows a field of its.
+
+Every field but ``session_id`` is optional to grove, null is absence, unknown fields are ignored, and
+a field of the wrong type counts as absent: hooks must survive every version of the client.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from grove_core.errors import CodecError
+from grove_core.hosts.contract import Answer, HookEvent, HookInput, StartSource
+from grove_core.identifiers import is_session_id
+from grove_core.model.ticket import BackgroundTask, ToolCall, ToolResult
+
+NAME: Final = "claude-code"
+SESSION_ID_VARIABLE: Final = "CLAUDE_CODE_SESSION_ID"
+PROCESS_ID_VARIABLE: Final = "CLAUDE_PID"
+ENVIRONMENT_FILE_VARIABLE: Final = "CLAUDE_ENV_FILE"
+# Longer context is put into a file of which the agent sees only the beginning.
+CONTEXT_LIMIT: Final = 9_000
+
+_PASCAL_CASE: Final = {
+    HookEvent.SESSION_START: "SessionStart",
+    HookEvent.USER_PROMPT_SUBMIT: "UserPromptSubmit",
+}
+_NOTIFICATION_PREFIX: Final = "<task-notification>"
+_EDITING_TOOLS: Final = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
+_TRANSCRIPT_SCAN_LIMIT: Final = 64 * 1024 * 1024
+
+T = TypeVar("T")
+
+
+def parse(event: HookEvent, data: bytes, environment: Mapping[str, str]) -> HookInput:
+    """Read a hook's standard input.
+
+    Args:
+        event: The event that was named on the command line.
+        data: What the client wrote.
+        environment: The process's environment.
+
+    Returns:
+        The call.
+
+    Raises:
+        CodecError: The input is not JSON, not an object, or holds no usable session id.
+    """
+    payload = _load(data)
+    session_id = _text(payload, "session_id")
+    if not is_session_id(session_id):
+        raise CodecError(f"the payload holds no usable session_id: {session_id[:140]!r}")
+    prompt = _text(payload, "prompt")
+    cwd = _text(payload, "cwd")
+    return HookInput(
+        event=event,
+        session_id=session_id,
+        cwd=cwd,
+        transcript_path=_text(payload, "transcript_path"),
+        prompt_id=_text(payload, "prompt_id") or None,
+        source=_source(payload),
+        prompt=prompt,
+        is_notification=prompt.startswith(_NOTIFICATION_PREFIX),
+        plan_mode=_text(payload, "permission_mode") == "plan",
+        tool=_tool_call(event, payload, cwd),
+        result=_tool_result(event, payload),
+        background=tuple(_background(payload)),
+        stop_hook_active=payload.get("stop_hook_active") is True,
+        reason=_text(payload, "reason"),
+        process_id=_number(environment.get(PROCESS_ID_VARIABLE, "")),
+        environment_file=environment.get(ENVIRONMENT_FILE_VARIABLE) or None,
+    )
+
+
+def context_answer(event: HookEvent, text: str) -> Answer:
+    """Answer with text for the agent.
+
+    Args:
+        event: SessionStart or UserPromptSubmit.
+        text: What the agent should know; empty for silence.
+
+    Returns:
+        The answer. It never holds a permission decision.
+    """
+    if not text:
+        return Answer()
+    output = {"hookEventName": _PASCAL_CASE[event], "additionalContext": text[:CONTEXT_LIMIT]}
+    return Answer(stdout=json.dumps({"hookSpecificOutput": output}) + "\n")
+
+
+def block_answer(reason: str) -> Answer:
+    """Answer a stop with a block.
+
+    The reason goes to stderr and stdout stays empty: as JSON it would reach the agent twice.
+
+    Args:
+        reason: What the agent has to do first.
+
+    Returns:
+        The answer.
+    """
+    return Answer(exit_code=2, stderr=reason + "\n")
+
+
+def has_edits(transcript_path: str, offset: int) -> bool:
+    """Tell whether the agent has edited files, from the client's transcript.
+
+    Args:
+        transcript_path: The transcript, JSON Lines.
+        offset: Where to begin, in bytes.
+
+    Returns:
+        Whether an editing tool was called since then.
+    """
+    try:
+        with Path(transcript_path).open("rb") as transcript:
+            transcript.seek(offset)
+            content = transcript.read(_TRANSCRIPT_SCAN_LIMIT)
+    except OSError:
+        return False
+    return any(_edits(line) for line in content.split(b"\n") if b'"tool_use"' in line)
+
+
+def _edits(line: bytes) -> bool:
+    try:
+        entry = json.loads(line)
+        blocks = entry["message"]["content"]
+        return any(
+            block.get("type") == "tool_use" and block.get("name") in _EDITING_TOOLS
+            for block in blocks
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return False
+
+
+def _load(data: bytes) -> Mapping[str, Any]:
+    try:
+        payload = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise CodecError(f"standard input is not JSON: {error}") from error
+    if not isinstance(payload, dict):
+        raise CodecError("standard input is JSON but not an object")
+    return payload
+
+
+def _get(payload: Mapping[str, Any], name: str, kind: type[T], default: T) -> T:
+    value = payload.get(name)
+    return value if isinstance(value, kind) else default
+
+
+def _text(payload: Mapping[str, Any], name: str) -> str:
+    return _get(payload, name, str, "")
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+def _source(payload: Mapping[str, Any]) -> StartSource:
+    try:
+        return StartSource(_text(payload, "source"))
+    except ValueError:
+        return StartSource.STARTUP
+
+
+def _tool_call(event: HookEvent, payload: Mapping[str, Any], cwd: str) -> ToolCall | None:
+    if event is HookEvent.TASK_COMPLETED:
+        names = ("task_id", "task_subject", "task_description")
+        task = {name: payload[name] for name in names if isinstance(payload.get(name), str)}
+        return ToolCall(name="TaskCompleted", input=task, cwd=cwd)
+    name = _text(payload, "tool_name")
+    if not name:
+        return None
+    return ToolCall(
+        name=name,
+        input=_get(payload, "tool_input", dict, {}),
+        use_id=_text(payload, "tool_use_id") or None,
+        cwd=cwd,
+    )
+
+
+def _tool_result(event: HookEvent, payload: Mapping[str, Any]) -> ToolResult | None:
+    if event is HookEvent.POST_TOOL_USE_FAILURE:
+        return ToolResult(succeeded=False, error=_text(payload, "error"))
+    if event is not HookEvent.POST_TOOL_USE:
+        return None
+    response = payload.get("tool_response")
+    task_id = response.get("backgroundTaskId") if isinstance(response, dict) else None
+    return ToolResult(
+        succeeded=True,
+        response=response,
+        background_task_id=task_id if isinstance(task_id, str) and task_id else None,
+    )
+
+
+def _background(payload: Mapping[str, Any]) -> Iterator[BackgroundTask]:
+    for task in _get(payload, "background_tasks", list, []):
+        if not isinstance(task, dict) or _get(task, "status", str, "running") != "running":
+            continue
+        if identifier := _text(task, "id"):
+            yield BackgroundTask(id=identifier, kind=_text(task, "type"))

@@ -1,0 +1,83 @@
+"""Telling how many lines of a file have changed since an earlier look, without keeping its text."""
+
+import base64
+import struct
+import zlib
+from collections import Counter
+from typing import Final
+
+from attrs import frozen
+
+_TEXT_PROBE_BYTES: Final = 8000
+
+
+@frozen(kw_only=True)
+class ContentPrint:
+    """What is kept of a file's content.
+
+    Attributes:
+        digest: Tells contents apart.
+        lines: Number of lines; zero for a binary file.
+        line_hashes: 32-bit hashes of the lines, packed and base64-encoded; ``None`` for a binary
+            file or beyond the bound.
+    """
+
+    digest: str
+    lines: int
+    line_hashes: str | None
+
+
+def print_of(content: bytes, *, most_lines: int) -> ContentPrint:
+    """Take the print of a content.
+
+    Args:
+        content: The file's bytes.
+        most_lines: Beyond this many lines no hashes are kept.
+
+    Returns:
+        The print.
+    """
+    digest = f"{len(content)}-{zlib.crc32(content):08x}"
+    if is_binary(content):
+        return ContentPrint(digest=digest, lines=0, line_hashes=None)
+    lines = content.splitlines()
+    packed = None
+    if len(lines) <= most_lines:
+        hashes = [zlib.crc32(line) for line in lines]
+        packed = base64.b64encode(struct.pack(f"<{len(hashes)}I", *hashes)).decode("ascii")
+    return ContentPrint(digest=digest, lines=len(lines), line_hashes=packed)
+
+
+def is_binary(content: bytes) -> bool:
+    """Tell whether a content is binary, as git does: a zero byte near its beginning.
+
+    Args:
+        content: The file's bytes.
+
+    Returns:
+        Whether it is.
+    """
+    return b"\0" in content[:_TEXT_PROBE_BYTES]
+
+
+def changed_lines(before: ContentPrint, after: ContentPrint) -> int:
+    """Count added plus deleted lines between two contents of a file; moved lines do not count.
+
+    Args:
+        before: The earlier print.
+        after: The later print.
+
+    Returns:
+        The number of lines; at least one when the contents differ and their lines cannot tell.
+    """
+    if before.digest == after.digest:
+        return 0
+    if before.line_hashes is None or after.line_hashes is None:
+        return max(1, abs(after.lines - before.lines))
+    old, new = _unpack(before.line_hashes), _unpack(after.line_hashes)
+    return max(1, (old - new).total() + (new - old).total())
+
+
+def _unpack(line_hashes: str) -> Counter[int]:
+    packed = base64.b64decode(line_hashes)
+    return Counter(struct.unpack(f"<{len(packed) // 4}I", packed))

@@ -1,0 +1,398 @@
+"""The memory backends of a project as one library: routing by scope, searching all of them."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+from attrs import evolve, frozen
+
+from grove_core.errors import BackendError, LearningNotFoundError, UnsupportedError
+from grove_core.model.learning import Learning, LearningStatus, Scope
+from grove_core.model.memory import (
+    Capability,
+    Detection,
+    Filters,
+    Health,
+    Hit,
+    Query,
+    Receipt,
+    ReceiptStatus,
+)
+from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec, MemoryBackend
+from grove_core.plugins.facade import Plugins, Provided
+from grove_core.reflection.limits import DETAIL_LENGTH_MAX, SUMMARY_LENGTH_MAX
+from grove_core.text import one_line, remove_invisible, shorten
+
+DETECT_SECONDS: Final = 0.5
+OPEN_SECONDS: Final = 2.0
+WRITE_SECONDS: Final = 5.0
+READ_SECONDS: Final = 5.0
+
+
+@frozen(kw_only=True)
+class BackendState:
+    """A memory backend and how it stands to a project.
+
+    Attributes:
+        provided: The specification, and the plugin that offers it.
+        detection: What makes it available; ``None`` when nothing does.
+        is_primary: Whether the project's learnings go there.
+        why: The reason for the above, for people.
+    """
+
+    provided: Provided[BackendSpec]
+    detection: Detection | None
+    is_primary: bool
+    why: str
+
+    @property
+    def spec(self) -> BackendSpec:
+        """The specification."""
+        return self.provided.value
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it is searched."""
+        return self.detection is not None and self.detection.usable
+
+
+@frozen(kw_only=True)
+class OpenBackend:
+    """A backend that is open.
+
+    Attributes:
+        state: How it stands to the project.
+        area: Whose learnings it was opened for.
+        backend: The backend itself.
+    """
+
+    state: BackendState
+    area: Area
+    backend: MemoryBackend
+
+
+@frozen(kw_only=True)
+class FoundLearning:
+    """A hit and where it came from.
+
+    Attributes:
+        hit: The hit, cleaned: what a backend returns is untrusted text.
+        backend: Name of the backend.
+        area: Whose learnings were searched.
+    """
+
+    hit: Hit
+    backend: str
+    area: Area
+
+
+class MemoryLibrary:
+    """All memory backends that are available in a project."""
+
+    def __init__(
+        self,
+        plugins: Plugins,
+        context: BackendContext,
+        *,
+        personal_backend: str,
+        settings: Mapping[str, Any],
+    ) -> None:
+        """Open nothing yet.
+
+        Args:
+            plugins: The installed plugins; their backends come in the configured order.
+            context: Where to work.
+            personal_backend: Name of the backend for personal learnings.
+            settings: Validated settings by backend.
+        """
+        self._plugins = plugins
+        self._context = context
+        self._personal_backend = personal_backend
+        self._settings = settings
+
+    @cached_property
+    def states(self) -> Sequence[BackendState]:
+        """All installed backends in order, as they stand to the project."""
+        states: list[BackendState] = []
+        primary_found = False
+        for provided in self._plugins.memory_backends():
+            detection = self._plugins.call(
+                provided,
+                provided.value.detect,
+                self._context_for(provided.value.name, Area.PROJECT),
+                seconds=DETECT_SECONDS,
+                default=None,
+            )
+            if not isinstance(detection, Detection):
+                detection = None
+            usable = detection is not None and detection.usable
+            is_primary = usable and not primary_found
+            primary_found = primary_found or usable
+            states.append(_judge(provided, detection, is_primary=is_primary))
+        return states
+
+    @cached_property
+    def project_backends(self) -> Sequence[OpenBackend]:
+        """The open backends of the project, the primary one first."""
+        opened = (self._open(state, Area.PROJECT) for state in self.states if state.is_active)
+        return [one for one in opened if one is not None]
+
+    @cached_property
+    def personal(self) -> OpenBackend | None:
+        """The backend of the user's personal learnings, if one can serve them."""
+        for state in self.states:
+            if state.spec.name == self._personal_backend:
+                opened = self._open(state, Area.PERSONAL)
+                if opened and Capability.PERSONAL in opened.backend.capabilities:
+                    return opened
+        return None
+
+    def _all(self) -> Sequence[OpenBackend]:
+        return [*self.project_backends, *([self.personal] if self.personal else [])]
+
+    def own_paths(self) -> tuple[str, ...]:
+        """Tell which paths belong to backends.
+
+        Returns:
+            Paths relative to the project root.
+        """
+        return tuple(path for state in self.states for path in state.spec.paths)
+
+    def target_for(self, scope: Scope) -> OpenBackend | None:
+        """Tell where a learning of some scope is written.
+
+        Args:
+            scope: The scope.
+
+        Returns:
+            The backend, or ``None`` when none can take it. Ephemeral learnings go to the first
+            backend that keeps a daily log; without one they stay in the session.
+        """
+        if scope is Scope.PERSONAL:
+            return self.personal
+        if scope is Scope.EPHEMERAL:
+            return next(
+                (
+                    one
+                    for one in self.project_backends
+                    if Capability.EPHEMERAL in one.backend.capabilities
+                ),
+                None,
+            )
+        return next(iter(self.project_backends), None)
+
+    def write(self, target: OpenBackend, learning: Learning) -> Receipt | None:
+        """Write a learning.
+
+        Args:
+            target: Where to, from ``target_for``.
+            learning: The learning.
+
+        Returns:
+            The receipt, or ``None`` when the backend failed, which has then been reported.
+        """
+        receipt = self._plugins.call(
+            target.state.provided,
+            target.backend.write,
+            learning,
+            seconds=WRITE_SECONDS,
+            default=None,
+        )
+        return receipt if isinstance(receipt, Receipt) else None
+
+    def search(
+        self, query: Query, filters: Filters, *, seconds: float = READ_SECONDS
+    ) -> Sequence[FoundLearning]:
+        """Search all backends; of several hits with one id the most relevant stays.
+
+        Args:
+            query: What to look for.
+            filters: What may be returned; the limit holds for the whole answer.
+            seconds: Time limit for each backend.
+
+        Returns:
+            Hits, most relevant first.
+        """
+        found: dict[str, FoundLearning] = {}
+        for opened in self._all():
+            hits = self._plugins.call(
+                opened.state.provided,
+                opened.backend.search,
+                query,
+                filters,
+                seconds=seconds,
+                default=(),
+            )
+            for hit in hits:
+                if not isinstance(hit, Hit) or not filters.admit(hit.learning):
+                    continue
+                cleaned = FoundLearning(
+                    hit=_cleaned(hit), backend=opened.backend.name, area=opened.area
+                )
+                known = found.get(hit.learning.id)
+                if known is None or cleaned.hit.relevance > known.hit.relevance:
+                    found[hit.learning.id] = cleaned
+        ordered = sorted(found.values(), key=lambda one: -one.hit.relevance)
+        return ordered[: filters.limit]
+
+    def get(self, learning_id: str) -> FoundLearning | None:
+        """Fetch one learning of any status from whichever backend has it.
+
+        Args:
+            learning_id: Its id.
+
+        Returns:
+            The learning, or ``None``.
+        """
+        for opened in self._with(Capability.GET):
+            learning = self._plugins.call(
+                opened.state.provided,
+                opened.backend.get,
+                learning_id,
+                seconds=READ_SECONDS,
+                default=None,
+            )
+            if isinstance(learning, Learning):
+                return _located(learning, opened)
+        return None
+
+    def iterate(self) -> Iterator[FoundLearning]:
+        """Go through the learnings of all backends that can list theirs.
+
+        Yields:
+            Learnings of any status.
+        """
+        for opened in self._with(Capability.ITERATE):
+            learnings = self._plugins.call(
+                opened.state.provided, _listed(opened.backend), seconds=READ_SECONDS, default=()
+            )
+            yield from (_located(one, opened) for one in learnings if isinstance(one, Learning))
+
+    def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
+        """Archive, restore or supersede a learning wherever it lies.
+
+        Args:
+            learning_id: Its id.
+            status: The new status.
+            note: A few words for people.
+
+        Returns:
+            The learning with its new status.
+
+        Raises:
+            LearningNotFoundError: No backend that can change it has it.
+            BackendError: The backend failed.
+            UnsupportedError: The backend that has it cannot change a status.
+        """
+        for opened in self._with(Capability.GET):
+            if opened.backend.get(learning_id) is None:
+                continue
+            if Capability.SET_STATUS not in opened.backend.capabilities:
+                raise UnsupportedError(
+                    f"the backend {opened.backend.name} cannot change the status of {learning_id}"
+                )
+            changed = self._plugins.call(
+                opened.state.provided,
+                opened.backend.set_status,
+                learning_id,
+                status,
+                note,
+                seconds=WRITE_SECONDS,
+                default=None,
+            )
+            if not isinstance(changed, Learning):
+                raise BackendError(
+                    f"the backend {opened.backend.name} could not change {learning_id};"
+                    " `grove plugins` names the fault"
+                )
+            return changed
+        raise LearningNotFoundError(f"no learning has the id {learning_id}")
+
+    def health(self, opened: OpenBackend) -> Health:
+        """Ask a backend how it does.
+
+        Args:
+            opened: The backend.
+
+        Returns:
+            Its health.
+        """
+        health = self._plugins.call(
+            opened.state.provided, opened.backend.ping, seconds=READ_SECONDS, default=None
+        )
+        if isinstance(health, Health):
+            return health
+        return Health(ok=False, detail="did not answer; `grove plugins` names the fault")
+
+    def _with(self, capability: Capability) -> Sequence[OpenBackend]:
+        return [one for one in self._all() if capability in one.backend.capabilities]
+
+    def _open(self, state: BackendState, area: Area) -> OpenBackend | None:
+        backend = self._plugins.call(
+            state.provided,
+            state.spec.open,
+            self._context_for(state.spec.name, area),
+            seconds=OPEN_SECONDS,
+            default=None,
+        )
+        if not isinstance(backend, MemoryBackend):
+            return None
+        return OpenBackend(state=state, area=area, backend=backend)
+
+    def _context_for(self, name: str, area: Area) -> BackendContext:
+        return evolve(self._context, area=area, settings=self._settings.get(name))
+
+
+def _judge(
+    provided: Provided[BackendSpec], detection: Detection | None, *, is_primary: bool
+) -> BackendState:
+    if detection is None:
+        why = "not available in this project"
+    elif not detection.usable:
+        why = detection.note or "cannot be used here"
+    else:
+        why = detection.note or f"found {detection.marker}"
+    return BackendState(
+        provided=provided,
+        detection=detection,
+        is_primary=is_primary,
+        why=why,
+    )
+
+
+def _listed(backend: MemoryBackend) -> Callable[[], Sequence[Learning]]:
+    return lambda: tuple(backend.iterate())
+
+
+def _located(learning: Learning, opened: OpenBackend) -> FoundLearning:
+    hit = _cleaned(Hit(learning=learning, relevance=1.0))
+    return FoundLearning(hit=hit, backend=opened.backend.name, area=opened.area)
+
+
+def _cleaned(hit: Hit) -> Hit:
+    """Bound and clean what a backend returned; it may have come from anywhere."""
+    learning = hit.learning
+    relevance = hit.relevance if math.isfinite(hit.relevance) else 0.0
+    return evolve(
+        hit,
+        relevance=min(1.0, max(0.0, relevance)),
+        learning=evolve(
+            learning,
+            summary=shorten(one_line(remove_invisible(learning.summary)), SUMMARY_LENGTH_MAX),
+            detail=shorten(remove_invisible(learning.detail), DETAIL_LENGTH_MAX),
+        ),
+    )
+
+
+def queued_receipt(learning: Learning, backend: str) -> Receipt:
+    """Make the receipt of a learning that waits in the outbox.
+
+    Args:
+        learning: The learning.
+        backend: Name of the backend it is meant for.
+
+    Returns:
+        The receipt.
+    """
+    return Receipt(learning_id=learning.id, status=ReceiptStatus.QUEUED, backend=backend)

@@ -1,0 +1,113 @@
+"""The outbox: learnings that were accepted and could not be delivered yet. None is lost."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from attrs import frozen
+
+from grove_core import codec, files
+from grove_core.clock import format_instant
+from grove_core.errors import CodecError, StorageError
+from grove_core.memory.library import MemoryLibrary
+from grove_core.model.learning import Learning, Scope
+from grove_core.model.memory import Receipt
+
+_SUFFIX = ".json"
+
+
+@frozen(kw_only=True)
+class OutboxEntry:
+    """A learning that waits for delivery.
+
+    Attributes:
+        learning: The learning, under the id it will keep.
+        root: The project it belongs to.
+        path: Where it waits.
+    """
+
+    learning: Learning
+    root: str
+    path: Path
+
+
+class Outbox:
+    """Learnings that wait, one file each, named by their ids."""
+
+    def __init__(self, directory: Path) -> None:
+        """Name the directory; it is created by the first entry.
+
+        Args:
+            directory: Where the entries lie.
+        """
+        self._directory = directory
+
+    def put(self, learning: Learning, root: Path, now: datetime) -> None:
+        """Keep a learning for later.
+
+        Args:
+            learning: The learning.
+            root: The project it belongs to.
+            now: The time, for people who look into the file.
+
+        Raises:
+            StorageError: It could not be kept.
+        """
+        files.make_directory(self._directory)
+        document = {
+            "learning": codec.learning_to_dict(learning),
+            "root": str(root),
+            "queued_at": format_instant(now),
+        }
+        content = json.dumps(document, ensure_ascii=False, indent=1).encode()
+        files.replace(self._directory / f"{learning.id}{_SUFFIX}", content)
+
+    def entries(self, root: Path | None = None) -> Sequence[OutboxEntry]:
+        """List what waits; entries that cannot be read are left where they are.
+
+        Args:
+            root: Only what belongs to this project, personal learnings included; ``None`` for all.
+
+        Returns:
+            The entries, by id.
+        """
+        found: list[OutboxEntry] = []
+        for path in sorted(self._directory.glob(f"*{_SUFFIX}")):
+            entry = _read(path)
+            if entry is None:
+                continue
+            if root is None or entry.root == str(root) or entry.learning.scope is Scope.PERSONAL:
+                found.append(entry)
+        return found
+
+    def deliver(self, library: MemoryLibrary, root: Path) -> Sequence[Receipt]:
+        """Try to deliver what waits for a project; backends are idempotent, so once is enough.
+
+        Args:
+            library: The project's backends.
+            root: The project.
+
+        Returns:
+            The receipts of what could be delivered; the rest waits on.
+        """
+        receipts: list[Receipt] = []
+        for entry in self.entries(root):
+            target = library.target_for(entry.learning.scope)
+            receipt = library.write(target, entry.learning) if target is not None else None
+            if receipt is not None:
+                entry.path.unlink(missing_ok=True)
+                receipts.append(receipt)
+        return receipts
+
+
+def _read(path: Path) -> OutboxEntry | None:
+    try:
+        document = json.loads(files.read_bytes(path) or b"null")
+        return OutboxEntry(
+            learning=codec.learning_from_dict(document["learning"]),
+            root=str(document["root"]),
+            path=path,
+        )
+    except (CodecError, StorageError, ValueError, KeyError, TypeError):
+        return None

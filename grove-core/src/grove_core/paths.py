@@ -1,0 +1,231 @@
+"""Where things are: grove's own directory, the project's root, and the files in both.
+
+Nothing here creates or changes a file, and nothing here starts a program.
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+from grove_core.errors import StorageError
+
+_GROVE: Final = ".grove"
+_GIT: Final = ".git"
+_GIT_FILE_START: Final = b"gitdir:"
+_KEY_DIGEST_CHARACTERS: Final = 12
+_KEY_SLUG_CHARACTERS: Final = 40
+
+
+def grove_home(environment: Mapping[str, str]) -> Path:
+    """Find grove's own directory of this user; it may not exist yet.
+
+    Args:
+        environment: The process's environment.
+
+    Returns:
+        ``GROVE_HOME`` made absolute, or ``.grove`` in the user's home directory.
+
+    Raises:
+        StorageError: The directory is not to be found out.
+    """
+    named = environment.get("GROVE_HOME", "")
+    if not named:
+        return _user_home(environment) / _GROVE
+    if named == "~" or named.startswith("~/"):
+        return _user_home(environment) / named[2:]
+    return _absolute(named)
+
+
+def _user_home(environment: Mapping[str, str]) -> Path:
+    named = environment.get("HOME", "")
+    if named:
+        return _absolute(named)
+    import pwd
+
+    try:
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:
+        raise StorageError(
+            "cannot tell where grove's own files belong: neither GROVE_HOME nor HOME is set and "
+            f"user {os.getuid()} has no entry in the password database; set GROVE_HOME"
+        ) from None
+
+
+def _absolute(path: str) -> Path:
+    try:
+        return Path(os.path.abspath(path))  # noqa: PTH100 - `..` is resolved as text, without links
+    except OSError as error:
+        raise StorageError(
+            f"{path} is a relative path and the current directory is gone; make it absolute"
+        ) from error
+
+
+def project_root(start: Path, home: Path) -> Path:
+    """Find the root of the project that a directory belongs to.
+
+    That is the nearest directory with a ``.grove`` directory, else the top of the git work tree,
+    else the directory itself. grove's own directory never makes a project of the user's home.
+
+    Args:
+        start: The directory the agent is in; it may be gone or unreadable.
+        home: grove's own directory (``GROVE_HOME``).
+
+    Returns:
+        The root, with symbolic links resolved where that is possible.
+    """
+    try:
+        real = Path(os.path.realpath(start))
+    except (OSError, ValueError):
+        return start
+    places = (real, *real.parents)
+    for place in places:
+        if _is_grove_directory(place / _GROVE, home):
+            return place
+    for place in places:
+        if _is_git_entry(place / _GIT):
+            return place
+    return real
+
+
+def _is_grove_directory(path: Path, home: Path | None) -> bool:
+    # os.path answers False where pathlib would raise (no permission, name too long).
+    return os.path.isdir(path) and not (home and _is_same(path, home))  # noqa: PTH112
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    try:
+        return os.path.samefile(path, other)  # noqa: PTH121 - Path.samefile is the same and slower
+    except OSError:
+        return path == other
+
+
+def _is_git_entry(path: Path) -> bool:
+    """A directory, or the file that a linked work tree and a submodule have instead."""
+    if os.path.isdir(path):  # noqa: PTH112 - never raises
+        return True
+    if not os.path.isfile(path):  # noqa: PTH113 - never raises
+        return False
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_GIT_FILE_START)) == _GIT_FILE_START
+    except OSError:
+        return False
+
+
+def project_key(root: Path) -> str:
+    """Name a project's derived files, so that two projects never share any.
+
+    Args:
+        root: The project's root.
+
+    Returns:
+        A file name: the root's own name as far as it is plain, and a digest of its real path.
+    """
+    real = os.path.realpath(root)
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", os.path.basename(real)).strip("-")  # noqa: PTH119
+    digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:_KEY_DIGEST_CHARACTERS]
+    return f"{slug[:_KEY_SLUG_CHARACTERS] or 'root'}-{digest}"
+
+
+@frozen
+class Paths:
+    """The files in grove's own directory.
+
+    Attributes:
+        home: The directory (``GROVE_HOME``).
+    """
+
+    home: Path
+
+    @property
+    def config_file(self) -> Path:
+        """The user's configuration."""
+        return self.home / "config.toml"
+
+    @property
+    def sessions(self) -> Path:
+        """The directory of session states."""
+        return self.home / "sessions"
+
+    @property
+    def personal_learnings(self) -> Path:
+        """Learnings of scope personal."""
+        return self.home / "personal-learnings.md"
+
+    @property
+    def personal_events(self) -> Path:
+        """The event log of personal learnings."""
+        return self.home / "personal-stats.log"
+
+    @property
+    def outbox(self) -> Path:
+        """The directory of accepted learnings that wait for their backend."""
+        return self.home / "outbox"
+
+    @property
+    def cache(self) -> Path:
+        """The directory of derived files, which may be deleted at any time."""
+        return self.home / "cache"
+
+    @property
+    def crash_log(self) -> Path:
+        """Where hooks leave the traceback of an unexpected error."""
+        return self.home / "crash.log"
+
+    @property
+    def log_file(self) -> Path:
+        """Where grove says what went wrong and how it went on."""
+        return self.home / "grove.log"
+
+    @property
+    def program_file(self) -> Path:
+        """Where ``grove init`` leaves word of the program, for launchers without its PATH."""
+        return self.home / "program"
+
+    @property
+    def trust_file(self) -> Path:
+        """Which projects' configuration may name programs."""
+        return self.home / "trust.json"
+
+
+@frozen
+class ProjectPaths:
+    """The files in a project's ``.grove`` directory.
+
+    Attributes:
+        root: The project's root.
+        home: grove's own directory, where it is known: it is no project's ``.grove``.
+    """
+
+    root: Path
+    home: Path | None = None
+
+    @property
+    def grove_directory(self) -> Path:
+        """The project's ``.grove`` directory, which may not exist."""
+        return self.root / _GROVE
+
+    @property
+    def config_file(self) -> Path:
+        """The project's configuration."""
+        return self.grove_directory / "config.toml"
+
+    @property
+    def learnings_file(self) -> Path:
+        """The project's learnings in the layout ``single``."""
+        return self.grove_directory / "learnings.md"
+
+    @property
+    def events_file(self) -> Path:
+        """The project's event log in the layout ``single``."""
+        return self.grove_directory / "stats.log"
+
+    @property
+    def initialised(self) -> bool:
+        """Whether the project has a ``.grove`` directory."""
+        return _is_grove_directory(self.grove_directory, self.home)

@@ -1,0 +1,206 @@
+"""Which plugins are installed, as plain data; nothing of a plugin is imported to find out.
+
+Reading the metadata of all installed distributions takes longer than everything else a hook does,
+so the result is kept in a file together with the state of the directories it came from.
+"""
+
+import json
+import os
+import re
+import sys
+import time
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from stat import S_ISDIR
+from typing import TYPE_CHECKING, Any, Final
+
+from attrs import astuple, frozen
+
+from grove_core.errors import StorageError
+from grove_core.files import make_directory, read_bytes, replace
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
+
+TICKET_GROUP: Final = "grove.tickets"
+BACKEND_GROUP: Final = "grove.backends"
+GENERAL_GROUP: Final = "grove.plugins"
+GROUPS: Final = (TICKET_GROUP, BACKEND_GROUP, GENERAL_GROUP)
+
+_CORE: Final = "grove-core"
+_CACHE_FORMAT: Final = 1
+# Directory times are coarse: an installation just after the scan can leave the same one behind.
+_SETTLED_AFTER_NS: Final = 2_000_000_000
+_METADATA_SUFFIXES: Final = (".dist-info", "egg-info", ".egg")
+_ROW_TYPES: Final = (str, str, str, str, str, bool)
+_REQUIREMENT_NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
+_EXTRA: Final = re.compile(r";.*\bextra\s*==")
+
+Environment = list[list[Any]]
+"""Where distributions are, in Python's order: path, modification time in nanoseconds, inode."""
+
+
+@frozen
+class FoundPlugin:
+    """An installed entry point of one of grove's groups.
+
+    Attributes:
+        group: The entry point group.
+        name: The entry point's name, which is the plugin's name.
+        target: ``module`` or ``module:attribute``.
+        distribution: Name of the distribution that provides it.
+        version: The distribution's version; empty when it tells none.
+        first_party: Whether an extra of grove-core names the distribution.
+    """
+
+    group: str
+    name: str
+    target: str
+    distribution: str
+    version: str
+    first_party: bool
+
+
+def discover(home: Path) -> tuple[FoundPlugin, ...]:
+    """Find the installed plugins, from the cache while nothing was installed or removed since.
+
+    Args:
+        home: grove's own directory of the user; a cache that cannot be used there is no fault.
+
+    Returns:
+        All of them, duplicates of a name included, sorted by group, name and distribution.
+    """
+    environment = _environment()
+    cache = _cache_file(home)
+    known = _read_cache(cache, environment)
+    if known is not None:
+        return known
+    found, complete = _scan()
+    if complete and _is_settled(environment):
+        _write_cache(cache, environment, found)
+    return found
+
+
+def canonical_name(distribution: str) -> str:
+    """Write a distribution's name in the one way that package indexes compare (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", distribution).lower()
+
+
+def _environment() -> Environment:
+    rows = [_state(entry) for entry in sys.path if isinstance(entry, str)]
+    return [row for row in rows if row]
+
+
+def _state(entry: str) -> list[Any]:
+    """Look at an entry of ``sys.path``; nothing comes back where no distribution can be.
+
+    A source directory, in which files come and go, thus does not outdate the cache.
+    """
+    try:
+        path = os.path.abspath(entry)  # noqa: PTH100 - pathlib would double the time of this look
+        status = os.stat(path)  # noqa: PTH116 - the same
+        if S_ISDIR(status.st_mode) and not any(
+            name.lower().endswith(_METADATA_SUFFIXES)
+            for name in os.listdir(path)  # noqa: PTH208 - the same
+        ):
+            return []
+    except OSError:
+        return []
+    return [path, status.st_mtime_ns, status.st_ino]
+
+
+def _is_settled(environment: Environment) -> bool:
+    newest = max((modified for _, modified, _ in environment), default=0)
+    return bool(newest < time.time_ns() - _SETTLED_AFTER_NS)
+
+
+def _cache_file(home: Path) -> Path:
+    """Every Python environment has a file of its own, so that two of them do not take turns."""
+    return home / "cache" / f"plugins-{zlib.crc32(os.fsencode(sys.prefix)):08x}.json"
+
+
+def _read_cache(cache: Path, environment: Environment) -> tuple[FoundPlugin, ...] | None:
+    try:
+        content = read_bytes(cache)
+        document = json.loads(content) if content else {}
+        if [document["format"], document["environment"]] != [_CACHE_FORMAT, environment]:
+            return None
+        return tuple(_from_row(row) for row in document["plugins"])
+    except (StorageError, ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def _from_row(row: list[Any]) -> FoundPlugin:
+    if tuple(type(cell) for cell in row) != _ROW_TYPES:
+        raise ValueError("not a row of the plugin cache")
+    return FoundPlugin(*row)
+
+
+def _write_cache(cache: Path, environment: Environment, found: tuple[FoundPlugin, ...]) -> None:
+    document = {
+        "format": _CACHE_FORMAT,
+        "environment": environment,
+        "plugins": [astuple(plugin) for plugin in found],
+    }
+    try:
+        make_directory(cache.parent)
+        replace(cache, json.dumps(document).encode())
+    except (StorageError, OSError):
+        return
+
+
+def _scan() -> tuple[tuple[FoundPlugin, ...], bool]:
+    """Read the metadata; the second result says whether all of it could be read."""
+    from importlib.metadata import distributions
+
+    first_party = _first_party_names()
+    found: dict[str, list[FoundPlugin]] = {}
+    complete = True
+    for distribution in distributions():
+        try:
+            plugins = list(_plugins_of(distribution, first_party))
+        except Exception:  # noqa: BLE001 - broken metadata of one distribution concerns no other
+            complete = False
+            continue
+        if plugins:
+            # A distribution that is listed twice counts where Python looks first.
+            found.setdefault(canonical_name(plugins[0].distribution), plugins)
+    everything = [plugin for plugins in found.values() for plugin in plugins]
+    return tuple(sorted(everything, key=_sort_key)), complete
+
+
+def _sort_key(plugin: FoundPlugin) -> tuple[int, str, str]:
+    return GROUPS.index(plugin.group), plugin.name, canonical_name(plugin.distribution)
+
+
+def _plugins_of(distribution: "Distribution", first_party: frozenset[str]) -> Iterator[FoundPlugin]:
+    text = distribution.read_text("entry_points.txt")
+    if not text or not any(group in text for group in GROUPS):
+        return  # Without this look, the metadata of every distribution would be parsed.
+    name = distribution.metadata["Name"]
+    for entry_point in distribution.entry_points:
+        if entry_point.group in GROUPS:
+            yield FoundPlugin(
+                group=entry_point.group,
+                name=entry_point.name,
+                target=entry_point.value.partition("[")[0].strip(),
+                distribution=name,
+                version=distribution.version or "",
+                first_party=canonical_name(name) in first_party,
+            )
+
+
+def _first_party_names() -> frozenset[str]:
+    """The distributions that grove-core's own extras name: core itself knows no plugin by name."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        requirements = requires(_CORE) or []
+    except PackageNotFoundError:
+        return frozenset()
+    return frozenset(
+        canonical_name(name.group())
+        for requirement in requirements
+        if _EXTRA.search(requirement) and (name := _REQUIREMENT_NAME.match(requirement))
+    )

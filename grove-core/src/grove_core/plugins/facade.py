@@ -1,0 +1,308 @@
+"""The one place from which plugins are called.
+
+Every implementation is called by itself, within a time limit, and whatever it does wrong is
+reported under the name of its distribution while the others go on. Plugins must not be loaded while
+a module of grove is still being imported: they run in other threads and would wait for it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any, Final, Generic, TypeVar
+
+import pluggy
+from attrs import fields, frozen
+
+from grove_core.errors import PluginError
+from grove_core.model.gate import Gate
+from grove_core.model.learning import Candidate, Learning, Rejection
+from grove_core.model.memory import Receipt
+from grove_core.model.session import Session
+from grove_core.model.ticket import Ticket
+from grove_core.plugins.checks import complaint_about
+from grove_core.plugins.descriptors import (
+    BackendSpec,
+    CloseMatcher,
+    CommandSpec,
+    HealthCheck,
+    ProjectContext,
+    ReflectionContext,
+    TicketProbe,
+)
+from grove_core.plugins.discovery import (
+    BACKEND_GROUP,
+    GENERAL_GROUP,
+    GROUPS,
+    TICKET_GROUP,
+    FoundPlugin,
+)
+from grove_core.plugins.limits import TimeLimitError, TimeLimits, call_limited
+from grove_core.plugins.manager import GROUPS_OF_HOOK, LoadedPlugin, Manager
+from grove_core.plugins.report import (
+    PluginProblem,
+    PluginReport,
+    PluginSource,
+    ProblemList,
+    describe_error,
+)
+from grove_core.plugins.selection import PluginSettings, rank
+
+T = TypeVar("T")
+D = TypeVar("D")
+
+_MOST_TERMS: Final = 1000  # more are no help, and a generator may have no end
+_DEFAULT_LIMITS: Final = TimeLimits()
+_DESCRIPTORS: Final = (TicketProbe, CloseMatcher, BackendSpec, CommandSpec, HealthCheck)
+
+
+@frozen(kw_only=True)
+class Provided(Generic[T]):
+    """A value and the plugin it comes from.
+
+    Attributes:
+        value: The value.
+        source: Where it comes from.
+    """
+
+    value: T
+    source: PluginSource
+
+
+class Plugins:
+    """All plugins of this process, imported when something is asked of them.
+
+    Args:
+        found: What is installed, as ``discover`` tells.
+        settings: What the user and the project want.
+        on_problem: Is told once of everything that a plugin does wrong.
+        limits: How long plugins may take.
+    """
+
+    def __init__(
+        self,
+        found: Iterable[FoundPlugin],
+        settings: PluginSettings,
+        on_problem: Callable[[PluginProblem], None],
+        *,
+        limits: TimeLimits = _DEFAULT_LIMITS,
+    ) -> None:
+        self._settings = settings
+        self._limits = limits
+        self._problems = ProblemList(on_problem)
+        self._manager = Manager(found, settings, limits, self._problems)
+        self._offers: dict[str, list[Provided[Any]]] = {}
+        self._hung: set[tuple[PluginSource, str]] = set()
+
+    def ticket_probes(self) -> list[Provided[TicketProbe]]:
+        """Give the ticket systems: configured ones in their order, the others by name."""
+        return self._offered("grove_ticket_probes", TicketProbe, TICKET_GROUP)
+
+    def close_matchers(self) -> list[Provided[CloseMatcher]]:
+        """Give the close matchers, in the order of their ticket systems."""
+        return self._offered("grove_close_matchers", CloseMatcher, TICKET_GROUP)
+
+    def memory_backends(self) -> list[Provided[BackendSpec]]:
+        """Give the memory backends: configured ones in their order, the others by name."""
+        return self._offered("grove_memory_backends", BackendSpec, BACKEND_GROUP)
+
+    def commands(self) -> list[Provided[CommandSpec]]:
+        """Give the plugins' sub-commands by name."""
+        return self._offered("grove_commands", CommandSpec, GENERAL_GROUP)
+
+    def health_checks(self) -> list[Provided[HealthCheck]]:
+        """Give the plugins' health checks by name."""
+        return self._offered("grove_health_checks", HealthCheck, GENERAL_GROUP)
+
+    def query_terms(self, project: ProjectContext, ticket: Ticket | None) -> frozenset[str]:
+        """Ask for further words to search with.
+
+        Args:
+            project: Where the work happens.
+            ticket: The ticket in progress, if one is known.
+
+        Returns:
+            All plugins' words, without blanks at their ends.
+        """
+        hook = "grove_query_terms"
+        terms: set[str] = set()
+        for plugin, answer in self._ask(hook, {"project": project, "ticket": ticket}, _terms):
+            for term in answer:
+                if isinstance(term, str):
+                    terms.add(term.strip())
+                else:
+                    detail = f"returned {type(term).__name__} among its words"
+                    self._problems.add(plugin.source, hook, detail)
+        return frozenset(terms - {""})
+
+    def check_candidate(
+        self, candidate: Candidate, context: ReflectionContext
+    ) -> list[Provided[Rejection]]:
+        """Ask whether there are objections to a candidate.
+
+        Args:
+            candidate: The candidate, read and cleaned.
+            context: Where it comes from.
+
+        Returns:
+            The objections; none of them means that it may be kept.
+        """
+        hook = "grove_check_candidate"
+        rejections: list[Provided[Rejection]] = []
+        for plugin, answer in self._ask(hook, {"candidate": candidate, "context": context}, _as_is):
+            if answer is None:
+                continue
+            if complaint := complaint_about(answer, Rejection):
+                self._problems.add(plugin.source, hook, complaint)
+            else:
+                rejections.append(Provided(value=answer, source=plugin.source))
+        return rejections
+
+    def learning_written(self, learning: Learning, receipt: Receipt) -> None:
+        """Tell the plugins that a learning was written.
+
+        Args:
+            learning: The learning.
+            receipt: What the backend answered.
+        """
+        self._ask("grove_learning_written", {"learning": learning, "receipt": receipt}, _as_is)
+
+    def gate_changed(self, session: Session, before: Gate, after: Gate, cause: str) -> None:
+        """Tell the plugins that a session's gate has moved.
+
+        Args:
+            session: The session with its new gate.
+            before: The gate before.
+            after: The gate now.
+            cause: The event that moved it.
+        """
+        arguments = {"session": session, "before": before, "after": after, "cause": cause}
+        self._ask("grove_gate_changed", arguments, _as_is)
+
+    def call(
+        self,
+        provided: Provided[Any],
+        function: Callable[..., T],
+        *arguments: Any,  # noqa: ANN401 - whatever the function takes
+        seconds: float,
+        default: D,
+    ) -> T | D:
+        """Call a function that a descriptor holds.
+
+        Args:
+            provided: The descriptor, or another object of a plugin.
+            function: The function.
+            *arguments: The function's arguments.
+            seconds: How long it may take.
+            default: What to return when it fails; the failure is reported.
+
+        Returns:
+            The function's result, of whatever type the plugin made it, or the default.
+        """
+        try:
+            return call_limited(partial(function, *arguments), seconds)
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything
+            what = _describe_call(provided.value, function)
+            self._problems.add(provided.source, what, describe_error(error))
+            return default
+
+    def load_all(self) -> None:
+        """Load every plugin and ask for all it offers, so that the report is complete."""
+        self._manager.plugins(GROUPS)
+        self.ticket_probes()
+        self.close_matchers()
+        self.memory_backends()
+        self.commands()
+        self.health_checks()
+
+    def report(self) -> PluginReport:
+        """Tell what has become of each plugin so far, without loading any."""
+        return PluginReport(plugins=self._manager.entries(), problems=self._problems.everything())
+
+    def _offered(self, hook: str, kind: type[D], group: str) -> list[Provided[D]]:
+        if hook not in self._offers:
+            self._offers[hook] = self._collect(hook, kind, group)
+        return list(self._offers[hook])
+
+    def _collect(self, hook: str, kind: type[D], group: str) -> list[Provided[D]]:
+        """Bring what plugins offer into order; of several with one name the first is used."""
+        order = self._settings.order(group)
+        offers: list[tuple[tuple[int, str, bool], str, Provided[D]]] = []
+        for plugin, answer in self._ask(hook, {}, partial(_sequence, kind)):
+            for value in answer:
+                if complaint := complaint_about(value, kind):
+                    self._problems.add(plugin.source, hook, complaint)
+                    continue
+                name = _name_of(value)
+                key = (*rank(order, name, plugin.source.distribution), not plugin.first_party)
+                offers.append((key, name, Provided(value=value, source=plugin.source)))
+        chosen: dict[str, Provided[D]] = {}
+        for _, name, offer in sorted(offers, key=lambda each: each[0]):
+            if self._settings.blocks(group, name):
+                continue
+            if name in chosen:
+                detail = f"{name} is provided by {chosen[name].source} as well, which is used"
+                self._problems.add(offer.source, hook, detail)
+            else:
+                chosen[name] = offer
+        return list(chosen.values())
+
+    def _ask(
+        self, hook: str, arguments: Mapping[str, object], take: Callable[[Any], T]
+    ) -> list[tuple[LoadedPlugin, T]]:
+        """Call a hook's implementations one by one; ``take`` sees to each result in the same call.
+
+        An implementation that has been late once is not called again: the other plugins, and the
+        person who waits, need the time.
+        """
+        registering = not arguments
+        seconds = self._limits.registration if registering else self._limits.life_cycle
+        answers: list[tuple[LoadedPlugin, T]] = []
+        for plugin in self._manager.plugins(GROUPS_OF_HOOK[hook]):
+            for implementation in plugin.implementations.get(hook, ()):
+                if (plugin.source, hook) in self._hung:
+                    continue
+                try:
+                    answer = call_limited(partial(_run, implementation, arguments, take), seconds)
+                except Exception as error:  # noqa: BLE001 - a plugin may raise anything
+                    self._problems.add(plugin.source, hook, describe_error(error))
+                    if isinstance(error, TimeLimitError):
+                        self._hung.add((plugin.source, hook))
+                else:
+                    answers.append((plugin, answer))
+        return answers
+
+
+def _run(
+    implementation: pluggy.HookImpl, arguments: Mapping[str, object], take: Callable[[Any], T]
+) -> T:
+    return take(implementation.function(*(arguments[name] for name in implementation.argnames)))
+
+
+def _as_is(answer: Any) -> Any:  # noqa: ANN401 - a plugin may return anything
+    return answer
+
+
+def _sequence(kind: type[D], answer: object) -> tuple[D, ...]:
+    if isinstance(answer, Sequence) and not isinstance(answer, str | bytes):
+        return tuple(answer)
+    raise PluginError(f"returned {type(answer).__name__} instead of a list of {kind.__name__}")
+
+
+def _terms(answer: object) -> tuple[object, ...]:
+    if isinstance(answer, Iterable) and not isinstance(answer, str | bytes):
+        return tuple(islice(answer, _MOST_TERMS))
+    raise PluginError(f"returned {type(answer).__name__} instead of a list of words")
+
+
+def _name_of(descriptor: Any) -> str:  # noqa: ANN401 - one of the descriptors
+    name = descriptor.system if isinstance(descriptor, CloseMatcher) else descriptor.name
+    return str(name)
+
+
+def _describe_call(value: object, function: Callable[..., object]) -> str:
+    """Say which function failed: a descriptor's by the name that grove knows it by."""
+    if isinstance(value, _DESCRIPTORS):
+        for field in fields(type(value)):
+            if getattr(value, field.name) is function:
+                return f"{field.name} of {_name_of(value)}"
+    return getattr(function, "__name__", type(function).__name__)

@@ -1,0 +1,152 @@
+"""What became of each plugin, and what went wrong, for people and for the log."""
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Final
+
+from attrs import frozen
+
+from grove_core.errors import PluginError
+from grove_core.plugins.discovery import FoundPlugin
+from grove_core.text import one_line, remove_invisible, shorten
+
+_DETAIL_LENGTH: Final = 300
+
+
+class PluginState(Enum):
+    """What became of a plugin that was found."""
+
+    ACTIVE = "active"
+    BLOCKED = "blocked"
+    FAILED = "failed"
+    REFUSED = "refused"
+    SHADOWED = "shadowed"
+    NOT_LOADED = "not loaded"
+
+
+@frozen(kw_only=True)
+class PluginSource:
+    """Where something that a plugin said or did comes from.
+
+    Attributes:
+        name: The plugin's name.
+        distribution: The distribution that provides it.
+        version: The distribution's version.
+        entry_point: The entry point's group and name, such as ``grove.tickets:beads``.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    entry_point: str
+
+    @classmethod
+    def of(cls, found: FoundPlugin) -> "PluginSource":
+        """Name the source of a plugin that was found."""
+        return cls(
+            name=found.name,
+            distribution=found.distribution,
+            version=found.version,
+            entry_point=f"{found.group}:{found.name}",
+        )
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, [self.distribution, self.version, f"({self.entry_point})"]))
+
+
+@frozen(kw_only=True)
+class PluginProblem:
+    """Something that a plugin did wrong.
+
+    Attributes:
+        source: Whose fault it is.
+        what: What was being done: ``load``, a hook's name, or a descriptor's name and function.
+        detail: What happened, in one line.
+    """
+
+    source: PluginSource
+    what: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.what}: {self.detail}"
+
+
+@frozen(kw_only=True)
+class PluginEntry:
+    """One plugin that was found.
+
+    Attributes:
+        found: Where it comes from.
+        state: What became of it.
+        detail: Why, in one line; empty when there is nothing to say.
+        hooks: Names of the hooks it implements, sorted.
+        milliseconds: How long loading took; ``None`` when it was not tried.
+    """
+
+    found: FoundPlugin
+    state: PluginState
+    detail: str = ""
+    hooks: tuple[str, ...] = ()
+    milliseconds: float | None = None
+
+
+@frozen(kw_only=True)
+class PluginReport:
+    """All plugins, and all that went wrong in this process so far.
+
+    Attributes:
+        plugins: The plugins that were found, by group and in the order in which they are asked.
+        problems: What went wrong, oldest first.
+    """
+
+    plugins: tuple[PluginEntry, ...]
+    problems: tuple[PluginProblem, ...]
+
+
+class ProblemList:
+    """Collects problems and passes each on once."""
+
+    def __init__(self, on_problem: Callable[[PluginProblem], None]) -> None:
+        self._on_problem = on_problem
+        self._problems: dict[PluginProblem, None] = {}
+
+    def add(self, source: PluginSource, what: str, detail: str) -> None:
+        """Note a problem.
+
+        Args:
+            source: Whose fault it is.
+            what: What was being done.
+            detail: What happened; made one line of limited length.
+        """
+        problem = PluginProblem(source=source, what=what, detail=clean_detail(detail))
+        if problem not in self._problems:
+            self._problems[problem] = None
+            self._on_problem(problem)
+
+    def everything(self) -> tuple[PluginProblem, ...]:
+        """List the problems, oldest first."""
+        return tuple(self._problems)
+
+
+def clean_detail(text: str) -> str:
+    """Make one line of limited length out of a text that a plugin had a hand in."""
+    return shorten(one_line(remove_invisible(text)), _DETAIL_LENGTH)
+
+
+def describe_error(error: Exception) -> str:
+    """Say what an exception says, by a class that may be a plugin's own.
+
+    Args:
+        error: What was raised.
+
+    Returns:
+        One line; grove's own messages as they are, others with the exception's class.
+    """
+    try:
+        message = str(error)
+    except Exception:  # noqa: BLE001 - the exception's __str__ is the plugin's code
+        message = "(its message cannot be read)"
+    if isinstance(error, PluginError):
+        return clean_detail(message)
+    return clean_detail(f"{type(error).__name__}: {message}")

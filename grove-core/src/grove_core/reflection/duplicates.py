@@ -1,0 +1,169 @@
+"""Summaries that say again what a learning says already, and submissions that come twice.
+
+Two summaries repeat each other when they are the same after normalising, or when one holds the
+other. The design says "substring"; taken literally that refuses a long, specific summary because
+of a short, general one ("retry on timeout"). So the shorter must have ten characters or more,
+stand on whole words in the longer, and make up at least 60 % of it. At 60 % the longer adds so
+little that it is a new wording of the same learning: if it is a better one, it names the old one
+in ``supersedes`` and is no duplicate of it.
+"""
+
+import hashlib
+import json
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from attrs import frozen
+
+from grove_core.model.learning import Candidate, Learning, LearningStatus, Rejection
+from grove_core.reflection.limits import SUMMARY_LENGTH_MAX
+from grove_core.text import one_line, remove_invisible, shorten
+
+_CONTAINED_LENGTH_MIN: Final = 10
+_CONTAINED_SHARE_MIN: Final = 0.6
+_NO_JOINERS: Final = str.maketrans("", "", "\u200c\u200d")
+
+
+@frozen(kw_only=True)
+class KnownSummary:
+    """A summary that a candidate must not repeat.
+
+    Attributes:
+        summary: The summary, fit for a message.
+        normalised: The same, normalised for comparison.
+        learning_id: The stored learning it belongs to; ``None`` within a submission.
+        position: Zero-based place in the submission, if it belongs to an earlier candidate.
+    """
+
+    summary: str
+    normalised: str
+    learning_id: str | None = None
+    position: int | None = None
+
+
+def normalised_summary(summary: str) -> str:
+    """Bring a summary into the form in which summaries are compared.
+
+    Args:
+        summary: The summary.
+
+    Returns:
+        It without case, compatibility forms, surplus white space and surrounding punctuation.
+    """
+    visible = remove_invisible(summary).translate(_NO_JOINERS)
+    folded = unicodedata.normalize("NFKC", visible).casefold()
+    line = one_line(unicodedata.normalize("NFKC", folded))
+    start, end = 0, len(line)
+    while start < end and not line[start].isalnum():
+        start += 1
+    while end > start and not line[end - 1].isalnum():
+        end -= 1
+    return line[start:end] or line
+
+
+def known_summaries(existing: Iterable[Learning]) -> tuple[KnownSummary, ...]:
+    """List the summaries of stored learnings that a candidate must not repeat.
+
+    Args:
+        existing: Stored learnings; only active ones count.
+
+    Returns:
+        Their summaries, ready for comparison.
+    """
+    return tuple(
+        KnownSummary(
+            summary=shorten(one_line(remove_invisible(learning.summary)), SUMMARY_LENGTH_MAX),
+            normalised=normalised_summary(learning.summary),
+            learning_id=learning.id,
+        )
+        for learning in existing
+        if learning.status is LearningStatus.ACTIVE
+    )
+
+
+def find_duplicate(candidate: Candidate, known: Sequence[KnownSummary]) -> Rejection | None:
+    """Object to a candidate whose summary repeats a known one.
+
+    Args:
+        candidate: The candidate.
+        known: Stored summaries and those of earlier candidates.
+
+    Returns:
+        The objection, or ``None``. What the candidate supersedes it may repeat.
+    """
+    normalised = normalised_summary(candidate.summary)
+    for other in known:
+        if repeats(normalised, other.normalised) and other.learning_id not in candidate.supersedes:
+            return _rejection(other)
+    return None
+
+
+def repeats(first: str, second: str) -> bool:
+    """Tell whether two normalised summaries say the same.
+
+    Args:
+        first: A normalised summary.
+        second: Another.
+
+    Returns:
+        Whether they are equal, or one holds the other as the module's rule says.
+    """
+    if first == second:
+        return True
+    shorter, longer = (first, second) if len(first) < len(second) else (second, first)
+    if len(shorter) < max(_CONTAINED_LENGTH_MIN, _CONTAINED_SHARE_MIN * len(longer)):
+        return False
+    start = longer.find(shorter)
+    while start >= 0:
+        if _is_bound(longer, start) and _is_bound(longer, start + len(shorter)):
+            return True
+        start = longer.find(shorter, start + 1)
+    return False
+
+
+def fingerprint(candidate: Candidate) -> str:
+    """Digest all content of a candidate, so that one sent twice is recognised.
+
+    Args:
+        candidate: The candidate, cleaned.
+
+    Returns:
+        A hexadecimal SHA-256; the order of tags, files, criteria and ids does not matter.
+    """
+    content = (
+        candidate.category.value,
+        candidate.summary,
+        candidate.detail,
+        candidate.scope.value,
+        candidate.confidence.value,
+        sorted(criterion.value for criterion in candidate.criteria_met),
+        sorted(candidate.tags),
+        sorted(candidate.context_files),
+        sorted(candidate.supersedes),
+    )
+    return hashlib.sha256(json.dumps(content).encode("ascii")).hexdigest()
+
+
+def _is_bound(text: str, position: int) -> bool:
+    """Tell whether a word may end before a position; scripts without blanks allow it anywhere."""
+    around = text[max(position - 1, 0) : position + 1]
+    if position in {0, len(text)} or not around.isalnum():
+        return True
+    return any(unicodedata.category(character) == "Lo" for character in around)
+
+
+def _rejection(other: KnownSummary) -> Rejection:
+    if other.learning_id is None:
+        number = (other.position or 0) + 1
+        return Rejection(
+            reason=f'repeats candidate {number} of this submission ("{other.summary}"):'
+            " send it once",
+            field="summary",
+        )
+    return Rejection(
+        reason=f'repeats {other.learning_id} ("{other.summary}"): leave it out, or, if it corrects'
+        f' that learning, add "supersedes": ["{other.learning_id}"]',
+        field="summary",
+        existing_id=other.learning_id,
+    )

@@ -1,0 +1,236 @@
+"""Where session state is kept: one JSON file a session, written under its lock."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from attrs import define, evolve, frozen
+
+from grove_core import codec, files
+from grove_core.errors import CodecError, SessionNotFoundError, StorageError
+from grove_core.identifiers import is_session_id
+from grove_core.model.session import Session
+
+_SUFFIX = ".json"
+
+
+@frozen(kw_only=True)
+class SetAside:
+    """Session state that could not be read and was put out of the way.
+
+    Attributes:
+        session_id: Whose state it was.
+        path: Where it lies now.
+        reason: Why it could not be read.
+    """
+
+    session_id: str
+    path: Path
+    reason: str
+
+
+class SessionStore(Protocol):
+    """What grove needs of a place for session state."""
+
+    def get(self, session_id: str) -> Session | None:
+        """Fetch a session, or ``None`` when there is none of that id."""
+        ...
+
+    def put(self, session: Session) -> None:
+        """Store a session whole."""
+        ...
+
+    def update(self, session_id: str, change: Callable[[Session | None], Session]) -> Session:
+        """Read, change and store a session while nobody else does.
+
+        Args:
+            session_id: Its id.
+            change: From the stored session, or ``None``, to the new one. It must be quick.
+
+        Returns:
+            The new session, as stored.
+        """
+        ...
+
+    def list(self, limit: int | None = None) -> Sequence[Session]:
+        """List sessions, the most recently written first."""
+        ...
+
+    def delete(self, session_id: str) -> None:
+        """Remove a session; without effect when there is none of that id."""
+        ...
+
+
+def _check(session_id: str) -> str:
+    if not is_session_id(session_id):
+        raise SessionNotFoundError(
+            f"{session_id[:140]!r} is no session id: letters, digits, - and _ only, at most 128"
+        )
+    return session_id
+
+
+class FileSessionStore:
+    """Sessions as files ``<id>.json`` in one directory."""
+
+    def __init__(self, directory: Path) -> None:
+        """Name the directory; it is created by the first write.
+
+        Args:
+            directory: Where the files lie.
+        """
+        self._directory = directory
+        self.set_aside: list[SetAside] = []
+
+    def path(self, session_id: str) -> Path:
+        """Tell where a session's file lies.
+
+        Args:
+            session_id: Its id.
+
+        Returns:
+            The path, whether or not the file exists.
+
+        Raises:
+            SessionNotFoundError: The id cannot be one.
+        """
+        return self._directory / f"{_check(session_id)}{_SUFFIX}"
+
+    def get(self, session_id: str) -> Session | None:
+        """Fetch a session.
+
+        Args:
+            session_id: Its id.
+
+        Returns:
+            The session, or ``None`` when there is none of that id.
+
+        Raises:
+            CodecError: The state is there and cannot be read.
+        """
+        content = files.read_bytes(self.path(session_id))
+        return codec.session_from_json(content) if content else None
+
+    def put(self, session: Session) -> None:
+        """Store a session whole, under its lock.
+
+        Args:
+            session: The session.
+        """
+        self.update(session.id, lambda _: session)
+
+    def update(self, session_id: str, change: Callable[[Session | None], Session]) -> Session:
+        """Read, change and store a session while nobody else does.
+
+        State that cannot be read is set aside as ``<id>.json.corrupt-<n>`` and reported in
+        ``set_aside``; the change then starts from nothing.
+
+        Args:
+            session_id: Its id.
+            change: From the stored session, or ``None``, to the new one. It must be quick.
+
+        Returns:
+            The new session, as stored.
+
+        Raises:
+            StorageError: It could not be read or written; the old state is then still there.
+        """
+        path = self.path(session_id)
+        files.make_directory(self._directory)
+        with files.locked(path, mode=0o600):
+            content = files.read_bytes(path)
+            before, aside = self._decode(session_id, content) if content else (None, None)
+            after = change(before)
+            if aside is not None:
+                after = evolve(after, recovered_from=str(aside.path))
+            files.replace(path, codec.session_to_json(after))
+        return after
+
+    def _decode(self, session_id: str, content: bytes) -> tuple[Session | None, SetAside | None]:
+        try:
+            return codec.session_from_json(content), None
+        except CodecError as error:
+            path = self._keep_aside(session_id, content)
+            aside = SetAside(session_id=session_id, path=path, reason=str(error))
+            self.set_aside.append(aside)
+            return None, aside
+
+    def _keep_aside(self, session_id: str, content: bytes) -> Path:
+        number = 1
+        while True:
+            path = self._directory / f"{session_id}{_SUFFIX}.corrupt-{number}"
+            if not path.exists():
+                files.replace(path, content)
+                return path
+            number += 1
+
+    def list(self, limit: int | None = None) -> Sequence[Session]:
+        """List readable sessions, the most recently written first.
+
+        Args:
+            limit: At most this many; ``None`` for all.
+
+        Returns:
+            The sessions.
+        """
+        found: list[Session] = []
+        for name in self._names():
+            if limit is not None and len(found) >= limit:
+                break
+            try:
+                session = self.get(name)
+            except (CodecError, StorageError):
+                continue
+            if session is not None:
+                found.append(session)
+        return found
+
+    def _names(self) -> Sequence[str]:
+        try:
+            with os.scandir(self._directory) as entries:
+                dated = [
+                    (entry.stat().st_mtime_ns, entry.name.removesuffix(_SUFFIX))
+                    for entry in entries
+                    if entry.name.endswith(_SUFFIX) and not entry.name.startswith(".")
+                ]
+        except OSError:
+            return ()
+        return [name for _, name in sorted(dated, reverse=True) if is_session_id(name)]
+
+    def delete(self, session_id: str) -> None:
+        """Remove a session; without effect when there is none of that id.
+
+        Args:
+            session_id: Its id.
+        """
+        self.path(session_id).unlink(missing_ok=True)
+
+
+@define
+class MemorySessionStore:
+    """Sessions in memory, for tests."""
+
+    _sessions: dict[str, Session]
+
+    def get(self, session_id: str) -> Session | None:
+        """Fetch a session, or ``None``."""
+        return self._sessions.get(_check(session_id))
+
+    def put(self, session: Session) -> None:
+        """Store a session."""
+        self._sessions[_check(session.id)] = session
+
+    def update(self, session_id: str, change: Callable[[Session | None], Session]) -> Session:
+        """Read, change and store a session."""
+        after = change(self.get(session_id))
+        self.put(after)
+        return after
+
+    def list(self, limit: int | None = None) -> Sequence[Session]:
+        """List sessions, the most recently written first."""
+        ordered = sorted(self._sessions.values(), key=lambda one: one.updated_at, reverse=True)
+        return ordered[:limit]
+
+    def delete(self, session_id: str) -> None:
+        """Remove a session."""
+        self._sessions.pop(_check(session_id), None)

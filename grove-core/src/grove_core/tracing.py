@@ -1,0 +1,49 @@
+"""Adding to a session's trace, which is bounded: the beginning and the newest events are kept."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from grove_core.model.session import EventType, Trace, TraceEvent
+from grove_core.text import one_line, shorten
+
+MOST_EVENTS: Final = 500
+KEPT_FROM_START: Final = 10
+_LONGEST_DETAIL: Final = 300
+
+
+def extend(trace: Trace, events: Sequence[TraceEvent]) -> Trace:
+    """Add events to a trace.
+
+    Args:
+        trace: The trace before.
+        events: What happened, oldest first.
+
+    Returns:
+        A trace of at most 500 events: the first ten and the newest.
+    """
+    together = (*trace.events, *events)
+    surplus = len(together) - MOST_EVENTS
+    if surplus <= 0:
+        return Trace(events=together, dropped=trace.dropped)
+    kept = together[:KEPT_FROM_START] + together[KEPT_FROM_START + surplus :]
+    return Trace(events=kept, dropped=trace.dropped + surplus)
+
+
+def event(kind: EventType, now: datetime, **details: object) -> TraceEvent:
+    """Make a trace event.
+
+    Args:
+        kind: What kind of thing happened.
+        now: When, UTC.
+        **details: Short values by name; ``None`` is left out.
+
+    Returns:
+        The event.
+    """
+    texts = {
+        name: shorten(one_line(str(value)), _LONGEST_DETAIL)
+        for name, value in details.items()
+        if value is not None
+    }
+    return TraceEvent(event_type=kind, timestamp=now, details=texts)

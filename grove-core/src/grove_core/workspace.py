@@ -1,0 +1,219 @@
+"""Everything that a command or a hook may need, opened when it is first asked for."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from grove_core import __version__
+from grove_core.config import LoadedConfig, load_config, validate_plugin_section
+from grove_core.config.schema import Config, gate_policy
+from grove_core.diagnostics import Diagnostics
+from grove_core.errors import CodecError, StorageError
+from grove_core.memory.library import MemoryLibrary
+from grove_core.memory.outbox import Outbox
+from grove_core.model.events import StatsEvent
+from grove_core.model.gate import GatePolicy
+from grove_core.model.session import Session
+from grove_core.model.statistics import AggregateStats
+from grove_core.paths import Paths, ProjectPaths, grove_home, project_key, project_root
+from grove_core.plugins.descriptors import BackendContext, ProjectContext
+from grove_core.plugins.discovery import discover
+from grove_core.plugins.facade import Plugins
+from grove_core.plugins.report import PluginProblem
+from grove_core.plugins.selection import PluginSettings, read_allow_list
+from grove_core.prefilter import Prefilter
+from grove_core.sessions import FileSessionStore
+from grove_core.stats.aggregate import aggregate
+from grove_core.stats.log import EventLog
+from grove_core.ticketing import TicketSystems
+
+_CONFIGURED_BACKEND = "config"
+
+
+class Workspace:
+    """A project as seen from one directory, at one moment."""
+
+    def __init__(
+        self,
+        start: Path,
+        environment: Mapping[str, str],
+        now: datetime,
+        *,
+        load_plugins: bool = True,
+    ) -> None:
+        """Find the project; open nothing yet.
+
+        Args:
+            start: A directory of the project.
+            environment: The process's environment.
+            now: The time, UTC; it stands still for the life of the workspace.
+            load_plugins: Whether plugins may be loaded at all.
+
+        Raises:
+            StorageError: There is no telling where grove's own directory is.
+        """
+        self.start = start
+        self.environment = environment
+        self.now = now
+        self.paths = Paths(grove_home(environment))
+        self.root = project_root(start, self.paths.home)
+        self.project = ProjectPaths(self.root, self.paths.home)
+        self.diagnostics = Diagnostics(self.paths)
+        self.sessions = FileSessionStore(self.paths.sessions)
+        self.outbox = Outbox(self.paths.outbox)
+        self.prefilter = Prefilter(self.paths.cache)
+        self.project_log = EventLog(self.project.events_file, __version__)
+        self.personal_log = EventLog(self.paths.personal_events, __version__)
+        self._load_plugins = load_plugins
+
+    @property
+    def project_cache(self) -> Path:
+        """The directory of files derived from this project."""
+        return self.paths.cache / project_key(self.root)
+
+    @cached_property
+    def loaded_config(self) -> LoadedConfig:
+        """The configuration, with origins and problems."""
+        return load_config(self.paths.home, self.root, self.environment)
+
+    @property
+    def config(self) -> Config:
+        """The effective configuration."""
+        return self.loaded_config.config
+
+    @cached_property
+    def policy(self) -> GatePolicy:
+        """What the gate works with."""
+        return gate_policy(self.config)
+
+    @cached_property
+    def plugins(self) -> Plugins:
+        """The installed plugins."""
+        config = self.config
+        primary = (config.backends.primary,) if config.backends.primary else ()
+        backend_order: list[str] = []
+        for name in config.backends.discovery:
+            backend_order += primary if name == _CONFIGURED_BACKEND else (name,)
+        settings = PluginSettings(
+            ticket_order=tuple(config.ticketing.discovery),
+            backend_order=tuple(backend_order),
+            ticket_overrides=config.ticketing.overrides,
+            backend_overrides=config.backends.overrides,
+            enabled=self._load_plugins,
+            allowed=read_allow_list(self.environment),
+        )
+        return Plugins(discover(self.paths.home), settings, self._report_problem)
+
+    @cached_property
+    def library(self) -> MemoryLibrary:
+        """The memory backends."""
+        return MemoryLibrary(
+            self.plugins,
+            BackendContext(root=self.root, home=self.paths.home, environment=self.environment),
+            personal_backend=self.config.backends.personal,
+            settings=self._settings("backends", self._backend_settings()),
+        )
+
+    def session(self, session_id: str) -> Session | None:
+        """Fetch a session; state that cannot be read counts as none.
+
+        Args:
+            session_id: Its id.
+
+        Returns:
+            The session, or ``None``.
+        """
+        try:
+            return self.sessions.get(session_id)
+        except (CodecError, StorageError):
+            return None
+
+    def context(self, cwd: Path | None = None, session_id: str = "") -> ProjectContext:
+        """Describe the project to plugins.
+
+        Args:
+            cwd: The agent's directory; by default where the workspace was opened.
+            session_id: The client's session, if there is one.
+
+        Returns:
+            The description.
+        """
+        return ProjectContext(
+            root=self.root,
+            cwd=cwd or self.start,
+            environment=self.environment,
+            session_id=session_id,
+        )
+
+    def tickets(self, cwd: Path | None = None, session_id: str = "") -> TicketSystems:
+        """Look at the project's ticket systems.
+
+        Args:
+            cwd: The agent's directory; by default where the workspace was opened.
+            session_id: The client's session, if there is one.
+
+        Returns:
+            The ticket systems.
+        """
+        probes = self.plugins.ticket_probes()
+        classes = {one.value.name: one.value.settings for one in probes}
+        return TicketSystems(
+            self.plugins,
+            self.context(cwd, session_id),
+            initialised=self.project.initialised,
+            overrides=self.config.ticketing.overrides,
+            settings=self._settings("tickets", classes),
+        )
+
+    def log_events(self, events: Iterable[StatsEvent], *, personal: bool = False) -> None:
+        """Write events to the log; a fault is reported and does not stop anything.
+
+        A project without a ``.grove`` directory has no log, and none is made for it.
+
+        Args:
+            events: The events.
+            personal: Whether they are about personal learnings, which never go into a project.
+        """
+        if not personal and not self.project.initialised:
+            return
+        log = self.personal_log if personal else self.project_log
+        try:
+            log.append(events)
+        except StorageError as error:
+            self.diagnostics.log("error", f"events were lost: {error}")
+
+    def statistics(self) -> AggregateStats:
+        """Count everything in the project's log and in the personal one.
+
+        Returns:
+            The numbers.
+        """
+        events: list[StatsEvent] = []
+        for log in (self.project_log, self.personal_log):
+            try:
+                content = log.read()
+            except StorageError as error:
+                self.diagnostics.log("error", f"the event log cannot be read: {error}")
+                continue
+            events += content.events
+        return aggregate(events)
+
+    def _backend_settings(self) -> Mapping[str, type | None]:
+        return {one.value.name: one.value.settings for one in self.plugins.memory_backends()}
+
+    def _settings(self, family: str, classes: Mapping[str, type | None]) -> Mapping[str, Any]:
+        """Validate the plugins' own sections; a bad key falls back by itself and is reported."""
+        settings: dict[str, Any] = {}
+        for name, settings_class in classes.items():
+            if settings_class is None:
+                continue
+            section = self.loaded_config.plugin_sections.get(f"{family}.{name}", {})
+            settings[name], problems = validate_plugin_section(section, settings_class)
+            for problem in problems:
+                self.diagnostics.log("warning", f"[{family}.{name}] {problem}")
+        return settings
+
+    def _report_problem(self, problem: PluginProblem) -> None:
+        self.diagnostics.log("error", f"plugin {problem}")

@@ -1,0 +1,152 @@
+"""The file that ``grove init`` writes, and the sections of plugins."""
+
+import re
+import tomllib
+
+import pytest
+from attrs import field, frozen
+
+from grove_core.config import (
+    Config,
+    Source,
+    config_keys,
+    load_config,
+    render_default_config,
+    validate_plugin_section,
+)
+
+
+def test_fresh_file_says_nothing(tmp_path):
+    (tmp_path / "config.toml").write_text(render_default_config())
+    loaded = load_config(tmp_path, None, {})
+    assert loaded.config == Config()
+    assert loaded.problems == ()
+    assert {origin.source for origin in loaded.origins.values()} == {Source.DEFAULT}
+
+
+def test_uncommented_file_says_the_defaults(tmp_path):
+    text = re.sub(r"^# ?", "", render_default_config(), flags=re.MULTILINE)
+    (tmp_path / "config.toml").write_text(text)
+    loaded = load_config(tmp_path, None, {})
+    assert loaded.problems == ()
+    assert loaded.config == Config()
+    said = {key for key, origin in loaded.origins.items() if origin.source is Source.USER}
+    assert said == {key for key in config_keys() if not key.endswith(".overrides")}
+
+
+def test_every_key_is_described_in_lines_of_moderate_length():
+    lines = render_default_config().splitlines()
+    for declared in config_keys().values():
+        place = next(
+            number
+            for number, line in enumerate(lines)
+            if line.startswith(f"# {declared.key.rpartition('.')[2]} = ")
+        )
+        assert lines[place - 1].startswith("## ")
+        assert declared.setting.help.endswith(".")
+    assert max(map(len, lines)) <= 110
+    assert tomllib.loads("\n".join(lines))
+
+
+@frozen(kw_only=True)
+class AcmeSettings:
+    url: str
+    retries: int = 2
+    timeout: float = 1.5
+    verbose: bool = False
+    hosts: tuple[str, ...] = ()
+    words: list[str] = field(factory=list)
+    token_file: str | None = None
+    variables: dict[str, str] = field(factory=dict)
+
+
+def test_plugin_section_becomes_settings():
+    section = {
+        "url": "u",
+        "retries": 3,
+        "timeout": 2,
+        "verbose": True,
+        "hosts": ["a", "b"],
+        "words": ["c"],
+        "token_file": "",
+        "variables": {"A": "1"},
+    }
+    settings, problems = validate_plugin_section(section, AcmeSettings)
+    assert problems == []
+    assert settings == AcmeSettings(
+        url="u",
+        retries=3,
+        timeout=2.0,
+        verbose=True,
+        hosts=("a", "b"),
+        words=["c"],
+        variables={"A": "1"},
+    )
+    assert isinstance(settings.timeout, float)
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        ({"retries": True}, "retries must be a whole number, not true"),
+        ({"retries": "2"}, 'retries must be a whole number, not "2"'),
+        ({"timeout": "fast"}, 'timeout must be a number, not "fast"'),
+        ({"hosts": "a"}, 'hosts must be a list, not "a"'),
+        ({"hosts": [1]}, "hosts holds a wrong value: number 1 must be text, not 1"),
+        ({"token_file": 1}, "token_file must be text, not 1"),
+        ({"variables": {"A": 1}}, "variables holds a wrong value: A must be text, not 1"),
+        ({"retrys": 1}, "retrys is not known; did you mean retries?"),
+    ],
+)
+def test_mistake_in_a_plugin_section_costs_one_key(extra, message):
+    settings, problems = validate_plugin_section(
+        {"url": "u", "verbose": True, **extra}, AcmeSettings
+    )
+    assert problems == [message]
+    assert settings == AcmeSettings(url="u", verbose=True)
+
+
+@pytest.mark.parametrize(
+    ("section", "message"), [({}, "url is missing"), ({"url": 1}, "url must be text, not 1")]
+)
+def test_settings_that_cannot_be_built(section, message):
+    assert validate_plugin_section(section, AcmeSettings) == (None, [message])
+
+
+@frozen
+class TextAnnotations:
+    """What ``from __future__ import annotations`` leaves behind."""
+
+    retries: "int" = 1
+    hosts: "tuple[str, ...]" = ()
+
+
+def test_annotations_in_text_are_understood():
+    assert validate_plugin_section({"retries": "x"}, TextAnnotations) == (
+        TextAnnotations(),
+        ['retries must be a whole number, not "x"'],
+    )
+
+
+@frozen
+class NoSuchAnnotation:
+    retries: "Nowhere" = 1  # noqa: F821
+
+
+@frozen
+class Choosy:
+    size: int = field(default=1)
+
+    @size.validator
+    def _check(self, attribute, value):
+        if value > 9:
+            raise ValueError("size is too large")
+
+
+def test_a_plugins_own_faults_are_named_and_do_not_raise():
+    settings, (message,) = validate_plugin_section({}, NoSuchAnnotation)
+    assert settings is None
+    assert "NoSuchAnnotation" in message
+    assert validate_plugin_section({}, dict)[0] is None
+    assert validate_plugin_section({"size": 10}, Choosy) == (None, ["size is too large"])
+    assert validate_plugin_section({"size": 9}, Choosy) == (Choosy(size=9), [])

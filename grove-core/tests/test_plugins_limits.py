@@ -1,0 +1,82 @@
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from grove_core import PluginError
+from grove_core.plugins.limits import TimeLimitError, call_limited
+
+
+def test_result_is_handed_back():
+    assert call_limited(lambda: "done", 5) == "done"
+
+
+def test_none_is_a_result():
+    assert call_limited(lambda: None, 5) is None
+
+
+def test_exception_arrives_as_it_was_raised():
+    error = LookupError("nothing there")
+
+    def fail():
+        raise error
+
+    with pytest.raises(LookupError) as caught:
+        call_limited(fail, 5)
+    assert caught.value is error
+
+
+@pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt, GeneratorExit])
+def test_attempt_to_end_the_process_is_an_ordinary_error(kind):
+    def fail():
+        raise kind
+
+    with pytest.raises(PluginError, match=f"raised {kind.__name__}"):
+        call_limited(fail, 5)
+
+
+def test_late_call_raises_and_names_the_limit():
+    release = threading.Event()
+    try:
+        with pytest.raises(TimeLimitError, match=r"longer than 0\.05 seconds"):
+            call_limited(release.wait, 0.05)
+    finally:
+        release.set()
+
+
+def test_calls_can_be_nested():
+    assert call_limited(lambda: call_limited(lambda: 1, 5) + 1, 5) == 2
+
+
+def run_script(script):
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_hung_call_does_not_keep_the_process_alive():
+    result = run_script(
+        "import time\n"
+        "from grove_core.plugins.limits import TimeLimitError, call_limited\n"
+        "try:\n"
+        "    call_limited(lambda: time.sleep(3600), 0.05)\n"
+        "except TimeLimitError:\n"
+        "    print('late')\n"
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (0, "late\n", "")
+
+
+def test_interrupt_by_the_user_is_not_swallowed():
+    result = run_script(
+        "import os, signal, time\n"
+        "from grove_core.plugins.limits import call_limited\n"
+        "def interrupted():\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    time.sleep(3600)\n"
+        "try:\n"
+        "    call_limited(interrupted, 50)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted')\n"
+    )
+    assert (result.returncode, result.stdout) == (0, "interrupted\n")

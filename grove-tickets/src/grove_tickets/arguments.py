@@ -1,0 +1,77 @@
+"""Command-line arguments the way most tools read them: flags, their values, positionals."""
+
+from collections.abc import Collection, Sequence
+
+from attrs import frozen
+
+
+@frozen
+class Arguments:
+    """A command line taken apart.
+
+    Attributes:
+        options: Flags as typed, each with its value; the value of a boolean flag is empty.
+        positionals: Everything else, in order.
+    """
+
+    options: tuple[tuple[str, str], ...]
+    positionals: tuple[str, ...]
+
+    def has(self, *names: str) -> bool:
+        """Tell whether one of these flags was given and not set to ``false``."""
+        return any(name in names and value != "false" for name, value in self.options)
+
+    def value(self, *names: str) -> str | None:
+        """Give the last value of a flag that goes by these names, or ``None``."""
+        values = [value for name, value in self.options if name in names]
+        return values[-1] if values else None
+
+
+def parse(words: Sequence[str], valued: Collection[str], *, interspersed: bool = True) -> Arguments:
+    """Take a command line apart.
+
+    Long flags take ``--flag value`` and ``--flag=value``; short ones also ``-fvalue`` and clusters
+    such as ``-rf``. ``--`` ends the flags.
+
+    Args:
+        words: The arguments, without the program.
+        valued: The flags that take a value, with their dashes.
+        interspersed: Whether flags may follow positionals.
+
+    Returns:
+        Flags and positionals.
+    """
+    options: list[tuple[str, str]] = []
+    positionals: list[str] = []
+    rest = list(reversed(words))
+    while rest:
+        word = rest.pop()
+        if word == "--":
+            break
+        if not word.startswith("-") or word == "-":
+            positionals.append(word)
+            if not interspersed:
+                break
+        elif word.startswith("--"):
+            options.append(_long(word, valued, rest))
+        else:
+            options.extend(_short(word, valued, rest))
+    return Arguments(tuple(options), (*positionals, *reversed(rest)))
+
+
+def _long(word: str, valued: Collection[str], rest: list[str]) -> tuple[str, str]:
+    name, equals, value = word.partition("=")
+    if not equals and name in valued and rest:
+        value = rest.pop()
+    return name, value
+
+
+def _short(word: str, valued: Collection[str], rest: list[str]) -> list[tuple[str, str]]:
+    options: list[tuple[str, str]] = []
+    for position, letter in enumerate(word[1:], start=2):
+        name = f"-{letter}"
+        if name in valued:
+            value = word[position:] or (rest.pop() if rest else "")
+            return [*options, (name, value.removeprefix("="))]
+        options.append((name, ""))
+    return options

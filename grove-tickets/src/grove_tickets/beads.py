@@ -1,0 +1,128 @@
+"""beads (``bd``): issues in ``.beads/``, shared by all work trees of a repository."""
+
+from collections.abc import Sequence
+
+from grove_core import (
+    CloseMatcher,
+    Confirmation,
+    Detection,
+    ProjectContext,
+    Ticket,
+    TicketClose,
+    TicketProbe,
+    ToolCall,
+    ToolResult,
+    hookimpl,
+)
+
+SYSTEM = "beads"
+
+
+@hookimpl
+def grove_ticket_probes() -> Sequence[TicketProbe]:
+    """Offer beads."""
+    return [
+        TicketProbe(name=SYSTEM, detect=detect, current_ticket=current_ticket, paths=(".beads",))
+    ]
+
+
+@hookimpl
+def grove_close_matchers() -> Sequence[CloseMatcher]:
+    """Offer to recognise closes of beads' issues."""
+    return [
+        CloseMatcher(
+            system=SYSTEM,
+            # The last one stands in the input of the MCP server's tools.
+            literals=("bd", "issue_id"),
+            tools=("Bash", "mcp__*"),
+            match=closes,
+            confirm=confirm,
+        )
+    ]
+
+
+def detect(context: ProjectContext) -> Detection | None:
+    """Find beads' store.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The store that ``bd`` would use, or ``None``.
+    """
+    from grove_tickets.beads_store import find_store
+
+    store = find_store(context.cwd, context.environment)
+    return None if store is None else Detection(marker=str(store))
+
+
+def current_ticket(context: ProjectContext) -> Ticket | None:
+    """Tell which issue is in progress.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The issue that was touched last, or the one that ``bd`` calls current, or ``None``.
+    """
+    from grove_tickets.beads_state import read_current
+
+    issue = read_current(context)
+    if issue is None:
+        return None
+    from grove_tickets.records import list_field, text_field
+
+    return Ticket(
+        ticket_id=text_field(issue, "id"),
+        source=SYSTEM,
+        title=text_field(issue, "title"),
+        description=text_field(issue, "description"),
+        labels=list_field(issue, "labels"),
+    )
+
+
+def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
+    """Tell which issues a call would close.
+
+    Args:
+        call: A call of the shell or of beads' MCP server.
+        context: Where it would run.
+
+    Returns:
+        One close for each issue.
+    """
+    from grove_tickets import beads_commands
+
+    if call.name == "Bash":
+        found = beads_commands.closed_by_shell(call, context.environment)
+    else:
+        found = beads_commands.closed_by_mcp(call)
+    return tuple(
+        TicketClose(system=SYSTEM, ticket_id=ticket_id, directory=directory)
+        for ticket_id, directory in dict.fromkeys(found)
+    )
+
+
+def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
+    """Tell whether an issue was really closed.
+
+    Args:
+        close: The announced close.
+        result: What became of the call, or ``None`` when the state is asked for again.
+        context: Where it ran.
+
+    Returns:
+        What the call's own output says, else what the store says; else no after a failure, and
+        unknown after a success.
+    """
+    from grove_tickets import beads_output, beads_state
+
+    answer = None
+    if result is not None:
+        answer = beads_output.says_closed(result, close.ticket_id)
+    if answer is None and close.ticket_id is not None:
+        answer = beads_state.is_closed(close.ticket_id, close.directory, context)
+    if answer is None:
+        failed = result is not None and not result.succeeded
+        return Confirmation.NO if failed else Confirmation.UNKNOWN
+    return Confirmation.YES if answer else Confirmation.NO

@@ -1,0 +1,195 @@
+"""Which issues a ``bd`` command or a call of its MCP server closes."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from attrs import frozen
+
+from grove_core import ToolCall
+from grove_tickets.arguments import Arguments, parse
+from grove_tickets.calls import resolve, shell_commands, store_directory
+from grove_tickets.shell_words import UNKNOWN, is_known
+
+if TYPE_CHECKING:
+    from grove_tickets.shell import Command
+
+_MAX_BATCH_BYTES: Final = 65536
+_GROUPS: Final = frozenset({"todo", "gate", "human", "epic", "mol"})
+_GLOBAL_FLAGS: Final = frozenset(
+    {"-C", "--directory", "--db", "--actor", "--format", "--dolt-auto-commit"}
+)
+_CANCELLING_FLAGS: Final = ("-h", "--help", "--dry-run", "--readonly")
+_REASON_FLAGS: Final = (
+    "-r", "--reason", "-m", "--message", "--comment", "--resolution", "--reason-file",
+)  # fmt: skip
+_UPDATE_FLAGS: Final = (
+    "-s", "--status", "-t", "--type", "-p", "--priority", "-a", "--assignee", "-e", "--estimate",
+    "-d", "--description", "--title", "--body", "--body-file", "--description-file", "-m",
+    "--message", "--design", "--design-file", "--notes", "--append-notes", "--acceptance",
+    "--acceptance-criteria", "--external-ref", "--spec-id", "--add-label", "--remove-label",
+    "--set-labels", "--parent", "--await-id", "--due", "--defer", "--session", "--metadata",
+    "--set-metadata", "--unset-metadata", "--if-status", "--if-assignee",
+)  # fmt: skip
+
+
+@frozen
+class _Verb:
+    """How a command of ``bd`` names the issues that it closes.
+
+    Attributes:
+        issues: From its arguments to the ids, ``UNKNOWN`` for those known only when it runs.
+        valued: Its flags that take a value, besides those of all commands.
+    """
+
+    issues: Callable[[Arguments], Sequence[str]]
+    valued: tuple[str, ...] = ()
+
+
+def closed_by_shell(
+    call: ToolCall, environment: Mapping[str, str]
+) -> Iterator[tuple[str | None, str | None]]:
+    """Tell which issues a shell command would close.
+
+    Args:
+        call: A call of the shell.
+        environment: The process's environment.
+
+    Yields:
+        An id, ``None`` when it is known only once the command runs, and the directory whose store
+        is meant, ``None`` for the call's own.
+    """
+    for command in shell_commands(call, "bd"):
+        name, arguments = _take_apart(command.words[1:])
+        if arguments.has(*_CANCELLING_FLAGS):
+            continue
+        moved = arguments.value("-C", "--directory") or ""
+        base = str(Path(command.directory, moved))
+        if name == "batch":
+            found = _closed_by_batch(command, arguments, resolve(call.cwd, base, environment))
+        else:
+            found = _VERBS[name].issues(arguments) if name in _VERBS else ()
+        store = _named_store(command, arguments)
+        directory = store_directory(call, base, store, environment)
+        for ticket_id in found:
+            yield (ticket_id if is_known(ticket_id) else None), directory
+
+
+def closed_by_mcp(call: ToolCall) -> Iterator[tuple[str | None, str | None]]:
+    """Tell which issue a call of beads' MCP server would close.
+
+    Args:
+        call: A call of a tool named ``mcp__<server>__<tool>``.
+
+    Yields:
+        The id, or ``None``, and the directory whose store is meant, or ``None``.
+    """
+    prefix, _, rest = call.name.partition("__")
+    server, _, tool = rest.rpartition("__")
+    closes = tool == "close" or (tool == "update" and call.input.get("status") == "closed")
+    if prefix == "mcp" and "beads" in server.lower() and closes:
+        ticket_id = call.input.get("issue_id")
+        directory = call.input.get("workspace_root")
+        yield (
+            ticket_id if isinstance(ticket_id, str) and ticket_id else None,
+            directory if isinstance(directory, str) and directory else None,
+        )
+
+
+def _take_apart(words: Sequence[str]) -> tuple[str, Arguments]:
+    """Split a command line into the command's name and its arguments."""
+    overall = parse(words, _GLOBAL_FLAGS, interspersed=False)
+    name, *rest = overall.positionals or ("",)
+    options = overall.options
+    if name in _GROUPS:
+        group = parse(rest, _GLOBAL_FLAGS, interspersed=False)
+        second, *rest = group.positionals or ("",)
+        name = f"{name} {second}"
+        options += group.options
+    own = parse(rest, {*_GLOBAL_FLAGS, *(_VERBS[name].valued if name in _VERBS else ())})
+    return name, Arguments(options + own.options, own.positionals)
+
+
+def _named_store(command: "Command", arguments: Arguments) -> str | None:
+    database = arguments.value("--db")
+    if database is not None:
+        return str(Path(database).parent)
+    if arguments.value("-C", "--directory") is not None:
+        return None
+    return command.environment.get("BEADS_DIR")
+
+
+def _positionals(arguments: Arguments) -> Sequence[str]:
+    """Give the ids; without any, the issue that was touched last is meant."""
+    return [word for word in arguments.positionals if word] or [UNKNOWN]
+
+
+def _closed_by_done(arguments: Arguments) -> Sequence[str]:
+    """Read ``done ID… TEXT``: without a flag for the reason, the last of several words is one."""
+    ids = _positionals(arguments)
+    return ids[:-1] if len(ids) > 1 and not arguments.has(*_REASON_FLAGS) else ids
+
+
+def _closed_by_update(arguments: Arguments) -> Sequence[str]:
+    return _positionals(arguments) if arguments.value("-s", "--status") == "closed" else ()
+
+
+def _some(_: Arguments) -> Sequence[str]:
+    return [UNKNOWN]
+
+
+def _closed_by_merge(arguments: Arguments) -> Sequence[str]:
+    return [UNKNOWN] if arguments.has("--auto-merge") else ()
+
+
+def _closed_by_batch(
+    command: "Command", arguments: Arguments, directory: str | None
+) -> Sequence[str]:
+    file = arguments.value("-f", "--file")
+    text = command.stdin
+    if file not in {None, "-"}:
+        text = _read_batch(directory, file or "")
+    if text is None:
+        return [UNKNOWN]
+    return [word for line in text.splitlines() for word in _closed_by_line(line.split())]
+
+
+def _closed_by_line(words: Sequence[str]) -> Sequence[str]:
+    match words:
+        case ("close", ticket_id, *_):
+            return [ticket_id]
+        case ("update", ticket_id, *fields) if "status=closed" in fields:
+            return [ticket_id]
+        case (first, *_) if not is_known(first):
+            return [UNKNOWN]
+        case _:
+            return ()
+
+
+def _read_batch(directory: str | None, file: str) -> str | None:
+    if directory is None or not is_known(file):
+        return None
+    try:
+        with Path(directory, file).open("rb") as stream:
+            return stream.read(_MAX_BATCH_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return None
+
+
+_VERBS: Final[Mapping[str, _Verb]] = {
+    "close": _Verb(_positionals, (*_REASON_FLAGS, "--session")),
+    "done": _Verb(_closed_by_done, (*_REASON_FLAGS, "--session")),
+    "update": _Verb(_closed_by_update, _UPDATE_FLAGS),
+    # What a batch closes stands in its input, which `closed_by_shell` reads.
+    "batch": _Verb(_some, ("-f", "--file", "-m", "--message")),
+    "todo done": _Verb(_positionals, _REASON_FLAGS),
+    "gate resolve": _Verb(_positionals, _REASON_FLAGS),
+    "gate check": _Verb(_some, ("-t", "--type", "-l", "--limit")),
+    "human respond": _Verb(_positionals, ("-r", "--response")),
+    "human dismiss": _Verb(_positionals, _REASON_FLAGS),
+    "duplicate": _Verb(_positionals, ("--of",)),
+    "supersede": _Verb(_positionals, ("--with",)),
+    "duplicates": _Verb(_closed_by_merge),
+    "epic close-eligible": _Verb(_some),
+    "mol squash": _Verb(_positionals, ("--summary",)),
+}

@@ -1,0 +1,139 @@
+"""Finds beads' store as ``bd`` does, looking at file names only and running nothing."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+_MARKER: Final = ".beads"
+_MAX_POINTER_BYTES: Final = 4096
+
+
+@frozen
+class _Repository:
+    """The git work tree that holds a directory.
+
+    Attributes:
+        top: The top of the work tree.
+        common: The git directory that a linked work tree shares with the main one, if it is one.
+    """
+
+    top: Path
+    common: Path | None
+
+
+def find_store(cwd: Path, environment: Mapping[str, str]) -> Path | None:
+    """Find the store that ``bd`` would use in a directory.
+
+    ``BEADS_DIR`` comes first; then the directories up to the top of the git work tree, where
+    linked work trees share the main one's store; outside git, all directories upwards.
+
+    Args:
+        cwd: The directory, absolute.
+        environment: The process's environment.
+
+    Returns:
+        The store's directory, or ``None``.
+    """
+    named = environment.get("BEADS_DIR")
+    if named:
+        store = _follow_redirect(cwd / named)
+        if _is_store(store):
+            return store
+    for store in _candidates(cwd):
+        if _is_store(store):
+            return store
+    return None
+
+
+def _candidates(cwd: Path) -> Iterator[Path]:
+    repository = _find_repository(cwd)
+    top = None if repository is None else repository.top
+    for directory in (cwd, *cwd.parents):
+        if directory == top:
+            break
+        yield _follow_redirect(directory / _MARKER)
+    if repository is not None:
+        if repository.common is not None:
+            yield from _shared_stores(repository.top, repository.common)
+        yield _follow_redirect(repository.top / _MARKER)
+
+
+def _shared_stores(top: Path, common: Path) -> Iterator[Path]:
+    """Give the stores of a linked work tree: its own only if it is redirected or a database."""
+    own = top / _MARKER
+    target = _follow_redirect(own)
+    if target != own or _has_database(own):
+        yield target
+    main = common.parent if common.name == ".git" else None
+    if main is None:
+        yield _follow_redirect(common / _MARKER)  # a bare repository
+        return
+    yield _follow_redirect(main / _MARKER)
+    if main in top.parents:
+        for directory in top.parents:
+            if directory == main:
+                break
+            yield _follow_redirect(directory / _MARKER)
+
+
+def _find_repository(cwd: Path) -> _Repository | None:
+    for directory in (cwd, *cwd.parents):
+        git = directory / ".git"
+        if git.is_dir():
+            return _Repository(directory, None)
+        if git.is_file():
+            return _Repository(directory, _common_directory(directory, git))
+    return None
+
+
+def _common_directory(top: Path, git: Path) -> Path | None:
+    """Follow the ``.git`` file of a linked work tree; a submodule's leads to no shared one."""
+    pointer = _first_line(git).removeprefix("gitdir:").strip()
+    if not pointer:
+        return None
+    private = top / pointer
+    shared = _first_line(private / "commondir")
+    return (private / shared).resolve() if shared else None
+
+
+def _follow_redirect(store: Path) -> Path:
+    """Follow one ``redirect`` file, relative to the store's parent; a dangling one is ignored."""
+    target = _first_line(store / "redirect")
+    if not target:
+        return store
+    redirected = (store.parent / target).resolve()
+    return redirected if redirected.is_dir() else store
+
+
+def _first_line(path: Path) -> str:
+    """Read the first line of a small file that is neither empty nor a comment."""
+    try:
+        with path.open("rb") as stream:
+            text = stream.read(_MAX_POINTER_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    lines = (line.strip() for line in text.splitlines())
+    return next((line for line in lines if line and not line.startswith("#")), "")
+
+
+def _is_store(store: Path) -> bool:
+    names = _names(store)
+    return not names.isdisjoint({"metadata.json", "config.yaml", "dolt", "embeddeddolt"}) or any(
+        name.endswith(".db") for name in names
+    )
+
+
+def _has_database(store: Path) -> bool:
+    names = _names(store)
+    return not names.isdisjoint({"dolt", "embeddeddolt"}) or any(
+        name.endswith(".db") and ".backup" not in name and name != "vc.db" for name in names
+    )
+
+
+def _names(directory: Path) -> frozenset[str]:
+    try:
+        return frozenset(path.name for path in directory.iterdir())
+    except OSError:
+        return frozenset()

@@ -1,0 +1,71 @@
+"""Tool calls of a shell, and the directories they name."""
+
+import os.path
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grove_core import ToolCall
+
+if TYPE_CHECKING:
+    from grove_tickets.shell import Command
+
+
+def shell_commands(call: ToolCall, program: str) -> list["Command"]:
+    """Give the commands of one program that a call of the shell would run.
+
+    Args:
+        call: A tool call.
+        program: The program's name.
+
+    Returns:
+        Its commands; none when the call is no call of the shell.
+    """
+    text = call.input.get("command")
+    if call.name != "Bash" or not isinstance(text, str):
+        return []
+    from grove_tickets.shell import commands
+
+    return [command for command in commands(text) if command.program == program]
+
+
+def resolve(start: str, path: str, environment: Mapping[str, str]) -> str | None:
+    """Make a path of a shell command absolute.
+
+    Args:
+        start: The directory it starts from, absolute.
+        path: The path; may be empty, begin with ``~``, or be unknown.
+        environment: The process's environment.
+
+    Returns:
+        The absolute path, or ``None`` when the text does not tell it.
+    """
+    from grove_tickets.shell_words import is_known
+
+    if path == "~" or path.startswith("~/"):
+        path = environment.get("HOME", "~") + path[1:]
+    if not is_known(path) or path.startswith("~"):
+        return None
+    return os.path.normpath(Path(start, path))
+
+
+def store_directory(
+    call: ToolCall, directory: str, store: str | None, environment: Mapping[str, str]
+) -> str | None:
+    """Tell which directory's store a command means.
+
+    Args:
+        call: The call that runs the command.
+        directory: Where the command runs, relative to the call's directory.
+        store: The store that it names, such as ``/x/.beads``, if it names one.
+        environment: The process's environment.
+
+    Returns:
+        The directory that holds the store, or ``None`` for the call's own or an unknown one.
+    """
+    start = resolve(call.cwd, directory, environment)
+    meant = start
+    if store is not None:
+        path = resolve(start or call.cwd, store, environment)
+        meant = None if path is None else str(Path(path).parent)
+    return None if meant == os.path.normpath(call.cwd) else meant

@@ -1,0 +1,44 @@
+"""Records in JSON Lines files that other programs write."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+
+def records(path: Path, word: str = "") -> Iterator[dict[str, Any]]:
+    """Read the objects of a JSON Lines file.
+
+    Args:
+        path: The file.
+        word: Only lines that hold this text, in any letter case, are read.
+
+    Yields:
+        One object a line, in order; lines that do not parse are skipped. Nothing when the file
+        cannot be read.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return
+    wanted = word.lower().encode("utf-8", "replace")
+    for line in content.splitlines():
+        if wanted in line.lower():
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(record, dict):
+                yield record
+
+
+def text_field(record: dict[str, Any], name: str) -> str:
+    """Give a field's text; empty when it is missing or no text."""
+    value = record.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def list_field(record: dict[str, Any], name: str) -> tuple[str, ...]:
+    """Give a field's texts; empty when it is missing or no list."""
+    value = record.get(name)
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()

@@ -1,0 +1,23 @@
+"""Plain sessions: no ticket system, the work itself is what a session is about."""
+
+from collections.abc import Sequence
+
+from grove_core import Detection, ProjectContext, TicketProbe, hookimpl
+
+
+@hookimpl
+def grove_ticket_probes() -> Sequence[TicketProbe]:
+    """Offer the system that is there when no other is."""
+    return [TicketProbe(name="session", detect=detect, per_session=True)]
+
+
+def detect(context: ProjectContext) -> Detection:  # noqa: ARG001 - a session is everywhere
+    """Find a session, which is always there.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The detection.
+    """
+    return Detection(marker="no ticket system needed")

@@ -1,0 +1,231 @@
+"""tissue: issues in an append-only file, ``.tissue/issues.jsonl``, that is tracked by git."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grove_core import (
+    CloseMatcher,
+    Confirmation,
+    Detection,
+    ProjectContext,
+    Ticket,
+    TicketClose,
+    TicketProbe,
+    ToolCall,
+    ToolResult,
+    hookimpl,
+)
+
+if TYPE_CHECKING:
+    from grove_tickets.shell import Command
+
+SYSTEM = "tissue"
+_MARKER = ".tissue"
+_FINISHED = frozenset({"closed", "duplicate"})
+_BOOLEAN_FLAGS = frozenset({"--json", "--quiet"})
+_EDIT_FLAGS = frozenset({"--status", "--title", "--body", "--priority", "--add-tag", "--rm-tag"})
+
+
+@hookimpl
+def grove_ticket_probes() -> Sequence[TicketProbe]:
+    """Offer tissue."""
+    return [
+        TicketProbe(name=SYSTEM, detect=detect, current_ticket=current_ticket, paths=(_MARKER,))
+    ]
+
+
+@hookimpl
+def grove_close_matchers() -> Sequence[CloseMatcher]:
+    """Offer to recognise closes of tissue's issues."""
+    return [
+        CloseMatcher(
+            system=SYSTEM, literals=("tissue",), tools=("Bash",), match=closes, confirm=confirm
+        )
+    ]
+
+
+def detect(context: ProjectContext) -> Detection | None:
+    """Find tissue's store.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The store that the command line tool would use, or ``None``.
+    """
+    store = next(_stores(context.cwd, context), None)
+    return None if store is None else Detection(marker=str(store))
+
+
+def current_ticket(context: ProjectContext) -> Ticket | None:
+    """Tell which issue is in progress: the one that was updated last, if there are several.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The issue, or ``None``.
+    """
+    from grove_tickets.records import list_field, text_field
+
+    store = next(_stores(context.cwd, context), None)
+    issues = [] if store is None else _read_issues(store).values()
+    started = [issue for issue in issues if issue.get("status") == "in_progress"]
+    if not started:
+        return None
+    issue = max(started, key=_updated_at)
+    return Ticket(
+        ticket_id=text_field(issue, "id"),
+        source=SYSTEM,
+        title=text_field(issue, "title"),
+        description=text_field(issue, "body"),
+        labels=list_field(issue, "tags"),
+    )
+
+
+def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
+    """Tell which issues a shell command would close.
+
+    Args:
+        call: The tool call.
+        context: Where it would run.
+
+    Returns:
+        One close for each issue.
+    """
+    from grove_tickets.calls import shell_commands, store_directory
+
+    found = []
+    for command in shell_commands(call, SYSTEM):
+        store, ticket_id = _closed_by(command)
+        if ticket_id is not None:
+            store = store or command.environment.get("TISSUE_STORE")
+            directory = store_directory(call, command.directory, store, context.environment)
+            found.append(_close(ticket_id, directory))
+    return tuple(dict.fromkeys(found))
+
+
+def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
+    """Tell from the store whether an issue is closed.
+
+    Args:
+        close: The announced close.
+        result: What became of the call, or ``None`` when the state is asked for again.
+        context: Where it ran.
+
+    Returns:
+        Yes or no where the store knows the issue; otherwise no after a failure, else unknown.
+    """
+    status = _status(close, context)
+    if status is not None:
+        return Confirmation.YES if status in _FINISHED else Confirmation.NO
+    failed = result is not None and not result.succeeded
+    return Confirmation.NO if failed else Confirmation.UNKNOWN
+
+
+def _close(ticket_id: str, directory: str | None) -> TicketClose:
+    from grove_tickets.shell_words import is_known
+
+    known = ticket_id if is_known(ticket_id) else None
+    return TicketClose(system=SYSTEM, ticket_id=known, directory=directory)
+
+
+def _closed_by(command: "Command") -> tuple[str | None, str | None]:
+    """Give the store that a command names, and the issue that it closes."""
+    from grove_tickets.arguments import parse
+
+    overall = parse(command.words[1:], {"--store"}, interspersed=False)
+    store = overall.value("--store")
+    if any(flag != "--store" for flag, _ in overall.options):
+        return store, None
+    match overall.positionals:
+        case ("status", *rest):
+            return store, _closed_by_status(rest)
+        case ("edit", *rest):
+            return store, _closed_by_edit(rest)
+        case _:
+            return store, None
+
+
+def _closed_by_status(words: Sequence[str]) -> str | None:
+    positionals = [word for word in words if word not in _BOOLEAN_FLAGS]
+    match positionals:
+        case (ticket_id, status) if status in _FINISHED and not ticket_id.startswith("-"):
+            return ticket_id
+        case _:
+            return None
+
+
+def _closed_by_edit(words: Sequence[str]) -> str | None:
+    """Read ``edit ID --status STATUS``; the tool takes no ``--flag=value`` and no other flag."""
+    rest = iter(words)
+    status = ""
+    positionals = []
+    for word in rest:
+        if word in _EDIT_FLAGS:
+            value = next(rest, "")
+            status = value if word == "--status" else status
+        elif word.startswith("-") and word not in _BOOLEAN_FLAGS:
+            return None
+        elif word not in _BOOLEAN_FLAGS:
+            positionals.append(word)
+    return positionals[0] if len(positionals) == 1 and status in _FINISHED else None
+
+
+def _stores(start: str | Path, context: ProjectContext) -> Iterator[Path]:
+    """Give the stores that the tool might use, most likely first."""
+    directory = Path(start)
+    for candidate in (directory, *directory.parents):
+        if (candidate / _MARKER).is_dir():
+            yield candidate / _MARKER
+            break
+    named = context.environment.get("TISSUE_STORE")
+    if named and Path(context.cwd, named).is_dir():
+        yield Path(context.cwd, named)
+
+
+def _status(close: TicketClose, context: ProjectContext) -> str | None:
+    if close.ticket_id is None:
+        return None
+    # What TISSUE_STORE means beside a store above the directory differs by the tool's version.
+    for start in dict.fromkeys((close.directory or context.cwd, context.cwd)):
+        for store in _stores(start, context):
+            issue = _find_issue(_read_issues(store, close.ticket_id), close.ticket_id)
+            if issue is not None:
+                return str(issue.get("status"))
+    return None
+
+
+def _read_issues(store: Path, word: str = "") -> dict[str, dict[str, Any]]:
+    """Read the latest revision of each issue whose lines hold a word."""
+    from grove_tickets.records import records, text_field
+
+    issues: dict[str, dict[str, Any]] = {}
+    for record in records(store / "issues.jsonl", word):
+        ticket_id = text_field(record, "id")
+        if record.get("type") == "issue" and ticket_id:
+            before = issues.get(ticket_id)
+            if before is None or _revision(record) >= _revision(before):
+                issues[ticket_id] = record
+    return issues
+
+
+def _revision(issue: dict[str, Any]) -> tuple[str, float]:
+    return str(issue.get("rev", "")), _updated_at(issue)
+
+
+def _updated_at(issue: dict[str, Any]) -> float:
+    value = issue.get("updated_at")
+    return value if isinstance(value, int | float) else 0
+
+
+def _find_issue(issues: dict[str, dict[str, Any]], typed: str) -> dict[str, Any] | None:
+    """Find an issue by its id, its hash part or the start of its id, in any letter case."""
+    wanted = typed.lower()
+    by_id = {ticket_id.lower(): issue for ticket_id, issue in issues.items()}
+    if wanted in by_id:
+        return by_id[wanted]
+    by_hash = [issue for key, issue in by_id.items() if key.rsplit("-", 1)[-1] == wanted]
+    by_start = [issue for key, issue in by_id.items() if key.startswith(wanted)]
+    return next((found[0] for found in (by_hash, by_start) if len(found) == 1), None)

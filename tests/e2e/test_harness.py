@@ -1,0 +1,48 @@
+"""The harness itself: what grove relies on in the client, seen through the recorder."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.e2e
+
+RUN = Path(__file__).parent / "harness" / "run.py"
+
+
+def test_a_stop_hook_that_blocks_is_obeyed_and_told_so_afterwards(bare_project):
+    transcript = bare_project.play(
+        [{"text": "Finished?"}, {"text": "Finished."}],
+        plugin_dir=(),
+        rules={"Stop": [{"exit": 2, "stderr": "one more step"}]},
+    )
+    stops = [each for each in transcript["recorded"] if each["event"] == "Stop"]
+    assert [each["stdin"]["stop_hook_active"] for each in stops] == [False, True]
+    assert any("one more step" in each["text"] for each in transcript["injected"])
+    assert transcript["final_text"] == "Finished."
+    assert transcript["exit_code"] == 0
+    assert transcript["left_running"] == []
+
+
+def test_a_process_that_outlives_the_client_is_named_and_ended(bare_project):
+    daemon = "nohup sleep 60.25 >/dev/null 2>&1 </dev/null &"
+    transcript = bare_project.play(
+        [{"tool": "Bash", "input": {"command": daemon, "description": "Leave it"}}, {"text": "."}],
+        plugin_dir=(),
+    )
+    assert [command for _, command in transcript["left_running"]] == ["sleep 60.25"]
+
+
+def test_a_run_from_the_command_line(claude, bare_project, tmp_path):
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps({"turns": [{"text": "Finished."}]}))
+    words = ["--script", script, "--cwd", bare_project.root, "--out", tmp_path / "out", "--record"]
+    words += ["--claude", claude, "--env", "A=B=C", "--", "--max-turns", "3"]
+    answer = subprocess.run([sys.executable, RUN, *words], capture_output=True, check=True)
+    transcript = json.loads(answer.stdout)
+    assert transcript["final_text"] == "Finished."
+    recorded = [each["event"] for each in transcript["recorded"]]
+    assert recorded[0] == "SessionStart"
+    assert {"UserPromptSubmit", "Stop", "SessionEnd"} <= set(recorded)
