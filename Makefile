@@ -36,3 +36,7 @@ lint: setup ## Check style, layers and types.
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
+
+.PHONY: demo
+demo: setup ## Show the main job, once through, on a scratch repository.
+	@$(BIN)/python scripts/demo.py

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from grove_backend_mcp.plugin import detect, grove_memory_backends
 from grove_core import BackendContext, BackendError
 

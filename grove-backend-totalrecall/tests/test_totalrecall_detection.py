@@ -1,6 +1,7 @@
 """Total Recall is told from other people's memory folders, and never pretended to work."""
 
 import pytest
+
 from grove_backend_totalrecall.plugin import detect, grove_memory_backends
 from grove_core import BackendContext, BackendError
 

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from enum import Enum
@@ -202,10 +203,16 @@ def test_missing_fields_take_their_defaults():
         ),
         (("gate", "breaker", "block_count"), True, "must be a whole number, not True"),
         (("gate", "breaker", "tripped"), 1, "must be true or false, not 1"),
-        (("gate", "seen_shells"), ["a", 1], "gate.seen_shells.1 must be text, not 1"),
+        (("gate", "seen_shells"), ["a", 1], "session.gate.seen_shells[1] must be text, not 1"),
         (("gate", "seen_shells"), "abc", "must be a list"),
         (("gate", "breaker"), [], "gate.breaker must be an object"),
-        (("closed_in_prompt",), {"beads": 1}, "closed_in_prompt.beads must be text"),
+        (("closed_in_prompt",), {"beads": 1}, "closed_in_prompt['beads'] must be text, not 1"),
+        (("closed_in_prompt",), {"\x1b @ b": 1}, "session.closed_in_prompt['\\x1b @ b'] must"),
+        (("closed_in_prompt",), [], "closed_in_prompt must be an object"),
+        (("gate",), "idle", "session.gate must be an object, not 'idle'"),
+        (("gate", "ticket"), {"source": "beads"}, "session.gate.ticket.ticket_id is missing"),
+        (("gate", "ticket"), {"ticket_id": 1, "source": "x"}, "ticket_id must be text, not 1"),
+        (("intents",), [{"key": "k"}], "session.intents[0]."),
         (("created_at",), "yesterday", "created_at must be an ISO 8601 time"),
         (("created_at",), "0001-01-01T00:00:00+10:00", "created_at must be an ISO 8601 time"),
         (("created_at",), 5, "created_at must be an ISO 8601 time"),
@@ -332,11 +339,14 @@ def test_any_value_of_the_model_for_people():
             )
         }
     )
-    document = codec.to_jsonable({"stats": stats, "path": Path("/a/b"), Category.DOMAIN: {3, 1}})
+    document = codec.to_jsonable(
+        {"stats": stats, "path": Path("/a/b"), Category.DOMAIN: {3, 1}, "n": Counter("aa")}
+    )
     assert document["stats"]["learnings"]["cl_1"]["referencing_tickets"] == ["a", "b"]
     assert document["stats"]["learnings"]["cl_1"]["last_surfaced"] == "2026-02-06T10:00:00Z"
     assert document["path"] == "/a/b"
     assert document["domain"] == [1, 3]
+    assert document["n"] == {"a": 2}
     assert json.dumps(document)
     edge = CrossPollination(learning_id="c", origin_ticket="o", referenced_in=frozenset())
     assert codec.to_jsonable((edge, None, True, 1.5)) == [
@@ -350,9 +360,11 @@ def test_any_value_of_the_model_for_people():
 def test_what_cannot_be_written_is_named():
     with pytest.raises(CodecError, match="object"):
         codec.to_jsonable([object()])
+    with pytest.raises(CodecError, match="bytes"):
+        codec.to_jsonable({"content": b"x"})
 
 
-def test_reading_a_session_imports_neither_events_nor_a_converter():
+def test_reading_a_session_imports_no_events():
     code = (
         "import sys; from grove_core import codec; codec.session_from_json(sys.argv[1].encode());"
         "print(*sys.modules)"
@@ -364,4 +376,4 @@ def test_reading_a_session_imports_neither_events_nor_a_converter():
         capture_output=True,
         text=True,
     )
-    assert not set(result.stdout.split()) & {"cattrs", "grove_core.model.events", "logging"}
+    assert not set(result.stdout.split()) & {"grove_core.model.events", "logging"}

@@ -1,6 +1,9 @@
 """Lines of the event log."""
 
 import json
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime
 from types import UnionType
 from typing import get_args, get_origin
@@ -175,3 +178,20 @@ def test_ratings_of_the_older_program():
 def test_events_without_a_version_are_read():
     document = {"ts": "2026-02-06T10:00:00Z", "event": "archived", "learning_id": "l"}
     assert codec.event_from_line(json.dumps(document)) == Archived(ts=NOW, learning_id="l")
+
+
+def test_events_are_written_and_read_without_the_converter():
+    code = (
+        "import sys; from grove_core import codec; event = codec.event_from_line(sys.argv[1]);"
+        "codec.event_to_line(event, '0.1.0'); print(*sys.modules)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code, line(event="archived", learning_id="l")],
+        env={"PATH": os.environ.get("PATH", "")},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    modules = set(result.stdout.split())
+    assert "grove_core.model.events" in modules
+    assert not modules & {"cattrs", "grove_core.model.session"}

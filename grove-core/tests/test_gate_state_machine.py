@@ -392,4 +392,4 @@ class GateMachine(RuleBasedStateMachine):
 
 
 TestGateMachine = GateMachine.TestCase
-TestGateMachine.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
+TestGateMachine.settings = settings(max_examples=200, stateful_step_count=40, deadline=None)

@@ -52,7 +52,7 @@ def write_jsonl() -> Callable[[Path, Iterable[Any]], None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as stream:
             for record in records:
-                stream.write(record if isinstance(record, str) else json.dumps(record) + "\n")
+                stream.write((record if isinstance(record, str) else json.dumps(record)) + "\n")
 
     return write
 

@@ -1,6 +1,7 @@
 """What grove learns from this plugin; everything else is imported when it is used."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from grove_core import (
     Area,
@@ -11,6 +12,7 @@ from grove_core import (
     HealthCheck,
     MemoryBackend,
     ProjectContext,
+    append_text,
     hookimpl,
 )
 
@@ -21,7 +23,9 @@ grove_api = 1
 def grove_memory_backends() -> Sequence[BackendSpec]:
     """Offer the markdown backend."""
     return [
-        BackendSpec(name="markdown", detect=_detect, open=_open, paths=(".grove",)),
+        BackendSpec(
+            name="markdown", detect=_detect, open=_open, paths=(".grove",), scaffold=_scaffold
+        ),
     ]
 
 
@@ -46,6 +50,17 @@ def _open(context: BackendContext) -> MemoryBackend:
     from grove_backend_markdown.backend import MarkdownBackend
 
     return MarkdownBackend(context)
+
+
+def _scaffold(context: BackendContext) -> Sequence[tuple[Path, bool]]:
+    """Create the learnings file with its header, unless there is one."""
+    from grove_backend_markdown.format import file_header
+    from grove_backend_markdown.places import file_of
+
+    path = file_of(context)
+    header = file_header(context.area)
+    is_new = append_text(path, lambda present: "" if present else header)
+    return [(path, is_new)]
 
 
 def _check(context: ProjectContext) -> Health:

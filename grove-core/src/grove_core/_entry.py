@@ -1,6 +1,7 @@
-"""The console script: looks at its first argument before it imports anything.
+"""The console script, which looks at its first argument before it imports anything.
 
-A hook runs on every tool call and mostly has nothing to do, so it must not pay for the command line.
+A hook runs on every tool call and mostly has nothing to do, so it must not pay for the command
+line.
 """
 
 import sys

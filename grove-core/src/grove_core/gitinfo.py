@@ -1,4 +1,4 @@
-"""What git knows about a work tree: few calls, each with a time limit, none of which changes anything."""
+"""What git knows about a work tree: few calls, each with a time limit, none changes anything."""
 
 import os
 import subprocess

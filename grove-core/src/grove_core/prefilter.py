@@ -1,7 +1,7 @@
 """The small file per session that lets a hook see without any import that it has nothing to do.
 
-``hooks/fast.py`` reads it. It is derived from the session and may be deleted at any time: hooks then
-take their full way.
+``hooks/fast.py`` reads it. It is derived from the session and may be deleted at any time: hooks
+then take their full way.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The ticket systems of a project: which are used, which ticket is in progress, what a call closes."""
+"""The ticket systems of a project: which are used, what is in progress, what a call closes."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property

@@ -172,7 +172,7 @@ def _read_batch(directory: str | None, file: str) -> str | None:
     try:
         with Path(directory, file).open("rb") as stream:
             return stream.read(_MAX_BATCH_BYTES).decode("utf-8", "replace")
-    except OSError:
+    except (OSError, ValueError):
         return None
 
 

@@ -136,7 +136,7 @@ def _run_bd(
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-    except OSError:
+    except (OSError, ValueError):
         return ""
     with process:
         try:

@@ -112,7 +112,9 @@ def _first_line(path: Path) -> str:
     try:
         with path.open("rb") as stream:
             text = stream.read(_MAX_POINTER_BYTES).decode("utf-8", "replace")
-    except OSError:
+    except (OSError, ValueError):
+        return ""
+    if "\0" in text:
         return ""
     lines = (line.strip() for line in text.splitlines())
     return next((line for line in lines if line and not line.startswith("#")), "")
@@ -135,5 +137,5 @@ def _has_database(store: Path) -> bool:
 def _names(directory: Path) -> frozenset[str]:
     try:
         return frozenset(path.name for path in directory.iterdir())
-    except OSError:
+    except (OSError, ValueError):
         return frozenset()

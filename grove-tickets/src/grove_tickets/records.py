@@ -19,7 +19,7 @@ def records(path: Path, word: str = "") -> Iterator[dict[str, Any]]:
     """
     try:
         content = path.read_bytes()
-    except OSError:
+    except (OSError, ValueError):
         return
     wanted = word.lower().encode("utf-8", "replace")
     for line in content.splitlines():

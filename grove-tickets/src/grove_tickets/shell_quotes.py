@@ -7,7 +7,17 @@ _PLAIN: Final = re.compile(rb"[^\\'\"`$(){}#]+")
 _SINGLE: Final = re.compile(rb"'[^']*'")
 _ANSI_C: Final = re.compile(rb"\$'(?:[^'\\]|\\.)*'", re.DOTALL)
 _COMMENT: Final = re.compile(rb"#[^\n]*")
-_CLOSERS: Final = {b"(": b")", b"$(": b")", b"${": b"}", b"`": b"`", b'"': b'"'}
+_COMMENT_IN_BACKQUOTES: Final = re.compile(rb"#[^\n`]*")
+_QUOTED_BRACE: Final = b'"${'
+"""A brace opened between double quotes: a single quote in it is no quote."""
+_CLOSERS: Final = {
+    _QUOTED_BRACE: b"}",
+    b"(": b")",
+    b"$(": b")",
+    b"${": b"}",
+    b"`": b"`",
+    b'"': b'"',
+}
 
 
 def unterminated_quote(source: bytes) -> int | None:
@@ -40,12 +50,13 @@ def _skip(source: bytes, position: int, inside: bytes) -> int | None:
     plain = _PLAIN.match(source, position)
     if plain is not None:
         return plain.end()
-    if inside == b'"':
+    if inside in {b'"', _QUOTED_BRACE}:
         return position
     if sign == b"#":
-        starts_word = position == 0 or source[position - 1 : position] in b" \t\n;&|()"
-        comment = _COMMENT.match(source, position) if starts_word else None
-        return position + 1 if comment is None else comment.end()
+        before = source[position - 1 : position]
+        pattern = _COMMENT_IN_BACKQUOTES if inside == b"`" else _COMMENT
+        comment = pattern.match(source, position) if before in b" \t\n;&|()" else None
+        return position + 1 if comment is None or inside == b"${" else comment.end()
     for opener, pattern in ((b"'", _SINGLE), (b"$'", _ANSI_C)):
         if source.startswith(opener, position):
             match = pattern.match(source, position)
@@ -60,8 +71,9 @@ def _step(source: bytes, position: int, inside: bytes, opened: list[tuple[bytes,
     if inside and sign == _CLOSERS[inside]:
         opened.pop()
         return position + 1
+    quoted = inside in {b'"', _QUOTED_BRACE}
     for opener in (pair, sign):
-        if opener in _CLOSERS and not (inside == b'"' and opener == b"("):
-            opened.append((opener, position))
+        if opener in _CLOSERS and not (quoted and opener == b"("):
+            opened.append((_QUOTED_BRACE if quoted and opener == b"${" else opener, position))
             return position + len(opener)
     return position + 1

@@ -207,9 +207,8 @@ def _last_line(source: bytes, start: int, pattern: bytes) -> re.Match[bytes] | N
 
 def _dead_spans(root: "Node", source: bytes) -> tuple[tuple[int, int], ...]:
     """Find what is never run: the lines from the first unterminated construct on."""
-    if not root.has_error:
-        return ()
-    starts = [node.start_byte for node in _descendants(root) if _is_unterminated(node)]
+    broken = _descendants(root) if root.has_error else ()
+    starts = [node.start_byte for node in broken if _is_unterminated(node)]
     quote = unterminated_quote(source)
     if quote is not None:
         starts.append(quote)
@@ -227,6 +226,6 @@ def _start_of_line(root: "Node", source: bytes, position: int) -> int:
     """Go back to where the shell started to read the line that holds a position."""
     start = source.rfind(b"\n", 0, position) + 1
     for child in reversed(root.children):
-        if child.start_byte < start < child.end_byte:
+        if child.start_byte < start <= child.end_byte:
             start = source.rfind(b"\n", 0, child.start_byte) + 1
     return start

@@ -27,6 +27,7 @@ _BRACES: Final = re.compile(r"\{([^{}]*,[^{}]*)\}|\{(-?\d{1,4})\.\.(-?\d{1,4})\}
 _ANSI_ESCAPE: Final = re.compile(
     r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|([0-7]{1,3})|(?s:(.)))"
 )
+_SURROGATES: Final = range(0xD800, 0xE000)
 _ANSI_LETTERS: Final = {
     "n": "\n",
     "t": "\t",
@@ -154,7 +155,8 @@ def _ansi_character(match: re.Match[str]) -> str:
     hexadecimal, unicode, octal, letter = match.groups()
     if letter is not None:
         return _ANSI_LETTERS.get(letter, letter)
-    return chr(int(octal, 8) if octal else int(hexadecimal or unicode, 16))
+    code = int(octal, 8) if octal else int(hexadecimal or unicode, 16)
+    return UNKNOWN if code == 0 or code in _SURROGATES else chr(code)
 
 
 def _brace_expand(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What every command has in common: options, the project, and how results and errors are printed."""
+"""What every command has in common: options, the project, how results and errors are printed."""
 
 import json
 import os

@@ -29,6 +29,8 @@ COMMANDS: Final = {
     "plugins": "Show the installed plugins and what became of them.",
     "hook": "Answer a hook of the coding agent (run by the agent).",
 }
+
+
 class _StoredHelp(click.RichCommand):
     """A command of which only name and help line are known yet."""
 

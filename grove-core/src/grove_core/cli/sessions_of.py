@@ -78,5 +78,5 @@ def _known_sessions(workspace: Workspace) -> str:
         if session.project_root == str(workspace.root)
     ]
     if not known:
-        return "grove knows no session of this project: its hooks have not run here, see `grove status`"
+        return "grove knows none of this project: its hooks have not run here, see `grove status`"
     return f"known here: {', '.join(known[:_MOST_NAMED])}"

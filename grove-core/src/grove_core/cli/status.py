@@ -10,7 +10,6 @@ from grove_core.flow.lifecycle import debt_notice
 from grove_core.flow.messages import name_of
 from grove_core.model.memory import Health
 from grove_core.model.session import Session
-from grove_core.ticketing import TicketSystem
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def command(invocation: Invocation) -> Result:
     }
     return Result(
         document=document,
-        human=lambda console: _human(workspace, session, systems, document, console),
+        human=lambda console: _human(workspace, session, document, console),
         warnings=document["config_problems"],
     )
 
@@ -104,7 +103,6 @@ def _debts(workspace: Workspace) -> list[str]:
 def _human(
     workspace: Workspace,
     session: Session | None,
-    systems: "list[TicketSystem] | Any",  # noqa: ANN401 - any sequence of them
     document: dict[str, Any],
     console: "Console",
 ) -> None:

@@ -1,14 +1,14 @@
 """Values to text and back: sessions, learnings and events.
 
-Nothing else knows their shape. The reader is derived from the attrs classes and checks every type;
-it is written by hand because hooks read sessions and events, and a general converter takes longer
-to import and to prepare for some thirty classes than Python takes to start. For the same reason the
-functions are loaded when they are first used: who reads a session pays for no event.
+Nothing else knows their shape. Sessions and learnings go through one cattrs converter; events are
+flat and many, and are read and written without it. The functions are loaded when they are first
+used: who writes an event pays for no session.
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from grove_core.codec.converter import to_jsonable
     from grove_core.codec.documents import (
         learning_from_dict,
         learning_to_dict,
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         session_to_json,
     )
     from grove_core.codec.events import event_from_line, event_to_line
-    from grove_core.codec.shapes import migrate, to_jsonable
+    from grove_core.codec.values import migrate
 
 _MODULE_OF_NAME = {
     "learning_from_dict": "documents",
@@ -25,8 +25,8 @@ _MODULE_OF_NAME = {
     "session_to_json": "documents",
     "event_from_line": "events",
     "event_to_line": "events",
-    "migrate": "shapes",
-    "to_jsonable": "shapes",
+    "migrate": "values",
+    "to_jsonable": "converter",
 }
 
 __all__ = [

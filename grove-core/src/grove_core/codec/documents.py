@@ -4,17 +4,10 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from attrs import evolve, fields
+from attrs import fields
 
-from grove_core.codec.shapes import (
-    Document,
-    Step,
-    migrate,
-    parse_object,
-    read_as,
-    to_jsonable,
-    version_of,
-)
+from grove_core.codec.converter import read_as, to_jsonable
+from grove_core.codec.values import Document, Step, migrate, parse_object, version_of
 from grove_core.model.learning import Learning
 from grove_core.model.session import Session
 
@@ -50,9 +43,9 @@ def session_from_json(content: bytes) -> Session:
     document = parse_object(content)
     current = migrate(document, version_of(document, "schema_version"), _SESSION_STEPS)
     known = {each.name for each in fields(Session)} - {"unknown"}
-    session = read_as(Session, {name: current[name] for name in known & current.keys()})
+    values = {name: value for name, value in current.items() if name in known}
     unknown = {name: value for name, value in current.items() if name not in known}
-    return evolve(session, unknown=unknown) if unknown else session
+    return read_as(Session, values | {"unknown": unknown})
 
 
 def learning_to_dict(learning: Learning) -> Document:

@@ -114,7 +114,7 @@ def recall(
         more=fitting - len(chosen),
     )
     by_id = {one.hit.learning.id: one for one in chosen}
-    return _remembered(workspace, session, injection, by_id, new, via)
+    return _remembered(workspace, session, injection, chosen=by_id, found=new, via=via)
 
 
 def repeat(workspace: Workspace, session: Session) -> Injection:
@@ -159,6 +159,7 @@ def _remembered(
     workspace: Workspace,
     session: Session,
     injection: Injection,
+    *,
     chosen: dict[str, RankedHit],
     found: dict[str, FoundLearning],
     via: str,

@@ -3,8 +3,8 @@
 Hooks run on every tool call. Before anything is imported, not even ``json``, the raw bytes of
 standard input are searched for the words without which no ticket can be closed. The words and
 whether a close waits for confirmation stand in a small file per session
-(``GROVE_HOME/cache/fast/<session id>``): the first line is ``1`` when a close waits, else ``0``, and
-every further line is a word. Without that file the full way is taken, which writes it anew.
+(``GROVE_HOME/cache/fast/<session id>``): the first line is ``1`` when a close waits, else ``0``,
+and every further line is a word. Without that file the full way is taken, which writes it anew.
 """
 
 import os
@@ -86,11 +86,11 @@ def _session_lines(data: bytes) -> list[bytes] | None:
     session_id = _session_id(data)
     if not session_id:
         return None
-    home = os.environ.get("GROVE_HOME") or os.path.expanduser("~/.grove")  # noqa: PTH111 - pathlib costs more than this whole way
+    home = os.environ.get("GROVE_HOME") or os.path.expanduser("~/.grove")
     try:
         descriptor = os.open(
             os.path.join(os.fsencode(home), b"cache/fast", session_id), os.O_RDONLY
-        )  # noqa: PTH118 - as above
+        )
     except OSError:
         return None
     try:

@@ -87,7 +87,7 @@ def _compile_prefilter(workspace: Workspace, session: Session) -> None:
 
 
 def _export_session_id(call: HookInput) -> None:
-    """Let later shell calls of the agent know the session; the id is checked, so it needs no quotes."""
+    """Let later shell calls know the session; the id is checked, so it needs no quotes."""
     if call.environment_file is None:
         return
     line = f"export GROVE_SESSION_ID={call.session_id}\n"

@@ -1,7 +1,7 @@
 """Claude Code: its payloads, its variables, its answers. No other module knows a field of its.
 
-Every field but ``session_id`` is optional to grove, null is absence, unknown fields are ignored, and
-a field of the wrong type counts as absent: hooks must survive every version of the client.
+Every field but ``session_id`` is optional to grove, null is absence, unknown fields are ignored,
+and a field of the wrong type counts as absent: hooks must survive every version of the client.
 """
 
 import json

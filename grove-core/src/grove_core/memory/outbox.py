@@ -104,6 +104,8 @@ class Outbox:
 def _read(path: Path) -> OutboxEntry | None:
     try:
         document = json.loads(files.read_bytes(path) or b"null")
+        if not isinstance(document, dict) or not isinstance(document.get("learning"), dict):
+            return None
         return OutboxEntry(
             learning=codec.learning_from_dict(document["learning"]),
             root=str(document["root"]),

@@ -1,1 +1,1 @@
-"""The plugin framework: hook specifications, descriptors, discovery, and the facade that calls plugins."""
+"""The plugin framework: hook specifications, descriptors, discovery, and the facade."""

@@ -53,7 +53,9 @@ class RegistrationHooks:
             >>> @hookimpl
             ... def grove_close_matchers():
             ...     return [
-            ...         CloseMatcher(system="acme", literals=("acme",), tools=("Bash",), match=closes)
+            ...         CloseMatcher(
+            ...             system="acme", literals=("acme",), tools=("Bash",), match=closes
+            ...         )
             ...     ]
         """
         raise NotImplementedError

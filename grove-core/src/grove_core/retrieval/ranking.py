@@ -14,7 +14,7 @@ from grove_core.retrieval.strategy import RetrievalStrategy
 
 RECENCY_AT_REFERENCE_AGE: Final = 0.3
 RECENCY_FLOOR: Final = 0.1
-# A prior worth four showings, half of them used, keeps one unused showing from silencing a learning.
+# A prior worth four showings, half of them used, keeps one unused showing from silencing it.
 PRIOR_SHOWINGS: Final = 4.0
 PRIOR_HIT_RATE: Final = 0.5
 BOOST_FLOOR: Final = 0.4

@@ -1,0 +1,109 @@
+"""What every reader here needs: JSON objects, their versions, and the plain types, strictly."""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from grove_core.clock import parse_instant
+from grove_core.errors import CodecError
+
+Document = dict[str, Any]
+Step = Callable[[Document], Document]
+
+_LONGEST_SHOWN: Final = 60
+
+
+def shown(value: object) -> str:
+    """A value as messages show it: short, and harmless on a terminal."""
+    text = ascii(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+def parse_object(content: bytes | str) -> Document:
+    """Read a JSON object.
+
+    Args:
+        content: The text, or its UTF-8 bytes.
+
+    Returns:
+        The object.
+
+    Raises:
+        CodecError: It is not JSON, or not an object.
+    """
+    try:
+        document = json.loads(content.decode() if isinstance(content, bytes) else content)
+    except (ValueError, RecursionError) as error:
+        raise CodecError(f"this is not JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise CodecError(f"this is not a JSON object: {shown(document)}")
+    return document
+
+
+def version_of(document: Mapping[str, Any], field: str) -> int:
+    """The version a document says it has; documents from before there were versions have 0."""
+    version = document.get(field, 0)
+    if type(version) is not int:
+        raise CodecError(f"{field} must be a whole number, not {shown(version)}")
+    return version
+
+
+def migrate(document: Mapping[str, Any], version: int, steps: Mapping[int, Step]) -> Document:
+    """Bring a document up to the newest version that there are steps for.
+
+    Args:
+        document: The document; it is not changed.
+        version: Its version.
+        steps: From a version to the function that makes the next one of it.
+
+    Returns:
+        A new document; one of a version without a step is returned as it is.
+    """
+    current = dict(document)
+    while version in steps:
+        current = steps[version](current)
+        version += 1
+    return current
+
+
+def _exactly(kind: type, words: str) -> Callable[[object], Any]:
+    def read(value: object) -> object:
+        # No isinstance: for Python, True is a whole number.
+        if type(value) is not kind:
+            raise ValueError(f"must be {words}, not {shown(value)}")
+        return value
+
+    return read
+
+
+def _read_float(value: object) -> float:
+    if type(value) in (float, int):
+        try:
+            return float(value)  # type: ignore[arg-type]  # mypy does not follow the test
+        except OverflowError:
+            pass
+    raise ValueError(f"must be a number, not {shown(value)}")
+
+
+def _read_instant(value: object) -> datetime:
+    if isinstance(value, str):
+        try:
+            return parse_instant(value)
+        except (ValueError, OverflowError):
+            pass
+    raise ValueError(f"must be an ISO 8601 time, not {shown(value)}")
+
+
+read_list: Final = _exactly(list, "a list")
+read_object: Final = _exactly(dict, "an object")
+
+# From a type to its reader. Nothing is turned into another type; what is wrong is a ``ValueError``
+# whose words go behind the name of the field.
+PLAIN_READERS: Final[Mapping[Any, Callable[[object], Any]]] = {
+    str: _exactly(str, "text"),
+    int: _exactly(int, "a whole number"),
+    bool: _exactly(bool, "true or false"),
+    float: _read_float,
+    datetime: _read_instant,
+}
