@@ -16,6 +16,7 @@ import pytest
 
 PLUGIN = Path(__file__).parents[1] / "plugin"
 LAUNCHER = PLUGIN / "bin" / "grove-hook"
+SHIM = PLUGIN / "bin" / "grove"
 INSTALLER = PLUGIN / "install.sh"
 SKILLS = sorted(PLUGIN.glob("skills/*/SKILL.md"))
 TEXTS = [*SKILLS, PLUGIN / "rules" / "compound-gate.md", PLUGIN / "README.md"]
@@ -69,7 +70,7 @@ def test_hooks_register_each_event_once_in_exec_form():
     assert found == HOOKS
 
 
-@pytest.mark.parametrize("program", [LAUNCHER, INSTALLER], ids=lambda path: path.name)
+@pytest.mark.parametrize("program", [LAUNCHER, SHIM, INSTALLER], ids=lambda path: path.name)
 def test_programs_are_executable_posix_scripts(program):
     assert program.stat().st_mode & stat.S_IXUSR
     assert program.read_bytes().startswith(b"#!/bin/sh\n")
@@ -191,6 +192,32 @@ def test_launcher_never_runs_a_program_of_the_working_folder(launch, path):
     fake_grove(launch.home / "bin")
     result = launch("stop", path=path)
     assert (result.stdout, result.stderr, result.returncode) == ("", "", 0)
+
+
+def run_shim(home, path, *words):
+    return subprocess.run(
+        ["grove", *words],
+        executable=SHIM,
+        env={"HOME": str(home), "PATH": path},
+        input="payload",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=20,
+    )
+
+
+def test_shim_lets_the_agents_shell_find_grove_outside_its_path(tmp_path):
+    program = fake_grove(tmp_path / "venv ä" / "bin")
+    record(tmp_path / ".grove", f"{program}\n")
+    result = run_shim(tmp_path, str(SHIM.parent), "reflect", "--brief")
+    assert result.stdout == f"{program}|reflect|--brief|payload"
+
+
+def test_shim_never_runs_itself(tmp_path):
+    result = run_shim(tmp_path, str(SHIM.parent), "reflect")
+    assert result.returncode == 127
+    assert "not installed" in result.stderr
 
 
 def test_launcher_hands_on_the_exit_code_and_stderr(launch, tmp_path):
