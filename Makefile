@@ -3,8 +3,15 @@ PYTHON ?= python3
 VENV := .venv
 TOOLS := .tools
 BIN := $(VENV)/bin
+CLIENT := claude-agent-sdk==0.2.187
+
 # pip's settings for a mirror or a private certificate are meant for uv, too.
+ifdef PIP_INDEX_URL
 export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
+endif
+ifdef PIP_CERT
+export SSL_CERT_FILE ?= $(PIP_CERT)
+endif
 export UV_COMPILE_BYTECODE ?= 1
 
 .DEFAULT_GOAL := help
@@ -13,13 +20,14 @@ export UV_COMPILE_BYTECODE ?= 1
 help: ## Say what can be made.
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-UV := $(shell command -v uv 2>/dev/null || echo $(TOOLS)/bin/uv)
+UV := $(if $(shell command -v uv),uv,$(TOOLS)/bin/uv)
+OWN_UV := $(filter $(TOOLS)/%,$(UV))
 
 $(TOOLS)/bin/uv:
 	$(PYTHON) -m venv $(TOOLS)
 	$(TOOLS)/bin/python -m pip install --quiet "uv>=0.9,<1"
 
-$(VENV)/.synced: $(UV) pyproject.toml $(wildcard */pyproject.toml)
+$(VENV)/.synced: $(OWN_UV) pyproject.toml $(wildcard */pyproject.toml)
 	$(UV) sync --quiet --python $(PYTHON) --all-packages --all-groups
 	@touch $@
 
@@ -27,15 +35,29 @@ $(VENV)/.synced: $(UV) pyproject.toml $(wildcard */pyproject.toml)
 setup: $(VENV)/.synced ## Make the development environment in .venv.
 
 .PHONY: test
-test: setup ## Run the tests.
-	$(BIN)/python -m pytest -n auto
+test: setup ## Run the unit and integration tests.
+	$(BIN)/python -m pytest -n auto -m "not e2e"
+
+.PHONY: test-e2e
+test-e2e: setup ## Drive the real Claude Code client; skips where it cannot be had.
+	@test -x .e2e/bin/python || $(PYTHON) -m venv .e2e
+	@.e2e/bin/python -m pip install --quiet --no-deps $(CLIENT) || echo "test-e2e: the registry does not give $(CLIENT); tests that need the client are skipped"
+	$(BIN)/python -m pytest -n auto -m e2e tests/e2e
 
 .PHONY: lint
-lint: setup ## Check style, layers and types.
+lint: setup types ## Check style, layers and types.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
-	$(BIN)/mypy
+
+.PHONY: types
+types: setup ## Check types only.
+	$(BIN)/mypy $(wildcard */src) $(wildcard scripts) $(wildcard docs/examples/*)
+
+.PHONY: build
+build: $(OWN_UV) ## Build every wheel into dist/.
+	rm -rf dist
+	$(UV) build --quiet --python $(PYTHON) --wheel --all-packages --out-dir dist
 
 .PHONY: demo
 demo: setup ## Show the main job, once through, on a scratch repository.

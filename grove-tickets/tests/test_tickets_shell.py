@@ -37,6 +37,8 @@ def only(text: str, program: str = "t") -> Command:
         ("t \\\n  a", ["t a"]),
         ("t a # t b", ["t a"]),
         ("t a\r\nt b", ["t a", "t b"]),
+        ("t a\n\\t b", ["t a", "t b"]),
+        ("t a > f\n\n  \\t b c\n\\t d", ["t a", "t b c", "t d"]),
     ],
 )
 def test_structure(text, expected):
@@ -257,6 +259,9 @@ def test_environment():
     [
         't a "b',
         "t a 'b",
+        "t a $'b\\'",
+        "t a &&",
+        "while x; do t a\n",
         "t a `b",
         "t a $(b",
         "x && t a --reason \"it's",

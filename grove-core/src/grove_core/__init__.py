@@ -4,10 +4,13 @@ The names listed in ``__all__`` are the public interface for plugin authors; eve
 private. Names are loaded when they are first used, so that importing the package costs nothing.
 """
 
-from typing import TYPE_CHECKING, Any
+# Type checkers take this for typing.TYPE_CHECKING. Importing typing itself would double the modules
+# that a hook with nothing to do loads.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from grove_core.clock import format_instant, parse_instant
+    from grove_core.codec.documents import learning_from_dict, learning_to_dict
     from grove_core.errors import (
         BackendError,
         CodecError,
@@ -66,6 +69,8 @@ if TYPE_CHECKING:
 _MODULE_OF_NAME = {
     "format_instant": "clock",
     "parse_instant": "clock",
+    "learning_from_dict": "codec.documents",
+    "learning_to_dict": "codec.documents",
     "BackendError": "errors",
     "CodecError": "errors",
     "ConfigError": "errors",
@@ -179,6 +184,8 @@ __all__ = [
     "hookimpl",
     "hookspec",
     "is_learning_id",
+    "learning_from_dict",
+    "learning_to_dict",
     "parse_instant",
     "read_text",
     "rule_relevance",
@@ -187,7 +194,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public object
+def __getattr__(name: str) -> object:
     """Load a public name when it is first used (PEP 562)."""
     module = _MODULE_OF_NAME.get(name)
     if module is None:

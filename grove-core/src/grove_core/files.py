@@ -5,11 +5,12 @@ process dies, and no lock file litters a project. A file that is replaced by ren
 inode, so whoever waited for the lock looks again whether it still holds the file of that name.
 """
 
+import errno
 import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -140,23 +141,36 @@ def append_text(path: Path, text: str | Callable[[str], str]) -> bool:
     make_directory(path.parent)
     with locked(path) as descriptor:
         if callable(text):
-            text = text(_read_all(descriptor).decode("utf-8", "surrogateescape"))
-        data = text.encode("utf-8", "surrogateescape")
+            text = text(_read_locked(descriptor, path))
+        data = _encode(text, path)
         if not data:
             return False
-        size = os.fstat(descriptor).st_size
-        if size and os.pread(descriptor, 1, size - 1) != b"\n":
-            data = b"\n" + data
         try:
-            written = os.write(descriptor, data)
-            os.fsync(descriptor)
+            _append(descriptor, data)
         except OSError as error:
-            os.ftruncate(descriptor, size)
             raise StorageError(f"cannot append to {path}: {error.strerror or error}") from error
-        if written != len(data):
-            os.ftruncate(descriptor, size)
-            raise StorageError(f"cannot append to {path}: the disk is full")
     return True
+
+
+def _append(descriptor: int, data: bytes) -> None:
+    """Append with one write, so that a crash leaves all of it, or a torn last line at worst."""
+    size = os.fstat(descriptor).st_size
+    if size and os.pread(descriptor, 1, size - 1) != b"\n":
+        data = b"\n" + data
+    try:
+        whole = os.write(descriptor, data) == len(data)
+        os.fsync(descriptor)
+    except OSError:
+        _cut(descriptor, size)
+        raise
+    if not whole:
+        _cut(descriptor, size)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _cut(descriptor: int, size: int) -> None:
+    with suppress(OSError):
+        os.ftruncate(descriptor, size)
 
 
 def edit_text(path: Path, change: Callable[[str], str]) -> None:
@@ -172,14 +186,28 @@ def edit_text(path: Path, change: Callable[[str], str]) -> None:
         StorageError: It could not be read or written; the file is then as it was.
     """
     real = Path(os.path.realpath(path))
-    if not real.exists():
+    if not os.path.exists(real):  # noqa: PTH110 - Path.exists may raise
         raise StorageError(f"cannot edit {path}: there is no such file")
     with locked(real) as descriptor:
-        before = _read_all(descriptor).decode("utf-8", "surrogateescape")
+        before = _read_locked(descriptor, path)
         after = change(before)
         if after != before:
             mode = os.fstat(descriptor).st_mode & 0o7777
-            replace(real, after.encode("utf-8", "surrogateescape"), mode=mode)
+            replace(real, _encode(after, path), mode=mode)
+
+
+def _encode(text: str, path: Path) -> bytes:
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise StorageError(f"cannot write {path}: the text is no Unicode: {error}") from error
+
+
+def _read_locked(descriptor: int, path: Path) -> str:
+    try:
+        return _read_all(descriptor).decode("utf-8", "surrogateescape")
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
 
 
 def _read_all(descriptor: int) -> bytes:
@@ -219,7 +247,8 @@ def replace(path: Path, content: bytes, *, mode: int = _PRIVATE_FILE_MODE) -> No
             os.close(descriptor)
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
         raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
 
 

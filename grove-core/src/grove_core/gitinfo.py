@@ -10,8 +10,19 @@ from attrs import frozen
 
 EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _HISTORY_LIMIT: Final = "30"
-# A work tree's own settings must not make these calls run a program.
+# A work tree's own settings must not make these calls run a program or fetch anything.
 _SAFE_OPTIONS: Final = ("-c", "core.fsmonitor=false", "-c", "core.quotepath=off")
+_ENVIRONMENT: Final = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "LC_ALL": "C",
+}
+# Set while git runs a hook: they would send every call to that repository.
+_REPOSITORY_VARIABLES: Final = frozenset(
+    "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY GIT_PREFIX".split()
+)
 _MINIMUM_FIELDS: Final = {"1": 9, "2": 10, "u": 11}
 # In a pattern with brackets, a branch that does not exist is no error.
 _DEFAULT_BRANCHES: Final = (
@@ -64,7 +75,7 @@ def find_top(start: Path) -> Path | None:
         or submodule), or ``None``.
     """
     for directory in (start, *start.parents):
-        if (directory / ".git").exists():
+        if os.path.exists(directory / ".git"):  # noqa: PTH110 - Path.exists may raise
             return directory
     return None
 
@@ -80,7 +91,7 @@ def read_work_tree(top: Path, seconds: float) -> WorkTree | None:
         The state, or ``None`` when git is missing, fails or is late.
     """
     output = _run(
-        top, seconds, "status", "--porcelain=v2", "--branch", "-z",
+        top, seconds, "status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z",
         "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty",
     )  # fmt: skip
     return None if output is None else _parse_status(output.split("\0"))
@@ -114,7 +125,8 @@ def read_branch_history(top: Path, seconds: float) -> BranchHistory:
     """
     output = _run(
         top, seconds, "log", "-z", f"--max-count={_HISTORY_LIMIT}", "--name-only",
-        "--format=%x01%s", "--no-renames", "HEAD", "--not", *_DEFAULT_BRANCHES,
+        "--format=%x01%s", "--no-renames", "--no-show-signature", "HEAD", "--not",
+        *_DEFAULT_BRANCHES,
     )  # fmt: skip
     subjects: list[str] = []
     paths: dict[str, None] = {}
@@ -156,11 +168,8 @@ def count_changed_lines(top: Path, base: str, seconds: float) -> Mapping[str, in
 
 
 def _run(top: Path, seconds: float, *arguments: str) -> str | None:
-    environment = {
-        **os.environ,
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_TERMINAL_PROMPT": "0",
-        "LC_ALL": "C",
+    inherited = {
+        name: value for name, value in os.environ.items() if name not in _REPOSITORY_VARIABLES
     }
     try:
         done = subprocess.run(
@@ -169,7 +178,7 @@ def _run(top: Path, seconds: float, *arguments: str) -> str | None:
             check=True,
             stdin=subprocess.DEVNULL,
             timeout=seconds,
-            env=environment,
+            env=inherited | _ENVIRONMENT,
         )
     except (OSError, subprocess.SubprocessError, ValueError):
         return None

@@ -53,7 +53,7 @@ def render(
     for learning in learnings:
         block = _entry(learning, now)
         if len(block) > budget:
-            break
+            continue
         budget -= len(block)
         blocks.append(block)
         shown.append(learning.id)
@@ -69,7 +69,7 @@ def _closing(left: int) -> str:
 
 
 def _entry(learning: Learning, now: datetime) -> str:
-    about = [learning.category.value, learning.id, _age(learning, now)]
+    about = [learning.category.value, _inline(learning.id, 128), _age(learning, now)]
     about.append(f"confidence {learning.confidence.value}")
     if learning.ticket_id:
         about.append(f"from ticket {_inline(learning.ticket_id, 60)}")

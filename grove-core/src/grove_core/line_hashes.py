@@ -9,6 +9,8 @@ from typing import Final
 from attrs import frozen
 
 _TEXT_PROBE_BYTES: Final = 8000
+# Binary files have no lines, whatever changes in them.
+_BINARY: Final = "binary"
 
 
 @frozen(kw_only=True)
@@ -16,7 +18,7 @@ class ContentPrint:
     """What is kept of a file's content.
 
     Attributes:
-        digest: Tells contents apart.
+        digest: Tells contents apart; the same for all binary files.
         lines: Number of lines; zero for a binary file.
         line_hashes: 32-bit hashes of the lines, packed and base64-encoded; ``None`` for a binary
             file or beyond the bound.
@@ -25,6 +27,11 @@ class ContentPrint:
     digest: str
     lines: int
     line_hashes: str | None
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether the content is binary."""
+        return self.digest == _BINARY
 
 
 def print_of(content: bytes, *, most_lines: int) -> ContentPrint:
@@ -37,9 +44,9 @@ def print_of(content: bytes, *, most_lines: int) -> ContentPrint:
     Returns:
         The print.
     """
-    digest = f"{len(content)}-{zlib.crc32(content):08x}"
     if is_binary(content):
-        return ContentPrint(digest=digest, lines=0, line_hashes=None)
+        return ContentPrint(digest=_BINARY, lines=0, line_hashes=None)
+    digest = f"{len(content)}-{zlib.crc32(content):08x}"
     lines = content.splitlines()
     packed = None
     if len(lines) <= most_lines:
@@ -68,9 +75,10 @@ def changed_lines(before: ContentPrint, after: ContentPrint) -> int:
         after: The later print.
 
     Returns:
-        The number of lines; at least one when the contents differ and their lines cannot tell.
+        The number of lines; at least one when the contents differ and their lines cannot tell;
+        none when either is binary.
     """
-    if before.digest == after.digest:
+    if before.digest == after.digest or before.is_binary or after.is_binary:
         return 0
     if before.line_hashes is None or after.line_hashes is None:
         return max(1, abs(after.lines - before.lines))

@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from attrs import define, evolve, frozen
+from attrs import define, evolve, field, frozen
 
 from grove_core import codec, files
 from grove_core.errors import CodecError, SessionNotFoundError, StorageError
@@ -139,11 +140,18 @@ class FileSessionStore:
         files.make_directory(self._directory)
         with files.locked(path, mode=0o600):
             content = files.read_bytes(path)
-            before, aside = self._decode(session_id, content) if content else (None, None)
-            after = change(before)
-            if aside is not None:
-                after = evolve(after, recovered_from=str(aside.path))
-            files.replace(path, codec.session_to_json(after))
+            try:
+                before, aside = self._decode(session_id, content) if content else (None, None)
+                after = change(before)
+                if aside is not None:
+                    after = evolve(after, recovered_from=str(aside.path))
+                files.replace(path, codec.session_to_json(after))
+            except BaseException:
+                if not content:
+                    # The lock has made the file; a session that came to nothing leaves none.
+                    with suppress(OSError):
+                        path.unlink(missing_ok=True)
+                raise
         return after
 
     def _decode(self, session_id: str, content: bytes) -> tuple[Session | None, SetAside | None]:
@@ -202,15 +210,22 @@ class FileSessionStore:
 
         Args:
             session_id: Its id.
+
+        Raises:
+            StorageError: It is there and cannot be removed.
         """
-        self.path(session_id).unlink(missing_ok=True)
+        path = self.path(session_id)
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise StorageError(f"cannot remove {path}: {error.strerror or error}") from error
 
 
 @define
 class MemorySessionStore:
     """Sessions in memory, for tests."""
 
-    _sessions: dict[str, Session]
+    _sessions: dict[str, Session] = field(factory=dict, init=False)
 
     def get(self, session_id: str) -> Session | None:
         """Fetch a session, or ``None``."""
@@ -218,18 +233,18 @@ class MemorySessionStore:
 
     def put(self, session: Session) -> None:
         """Store a session."""
-        self._sessions[_check(session.id)] = session
+        self.update(session.id, lambda _: session)
 
     def update(self, session_id: str, change: Callable[[Session | None], Session]) -> Session:
         """Read, change and store a session."""
         after = change(self.get(session_id))
-        self.put(after)
+        self._sessions.pop(session_id, None)
+        self._sessions[session_id] = after
         return after
 
     def list(self, limit: int | None = None) -> Sequence[Session]:
         """List sessions, the most recently written first."""
-        ordered = sorted(self._sessions.values(), key=lambda one: one.updated_at, reverse=True)
-        return ordered[:limit]
+        return tuple(reversed(self._sessions.values()))[:limit]
 
     def delete(self, session_id: str) -> None:
         """Remove a session."""

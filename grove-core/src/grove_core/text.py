@@ -6,13 +6,18 @@ from typing import Final
 _KEPT_CONTROLS: Final = "\n\t"
 # Cc controls, Cf formats (bidi marks, zero-width, tag characters), Co private use, Cs surrogates.
 _REMOVED_CATEGORIES: Final = frozenset({"Cc", "Cf", "Co", "Cs"})
-# Letters and marks that show nothing and could carry hidden text all the same.
-_BLANK_FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800")
-_SUPPLEMENTARY_SELECTORS: Final = range(0xE0100, 0xE01F0)
-# Joiners and selectors that scripts and emoji need to be read as written: one at a time, and only
-# after a visible character that is not ASCII.
-_MODIFIERS: Final = frozenset("\u200c\u200d\ufe0e\ufe0f")
-_SELECTORS: Final = range(0xFE00, 0xFE0E)
+# Joiners and selectors that scripts and emoji need to be read as written: at most one selector and
+# one joiner, in this order, and only after a visible character that is not ASCII.
+_JOINERS: Final = frozenset("\u200c\u200d")
+_SELECTORS: Final = frozenset("\ufe0e\ufe0f\u180b\u180c\u180d\u180f")
+# What else shows nothing, is of no category above, and could carry hidden text all the same:
+# fillers, the grapheme joiner, further variation selectors, code points kept for more of the same.
+_HIDDEN: Final = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u2065\u2800\u3164\uffa0"
+    + "".join(map(chr, (*range(0xFE00, 0xFE0E), *range(0xFFF0, 0xFFF9), *range(0xE0100, 0xE01F0))))
+)
+_HIDDEN_BLOCK: Final = range(0xE0000, 0xE1000)
+_SUSPICIOUS: Final = _HIDDEN | _SELECTORS
 
 
 def remove_invisible(text: str) -> str:
@@ -26,16 +31,28 @@ def remove_invisible(text: str) -> str:
     """
     unified = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n")
     unified = unified.replace("\u2029", "\n").replace("\x85", "\n")
-    if unified.isascii() and unified.isprintable():
+    if _is_clean(unified):
         return unified
     kept: list[str] = []
     for character in unified:
-        if character in _MODIFIERS:
-            if kept and not kept[-1].isascii() and kept[-1] not in _MODIFIERS:
+        if character in _JOINERS or character in _SELECTORS:
+            if kept and _may_follow(character, kept[-1]):
                 kept.append(character)
         elif _is_visible(character):
             kept.append(character)
     return "".join(kept)
+
+
+def _is_clean(text: str) -> bool:
+    """Tell without a loop in Python that there is nothing to remove, as almost always."""
+    plain = text.replace("\n", "").replace("\t", "")
+    return plain.isprintable() and (plain.isascii() or _SUSPICIOUS.isdisjoint(plain))
+
+
+def _may_follow(modifier: str, before: str) -> bool:
+    if before.isascii() or before in _JOINERS:
+        return False
+    return modifier in _JOINERS or before not in _SELECTORS
 
 
 def _is_visible(character: str) -> bool:
@@ -43,9 +60,8 @@ def _is_visible(character: str) -> bool:
         return True
     return (
         unicodedata.category(character) not in _REMOVED_CATEGORIES
-        and character not in _BLANK_FILLERS
-        and ord(character) not in _SELECTORS
-        and ord(character) not in _SUPPLEMENTARY_SELECTORS
+        and character not in _HIDDEN
+        and ord(character) not in _HIDDEN_BLOCK
     )
 
 

@@ -1,9 +1,10 @@
 """The ticket systems of a project: which are used, what is in progress, what a call closes."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from attrs import evolve, frozen
 
@@ -106,8 +107,11 @@ class TicketSystems:
                 seconds=CURRENT_TICKET_SECONDS,
                 default=None,
             )
-            if isinstance(ticket, Ticket):
+            if _is_ticket(ticket):
                 return ticket
+            if ticket is not None:
+                what = f"current_ticket of {system.probe.name}"
+                self._plugins.complain(system.provided, what, "returned no Ticket, or a broken one")
         return None
 
     def literals(self) -> frozenset[str]:
@@ -158,7 +162,11 @@ class TicketSystems:
             closes = self._plugins.call(
                 matcher, matcher.value.match, call, context, seconds=MATCH_SECONDS, default=()
             )
-            found += [close for close in closes if isinstance(close, TicketClose)]
+            sound = [one for one in closes if _is_close(one)] if _is_list(closes) else []
+            if not _is_list(closes) or len(sound) < len(closes):
+                what = f"match of {matcher.value.system}"
+                self._plugins.complain(matcher, what, "returned no list of TicketClose")
+            found += sound
         return found
 
     def matcher_of(self, system: str) -> Provided[CloseMatcher] | None:
@@ -253,6 +261,32 @@ class TicketSystems:
 
     def _for(self, system: str, context: ProjectContext) -> ProjectContext:
         return evolve(context, settings=self._settings.get(system))
+
+
+def _is_list(answer: object) -> bool:
+    return isinstance(answer, list | tuple)
+
+
+def _is_close(value: object) -> TypeGuard[TicketClose]:
+    # What goes into a session's state must be readable again.
+    return (
+        isinstance(value, TicketClose)
+        and isinstance(value.system, str)
+        and isinstance(value.ticket_id, str | None)
+        and isinstance(value.title, str)
+        and isinstance(value.directory, str | None)
+    )
+
+
+def _is_ticket(value: object) -> TypeGuard[Ticket]:
+    return (
+        isinstance(value, Ticket)
+        and isinstance(value.ticket_id, str | None)
+        and all(isinstance(text, str) for text in (value.source, value.title, value.description))
+        and isinstance(value.labels, tuple)
+        and all(isinstance(label, str) for label in value.labels)
+        and isinstance(value.detected_at, datetime | None)
+    )
 
 
 def _names(pattern: str, tool: str) -> bool:

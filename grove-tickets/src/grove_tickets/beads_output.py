@@ -11,7 +11,9 @@ _MAX_DEPTH: Final = 20
 _MAX_VALUES: Final = 100
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 _CLOSED: Final = re.compile(r"(?m)^[^\w\n]*Closed ([\w.]+-[\w.-]+)")
-_REFUSED: Final = re.compile(r"(?i)\b(?:cannot close|error (?:closing|resolving)) ([\w.-]+)")
+_REFUSED: Final = re.compile(
+    r"(?i)\b(?:cannot close|error:? (?:closing|resolving)(?: id)?) ([\w.-]+)"
+)
 _JSON_START: Final = re.compile(r"(?m)^\s*(?=[\[{])")
 
 

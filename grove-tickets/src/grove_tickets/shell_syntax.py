@@ -212,7 +212,7 @@ def _dead_spans(root: "Node", source: bytes) -> tuple[tuple[int, int], ...]:
     quote = unterminated_quote(source)
     if quote is not None:
         starts.append(quote)
-    return ((_start_of_line(root, source, min(starts)), len(source)),) if starts else ()
+    return ((_start_of_line(root, source, min(starts)), len(source) + 1),) if starts else ()
 
 
 def _is_unterminated(node: "Node") -> bool:

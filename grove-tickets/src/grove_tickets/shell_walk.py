@@ -16,10 +16,12 @@ from grove_tickets.shell_syntax import (
 from grove_tickets.shell_words import (
     HEREDOC_QUOTE,
     UNKNOWN,
+    add_words,
+    arguments_of,
     heredoc_text,
     is_known,
+    split_lines,
     value_of,
-    words_of,
 )
 from grove_tickets.shell_wrappers import Inner, program_of, unwrap
 
@@ -187,7 +189,7 @@ class Walk:
             elif target is None:
                 target = child
             else:
-                words += _arguments(child, scope.variables)
+                words += arguments_of(child, scope.variables)
         operator = next((child.type for child in node.children if not child.is_named), "")
         stdin = given.stdin
         if target is not None and operator in {"<", "<<<"} and descriptor in {None, "0"}:
@@ -204,7 +206,7 @@ class Walk:
         if body is None:
             return UNKNOWN
         for child in body.named_children:
-            if child.type == "command_substitution":
+            if child.type == "command_substitution" and self._script.runs(target):
                 inner = text_of(child).replace(HEREDOC_QUOTE, '"')
                 inner = inner.removeprefix("$(").removesuffix(")").strip("`")
                 self._nested(inner, scope.copy(), depth + 1)
@@ -222,16 +224,18 @@ class Walk:
                 given = self._redirection(child, scope, given, depth)
             else:
                 self._visit(child, scope, Given(), depth + 1)
-                found = _arguments(child, scope.variables)
-                if child.start_byte == end and words and found:
-                    words[-1] += found.pop(0)  # the grammar split a word
-                words += found
-            follows_sign = child.type == "$" and child.start_byte != end
-            end = -1 if follows_sign else child.end_byte
+                found = arguments_of(child, scope.variables)
+                add_words(words, found, adjacent=child.start_byte == end)
+            begins_word = child.type == "$" and child.start_byte != end
+            end = -1 if begins_word else child.end_byte
         if not self._script.runs(node):
             return None
         known = {name: value for name, value in environment.items() if is_known(value)}
-        return self._run((*words, *given.words), known, scope, given.stdin, depth)
+        first, *others = split_lines([*words, *given.words])
+        output = self._run(first, known, scope, given.stdin, depth)
+        for line in others:
+            output = self._run(line, {}, scope, None, depth)
+        return output
 
     def _run(
         self,
@@ -284,15 +288,6 @@ class Walk:
             target = scope if inner.same_shell else scope.copy()
             target.variables.update(environment)
             self._nested(script, target, depth)
-
-
-def _arguments(node: "Node", variables: Mapping[str, str]) -> list[str]:
-    """Give the words of a child of a command."""
-    if node.type in {"comment", "ERROR", "$"}:  # the last is the sign of `$"…"`
-        return []
-    if node.type == "command_name":
-        return [word for part in node.named_children for word in words_of(part, variables)]
-    return words_of(node, variables) if node.is_named else [text_of(node)]
 
 
 def _takes_output(redirection: "Node") -> bool:

@@ -16,6 +16,10 @@ UNKNOWN: Final = "\ufffc"
 HEREDOC_QUOTE: Final = "\ufffb"
 """Stands for a double quote in a here-document, where it does not quote."""
 
+NEW_LINE: Final = "\ufffa"
+"""Begins a word that stands first on a line and begins with a backslash: the grammar takes it for
+a continuation of the line before."""
+
 _MAX_ALTERNATIVES: Final = 100
 _EXPANSIONS: Final = frozenset(
     {"simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"}
@@ -46,16 +50,54 @@ def is_known(word: str) -> bool:
     return UNKNOWN not in word
 
 
-def words_of(node: "Node", variables: Mapping[str, str]) -> list[str]:
-    """Give the words that a node of the syntax tree becomes.
+def arguments_of(node: "Node", variables: Mapping[str, str]) -> list[str]:
+    """Give the words that a child of a command becomes.
 
     Args:
-        node: An argument of a command.
+        node: The child.
         variables: Variables whose values are known.
 
     Returns:
-        One word, or several after brace expansion and word splitting.
+        No word for a comment, one for most others, several after brace expansion and splitting.
     """
+    if node.type in {"comment", "ERROR", "$"}:  # the last is the sign of `$"…"`
+        return []
+    if node.type == "command_name":
+        return [word for part in node.named_children for word in _words_of(part, variables)]
+    return _words_of(node, variables) if node.is_named else [_source(node)]
+
+
+def add_words(words: list[str], found: list[str], *, adjacent: bool) -> None:
+    """Add words to a command; the grammar splits some words, whose parts are joined again.
+
+    Args:
+        words: The command's words so far; changed.
+        found: The words to add; changed.
+        adjacent: Whether no blank stands between both.
+    """
+    if adjacent and words and found and not found[0].startswith(NEW_LINE):
+        words[-1] += found.pop(0)
+    words += found
+
+
+def split_lines(words: list[str]) -> list[tuple[str, ...]]:
+    """Split words where a new line begins.
+
+    Args:
+        words: Words of a command, and of others that the grammar took for its arguments.
+
+    Returns:
+        The words of each command.
+    """
+    lines: list[list[str]] = [[]]
+    for word in words:
+        if word.startswith(NEW_LINE):
+            lines.append([])
+        lines[-1].append(word.removeprefix(NEW_LINE))
+    return [tuple(line) for line in lines]
+
+
+def _words_of(node: "Node", variables: Mapping[str, str]) -> list[str]:
     if node.type in {"concatenation", "brace_expression", "word"}:
         text = _source(node)
         if "{" in text and not re.search(r"""[\\'"$`]""", text):
@@ -117,6 +159,8 @@ def _source(node: "Node") -> str:
 
 def _mark_globs(text: str) -> str:
     """Undo backslashes, and mark what the shell would compare with file names."""
+    if text.startswith("\n"):
+        return NEW_LINE + _mark_globs(text.lstrip("\n"))
 
     def mark(match: re.Match[str]) -> str:
         escaped = match[1]

@@ -1,17 +1,18 @@
 """Showing learnings: what ``search``, ``list`` and ``show`` have in common."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import rich_click as click
 
 from grove_core.clock import parse_instant
 from grove_core.memory.library import FoundLearning
-from grove_core.model.learning import Category, LearningStatus, Scope
+from grove_core.model.learning import Category, Learning, LearningStatus, Scope
 from grove_core.model.memory import Filters
 from grove_core.model.statistics import LearningStats
+from grove_core.retrieval.rules import overlaps
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -54,25 +55,24 @@ def filter_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def read_filters(
-    now: datetime,
-    *,
-    categories: Sequence[str],
-    tags: Sequence[str],
-    scopes: Sequence[str],
-    statuses: Sequence[str],
-    since: str | None,
-    everything: bool = False,
-) -> Filters:
+class Narrowing(TypedDict):
+    """The values of the options that ``filter_options`` adds."""
+
+    categories: tuple[str, ...]
+    tags: tuple[str, ...]
+    scopes: tuple[str, ...]
+    statuses: tuple[str, ...]
+    paths: tuple[str, ...]
+    since: str | None
+    limit: int | None
+
+
+def read_filters(now: datetime, narrowing: Narrowing, *, everything: bool = False) -> Filters:
     """Turn options into filters.
 
     Args:
         now: The time, for durations.
-        categories: Values of ``--category``.
-        tags: Values of ``--tag``.
-        scopes: Values of ``--scope``.
-        statuses: Values of ``--status``.
-        since: Value of ``--since``.
+        narrowing: The options.
         everything: Whether all statuses are wanted where none is named.
 
     Returns:
@@ -81,16 +81,31 @@ def read_filters(
     Raises:
         click.BadParameter: ``--since`` is neither a duration nor a date.
     """
-    wanted = frozenset(LearningStatus(one) for one in statuses)
+    wanted = frozenset(LearningStatus(one) for one in narrowing["statuses"])
     if not wanted:
         wanted = frozenset(LearningStatus) if everything else Filters().statuses
+    since = narrowing["since"]
     return Filters(
         statuses=wanted,
-        scopes=frozenset(Scope(one) for one in scopes),
-        categories=frozenset(Category(one) for one in categories),
-        tags=frozenset(tag.lower().lstrip("#") for tag in tags),
+        scopes=frozenset(Scope(one) for one in narrowing["scopes"]),
+        categories=frozenset(Category(one) for one in narrowing["categories"]),
+        tags=frozenset(tag.lower().lstrip("#") for tag in narrowing["tags"]),
         created_after=_read_since(since, now) if since else None,
     )
+
+
+def names_a_file(learning: Learning, narrowing: Narrowing) -> bool:
+    """Tell whether a learning passes ``--file``.
+
+    Args:
+        learning: The learning.
+        narrowing: The options.
+
+    Returns:
+        Whether it names one of the files, or none is asked for.
+    """
+    paths = narrowing["paths"]
+    return not paths or any(overlaps(file, paths) for file in learning.context_files)
 
 
 def _read_since(text: str, now: datetime) -> datetime:

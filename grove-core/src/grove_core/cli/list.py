@@ -3,20 +3,26 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Unpack
 
 import rich_click as click
 
 from grove_core.cli.invocation import Invocation, Result, grove_command
-from grove_core.cli.learnings import document_of, filter_options, print_line, read_filters
+from grove_core.cli.learnings import (
+    Narrowing,
+    document_of,
+    filter_options,
+    names_a_file,
+    print_line,
+    read_filters,
+)
 from grove_core.memory.library import FoundLearning
 from grove_core.model.statistics import AggregateStats, LearningStats
-from grove_core.retrieval.rules import overlaps
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_NEVER = datetime.fromtimestamp(0, UTC)
+_NEVER: Final = datetime.fromtimestamp(0, UTC)
 
 
 class Order(Enum):
@@ -39,38 +45,19 @@ class Order(Enum):
 )
 @click.option("--all", "everything", is_flag=True, help="Archived and superseded ones as well.")
 @grove_command
-def command(  # noqa: PLR0913 - one parameter for each option
-    invocation: Invocation,
-    *,
-    categories: tuple[str, ...],
-    tags: tuple[str, ...],
-    scopes: tuple[str, ...],
-    statuses: tuple[str, ...],
-    paths: tuple[str, ...],
-    since: str | None,
-    limit: int | None,
-    sort: str,
-    everything: bool,
+def command(
+    invocation: Invocation, *, sort: str, everything: bool, **narrowing: Unpack[Narrowing]
 ) -> Result:
     """List learnings, newest first, with how they have fared."""
     workspace = invocation.workspace
-    filters = read_filters(
-        workspace.now,
-        categories=categories,
-        tags=tags,
-        scopes=scopes,
-        statuses=statuses,
-        since=since,
-        everything=everything,
-    )
+    filters = read_filters(workspace.now, narrowing, everything=everything)
     kept = [
         one
         for one in workspace.library.iterate()
-        if filters.admit(one.hit.learning)
-        and (not paths or any(overlaps(file, paths) for file in one.hit.learning.context_files))
+        if filters.admit(one.hit.learning) and names_a_file(one.hit.learning, narrowing)
     ]
     numbers = workspace.statistics()
-    learnings = _sorted(kept, numbers, Order(sort))[:limit]
+    learnings = _sorted(kept, numbers, Order(sort))[: narrowing["limit"]]
     return Result(
         document={
             "count": len(learnings),

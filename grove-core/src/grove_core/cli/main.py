@@ -89,7 +89,12 @@ def _plugin_commands(ctx: click.Context) -> dict[str, tuple[str, str]]:
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--plugins/--no-plugins", default=True, help="Load plugins (the default) or none.")
+@click.option(
+    "--plugins/--no-plugins",
+    default=True,
+    is_eager=True,  # --help lists the plugins' commands
+    help="Load plugins (the default) or none.",
+)
 @click.version_option(package_name="grove-core", prog_name="grove")
 @click.pass_context
 def grove(ctx: click.Context, *, plugins: bool) -> None:

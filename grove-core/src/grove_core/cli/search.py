@@ -1,22 +1,28 @@
 """``grove search``."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import rich_click as click
 
 from grove_core.cli.invocation import Invocation, Result, grove_command
-from grove_core.cli.learnings import document_of, filter_options, print_line, read_filters
+from grove_core.cli.learnings import (
+    Narrowing,
+    document_of,
+    filter_options,
+    names_a_file,
+    print_line,
+    read_filters,
+)
 from grove_core.memory.library import FoundLearning
 from grove_core.model.memory import Query
 from grove_core.model.statistics import AggregateStats
 from grove_core.retrieval.ranking import RankedHit, rank
-from grove_core.retrieval.rules import overlaps
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_USUAL_LIMIT = 10
+_USUAL_LIMIT: Final = 10
 
 
 @click.command("search")
@@ -24,46 +30,29 @@ _USUAL_LIMIT = 10
 @filter_options
 @click.option("--explain", is_flag=True, help="Show what each score is made of.")
 @grove_command
-def command(  # noqa: PLR0913 - one parameter for each option
-    invocation: Invocation,
-    *,
-    words: tuple[str, ...],
-    categories: tuple[str, ...],
-    tags: tuple[str, ...],
-    scopes: tuple[str, ...],
-    statuses: tuple[str, ...],
-    paths: tuple[str, ...],
-    since: str | None,
-    limit: int | None,
-    explain: bool,
+def command(
+    invocation: Invocation, *, words: tuple[str, ...], explain: bool, **narrowing: Unpack[Narrowing]
 ) -> Result:
     """Search the learnings of this project and your own, in all active backends.
 
     The score is relevance, times how fresh a learning is, times how often it has helped.
     """
     workspace = invocation.workspace
-    filters = read_filters(
-        workspace.now,
-        categories=categories,
-        tags=tags,
-        scopes=scopes,
-        statuses=statuses,
-        since=since,
-    )
-    found = workspace.library.search(Query(text=" ".join(words), files=paths), filters)
+    filters = read_filters(workspace.now, narrowing)
+    query = Query(text=" ".join(words), files=narrowing["paths"])
     kept = {
         one.hit.learning.id: one
-        for one in found
-        if one.hit.relevance > 0
-        and (not paths or any(overlaps(file, paths) for file in one.hit.learning.context_files))
+        for one in workspace.library.search(query, filters)
+        if one.hit.relevance > 0 and names_a_file(one.hit.learning, narrowing)
     }
     numbers = workspace.statistics()
     recency_days = workspace.config.retrieval.recency_days_to_30_percent
     hits = [one.hit for one in kept.values()]
-    ranked = rank(hits, numbers.learnings, workspace.now, recency_days)[: limit or _USUAL_LIMIT]
+    limit = narrowing["limit"] or _USUAL_LIMIT
+    ranked = rank(hits, numbers.learnings, workspace.now, recency_days)[:limit]
     return Result(
         document={
-            "query": " ".join(words),
+            "query": query.text,
             "count": len(ranked),
             "results": [_document(one, kept, numbers) for one in ranked],
         },

@@ -1,6 +1,7 @@
 """``grove skip``."""
 
 import rich_click as click
+from attrs import evolve
 
 from grove_core.cli.invocation import Invocation, Result, grove_command, session_option
 from grove_core.cli.sessions_of import find_session
@@ -42,7 +43,8 @@ def command(
     )
 
     def change(stored: Session) -> Change:
-        return Change(session=stored, events=[SkipAccepted(decision=decision)])
+        rested = evolve(stored, last_rejections=())
+        return Change(session=rested, events=[SkipAccepted(decision=decision)])
 
     ticket_id = ticket_of(session.gate)
     moved = move(workspace, session.id, change, absent=lambda: session, cause="skip")

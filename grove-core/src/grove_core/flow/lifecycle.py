@@ -13,6 +13,7 @@ from grove_core.errors import StorageError
 from grove_core.flow.messages import name_of
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import HookInput
+from grove_core.identifiers import is_session_id
 from grove_core.model.events import Dismissed
 from grove_core.model.session import EventType, InjectionOutcome, Session
 from grove_core.model.ticket import Ticket
@@ -79,9 +80,9 @@ class OpenSessions:
             (self._directory / session_id).unlink(missing_ok=True)
 
     def all(self) -> Sequence[str]:
-        """List the sessions, by id."""
+        """List the sessions, by id; files of other names are none of ours."""
         try:
-            return sorted(os.listdir(self._directory))  # noqa: PTH208 - names are all we need
+            return sorted(filter(is_session_id, os.listdir(self._directory)))  # noqa: PTH208 - names are all we need
         except OSError:
             return ()
 
@@ -146,6 +147,8 @@ def settle_dead_sessions(workspace: Workspace, current: str) -> list[str]:
         if session_id == current:
             continue
         session = workspace.session(session_id)
+        if session is None and not workspace.sessions.path(session_id).exists():
+            open_sessions.remove(session_id)
         if session is None or not _is_over(session, workspace):
             continue
         after = _dismiss_stored(workspace, session)

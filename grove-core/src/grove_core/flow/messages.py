@@ -12,6 +12,8 @@ from grove_core.reflection.json_schema import example_submission
 from grove_core.text import one_line, remove_invisible, shorten
 
 LONGEST_REASON: Final = 1_500
+_INVITATION: Final = "Write down what this work taught that the next session should know:"
+_LONGEST_NAME: Final = 80
 _MOST_NOTES: Final = 4
 _MOST_IDS: Final = 6
 _MOST_REJECTIONS: Final = 3
@@ -29,17 +31,15 @@ def block_reason(session: Session, most_blocks: int) -> str:
     """
     block = session.gate.breaker.block_count
     head = f"grove: {closed_work(session.gate)} – one step left before you finish."
-    lines = [head]
-    if block > 1:
-        lines += _refusals(session.last_rejections)
-    else:
-        lines.append("Write down what this work taught that the next session should know:")
-    lines.append(reflect_command(session.id, shortened=block > 1))
-    lines.append(f"Nothing worth keeping? {skip_command(session.id)}")
-    lines.append(_what_comes_next(block, most_blocks))
+    ending = [
+        f"Nothing worth keeping? {skip_command(session.id)}",
+        _what_comes_next(block, most_blocks),
+    ]
+    full = [head, _INVITATION, reflect_command(session.id, shortened=False), *ending]
     if block <= 1:
-        lines += _material(session)
-    return _fit(lines)
+        return _filled(full, _material(session), [], LONGEST_REASON)
+    short = [reflect_command(session.id, shortened=True), *ending]
+    return _filled([head], _refusals(session.last_rejections), short, len("\n".join(full)))
 
 
 def pending_notice(session: Session) -> str:
@@ -78,7 +78,8 @@ def _closed(tickets: Sequence[Ticket]) -> str:
     names = [name_of(ticket) for ticket in tickets]
     if len(names) == 1:
         return f"ticket {names[0]} is closed"
-    return f"tickets {', '.join(names[:_MOST_IDS])} are closed"
+    more = f" and {len(names) - _MOST_IDS} more" if len(names) > _MOST_IDS else ""
+    return f"tickets {', '.join(names[:_MOST_IDS])}{more} are closed"
 
 
 def name_of(ticket: Ticket) -> str:
@@ -90,9 +91,13 @@ def name_of(ticket: Ticket) -> str:
     Returns:
         Its id, or its system's name when the id is unknown, in one short line.
     """
-    if ticket.ticket_id is None:
-        return f"of {ticket.source}"
-    return shorten(one_line(remove_invisible(ticket.ticket_id)), 80)
+    name = _line(ticket.ticket_id or "", _LONGEST_NAME)
+    return name or _line(f"of {ticket.source}", _LONGEST_NAME)
+
+
+def _line(text: str, limit: int) -> str:
+    """Make one visible line of text that came from elsewhere."""
+    return shorten(one_line(remove_invisible(text)), limit)
 
 
 def reflect_command(session_id: str, *, shortened: bool) -> str:
@@ -108,7 +113,7 @@ def reflect_command(session_id: str, *, shortened: bool) -> str:
     """
     command = f"grove reflect --session-id {session_id}"
     if shortened:
-        return f"{command} < candidates.json  (grove reflect --schema)"
+        return f"{command} < candidates.json  # its shape: grove reflect --schema"
     submission = example_submission(session_id)
     del submission["session_id"]
     skeleton = json.dumps(submission, ensure_ascii=False)
@@ -138,7 +143,7 @@ def _refusals(rejections: Sequence[RejectedCandidate]) -> list[str]:
         return ["No reflection has been accepted yet."]
     lines = ["The last submission was refused:"]
     lines += [
-        f"- {shorten(one.summary, 60)}: {shorten(one.rejection.reason, 200)}"
+        f"- {_line(one.summary, 40)}: {_line(one.rejection.reason, 160)}"
         for one in rejections[:_MOST_REJECTIONS]
     ]
     return lines
@@ -150,11 +155,11 @@ def _material(session: Session) -> list[str]:
     notes = session.observations
     if notes:
         lines.append(f"Subagents noted ({len(notes)}):")
-        lines += [f"- {shorten(one_line(one.note), 120)}" for one in notes[:_MOST_NOTES]]
+        lines += [f"- {_line(one.note, 120)}" for one in notes[:_MOST_NOTES]]
         if len(notes) > _MOST_NOTES:
             lines.append(f"- and {len(notes) - _MOST_NOTES} more: grove reflect --brief")
     if session.injected:
-        ids = [one.learning_id for one in session.injected]
+        ids = [_line(one.learning_id, _LONGEST_NAME) for one in session.injected]
         more = f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else ""
         lines.append(
             f"You were shown {', '.join(ids[:_MOST_IDS])}{more}:"
@@ -163,8 +168,13 @@ def _material(session: Session) -> list[str]:
     return lines
 
 
-def _fit(lines: list[str]) -> str:
-    """Drop lines from the end, which are the least important, until the text fits."""
-    while len(lines) > 1 and len("\n".join(lines)) > LONGEST_REASON:
-        lines.pop()
-    return "\n".join(lines)[:LONGEST_REASON]
+def _filled(before: list[str], optional: list[str], after: list[str], limit: int) -> str:
+    """Put in as many of the optional lines as leave the text within a limit."""
+    room = limit - len("\n".join([*before, *after]))
+    fitting: list[str] = []
+    for line in optional:
+        room -= len(line) + 1
+        if room < 0:
+            break
+        fitting.append(line)
+    return "\n".join([*before, *fitting, *after])

@@ -32,5 +32,5 @@ def without(prefixes: Iterable[str], paths: Iterable[str]) -> tuple[str, ...]:
     Returns:
         The other paths, in their order.
     """
-    directories = tuple(f"{prefix}/" for prefix in prefixes)
+    directories = tuple(f"{prefix.rstrip('/')}/" for prefix in prefixes)
     return tuple(path for path in paths if not f"{path}/".startswith(directories))

@@ -1,6 +1,7 @@
 """``grove reflect``: from a submission to stored learnings and an open gate."""
 
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from attrs import evolve, frozen
@@ -106,7 +107,9 @@ def reflect(workspace: Workspace, session: Session, submission: Submission) -> R
     )
     corrected, warnings = _correct(workspace, submission, stored)
     after = _settle(workspace, outcome, submission)
+    personal_ids = {one.hit.learning.id for one in existing if one.area is Area.PERSONAL}
     _log(workspace, session.id, ticket_id, submission, outcome)
+    _log_rejections(workspace, session.id, submission, outcome.rejected, personal_ids)
     _log_corrections(workspace, session, corrected)
     used = (*submission.learnings_used, *_named_in_notes(submission, session))
     after = mark_used(workspace, after, used, ticket_id)
@@ -324,13 +327,27 @@ def _log(
     elif submission.nothing_learned:
         events.append(skip_event(session_id, _skip(workspace, submission), ticket_id))
     workspace.log_events(events)
+
+
+def _log_rejections(
+    workspace: Workspace,
+    session_id: str,
+    submission: Submission,
+    rejected: Sequence[RejectedCandidate],
+    personal_ids: AbstractSet[str],
+) -> None:
+    """Log what was refused; what quotes a personal learning stays personal as well."""
     for personal in (False, True):
-        refused = [
+        events = [
             _rejected_event(workspace, session_id, one)
-            for one in outcome.rejected
-            if _is_personal(submission.candidates[one.position]) is personal
+            for one in rejected
+            if personal
+            is (
+                _is_personal(submission.candidates[one.position])
+                or one.rejection.existing_id in personal_ids
+            )
         ]
-        workspace.log_events(refused, personal=personal)
+        workspace.log_events(events, personal=personal)
 
 
 def _rejected_event(workspace: Workspace, session_id: str, rejected: RejectedCandidate) -> Rejected:

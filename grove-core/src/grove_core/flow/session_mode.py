@@ -1,8 +1,10 @@
 """Session mode: how much a session has changed since its baseline."""
 
+import os
 import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from stat import S_ISLNK, S_ISREG
 from typing import Final
 
 from attrs import evolve
@@ -18,7 +20,8 @@ from grove_core.workspace import Workspace
 
 STATUS_SECONDS: Final = 1.0
 DIFF_SECONDS: Final = 1.0
-# Bounds of what is read and kept: beyond them a file counts by its size and time alone.
+# Bounds of what is read and kept: beyond them a file counts by its size and time alone, and a file
+# that the baseline had no room for counts once it is younger than the baseline.
 MOST_FILES: Final = 300
 MOST_FILE_BYTES: Final = 512 * 1024
 MOST_LINES: Final = 5_000
@@ -111,7 +114,7 @@ def measure(workspace: Workspace, session: Session) -> tuple[SessionChange, Meas
     if tree is None:
         return SessionChange(lines=None), None
     prefixes = _prefixes(workspace.root, top, baseline.excluded)
-    key = _state_key(top, tree)
+    key = _state_key(top, tree.head, without(prefixes, (*tree.changed, *tree.untracked)))
     if session.measurement is not None and session.measurement.key == key:
         return SessionChange(lines=session.measurement.lines), session.measurement
     lines = _count(top, tree, baseline, prefixes)
@@ -122,20 +125,34 @@ def _count(
     top: Path, tree: gitinfo.WorkTree, baseline: Baseline, prefixes: tuple[str, ...]
 ) -> int | None:
     """Count lines: files that were dirty then by their prints, all others by git."""
-    known = {file.path: file for file in baseline.dirty}
-    total = sum(changed_lines(_print_of(file), _look(top, file.path)) for file in known.values())
-    untracked = [path for path in without(prefixes, tree.untracked) if path not in known]
+    total = sum(changed_lines(_print_of(file), _look(top, file.path)) for file in baseline.dirty)
     nothing = ContentPrint(digest="", lines=0, line_hashes="")
-    for path in untracked[:MOST_FILES]:
+    for path in _others(top, baseline, without(prefixes, tree.untracked))[:MOST_FILES]:
         look = _look(top, path)
         total += changed_lines(nothing, look) if look.lines else 0
-    changed = [path for path in without(prefixes, tree.changed) if path not in known]
+    changed = _others(top, baseline, without(prefixes, tree.changed))
     if tree.head == baseline.head and not changed:
         return total
     counts = gitinfo.count_changed_lines(top, baseline.head or "", DIFF_SECONDS)
     if counts is None:
         return None
-    return total + sum(counts[path] for path in without(prefixes, counts) if path not in known)
+    return total + sum(counts[path] for path in _others(top, baseline, without(prefixes, counts)))
+
+
+def _others(top: Path, baseline: Baseline, paths: Iterable[str]) -> list[str]:
+    """Leave out the files that were dirty at the baseline, whether or not it had room for them."""
+    known = {file.path for file in baseline.dirty}
+    others = [path for path in paths if path not in known]
+    if len(known) < MOST_FILES:
+        return others
+    return [path for path in others if _modified(top / path) >= baseline.taken_at.timestamp()]
+
+
+def _modified(path: Path) -> float:
+    try:
+        return path.lstat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _prefixes(root: Path, top: Path, excluded: Iterable[str]) -> tuple[str, ...]:
@@ -160,22 +177,29 @@ def _print_of(file: DirtyFile) -> ContentPrint:
 
 
 def _look(top: Path, path: str) -> ContentPrint:
-    """Take a file's print; a file that is gone has no lines."""
+    """Take a file's print; a file that is gone has no lines, and a link is what it says."""
     full = top / path
     try:
         status = full.lstat()
-        if status.st_size > MOST_FILE_BYTES or not full.is_file():
-            digest = f"{status.st_size}@{status.st_mtime_ns}"
-            return ContentPrint(digest=digest, lines=0, line_hashes=None)
-        return print_of(full.read_bytes(), most_lines=MOST_LINES)
+        if S_ISLNK(status.st_mode):
+            return print_of(os.fsencode(full.readlink()), most_lines=MOST_LINES)
+        if not S_ISREG(status.st_mode):
+            return ContentPrint(digest="special", lines=0, line_hashes=None)
+        with full.open("rb") as file:
+            content = file.read(MOST_FILE_BYTES)
+        look = print_of(content, most_lines=MOST_LINES)
+        if status.st_size <= MOST_FILE_BYTES or look.is_binary:
+            return look
+        digest = f"{status.st_size}@{status.st_mtime_ns}"
+        return evolve(look, digest=digest, line_hashes=None)
     except OSError:
         return ContentPrint(digest="", lines=0, line_hashes="")
 
 
-def _state_key(top: Path, tree: gitinfo.WorkTree) -> str:
+def _state_key(top: Path, head: str, paths: Iterable[str]) -> str:
     """Digest HEAD, the status, and size and time of every file in it."""
-    parts = [tree.head]
-    for path in (*tree.changed, *tree.untracked):
+    parts = [head]
+    for path in paths:
         try:
             status = (top / path).lstat()
             parts.append(f"{path}\0{status.st_size}\0{status.st_mtime_ns}")

@@ -97,7 +97,9 @@ def respond(name: str, data: bytes, environment: Mapping[str, str]) -> Answer:
     try:
         event = HookEvent(name)
     except ValueError:
-        diagnostics.log("warning", "this event is not known to grove and was ignored", hook=name)
+        # The client has many more events; only a name that it does not use itself is a mistake.
+        if not claude_code.is_event(name, data):
+            diagnostics.log("warning", "there is no such event; see grove hook --help", hook=name)
         return SILENCE
     if len(data) > STDIN_LIMIT:
         diagnostics.log("warning", "standard input of over 16 MiB was ignored", hook=name)

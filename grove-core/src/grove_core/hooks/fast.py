@@ -12,9 +12,10 @@ import sys
 
 STDIN_LIMIT = 16 * 1024 * 1024
 FLAG_OPEN = b"1"
+_FLAGS = (b"0", FLAG_OPEN)
 _READ_SIZE = 1024 * 1024
 _WORD_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
-# A word may follow an escaped line break or tab, whose letter is no part of it.
+# A word may follow an escaped line break, tab or other character, whose letters are no part of it.
 _ESCAPE_LETTERS = frozenset(b"nrtbf")
 _MOST_ID_BYTES = 128
 
@@ -86,17 +87,17 @@ def _session_lines(data: bytes) -> list[bytes] | None:
     session_id = _session_id(data)
     if not session_id:
         return None
-    home = os.environ.get("GROVE_HOME") or os.path.expanduser("~/.grove")
+    home = os.path.expanduser(os.environ.get("GROVE_HOME") or "~/.grove")
+    path = os.path.join(os.fsencode(home), b"cache/fast", session_id)
     try:
-        descriptor = os.open(
-            os.path.join(os.fsencode(home), b"cache/fast", session_id), os.O_RDONLY
-        )
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            lines = os.read(descriptor, _READ_SIZE).split(b"\n")
+        finally:
+            os.close(descriptor)
     except OSError:
         return None
-    try:
-        return os.read(descriptor, _READ_SIZE).split(b"\n")
-    finally:
-        os.close(descriptor)
+    return lines if lines[0] in _FLAGS else None
 
 
 def _session_id(data: bytes) -> bytes:
@@ -113,7 +114,8 @@ def _session_id(data: bytes) -> bytes:
 def _contains_word(data: bytes, word: bytes, start: int) -> bool:
     position = data.find(word, start)
     while position >= 0:
-        if _begins_word(data, position) and not data[position + len(word) :][:1].isalnum():
+        end = position + len(word)
+        if _begins_word(data, position) and not data[end : end + 1].isalnum():
             return True
         position = data.find(word, position + 1)
     return False
@@ -123,4 +125,6 @@ def _begins_word(data: bytes, position: int) -> bool:
     before = data[position - 1]
     if before not in _WORD_BYTES:
         return True
-    return before in _ESCAPE_LETTERS and data[position - 2 : position - 1] == b"\\"
+    if before in _ESCAPE_LETTERS and data[position - 2 : position - 1] == b"\\":
+        return True
+    return data[position - 6 : position - 4] == b"\\u"

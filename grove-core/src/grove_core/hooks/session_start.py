@@ -55,6 +55,8 @@ def _open(workspace: Workspace, call: HookInput) -> Session:
     tickets = workspace.tickets(session_id=call.session_id)
     active = tickets.active()
     ticket = tickets.current_ticket()
+    backends = workspace.library.states
+    primary = next((state.spec.name for state in backends if state.is_primary), None)
     needs_baseline = applies(workspace, fresh)
     baseline = take_baseline(workspace, fresh) if needs_baseline else None
 
@@ -75,7 +77,8 @@ def _open(workspace: Workspace, call: HookInput) -> Session:
             ticket_system=resumed.ticket_system,
             project=str(workspace.root),
         )
-        return Change(session=resumed, events=events, trace=[start])
+        found = event(EventType.BACKEND_DETECTED, workspace.now, backend=primary)
+        return Change(session=resumed, events=events, trace=[start, found])
 
     moved = move(workspace, call.session_id, change, absent=lambda: fresh, cause="session_start")
     return moved.session

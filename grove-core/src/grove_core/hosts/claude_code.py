@@ -5,6 +5,7 @@ and a field of the wrong type counts as absent: hooks must survive every version
 """
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -28,6 +29,7 @@ _PASCAL_CASE: Final = {
 _NOTIFICATION_PREFIX: Final = "<task-notification>"
 _EDITING_TOOLS: Final = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 _TRANSCRIPT_SCAN_LIMIT: Final = 64 * 1024 * 1024
+_MOST_DIGITS: Final = 9
 
 T = TypeVar("T")
 
@@ -51,12 +53,14 @@ def parse(event: HookEvent, data: bytes, environment: Mapping[str, str]) -> Hook
     if not is_session_id(session_id):
         raise CodecError(f"the payload holds no usable session_id: {session_id[:140]!r}")
     prompt = _text(payload, "prompt")
-    cwd = _text(payload, "cwd")
+    cwd = _path(payload, "cwd")
+    if not cwd.startswith("/"):
+        cwd = ""
     return HookInput(
         event=event,
         session_id=session_id,
         cwd=cwd,
-        transcript_path=_text(payload, "transcript_path"),
+        transcript_path=_path(payload, "transcript_path"),
         prompt_id=_text(payload, "prompt_id") or None,
         source=_source(payload),
         prompt=prompt,
@@ -70,6 +74,23 @@ def parse(event: HookEvent, data: bytes, environment: Mapping[str, str]) -> Hook
         process_id=_number(environment.get(PROCESS_ID_VARIABLE, "")),
         environment_file=environment.get(ENVIRONMENT_FILE_VARIABLE) or None,
     )
+
+
+def is_event(name: str, data: bytes) -> bool:
+    """Tell whether the client itself calls an event so, whether or not grove handles it.
+
+    Args:
+        name: The event's name, as given on the command line.
+        data: What the client wrote.
+
+    Returns:
+        Whether the payload is of that event.
+    """
+    try:
+        event = _text(_load(data), "hook_event_name")
+    except CodecError:
+        return False
+    return bool(event) and name.replace("-", "") == event.lower()
 
 
 def context_answer(event: HookEvent, text: str) -> Answer:
@@ -152,8 +173,18 @@ def _text(payload: Mapping[str, Any], name: str) -> str:
     return _get(payload, name, str, "")
 
 
+def _path(payload: Mapping[str, Any], name: str) -> str:
+    """A path as text; empty when the kernel would not take it."""
+    text = _text(payload, name)
+    try:
+        return "" if b"\0" in os.fsencode(text) else text
+    except UnicodeEncodeError:
+        return ""
+
+
 def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() else None
+    plain = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+    return int(text) if plain else None
 
 
 def _source(payload: Mapping[str, Any]) -> StartSource:

@@ -1,13 +1,14 @@
 """The memory backends of a project as one library: routing by scope, searching all of them."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeGuard, TypeVar
 
 from attrs import evolve, frozen
 
 from grove_core.errors import BackendError, LearningNotFoundError, UnsupportedError
+from grove_core.memory.unopened import UnopenedBackend
+from grove_core.memory.untrusted import cleaned, is_hit, is_learning
 from grove_core.model.learning import Learning, LearningStatus, Scope
 from grove_core.model.memory import (
     Capability,
@@ -21,13 +22,13 @@ from grove_core.model.memory import (
 )
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec, MemoryBackend
 from grove_core.plugins.facade import Plugins, Provided
-from grove_core.reflection.limits import DETAIL_LENGTH_MAX, SUMMARY_LENGTH_MAX
-from grove_core.text import one_line, remove_invisible, shorten
 
 DETECT_SECONDS: Final = 0.5
 OPEN_SECONDS: Final = 2.0
 WRITE_SECONDS: Final = 5.0
 READ_SECONDS: Final = 5.0
+
+T = TypeVar("T")
 
 
 @frozen(kw_only=True)
@@ -180,7 +181,17 @@ class MemoryLibrary:
                 ),
                 None,
             )
-        return next(iter(self.project_backends), None)
+        return self._primary
+
+    @cached_property
+    def _primary(self) -> OpenBackend | None:
+        """The primary backend; no other takes its place when it cannot be opened."""
+        for state in self.states:
+            if state.is_primary:
+                opened = (one for one in self.project_backends if one.state is state)
+                closed = UnopenedBackend(state.spec.name)
+                return next(opened, OpenBackend(state=state, area=Area.PROJECT, backend=closed))
+        return None
 
     def write(self, target: OpenBackend, learning: Learning) -> Receipt | None:
         """Write a learning.
@@ -192,14 +203,18 @@ class MemoryLibrary:
         Returns:
             The receipt, or ``None`` when the backend failed, which has then been reported.
         """
-        receipt = self._plugins.call(
+        receipt: object = self._plugins.call(
             target.state.provided,
             target.backend.write,
             learning,
             seconds=WRITE_SECONDS,
             default=None,
         )
-        return receipt if isinstance(receipt, Receipt) else None
+        if isinstance(receipt, Receipt):
+            return receipt
+        if receipt is not None:
+            self._plugins.complain(target.state.provided, "write", "returned no Receipt")
+        return None
 
     def search(
         self, query: Query, filters: Filters, *, seconds: float = READ_SECONDS
@@ -224,15 +239,13 @@ class MemoryLibrary:
                 seconds=seconds,
                 default=(),
             )
-            for hit in hits:
-                if not isinstance(hit, Hit) or not filters.admit(hit.learning):
+            for hit in self._sound(opened, "search", hits, is_hit):
+                if not filters.admit(hit.learning):
                     continue
-                cleaned = FoundLearning(
-                    hit=_cleaned(hit), backend=opened.backend.name, area=opened.area
-                )
+                one = FoundLearning(hit=cleaned(hit), backend=opened.backend.name, area=opened.area)
                 known = found.get(hit.learning.id)
-                if known is None or cleaned.hit.relevance > known.hit.relevance:
-                    found[hit.learning.id] = cleaned
+                if known is None or one.hit.relevance > known.hit.relevance:
+                    found[hit.learning.id] = one
         ordered = sorted(found.values(), key=lambda one: -one.hit.relevance)
         return ordered[: filters.limit]
 
@@ -246,16 +259,22 @@ class MemoryLibrary:
             The learning, or ``None``.
         """
         for opened in self._with(Capability.GET):
-            learning = self._plugins.call(
-                opened.state.provided,
-                opened.backend.get,
-                learning_id,
-                seconds=READ_SECONDS,
-                default=None,
-            )
-            if isinstance(learning, Learning):
+            learning = self._get(opened, learning_id)
+            if learning is not None:
                 return _located(learning, opened)
         return None
+
+    def _get(self, opened: OpenBackend, learning_id: str) -> Learning | None:
+        learning = self._plugins.call(
+            opened.state.provided,
+            opened.backend.get,
+            learning_id,
+            seconds=READ_SECONDS,
+            default=None,
+        )
+        return next(
+            iter(self._sound(opened, "get", [learning] if learning else [], is_learning)), None
+        )
 
     def iterate(self) -> Iterator[FoundLearning]:
         """Go through the learnings of all backends that can list theirs.
@@ -267,7 +286,8 @@ class MemoryLibrary:
             learnings = self._plugins.call(
                 opened.state.provided, _listed(opened.backend), seconds=READ_SECONDS, default=()
             )
-            yield from (_located(one, opened) for one in learnings if isinstance(one, Learning))
+            for learning in self._sound(opened, "iterate", learnings, is_learning):
+                yield _located(learning, opened)
 
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
         """Archive, restore or supersede a learning wherever it lies.
@@ -286,7 +306,7 @@ class MemoryLibrary:
             UnsupportedError: The backend that has it cannot change a status.
         """
         for opened in self._with(Capability.GET):
-            if opened.backend.get(learning_id) is None:
+            if self._get(opened, learning_id) is None:
                 continue
             if Capability.SET_STATUS not in opened.backend.capabilities:
                 raise UnsupportedError(
@@ -336,9 +356,37 @@ class MemoryLibrary:
             seconds=OPEN_SECONDS,
             default=None,
         )
-        if not isinstance(backend, MemoryBackend):
+        if backend is None:
+            return None
+        complaint = self._plugins.call(
+            state.provided, _complaint_about, backend, seconds=OPEN_SECONDS, default="is broken"
+        )
+        if complaint:
+            self._plugins.complain(state.provided, f"open of {state.spec.name}", complaint)
             return None
         return OpenBackend(state=state, area=area, backend=backend)
+
+    def _sound(
+        self,
+        opened: OpenBackend,
+        what: str,
+        answer: object,
+        is_sound: Callable[[object], TypeGuard[T]],
+    ) -> Sequence[T]:
+        """Take what can be used of a backend's answer; the rest is reported."""
+        if not isinstance(answer, list | tuple):
+            self._plugins.complain(
+                opened.state.provided, what, f"returned {type(answer).__name__} instead of a list"
+            )
+            return ()
+        sound = [one for one in answer if is_sound(one)]
+        if len(sound) < len(answer):
+            self._plugins.complain(
+                opened.state.provided,
+                what,
+                "returned a learning whose fields are not as they should be",
+            )
+        return sound
 
     def _context_for(self, name: str, area: Area) -> BackendContext:
         return evolve(self._context, area=area, settings=self._settings.get(name))
@@ -361,28 +409,26 @@ def _judge(
     )
 
 
+def _complaint_about(backend: object) -> str:
+    """Tell what is wrong with a backend; its properties are the plugin's code and may raise."""
+    if not isinstance(backend, MemoryBackend):
+        return f"returned {type(backend).__name__}, which lacks methods of MemoryBackend"
+    name: object = backend.name
+    capabilities: object = backend.capabilities
+    if not isinstance(name, str):
+        return "returned a backend whose name is no text"
+    if not isinstance(capabilities, frozenset):
+        return "returned a backend whose capabilities are no frozenset"
+    return ""
+
+
 def _listed(backend: MemoryBackend) -> Callable[[], Sequence[Learning]]:
     return lambda: tuple(backend.iterate())
 
 
 def _located(learning: Learning, opened: OpenBackend) -> FoundLearning:
-    hit = _cleaned(Hit(learning=learning, relevance=1.0))
+    hit = cleaned(Hit(learning=learning, relevance=1.0))
     return FoundLearning(hit=hit, backend=opened.backend.name, area=opened.area)
-
-
-def _cleaned(hit: Hit) -> Hit:
-    """Bound and clean what a backend returned; it may have come from anywhere."""
-    learning = hit.learning
-    relevance = hit.relevance if math.isfinite(hit.relevance) else 0.0
-    return evolve(
-        hit,
-        relevance=min(1.0, max(0.0, relevance)),
-        learning=evolve(
-            learning,
-            summary=shorten(one_line(remove_invisible(learning.summary)), SUMMARY_LENGTH_MAX),
-            detail=shorten(remove_invisible(learning.detail), DETAIL_LENGTH_MAX),
-        ),
-    )
 
 
 def queued_receipt(learning: Learning, backend: str) -> Receipt:

@@ -60,7 +60,9 @@ class Outbox:
             "root": str(root),
             "queued_at": format_instant(now),
         }
-        content = json.dumps(document, ensure_ascii=False, indent=1).encode()
+        # Paths may hold bytes that are no UTF-8; json reads such surrogates back.
+        text = json.dumps(document, ensure_ascii=False, indent=1)
+        content = text.encode("utf-8", "surrogatepass")
         files.replace(self._directory / f"{learning.id}{_SUFFIX}", content)
 
     def entries(self, root: Path | None = None) -> Sequence[OutboxEntry]:
@@ -111,5 +113,5 @@ def _read(path: Path) -> OutboxEntry | None:
             root=str(document["root"]),
             path=path,
         )
-    except (CodecError, StorageError, ValueError, KeyError, TypeError):
+    except (CodecError, StorageError, ValueError, KeyError, TypeError, RecursionError):
         return None

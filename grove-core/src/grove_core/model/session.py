@@ -19,7 +19,6 @@ class EventType(Enum):
 
     SESSION_START = "session_start"
     SESSION_END = "session_end"
-    STATE_RECOVERED = "state_recovered"
     TICKET_DETECTED = "ticket_detected"
     BACKEND_DETECTED = "backend_detected"
     LEARNINGS_INJECTED = "learnings_injected"

@@ -205,6 +205,16 @@ class Plugins:
             self._problems.add(provided.source, what, describe_error(error))
             return default
 
+    def complain(self, provided: Provided[Any], what: str, detail: str) -> None:
+        """Report something that a plugin did wrong without raising, such as a senseless answer.
+
+        Args:
+            provided: The descriptor, or another object of the plugin.
+            what: What was being done.
+            detail: What happened.
+        """
+        self._problems.add(provided.source, what, detail)
+
     def load_all(self) -> None:
         """Load every plugin and ask for all it offers, so that the report is complete."""
         self._manager.plugins(GROUPS)

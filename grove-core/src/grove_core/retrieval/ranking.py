@@ -18,6 +18,8 @@ RECENCY_FLOOR: Final = 0.1
 PRIOR_SHOWINGS: Final = 4.0
 PRIOR_HIT_RATE: Final = 0.5
 BOOST_FLOOR: Final = 0.4
+# Shown so often and never used, a learning no longer becomes younger by being shown.
+UNUSED_SHOWINGS: Final = 5
 # Below this nothing is shown: one keyword in a fresh learning scores about 0.2.
 SCORE_FLOOR: Final = 0.15
 MOST_WITHOUT_QUERY: Final = 3
@@ -107,11 +109,14 @@ def last_verified(learning: Learning, stats: LearningStats | None) -> datetime:
         stats: How it has fared, if anything is known.
 
     Returns:
-        The latest of these instants.
+        The latest of these instants; one that was shown often and never used is not kept fresh by
+        being shown.
     """
     known = [learning.timestamp]
     if stats is not None:
-        known += [moment for moment in (stats.last_surfaced, stats.last_referenced) if moment]
+        ignored = stats.surfaced >= UNUSED_SHOWINGS and not stats.referenced
+        moments = (None if ignored else stats.last_surfaced, stats.last_referenced)
+        known += [moment for moment in moments if moment]
     return max(known)
 
 

@@ -1,0 +1,286 @@
+"""Whatever goes wrong, work goes on, and a line is left where a person will find it."""
+
+import json
+import subprocess
+
+import pytest
+
+EVENTS = [
+    "SessionStart",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "TaskCompleted",
+    "Stop",
+    "SessionEnd",
+]
+CORRUPT = [b"{", b"[1, 2]", b'{"id": "session-1"}', b"\xff\xfe\x00"]
+
+
+@pytest.fixture
+def agent(beads):
+    return beads.agent()
+
+
+def sessions(world):
+    folder = world.grove_home / "sessions"
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+def assert_ignored(world, done, *words):
+    """Nothing was said or remembered, apart from one line in the log."""
+    assert (done.code, done.stdout, done.stderr) == (0, "", "")
+    assert world.log("crash.log") == ""
+    (line,) = world.log().splitlines()
+    for word in ("WARNING", *words):
+        assert word in line
+    assert sessions(world) == []
+    (world.grove_home / "grove.log").unlink()
+
+
+# --- input --------------------------------------------------------------------------------------
+
+
+def test_unusable_input_is_ignored(world):
+    for event, data in [
+        ("Stop", b""),
+        ("Stop", b"{"),
+        ("Stop", b"\xff\xfe"),
+        ("SessionStart", b"[1]"),
+        ("PreToolUse", b"null"),
+        ("PostToolUse", b"[" * 5_000),
+        ("UserPromptSubmit", b'{"prompt": "no session"}'),
+        ("SessionEnd", b'{"session_id": 5}'),
+        ("Stop", b'{"session_id": "../../escape"}'),
+    ]:
+        done = world.hook(event, data)
+        assert_ignored(world, done, "hook=")
+
+
+def test_too_much_input_is_ignored(world):
+    payload = {"session_id": "session-1", "prompt": "x" * (16 * 1024 * 1024)}
+    process = world.start("hook", "user-prompt-submit")
+    out, err = process.communicate(json.dumps(payload).encode())
+    assert (process.returncode, out, err) == (0, b"", b"")
+    assert "16 MiB" in world.log()
+    assert sessions(world) == []
+
+
+def test_usage_errors_are_no_blocks(world):
+    stop = json.dumps({"session_id": "session-1", "hook_event_name": "Stop"})
+    for words in [("stpo",), ("Stop",), ("--nonsense",), (), ("", "stop"), ("stop it",)]:
+        assert_ignored(world, world.grove("hook", *words, stdin=stop))
+
+
+def test_help_is_help(world):
+    done = world.grove("hook", "--help")
+    assert done.code == 0
+    assert "post-tool-use-failure" in done.stdout
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_an_unknown_session_is_made_quietly(beads, event):
+    """The plugin was installed in mid-session; a hook may come with nothing but the id."""
+    fields = ["transcript_path", "cwd", "prompt_id", "permission_mode", "prompt", "source"]
+    fields += ["tool_name", "tool_input", "tool_use_id", "tool_response", "error", "reason"]
+    fields += ["task_id", "task_subject", "stop_hook_active", "background_tasks", "agent_id"]
+    nothing = dict.fromkeys(fields)
+    agent = beads.agent()
+    for payload in ({}, nothing, {**dict.fromkeys(fields, [5]), "unknown": {}}):
+        done = beads.hook(event, {"session_id": "session-1", **payload})
+        assert (done.code, done.stdout, done.stderr) == (0, "", "")
+    assert beads.log() == beads.log("crash.log") == ""
+    agent.closes("bd-1")
+    agent.is_blocked()
+
+
+def test_a_directory_that_is_gone(beads, agent):
+    gone = str(beads.folder / "gone")
+    for event in ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"):
+        done = agent.send(event, cwd=gone)
+        assert (done.code, done.stdout, done.stderr) == (0, "", "")
+    assert beads.log("crash.log") == ""
+
+
+def test_nobody_reads_the_answer(beads, agent):
+    agent.closes("bd-1")
+    payload = json.dumps({"session_id": "session-1", "cwd": str(beads.project)})
+    process = beads.start("hook", "stop")
+    process.stdout.close()
+    process.stderr.close()
+    process.stdin.write(payload.encode())
+    process.stdin.close()
+    assert process.wait(timeout=30) == 2
+    assert beads.log("crash.log") == ""
+
+
+# --- grove's own files --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("content", CORRUPT)
+def test_unreadable_state_lets_go_and_is_named(beads, agent, content):
+    agent.starts()
+    agent.closes("bd-1")
+    path = beads.grove_home / "sessions" / "session-1.json"
+    path.write_bytes(content)
+    let_go = agent.stops()
+    assert let_go.code == 0
+    assert "may be owed" in let_go.stderr
+    aside = beads.grove_home / "sessions" / "session-1.json.corrupt-1"
+    assert aside.read_bytes() == content
+    assert str(aside) in beads.log()
+    agent.ends()
+    context = beads.agent("session-2").starts()
+    assert "session-1" in context
+    assert str(aside) in context
+
+
+def test_unreadable_state_is_named_when_its_session_goes_on(beads, agent):
+    agent.closes("bd-1")
+    path = beads.grove_home / "sessions" / "session-1.json"
+    path.write_bytes(b"{")
+    assert agent.stops().code == 0
+    aside = beads.grove_home / "sessions" / "session-1.json.corrupt-1"
+    assert str(aside) in agent.starts("resume")
+    # The second one overwrites nothing.
+    path.write_bytes(b"[")
+    assert agent.stops().code == 0
+    assert aside.read_bytes() == b"{"
+    assert aside.with_name("session-1.json.corrupt-2").read_bytes() == b"["
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_home_that_is_a_file(world, event):
+    world.grove_home.write_text("not a folder")
+    call = {"tool_name": "Bash", "tool_input": {"command": "bd close bd-1"}, "tool_use_id": "t1"}
+    payload = {"session_id": "session-1", "cwd": str(world.project), **call}
+    done = world.hook(event, payload)
+    assert done.code in (0, 3)
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+
+
+def test_a_crash_leaves_its_traceback(beads, agent):
+    beads.grove_home.mkdir()
+    (beads.grove_home / "sessions").write_text("not a folder")
+    done = agent.stops()
+    assert done.code == 3
+    crash_log = beads.grove_home / "crash.log"
+    assert str(crash_log) in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    head = crash_log.read_text().splitlines()[0]
+    for word in ("session=session-1", "hook=stop", "error="):
+        assert word in head
+    assert "Traceback" in crash_log.read_text()
+
+
+def test_a_log_that_cannot_be_written_costs_its_events_only(beads, agent, candidate):
+    (beads.project / ".grove" / "stats.log").mkdir()
+    agent.starts()
+    agent.closes("bd-1")
+    agent.is_blocked()
+    assert agent.reflects(candidate(1)).code == 0
+    agent.is_let_go()
+    assert "stats.log" in beads.log()
+
+
+def test_what_cannot_be_delivered_waits_and_is_delivered_once(beads, agent, candidate):
+    beads.learnings_file.mkdir()
+    agent.closes("bd-1")
+    agent.is_blocked()
+    done = agent.reflects(candidate(1))
+    (accepted,) = done.json["accepted"]
+    assert (done.code, accepted["status"]) == (0, "queued")
+    agent.is_let_go()
+    assert beads.grove("status", "--json").json["outbox"] == [accepted["id"]]
+    beads.learnings_file.rmdir()
+    second = agent.reflects(candidate(2)).json["accepted"][0]
+    agent.reflects(candidate(3))
+    assert sorted(beads.learning_ids()[:2]) == sorted([accepted["id"], second["id"]])
+    assert len(beads.learning_ids()) == 3
+    assert beads.grove("status", "--json").json["outbox"] == []
+
+
+# --- plugins and programs -----------------------------------------------------------------------
+
+
+def test_a_late_hook_is_ended(beads, agent):
+    """A plugin hangs where no time limit of its own is shorter than the hook's deadline."""
+    beads.install_plugin("hanging", "import time\ntime.sleep(30)\n")
+    agent.variables["GROVE_HOOKS_DEADLINE_MS"] = "300"
+    for event, fields in (("SessionStart", {"source": "startup"}), ("SessionEnd", {})):
+        done = agent.send(event, **fields)
+        assert (done.code, done.stdout, done.stderr) == (0, "", "")
+        (line,) = beads.log().splitlines()
+        assert "deadline" in line
+        assert "session=session-1" in line
+        (beads.grove_home / "grove.log").unlink()
+
+
+NOISE = """
+import os, sys
+from grove_core import TicketProbe, hookimpl
+
+@hookimpl
+def grove_ticket_probes():
+    print('{"hookSpecificOutput": {"permissionDecision": "allow"}}')
+    os.system("echo '{\\"decision\\": \\"block\\"}'; echo noise >&2")
+    sys.stderr.write("more noise")
+    return []
+"""
+FAULTS = {
+    "import": "raise RuntimeError('broken at import')",
+    "exit": "raise SystemExit(2)",
+    "syntax": "def (",
+    "raises": "from grove_core import hookimpl\n@hookimpl\ndef grove_ticket_probes():\n    1 / 0",
+    "nonsense": "from grove_core import hookimpl\n@hookimpl\ndef grove_ticket_probes():\n    return 5",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_broken_plugin_costs_nothing_but_itself(beads, agent, fault):
+    beads.install_plugin("stranger", FAULTS[fault], group="grove.tickets")
+    agent.starts()
+    agent.closes("bd-1")
+    agent.is_blocked()
+    assert "stranger 1.0" in beads.log()
+    assert beads.log("crash.log") == ""
+
+
+def test_what_a_plugin_prints_never_reaches_the_client(beads, agent):
+    beads.install_plugin("noise", NOISE, group="grove.tickets")
+    assert agent.starts() == ""
+    agent.closes("bd-1")
+    assert agent.is_blocked().startswith("grove: ")
+
+
+def test_a_git_that_hangs_holds_nobody_up(world):
+    world.initialise()
+    world.make_git()
+    agent = world.agent()
+    agent.starts()
+    git = world.others / "bin" / "git"
+    git.parent.mkdir(parents=True)
+    git.write_text("#!/bin/sh\nexec sleep 30\n")
+    git.chmod(0o755)
+    world.environment["PATH"] = f"{git.parent}:{world.environment['PATH']}"
+    (world.project / "app.py").write_text("line\n" * 100)
+    agent.is_let_go()
+
+
+def test_the_lock_of_a_session_is_not_waited_for_for_ever(beads, agent):
+    """A process that hangs while it holds a session's lock costs one answer, not the session."""
+    agent.closes("bd-1")
+    path = beads.grove_home / "sessions" / "session-1.json"
+    holder = subprocess.Popen(["flock", path, "cat"], stdin=subprocess.PIPE)
+    try:
+        while subprocess.run(["flock", "-n", path, "true"], check=False).returncode == 0:
+            pass
+        agent.variables["GROVE_HOOKS_DEADLINE_MS"] = "300"
+        done = agent.stops()
+        assert (done.code, done.stderr) == (0, "")
+        assert "deadline" in beads.log()
+    finally:
+        holder.communicate()
+    agent.is_blocked()

@@ -1,0 +1,257 @@
+"""A plugin by somebody else: built as a wheel, installed beside ours, found, ordered and used.
+
+The plugin is the one that the documentation builds up. Beside it stands another one that cannot be
+imported.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "grove-backend-jsonfile"
+FIRST = 'backends.primary = "jsonfile"\n'
+LISTED = '[backends]\ndiscovery = ["jsonfile", "config", "markdown"]\n'
+
+
+def code_lines(path):
+    return [line for line in path.read_text().splitlines() if line.strip()]
+
+
+def entries(done):
+    assert done.code == 0, done.stderr
+    return {(entry["group"], entry["name"]): entry for entry in done.json["plugins"]}
+
+
+def active(project):
+    """The backends in use, the primary one first."""
+    backends = project.grove("backends", "--json").json["backends"]
+    first = [backend["name"] for backend in backends if backend["primary"]]
+    return first + [
+        backend["name"] for backend in backends if backend["active"] and not backend["primary"]
+    ]
+
+
+@pytest.fixture
+def project(project_of, crowd):
+    """A project that has the file by which the example detects itself."""
+    project = project_of(crowd)
+    (project.root / "learnings.json").write_text("{}\n")
+    return project
+
+
+# --- size ---------------------------------------------------------------------------------------
+
+
+def test_a_minimal_backend_plugin_is_small():
+    """Twelve lines of Python besides the backend class, and eight of TOML."""
+    assert len(code_lines(EXAMPLE / "grove_backend_jsonfile" / "__init__.py")) <= 12
+    assert len(code_lines(EXAMPLE / "pyproject.toml")) <= 8
+
+
+def test_the_example_uses_public_names_only():
+    for path in EXAMPLE.rglob("*.py"):
+        assert "grove_core." not in path.read_text(), path
+
+
+# --- found --------------------------------------------------------------------------------------
+
+
+def settle(environment, seconds):
+    """Makes an environment look as if nothing had been installed since then."""
+    os.utime(environment.site_packages, (seconds, seconds))
+
+
+def test_an_installation_is_seen_at_once_and_so_is_a_removal(
+    tmp_path, new_environment, project_of, wheel, example_wheel
+):
+    environment = new_environment(tmp_path / "environment", wheel("grove-core"))
+    project = project_of(environment)
+    settle(environment, 1_000_000_000)
+    assert entries(project.grove("plugins", "--json")) == {}
+    (cache,) = (project.grove_home / "cache").glob("plugins-*.json")
+    assert json.loads(cache.read_text())["plugins"] == []
+
+    environment.install(example_wheel)
+    (key,) = entries(project.grove("plugins", "--json"))
+    assert key == ("grove.backends", "jsonfile")
+    settle(environment, 1_000_000_001)
+    (key,) = entries(project.grove("plugins", "--json"))
+    assert key == ("grove.backends", "jsonfile")
+
+    environment.uninstall("grove-backend-jsonfile")
+    assert entries(project.grove("plugins", "--json")) == {}
+
+
+def test_it_is_listed_with_distribution_version_and_hooks(project):
+    found = entries(project.grove("plugins", "--json"))["grove.backends", "jsonfile"]
+    assert found["distribution"] == "grove-backend-jsonfile"
+    assert found["version"] == "1.0"
+    assert found["state"] == "active"
+    assert found["hooks"] == ["grove_commands", "grove_learning_written", "grove_memory_backends"]
+    lines = project.grove("plugins").stdout.splitlines()
+    (line,) = (line for line in lines if " jsonfile " in line)
+    assert "grove-backend-jsonfile 1.0" in line
+
+
+# --- ordered ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ("", ["markdown", "jsonfile"]),
+        (FIRST, ["jsonfile", "markdown"]),
+        (LISTED, ["jsonfile", "markdown"]),
+        (LISTED + "[backends.overrides]\nmarkdown = false\n", ["jsonfile"]),
+        (FIRST + "[backends.overrides]\njsonfile = false\n", ["markdown"]),
+    ],
+)
+def test_configuration_gives_the_order(project, config, expected):
+    project.configure(config)
+    assert active(project) == expected
+
+
+def test_it_takes_no_part_where_it_does_not_detect_itself(project):
+    (project.root / "learnings.json").unlink()
+    project.configure(FIRST)
+    assert active(project) == ["markdown"]
+
+
+# --- used ---------------------------------------------------------------------------------------
+
+
+def stored(project):
+    return json.loads((project.root / "learnings.json").read_text())
+
+
+def test_learnings_go_in_and_come_back(project, candidate):
+    project.configure(FIRST)
+    project.ticket("shop-1", "Orders report takes 40 seconds", "in_progress")
+    assert project.hook("session-start", source="startup").context == ""
+    project.close("shop-1", "Orders report takes 40 seconds")
+    assert project.hook("stop").code == 2
+
+    answer = project.reflect(candidate)
+    assert answer.code == 0, answer
+    ((learning_id, learning),) = stored(project).items()
+    assert learning["summary"] == candidate["summary"]
+    assert learning["ticket_id"] == "shop-1"
+    assert not (project.root / ".grove" / "learnings.md").exists()
+    assert (project.root / "learnings.log").read_text() == f"{learning_id}\n"
+    assert project.hook("stop").code == 0
+    assert project.hook("session-end", reason="other").code == 0
+
+    found = project.grove("search", "--quiet", "prefetched orders")
+    assert found.stdout == f"{learning_id}\n"
+    shown = project.grove("show", learning_id)
+    assert candidate["detail"] in " ".join(shown.stdout.split())
+
+    project.ticket("shop-2", "Orders export is slow, too", "in_progress", number=2)
+    context = project.hook("session-start", "tuesday", source="startup").context
+    assert learning_id in context
+    assert candidate["summary"] in context
+
+
+def test_its_command_is_a_command_of_grove(project, candidate):
+    assert "jsonfile-count" in project.grove("--help").stdout
+    assert project.grove("jsonfile-count").stdout == "0\n"
+    project.configure(FIRST)
+    project.hook("session-start", source="startup")
+    assert project.reflect(candidate).code == 0
+    assert project.grove("jsonfile-count").stdout == "1\n"
+
+
+def test_its_observer_hears_of_learnings_in_other_backends(project, candidate):
+    """It then has nothing to do: the learning went into the markdown file."""
+    project.configure("")
+    project.hook("session-start", source="startup")
+    assert project.reflect(candidate).code == 0
+    assert stored(project) == {}
+    assert not (project.root / "learnings.log").exists()
+
+
+# --- a broken neighbour -------------------------------------------------------------------------
+
+BROKEN = [
+    ("grove.tickets", "broken-tracker"),
+    ("grove.backends", "broken-store"),
+    ("grove.plugins", "broken"),
+]
+
+
+def test_what_cannot_be_imported_is_named(project):
+    found = entries(project.grove("plugins", "--json"))
+    for key in BROKEN:
+        assert found[key]["state"] == "failed", key
+        assert found[key]["distribution"] == "grove-broken"
+        assert found[key]["version"] == "6.6.6"
+        assert "broken on purpose" in found[key]["detail"]
+    problems = project.grove("plugins", "--json").json["problems"]
+    assert {problem["what"] for problem in problems} == {"load"}
+    assert all(problem["plugin"].startswith("grove-broken 6.6.6 (") for problem in problems)
+    assert "broken on purpose" in project.grove("plugins").stdout
+
+
+def test_what_cannot_be_imported_does_no_harm_to_hooks(project, candidate):
+    project.ticket("shop-1", "Orders report takes 40 seconds", "in_progress")
+    project.configure("")
+    assert project.hook("session-start", source="startup").code == 0
+    for done in project.close("shop-1", "Orders report takes 40 seconds"):
+        assert (done.code, done.stdout, done.stderr) == (0, "", "")
+    blocked = project.hook("stop")
+    assert blocked.code == 2
+    assert "broken" not in blocked.stderr
+    assert project.reflect(candidate).code == 0
+    assert project.hook("stop").code == 0
+    assert "grove-broken 6.6.6" in (project.grove_home / "grove.log").read_text()
+    assert not (project.grove_home / "crash.log").exists()
+
+
+# --- switched off -------------------------------------------------------------------------------
+
+
+def states(done):
+    return {name: entry["state"] for (_, name), entry in entries(done).items()}
+
+
+def test_an_empty_variable_switches_all_plugins_off(project):
+    found = states(project.grove("plugins", "--json", GROVE_PLUGINS=""))
+    assert set(found.values()) == {"blocked"}
+    assert {"markdown", "jsonfile", "broken"} <= set(found)
+    assert project.grove("jsonfile-count", GROVE_PLUGINS="").code == 2
+
+
+def test_the_variable_names_the_only_plugins(project):
+    found = states(project.grove("plugins", "--json", GROVE_PLUGINS="jsonfile,markdown"))
+    assert {name for name, state in found.items() if state == "active"} == {"jsonfile", "markdown"}
+    assert {state for name, state in found.items() if name not in {"jsonfile", "markdown"}} == {
+        "blocked"
+    }
+
+
+def test_the_option_switches_all_plugins_off(project):
+    found = states(project.grove("--no-plugins", "plugins", "--json"))
+    assert set(found.values()) == {"blocked"}
+    assert project.grove("--no-plugins", "jsonfile-count").code == 2
+    assert "jsonfile-count" not in project.grove("--no-plugins", "--help").stdout
+
+
+def test_hooks_let_the_work_go_on_without_plugins(project):
+    off = {"GROVE_PLUGINS": ""}
+    project.configure("")
+    project.ticket("shop-1", "Orders report takes 40 seconds", "in_progress")
+    started = project.hook("session-start", source="startup", variables=off)
+    assert (started.code, started.stderr) == (0, "")
+    stopped = project.hook("stop", variables=off)
+    assert (stopped.code, stopped.stderr) == (0, "")
+
+
+def test_the_environment_is_not_the_one_that_runs_the_tests(project):
+    code = "import sys, grove_backend_jsonfile, grove_core; print(sys.prefix, grove_core.__file__)"
+    prefix = str(project.environment.folder)
+    answer = project.python(code).stdout
+    assert answer.startswith(f"{prefix} {prefix}")
+    assert prefix != sys.prefix

@@ -1,0 +1,249 @@
+"""Our wheels: what is in them, and that they work where nothing of the checkout is in sight."""
+
+import json
+import tomllib
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = sorted(path.parent.name for path in ROOT.glob("grove-*/pyproject.toml"))
+EXTENSIONS = [package for package in PACKAGES if package != "grove-core"]
+EVENTS = [
+    "session-start",
+    "user-prompt-submit",
+    "pre-tool-use",
+    "post-tool-use",
+    "post-tool-use-failure",
+    "task-completed",
+    "stop",
+    "session-end",
+]
+# What commands are called with that want something; all others are called as they are.
+ARGUMENTS = {
+    "skip": ["nothing was learned here"],
+    "observe": ["the export is slow, too"],
+    "ref": ["cl_20260206_k3f9a2"],
+    "search": ["orders"],
+    "show": ["cl_20260206_k3f9a2"],
+    "hook": ["stop"],
+}
+
+
+def metadata(archive):
+    (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
+    return Parser().parsestr(archive.read(name).decode())
+
+
+def declared(package):
+    return tomllib.loads((ROOT / package / "pyproject.toml").read_text())["project"]
+
+
+# --- what is in them ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_wheel_holds_the_package_and_nothing_else(wheel, package):
+    module = package.replace("-", "_")
+    source = ROOT / package / "src"
+    expected = {
+        str(path.relative_to(source))
+        for path in (source / module).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    information = f"{module}-{declared(package)['version']}.dist-info"
+    expected |= {
+        f"{information}/{name}"
+        for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")
+    }
+    with zipfile.ZipFile(wheel(package)) as archive:
+        assert set(archive.namelist()) == expected
+        licence = archive.read(f"{information}/licenses/LICENSE")
+    assert f"{module}/py.typed" in expected
+    assert licence == (ROOT / "LICENSE").read_bytes()
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_wheel_says_what_the_project_file_says(wheel, package):
+    project = declared(package)
+    with zipfile.ZipFile(wheel(package)) as archive:
+        found = metadata(archive)
+        (name,) = (each for each in archive.namelist() if each.endswith("/entry_points.txt"))
+        text = archive.read(name).decode()
+    assert found["Name"] == package
+    assert found["Version"] == project["version"]
+    assert found["Requires-Python"] == ">=3.11"
+    assert found["License-Expression"] == "Apache-2.0"
+    assert found["Description-Content-Type"] == "text/markdown"
+    groups = dict(project.get("entry-points", {}))
+    if "scripts" in project:
+        groups["console_scripts"] = project["scripts"]
+    lines = [line for line in text.splitlines() if line]
+    expected = []
+    for group in sorted(groups, key=lambda group: lines.index(f"[{group}]")):
+        expected += [f"[{group}]", *(f"{key} = {value}" for key, value in groups[group].items())]
+    assert sorted(lines) == sorted(expected)
+
+
+def test_extras_of_core_name_every_other_package(wheel):
+    with zipfile.ZipFile(wheel("grove-core")) as archive:
+        found = metadata(archive)
+    extras = {name: set() for name in found.get_all("Provides-Extra")}
+    for requirement in found.get_all("Requires-Dist"):
+        what, _, condition = requirement.partition("; extra == ")
+        if condition:
+            extras[condition.strip("'\"")].add(what.partition("==")[0].strip())
+    short = {name.removeprefix("grove-").removeprefix("backend-"): {name} for name in EXTENSIONS}
+    assert extras == {**short, "all": set(EXTENSIONS)}
+
+
+@pytest.mark.parametrize("package", EXTENSIONS)
+def test_entry_points_import_beside_nothing_but_core(project_of, core_alone, wheel, package):
+    """Straight from the wheel: neither its dependencies nor another plugin are installed."""
+    targets = sorted(
+        target for group in declared(package)["entry-points"].values() for target in group.values()
+    )
+    code = f"import {', '.join(targets)}; print({targets[0]}.__file__)"
+    done = project_of(core_alone).python(code, PYTHONPATH=str(wheel(package)))
+    assert (done.code, done.stderr) == (0, "")
+    assert done.stdout.startswith(str(wheel(package)))
+
+
+# --- core alone ---------------------------------------------------------------------------------
+
+
+def test_core_alone_has_no_plugin_and_says_what_to_install(project_of, core_alone):
+    project = project_of(core_alone)
+    assert project.grove("plugins", "--json").json == {"plugins": [], "problems": []}
+    done = project.grove("plugins")
+    assert (done.code, done.stderr) == (0, "")
+    assert "pip install grove-backend-markdown grove-tickets" in done.stdout
+
+
+def commands(project):
+    code = "import json; from grove_core.cli.main import COMMANDS; print(json.dumps([*COMMANDS]))"
+    return json.loads(project.python(code).stdout)
+
+
+@pytest.mark.parametrize("initialised", [False, True], ids=["untouched", "initialised"])
+def test_core_alone_every_command_works_or_says_what_to_do(project_of, core_alone, initialised):
+    project = project_of(core_alone)
+    if initialised:
+        assert project.grove("init").code == 0
+    names = commands(project)
+    assert {"reflect", "status", "plugins"} <= set(names)
+    for name in names:
+        done = project.grove(name, *ARGUMENTS.get(name, []))
+        assert done.code in (0, 1), (name, done)
+        assert "Traceback" not in done.stderr, (name, done)
+        if done.code == 1:
+            assert done.stderr.startswith("grove: "), (name, done)
+            assert done.stdout == "", (name, done)
+
+
+def test_core_alone_every_command_has_help(project_of, core_alone):
+    project = project_of(core_alone)
+    for name in commands(project):
+        done = project.grove(name, "--help")
+        assert (done.code, done.stderr) == (0, ""), name
+        assert f"grove {name}" in done.stdout
+
+
+def test_core_alone_a_reflection_is_refused_with_words(project_of, core_alone, candidate):
+    project = project_of(core_alone)
+    assert project.grove("init").code == 0
+    assert project.hook("session-start", source="startup").code == 0
+    done = project.reflect(candidate)
+    assert done.code == 1
+    assert "grove-backend-markdown" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("initialised", [False, True], ids=["untouched", "initialised"])
+def test_core_alone_hooks_let_the_work_go_on(project_of, core_alone, initialised):
+    project = project_of(core_alone)
+    if initialised:
+        project.configure("")
+    call = {"tool_name": "Bash", "tool_input": {"command": "bd close bd-1"}, "tool_use_id": "t1"}
+    fields = {"source": "startup", "prompt": "Go on", "reason": "other", **call}
+    for event in EVENTS:
+        done = project.hook(event, **fields)
+        assert (done.code, done.stderr) == (0, ""), (event, done)
+    assert not (project.grove_home / "crash.log").exists()
+    assert (project.root / ".grove").exists() is initialised
+
+
+# --- core and plugins ---------------------------------------------------------------------------
+
+
+def listed(done):
+    assert (done.code, done.stderr) == (0, "")
+    assert done.json["problems"] == []
+    return [
+        (entry["group"], entry["name"], entry["distribution"], entry["version"], entry["state"])
+        for entry in done.json["plugins"]
+    ]
+
+
+def test_plugins_are_listed_with_distribution_and_version(project_of, usual):
+    version = declared("grove-core")["version"]
+    systems = ["tissue", "beads", "tasks", "session"]
+    assert listed(project_of(usual).grove("plugins", "--json")) == [
+        *(("grove.tickets", name, "grove-tickets", version, "active") for name in systems),
+        ("grove.backends", "markdown", "grove-backend-markdown", version, "active"),
+    ]
+
+
+def test_the_extra_named_all_brings_everything(project_of, everything):
+    project = project_of(everything)
+    found = listed(project.grove("plugins", "--json"))
+    assert {distribution for _, _, distribution, _, _ in found} == set(EXTENSIONS)
+    expected = {
+        (group, name)
+        for package in EXTENSIONS
+        for group, targets in declared(package)["entry-points"].items()
+        for name in targets
+    }
+    assert {(group, name) for group, name, *_ in found} == expected
+
+
+def test_nothing_is_imported_from_the_checkout(project_of, everything):
+    modules = ", ".join(package.replace("-", "_") for package in PACKAGES)
+    code = f"import sys, {modules}; print([m.__file__ for m in ({modules})], sys.path)"
+    done = project_of(everything).python(code)
+    assert done.code == 0, done.stderr
+    assert str(ROOT) not in done.stdout
+
+
+def test_the_gate_holds_once_from_start_to_approval(project_of, usual, candidate):
+    project = project_of(usual)
+    project.ticket("shop-1", "Orders report takes 40 seconds", "in_progress")
+    assert project.grove("init").code == 0
+    assert project.hook("session-start", source="startup").code == 0
+    for done in project.close("shop-1", "Orders report takes 40 seconds"):
+        assert done == type(done)(0, "", "")
+    blocked = project.hook("stop", stop_hook_active=False)
+    assert (blocked.code, blocked.stdout) == (2, "")
+    assert "shop-1" in blocked.stderr
+    assert project.reflect(candidate).code == 0
+    assert candidate["summary"] in (project.root / ".grove" / "learnings.md").read_text()
+    approved = project.hook("stop", stop_hook_active=True)
+    assert approved == type(approved)(0, "", "")
+    assert project.hook("session-end", reason="other").code == 0
+    project.ticket("shop-2", "Orders export is slow, too", "in_progress", number=2)
+    started = project.hook("session-start", "tuesday", source="startup")
+    assert candidate["summary"] in started.context
+
+
+def test_console_script_can_be_started_by_its_path(project_of, usual):
+    """The path holds a space and letters beyond ASCII, as PATH does in every other test here."""
+    project = project_of(usual)
+    done = project.python(
+        "import subprocess, sys; from pathlib import Path;"
+        "program = Path(sys.executable).with_name('grove');"
+        "assert ' ' in str(program) and not str(program).isascii();"
+        "sys.exit(subprocess.call([program, '--version']))"
+    )
+    assert (done.code, done.stderr) == (0, "")
+    assert done.stdout == f"grove {declared('grove-core')['version']}\n"
