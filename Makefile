@@ -45,10 +45,11 @@ test-e2e: setup ## Drive the real Claude Code client; skips where it cannot be h
 	$(BIN)/python -m pytest -n auto -m e2e tests/e2e
 
 .PHONY: lint
-lint: setup types ## Check style, layers and types.
+lint: setup ## Check style, layers and types.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory types
 
 .PHONY: types
 types: setup ## Check types only.

@@ -86,9 +86,11 @@ def test_a_debt_is_restated_first(beads, source):
     agent.is_blocked()
 
 
-def test_a_debt_of_an_ended_session_is_named_once(beads):
+@pytest.mark.parametrize("seen_at", ["its start", "its first call"])
+def test_a_debt_of_an_ended_session_is_named_once(beads, seen_at):
     agent = beads.agent()
-    agent.starts()
+    if seen_at == "its start":
+        agent.starts()
     agent.closes("bd-1")
     agent.ends()
     context = beads.agent("session-2").starts()
@@ -242,8 +244,7 @@ def test_a_reflection_names_what_was_used_and_what_was_wrong(beads, candidate):
     assert corrected[third]["superseded_by"] == new_id
     assert "superseded_by" not in corrected[SECOND]
     statuses = {
-        one["id"]: one["status"]
-        for one in beads.grove("list", "--all", "--json").json["learnings"]
+        one["id"]: one["status"] for one in beads.grove("list", "--all", "--json").json["learnings"]
     }
     assert statuses == {FIRST: "active", SECOND: "active", third: "superseded", new_id: "active"}
 
@@ -259,9 +260,7 @@ def test_events_of_personal_learnings_stay_out_of_the_project(beads, candidate):
     agent.closes("bd-1")
     mine = candidate(1, scope="personal")
     bad = candidate(2, scope="personal", summary="Mine only")
-    done = agent.reflects(
-        mine, bad, learnings_used=[{"id": FIRST}], corrections=[{"id": SECOND}]
-    )
+    done = agent.reflects(mine, bad, learnings_used=[{"id": FIRST}], corrections=[{"id": SECOND}])
     assert done.code == 0, done.stderr
     new_id = done.json["accepted"][0]["id"]
     assert done.json["accepted"][0]["location"].startswith(str(beads.grove_home))

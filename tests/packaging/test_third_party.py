@@ -210,6 +210,29 @@ def test_what_cannot_be_imported_does_no_harm_to_hooks(project, candidate):
     assert not (project.grove_home / "crash.log").exists()
 
 
+COMMANDS = """
+from grove_core import CommandSpec, hookimpl
+
+@hookimpl
+def grove_commands():
+    return [
+        CommandSpec(name="acme-gone", target="acme_gone:command", help=""),
+        CommandSpec(name="acme-bare", target="acme", help="Has no attribute."),
+        CommandSpec(name="acme-other", target="json:loads", help="Is no command."),
+    ]
+"""
+
+
+@pytest.mark.parametrize("name", ["acme-gone", "acme-bare", "acme-other"])
+def test_a_command_that_cannot_be_loaded_names_its_plugin(world, name):
+    world.install_plugin("acme", COMMANDS)
+    assert name in world.grove("--help").stdout
+    done = world.grove(name)
+    assert (done.code, done.stdout) == (1, "")
+    assert "acme 1.0 (grove.plugins:acme)" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 # --- switched off -------------------------------------------------------------------------------
 
 

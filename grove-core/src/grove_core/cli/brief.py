@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 from grove_core import gitinfo
 from grove_core.cli.invocation import Result
 from grove_core.flow.gatekeeper import ticket_of
+from grove_core.flow.own_files import own_paths, relative, without
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
 from grove_core.text import shorten
@@ -67,7 +68,8 @@ def _work(workspace: Workspace) -> tuple[list[str], list[str]]:
     tree = gitinfo.read_work_tree(top, _GIT_SECONDS)
     history = gitinfo.read_branch_history(top, _GIT_SECONDS)
     changed = (*tree.changed, *tree.untracked) if tree is not None else ()
-    return list(dict.fromkeys((*changed, *history.files))), list(history.subjects)
+    touched = relative(workspace.root, top, (*changed, *history.files))
+    return list(without(own_paths(workspace), touched)), list(history.subjects)
 
 
 def _tickets(session: Session) -> list[Ticket]:

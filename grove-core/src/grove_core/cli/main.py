@@ -3,15 +3,21 @@
 import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import rich_click as click
 
 from grove_core.cli.invocation import PLUGINS_KEY
 from grove_core.clock import now_utc
-from grove_core.errors import GroveError
+from grove_core.errors import GroveError, PluginError
+from grove_core.plugins.report import describe_error
 from grove_core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from grove_core.plugins.descriptors import CommandSpec
+    from grove_core.plugins.facade import Provided
 
 # Help lines stand here so that `grove --help` imports no command.
 COMMANDS: Final = {
@@ -46,8 +52,8 @@ class LazyGroup(click.RichGroup):
         """Give what help and completion need of a command: its name and its help line."""
         if cmd_name in COMMANDS:
             return self._stored(cmd_name, COMMANDS[cmd_name])
-        _, help_line = _plugin_commands(ctx).get(cmd_name, ("", ""))
-        return self._stored(cmd_name, help_line) if help_line else None
+        offered = _plugin_commands(ctx).get(cmd_name)
+        return self._stored(cmd_name, offered.value.help) if offered else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -55,37 +61,42 @@ class LazyGroup(click.RichGroup):
         """Import the command that is called."""
         name, command, rest = super().resolve_command(ctx, args)
         if name in COMMANDS:
-            return name, self._load(f"grove_core.cli.{name}:command"), rest
+            return name, _load(f"grove_core.cli.{name}:command"), rest
         if name is not None and command is not None:
-            return name, self._load(_plugin_commands(ctx)[name][0]), rest
+            return name, _load_offered(_plugin_commands(ctx)[name]), rest
         return name, command, rest
 
     @staticmethod
     def _stored(name: str, help_line: str) -> click.Command:
         return _StoredHelp(name=name, help=help_line, short_help=help_line)
 
-    @staticmethod
-    def _load(target: str) -> click.Command:
-        module, _, attribute = target.partition(":")
-        command = getattr(import_module(module), attribute)
-        if not isinstance(command, click.Command):
-            raise click.ClickException(f"{target} is no click command")
-        return command
+
+def _load(target: str) -> click.Command:
+    module, _, attribute = target.partition(":")
+    command = getattr(import_module(module), attribute)
+    if not isinstance(command, click.Command):
+        raise PluginError(f"{target} is no click command")
+    return command
 
 
-def _plugin_commands(ctx: click.Context) -> dict[str, tuple[str, str]]:
-    """Commands of plugins by name: target and help line."""
+def _load_offered(offered: "Provided[CommandSpec]") -> click.Command:
+    try:
+        return _load(offered.value.target)
+    except Exception as error:
+        raise click.ClickException(
+            f"{offered.source} cannot be loaded: {describe_error(error)}"
+        ) from error
+
+
+def _plugin_commands(ctx: click.Context) -> "dict[str, Provided[CommandSpec]]":
+    """Commands of plugins by name."""
     try:
         enabled = ctx.params.get("plugins", True)
         workspace = Workspace(Path.cwd(), os.environ, now_utc(), load_plugins=enabled)
         offered = workspace.plugins.commands()
     except (GroveError, OSError):
         return {}
-    return {
-        one.value.name: (one.value.target, one.value.help)
-        for one in offered
-        if one.value.name not in COMMANDS
-    }
+    return {one.value.name: one for one in offered if one.value.name not in COMMANDS}
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -112,6 +123,9 @@ def run_command_line() -> int:
     Returns:
         The exit code: 0 done, 1 could not, 2 usage.
     """
+    if isinstance(sys.stdout, TextIOWrapper):
+        # What an encoding lacks is written as its code; learnings may hold any character.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         grove(prog_name="grove", standalone_mode=True)
     except SystemExit as leaving:

@@ -7,6 +7,7 @@ from attrs import evolve
 
 from grove_core.cli.invocation import Invocation
 from grove_core.errors import SessionNotFoundError
+from grove_core.flow.lifecycle import is_over
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
 from grove_core.model.session import Session
 from grove_core.workspace import Workspace
@@ -55,7 +56,7 @@ def _live_sessions(workspace: Workspace) -> list[Session]:
     return [
         session
         for session in workspace.sessions.list(_MOST_LISTED)
-        if session.project_root == str(workspace.root) and session.ended_at is None
+        if session.project_root == str(workspace.root) and not is_over(session, workspace)
     ]
 
 

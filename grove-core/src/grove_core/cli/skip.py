@@ -43,7 +43,7 @@ def command(
     )
 
     def change(stored: Session) -> Change:
-        rested = evolve(stored, last_rejections=())
+        rested = evolve(stored, last_rejections=(), recovered_from=None)
         return Change(session=rested, events=[SkipAccepted(decision=decision)])
 
     ticket_id = ticket_of(session.gate)

@@ -46,6 +46,7 @@ def command(invocation: Invocation) -> Result:
         "home": workspace.paths.home,
         "initialised": workspace.project.initialised,
         "session": _session_document(session),
+        "installed_ticket_systems": [one.probe.name for one in systems],
         "ticket_systems": [one.probe.name for one in systems if one.takes_part],
         "active_ticket_system": next((one.probe.name for one in systems if one.is_active), None),
         "backends": backends,
@@ -109,7 +110,9 @@ def _human(
     state = "initialised" if workspace.project.initialised else "not initialised (grove init)"
     console.print(f"Project   {workspace.root} ({state})")
     console.print(f"Session   {_describe_session(session)}")
-    active = document["active_ticket_system"] or "none installed (pip install grove-tickets)"
+    active = document["active_ticket_system"] or "none is used here"
+    if not document["installed_ticket_systems"]:
+        active = "none installed (pip install grove-tickets)"
     also = [one for one in document["ticket_systems"] if one != active]
     console.print(f"Tickets   {active}{', also ' + ', '.join(also) if also else ''}")
     for backend in document["backends"] or [None]:

@@ -118,7 +118,7 @@ class BackendsSettings:
     primary: str | None = setting(None, "The backend for the project's learnings; empty for none.")
     personal: str = setting("markdown", "The backend for personal learnings.")
     overrides: Mapping[str, bool] = setting(
-        Factory(dict), "By name: false blocks a backend, true turns on what is off by default."
+        Factory(dict), "By name: false blocks a backend."
     )
 
 

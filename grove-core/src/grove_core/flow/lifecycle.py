@@ -149,7 +149,7 @@ def settle_dead_sessions(workspace: Workspace, current: str) -> list[str]:
         session = workspace.session(session_id)
         if session is None and not workspace.sessions.path(session_id).exists():
             open_sessions.remove(session_id)
-        if session is None or not _is_over(session, workspace):
+        if session is None or not is_over(session, workspace):
             continue
         after = _dismiss_stored(workspace, session)
         notice = debt_notice(after)
@@ -188,7 +188,16 @@ def debt_notice(session: Session) -> str:
     )
 
 
-def _is_over(session: Session, workspace: Workspace) -> bool:
+def is_over(session: Session, workspace: Workspace) -> bool:
+    """Tell whether a session has ended, with or without saying so.
+
+    Args:
+        session: The session.
+        workspace: The project.
+
+    Returns:
+        Whether it ended, its client is gone, or it has been idle for a day.
+    """
     if session.ended_at is not None or workspace.now - session.updated_at > IDLE_LIMIT:
         return True
     return session.process_id is not None and not _is_alive(session.process_id)

@@ -39,7 +39,8 @@ def block_reason(session: Session, most_blocks: int) -> str:
     if block <= 1:
         return _filled(full, _material(session), [], LONGEST_REASON)
     short = [reflect_command(session.id, shortened=True), *ending]
-    return _filled([head], _refusals(session.last_rejections), short, len("\n".join(full)))
+    shorter = len("\n".join(full)) - 1
+    return _filled([head], _refusals(session.last_rejections), short, shorter)
 
 
 def pending_notice(session: Session) -> str:

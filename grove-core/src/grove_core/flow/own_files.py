@@ -1,6 +1,7 @@
 """Telling a person's work from what grove, ticket systems and backends write themselves."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Final
 
 from grove_core.workspace import Workspace
@@ -34,3 +35,24 @@ def without(prefixes: Iterable[str], paths: Iterable[str]) -> tuple[str, ...]:
     """
     directories = tuple(f"{prefix.rstrip('/')}/" for prefix in prefixes)
     return tuple(path for path in paths if not f"{path}/".startswith(directories))
+
+
+def relative(root: Path, top: Path, paths: Sequence[str]) -> tuple[str, ...]:
+    """Turn paths relative to the work tree's top into paths relative to the project.
+
+    Args:
+        root: The project's root.
+        top: The work tree's top.
+        paths: Paths relative to the top.
+
+    Returns:
+        Those inside the project, each once.
+    """
+    try:
+        prefix = root.relative_to(top.resolve()).as_posix()
+    except ValueError:
+        return tuple(dict.fromkeys(paths))
+    if prefix == ".":
+        return tuple(dict.fromkeys(paths))
+    inside = (path.removeprefix(f"{prefix}/") for path in paths if path.startswith(f"{prefix}/"))
+    return tuple(dict.fromkeys(inside))

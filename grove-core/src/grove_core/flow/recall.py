@@ -1,14 +1,13 @@
 """Choosing which learnings to show, showing them, and remembering that they were shown."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 from attrs import evolve, frozen
 
 from grove_core import gitinfo
 from grove_core.flow.gatekeeper import Change, move
-from grove_core.flow.own_files import own_paths, without
+from grove_core.flow.own_files import own_paths, relative, without
 from grove_core.injection import Injection, render
 from grove_core.memory.library import FoundLearning
 from grove_core.model.events import Surfaced
@@ -26,6 +25,8 @@ from grove_core.retrieval.ranking import (
 from grove_core.tracing import event
 from grove_core.workspace import Workspace
 
+VIA_START: Final = "start"
+VIA_PROMPT: Final = "prompt"
 STATUS_SECONDS: Final = 0.15
 HISTORY_SECONDS: Final = 0.1
 SEARCH_SECONDS: Final = 1.0
@@ -71,7 +72,7 @@ def query_for_work(workspace: Workspace, ticket: Ticket | None) -> Query:
         history = gitinfo.read_branch_history(top, HISTORY_SECONDS)
         if tree is not None:
             touched = (*tree.changed, *tree.untracked, *history.files)
-            files = without(own_paths(workspace), _relative(workspace.root, top, touched))
+            files = without(own_paths(workspace), relative(workspace.root, top, touched))
             words += [*_branch_words(tree.branch), *history.subjects]
     return Query(
         text=" ".join(words),
@@ -176,6 +177,7 @@ def _remembered(
                 summary=one.hit.learning.summary,
                 score=score,
                 injected_at=workspace.now,
+                via=via,
                 personal=personal,
             )
         )
@@ -224,15 +226,3 @@ def remember(workspace: Workspace, session: Session, shown: Recall) -> str:
 def _branch_words(branch: str) -> list[str]:
     words = branch.replace("/", " ").replace("-", " ").replace("_", " ").split()
     return [word for word in words if word.lower() not in _EMPTY_BRANCH_WORDS]
-
-
-def _relative(root: Path, top: Path, paths: Sequence[str]) -> tuple[str, ...]:
-    """Turn paths relative to the work tree's top into paths relative to the project."""
-    try:
-        prefix = root.relative_to(top.resolve()).as_posix()
-    except ValueError:
-        return tuple(dict.fromkeys(paths))
-    if prefix == ".":
-        return tuple(dict.fromkeys(paths))
-    inside = (path.removeprefix(f"{prefix}/") for path in paths if path.startswith(f"{prefix}/"))
-    return tuple(dict.fromkeys(inside))

@@ -271,6 +271,7 @@ def _settle(workspace: Workspace, outcome: ReflectionOutcome, submission: Submis
             written=(*session.written, *written),
             ephemeral=(*session.ephemeral, *kept),
             last_rejections=() if outcome.opened else outcome.rejected,
+            recovered_from=None if outcome.opened else session.recovered_from,
         )
         if not outcome.opened:
             refused = event(EventType.REFLECTION_REFUSED, now, rejected=len(outcome.rejected))

@@ -93,7 +93,9 @@ def renew_baseline(workspace: Workspace, session: Session) -> Session:
     )
 
 
-def measure(workspace: Workspace, session: Session) -> tuple[SessionChange, Measurement | None]:
+def measure(
+    workspace: Workspace, session: Session
+) -> tuple[SessionChange | None, Measurement | None]:
     """Measure what a session has changed since its baseline.
 
     Args:
@@ -102,6 +104,7 @@ def measure(workspace: Workspace, session: Session) -> tuple[SessionChange, Meas
 
     Returns:
         The change, and the measurement to remember so that the same state is not measured twice.
+        Both are ``None`` when git cannot tell: its faults hold nobody up.
     """
     baseline = session.baseline
     if baseline is None:
@@ -112,13 +115,21 @@ def measure(workspace: Workspace, session: Session) -> tuple[SessionChange, Meas
         return SessionChange(lines=None if edited else 0), None
     tree = gitinfo.read_work_tree(top, STATUS_SECONDS)
     if tree is None:
-        return SessionChange(lines=None), None
+        return _not_measured(workspace, session)
     prefixes = _prefixes(workspace.root, top, baseline.excluded)
     key = _state_key(top, tree.head, without(prefixes, (*tree.changed, *tree.untracked)))
     if session.measurement is not None and session.measurement.key == key:
         return SessionChange(lines=session.measurement.lines), session.measurement
     lines = _count(top, tree, baseline, prefixes)
+    if lines is None:
+        return _not_measured(workspace, session)
     return SessionChange(lines=lines), Measurement(key=key, lines=lines)
+
+
+def _not_measured(workspace: Workspace, session: Session) -> tuple[None, None]:
+    why = "git failed or was late; what this session has changed was not measured"
+    workspace.diagnostics.log("warning", why, session=session.id)
+    return None, None
 
 
 def _count(

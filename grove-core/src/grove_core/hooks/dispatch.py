@@ -12,7 +12,7 @@ from grove_core.clock import now_utc
 from grove_core.config import SESSION_END_DEADLINE_MS
 from grove_core.diagnostics import Diagnostics
 from grove_core.errors import CodecError, StorageError
-from grove_core.hooks.fast import STDIN_LIMIT
+from grove_core.hooks import STDIN_LIMIT
 from grove_core.hooks.watchdog import Watchdog
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookEvent, HookInput
@@ -131,7 +131,13 @@ def _handle(call: HookInput, environment: Mapping[str, str], diagnostics: Diagno
 
 
 def _start(call: HookInput) -> Path:
-    return Path(call.cwd) if call.cwd else Path(os.environ.get("PWD") or "/")
+    """Find the agent's directory; the client starts hooks in it, and it may be gone by now."""
+    if call.cwd:
+        return Path(call.cwd)
+    try:
+        return Path.cwd()
+    except OSError:
+        return Path(os.environ.get("PWD") or "/")
 
 
 def _deadline_seconds(workspace: Workspace, event: HookEvent) -> float:

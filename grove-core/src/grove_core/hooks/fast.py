@@ -10,7 +10,8 @@ and every further line is a word. Without that file the full way is taken, which
 import os
 import sys
 
-STDIN_LIMIT = 16 * 1024 * 1024
+from grove_core.hooks import STDIN_LIMIT
+
 FLAG_OPEN = b"1"
 _FLAGS = (b"0", FLAG_OPEN)
 _READ_SIZE = 1024 * 1024

@@ -47,6 +47,9 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
     )
     log_dismissals(workspace, before[0], moved.session)
     workspace.prefilter.remove(call.session_id)
-    if not debt_notice(moved.session):
-        OpenSessions(workspace).remove(call.session_id)
+    open_sessions = OpenSessions(workspace)
+    if debt_notice(moved.session):
+        open_sessions.add(call.session_id)
+    else:
+        open_sessions.remove(call.session_id)
     return SILENCE

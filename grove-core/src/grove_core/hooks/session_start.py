@@ -6,9 +6,14 @@ from pathlib import Path
 from attrs import evolve
 
 from grove_core.flow.gatekeeper import Change, move
-from grove_core.flow.lifecycle import OpenSessions, new_session, settle_dead_sessions
+from grove_core.flow.lifecycle import (
+    OpenSessions,
+    debt_notice,
+    new_session,
+    settle_dead_sessions,
+)
 from grove_core.flow.messages import pending_notice
-from grove_core.flow.recall import query_for_work, recall, remember, repeat
+from grove_core.flow.recall import VIA_START, query_for_work, recall, remember, repeat
 from grove_core.flow.session_mode import applies, take_baseline
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import Answer, HookInput, StartSource
@@ -36,6 +41,8 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
     parts: list[str] = []
     if session.gate.status.owes_reflection:
         parts.append(pending_notice(session))
+    if session.recovered_from is not None:
+        parts.append(debt_notice(session))
     parts += settle_dead_sessions(workspace, session.id)
     if call.source is StartSource.COMPACT:
         parts.append(repeat(workspace, session).text)
@@ -101,7 +108,7 @@ def _export_session_id(call: HookInput) -> None:
 def _show_new(workspace: Workspace, session: Session) -> str:
     query = query_for_work(workspace, session.gate.ticket)
     limit = workspace.config.retrieval.max_injections
-    shown = recall(workspace, session, query, limit=limit, via="start")
+    shown = recall(workspace, session, query, limit=limit, via=VIA_START)
     if shown is None:
         return ""
     return remember(workspace, session, shown)

@@ -4,7 +4,7 @@ from attrs import evolve
 
 from grove_core.flow.gatekeeper import Change, move
 from grove_core.flow.lifecycle import new_session
-from grove_core.flow.recall import recall, remember
+from grove_core.flow.recall import VIA_PROMPT, recall, remember
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookInput
 from grove_core.model.memory import Query
@@ -27,11 +27,11 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
         return SILENCE
     session = _note_prompt(workspace, call)
     retrieval = workspace.config.retrieval
-    left = retrieval.max_per_session - len(session.injected)
+    left = retrieval.max_per_session - sum(one.via == VIA_PROMPT for one in session.injected)
     limit = min(retrieval.max_per_prompt, left)
     if not retrieval.on_prompt or not call.prompt.strip() or limit <= 0:
         return SILENCE
-    shown = recall(workspace, session, Query(text=call.prompt), limit=limit, via="prompt")
+    shown = recall(workspace, session, Query(text=call.prompt), limit=limit, via=VIA_PROMPT)
     if shown is None:
         return SILENCE
     return claude_code.context_answer(call.event, remember(workspace, session, shown))

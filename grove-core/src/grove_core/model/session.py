@@ -101,6 +101,7 @@ class InjectedLearning:
         summary: Its summary, for messages.
         score: Its score when it was chosen.
         injected_at: When, UTC.
+        via: How it was shown: start or prompt.
         personal: Whether it came from the personal store.
         outcome: What became of it.
     """
@@ -109,6 +110,7 @@ class InjectedLearning:
     summary: str
     score: float
     injected_at: datetime
+    via: str = "start"
     personal: bool = False
     outcome: InjectionOutcome = InjectionOutcome.PENDING
 

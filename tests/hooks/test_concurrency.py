@@ -1,0 +1,176 @@
+"""Many processes at once, and processes that are killed: nothing accepted is lost."""
+
+import json
+import random
+import re
+import time
+from subprocess import TimeoutExpired
+
+import pytest
+
+
+def run_together(world, calls):
+    """Runs many `grove` processes side by side; gives exit code and output of each, in order."""
+    with world.watched():
+        processes = []
+        for words, stdin in calls:
+            process = world.start(*words)
+            process.stdin.write(stdin.encode())
+            process.stdin.close()
+            process.stdin = None
+            processes.append(process)
+        answers = [process.communicate(timeout=120) for process in processes]
+    for _, err in answers:
+        assert b"Traceback" not in err
+    return [
+        (process.returncode, out.decode())
+        for process, (out, _) in zip(processes, answers, strict=True)
+    ]
+
+
+def copy_session(world, session_id):
+    """A further session, as if it had been started."""
+    state = {**world.session(), "id": session_id}
+    (world.grove_home / "sessions" / f"{session_id}.json").write_text(json.dumps(state))
+
+
+def whole_entries(world):
+    """The project's learnings; every entry in the file is whole."""
+    if not world.learnings_file.exists():
+        return []
+    text = world.learnings_file.read_text()
+    entries = re.split(r"^(?=### )", text, flags=re.MULTILINE)[1:]
+    for entry in entries:
+        assert re.match(r"### \[cl_\w{15}\] OrderStore\.", entry)
+        assert "- **Created:** " in entry
+        assert re.search(r"^> .*prefetch_items\(\) first\.$", entry, re.MULTILINE)
+    return [re.match(r"### \[(.*?)\]", entry).group(1) for entry in entries]
+
+
+def test_forty_observations_at_once(beads):
+    beads.agent().starts()
+    notes = [f"note {number}" for number in range(40)]
+    answers = run_together(
+        beads, [(("observe", note, "--session-id", "session-1"), "") for note in notes]
+    )
+    assert [code for code, _ in answers] == [0] * 40
+    kept = [one["note"] for one in beads.session()["observations"]]
+    assert sorted(kept) == sorted(notes)
+
+
+def test_twenty_reflections_at_once(beads, candidate):
+    """Ten sessions of one project, two processes each, every one with a learning of its own."""
+    beads.agent().starts()
+    ids = ["session-1", *(f"session-{number}" for number in range(2, 11))]
+    for session_id in ids[1:]:
+        copy_session(beads, session_id)
+    calls = []
+    for number in range(20):
+        words = ("reflect", "-q", "--session-id", ids[number % 10])
+        calls.append((words, json.dumps(candidate(number))))
+    answers = run_together(beads, calls)
+    assert [code for code, _ in answers] == [0] * 20
+    told = [out.strip() for _, out in answers]
+    assert len(set(told)) == 20
+    assert sorted(whole_entries(beads)) == sorted(told)
+    assert len(beads.events("reflection")) == 20
+    for session_id in ids:
+        assert len(beads.session(session_id)["written"]) == 2
+    assert beads.grove("list", "--json").json["total"] == 20
+
+
+def test_the_same_reflection_many_times_at_once(beads, candidate):
+    agent = beads.agent()
+    agent.closes("bd-1")
+    words = ("reflect", "-q", "--session-id", "session-1")
+    answers = run_together(beads, [(words, json.dumps(candidate(1)))] * 6)
+    assert [code for code, _ in answers] == [0] * 6
+    assert {out.strip() for _, out in answers} == set(whole_entries(beads))
+    assert len(whole_entries(beads)) == 1
+    assert len(beads.events("gate")) == 1
+    agent.is_let_go()
+
+
+def test_hooks_of_one_session_side_by_side(beads):
+    """Parallel tool calls: every close is announced and counted, and the blocks are counted."""
+    beads.agent().starts()
+
+    def send_together(event, payloads):
+        base = {"session_id": "session-1", "cwd": str(beads.project), "prompt_id": "prompt-1"}
+        return run_together(
+            beads, [(("hook", event), json.dumps({**base, **payload})) for payload in payloads]
+        )
+
+    calls = [
+        {
+            "tool_name": "Bash",
+            "tool_use_id": f"toolu_{number}",
+            "tool_input": {"command": f"bd close bd-{number}"},
+        }
+        for number in range(8)
+    ]
+    assert send_together("pre-tool-use", calls) == [(0, "")] * 8
+    announced = {one["key"] for one in beads.session()["intents"]}
+    assert announced == {call["tool_use_id"] for call in calls}
+
+    done = {"tool_response": {"stdout": "", "stderr": ""}}
+    assert send_together("post-tool-use", [{**call, **done} for call in calls]) == [(0, "")] * 8
+    assert beads.session()["intents"] == []
+    closed = {one["ticket_id"] for one in beads.session()["gate"]["cycle"]["tickets"]}
+    assert closed == {f"bd-{number}" for number in range(8)}
+
+    answers = send_together("stop", [{"background_tasks": []}] * 8)
+    assert sorted(code for code, _ in answers) == [0] * 5 + [2] * 3
+    (event,) = beads.events("gate")
+    assert (event["outcome"], event["blocks"]) == ("breaker", 3)
+
+
+@pytest.mark.parametrize("command", ["observe", "reflect"])
+def test_a_killed_process_leaves_the_old_or_the_new_state(beads, candidate, command):
+    """`kill -9` at any moment: all files stay readable, and what was told as done is there."""
+    dice = random.Random(command)  # noqa: S311 - the same moments in every run
+    agent = beads.agent()
+    agent.starts()
+
+    def begin(number):
+        words = ("observe", f"note {number}") if command == "observe" else ("reflect", "-q")
+        process = beads.start(*words, "--session-id", "session-1")
+        if command == "reflect":
+            process.stdin.write(json.dumps(candidate(number)).encode())
+        process.stdin.close()
+        process.stdin = None
+        return process
+
+    started = time.monotonic()
+    assert begin(0).wait(timeout=60) == 0
+    usual = time.monotonic() - started
+    told = {0}
+    for number in range(1, 13):
+        process = begin(number)
+        try:
+            process.communicate(timeout=usual * dice.uniform(0.5, 1.1))
+        except TimeoutExpired:
+            process.kill()
+            process.communicate()
+        if process.returncode == 0:
+            told.add(number)
+        state = beads.session()
+        assert state["id"] == "session-1"
+        beads.events()
+        if command == "observe":
+            kept = [int(one["note"].split()[1]) for one in state["observations"]]
+            assert kept == sorted(set(kept))
+        else:
+            summaries = re.findall(r"^### .*_(\d+)\(\)", beads.learnings_file.read_text(), re.M)
+            kept = [int(number) for number in summaries]
+            assert len(whole_entries(beads)) == len(set(kept)) == len(kept)
+        assert told <= set(kept)
+
+    # Whoever comes next finds no lock and nothing half done.
+    if command == "reflect":
+        number = max(kept)
+        again = agent.reflects(candidate(number), candidate(99))
+        assert again.code == 0, again.stderr
+        assert len(whole_entries(beads)) == len(kept) + 1
+    assert agent.grove("observe", "the end").code == 0
+    assert beads.log("crash.log") == ""
