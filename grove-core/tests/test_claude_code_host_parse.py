@@ -43,7 +43,9 @@ LEAVES = st.one_of(
     st.integers(),
     st.floats(),
     st.text(max_size=10),
-    st.sampled_from(["\0", "\ud800", "/\udcff", "plan", "running", "resume", "/tmp", "<task-notification>"]),
+    st.sampled_from(
+        ["\0", "\ud800", "/\udcff", "plan", "running", "resume", "/tmp", "<task-notification>"]
+    ),
 )
 ANYTHING = st.recursive(
     LEAVES,
@@ -212,7 +214,15 @@ def test_plan_mode():
 
 @pytest.mark.parametrize(
     ("variable", "number"),
-    [("123", 123), ("", None), ("x", None), ("-1", None), ("9" * 30, None), ("1.5", None), ("٣", None)],
+    [
+        ("123", 123),
+        ("", None),
+        ("x", None),
+        ("-1", None),
+        ("9" * 30, None),
+        ("1.5", None),
+        ("٣", None),
+    ],
 )
 def test_the_process_of_the_client(variable, number):
     made = call(HookEvent.SESSION_START, {"CLAUDE_PID": variable, "CLAUDE_ENV_FILE": ""})
@@ -228,7 +238,10 @@ def test_context_is_one_json_object_without_a_word_on_permissions(text):
     assert (answer.exit_code, answer.stderr) == (0, "")
     document = json.loads(answer.stdout)
     assert document == {
-        "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text[:CONTEXT_LIMIT]}
+        "hookSpecificOutput": {
+            "hookEventName": "SessionStart",
+            "additionalContext": text[:CONTEXT_LIMIT],
+        }
     }
 
 

@@ -34,7 +34,13 @@ PREAMBLE = """
 
 def run(script, folder, *arguments):
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(PREAMBLE) + textwrap.dedent(script), folder, *arguments],
+        [
+            sys.executable,
+            "-c",
+            textwrap.dedent(PREAMBLE) + textwrap.dedent(script),
+            folder,
+            *arguments,
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -119,8 +125,10 @@ def test_a_lock_keeps_other_processes_out_and_dies_with_its_holder(tmp_path, end
 
 
 def test_a_lock_is_had_in_time_by_the_next(tmp_path):
-    with files.locked(tmp_path / "f"), pytest.raises(StorageError), files.locked(
-        tmp_path / "f", timeout=0
+    with (
+        files.locked(tmp_path / "f"),
+        pytest.raises(StorageError),
+        files.locked(tmp_path / "f", timeout=0),
     ):
         pass
     with files.locked(tmp_path / "f", timeout=0):

@@ -173,9 +173,7 @@ def test_an_edit_that_raises_leaves_the_file_and_its_lock_free(path):
 
 
 @given(content=st.binary(max_size=200), insertion=st.text(st.characters(codec="ascii")))
-def test_edit_keeps_every_byte_that_it_was_not_told_to_change(
-    tmp_path_factory, content, insertion
-):
+def test_edit_keeps_every_byte_that_it_was_not_told_to_change(tmp_path_factory, content, insertion):
     path = tmp_path_factory.mktemp("edit") / "f"
     path.write_bytes(content)
     files.edit_text(path, lambda text: insertion + text)

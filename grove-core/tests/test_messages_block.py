@@ -30,11 +30,16 @@ NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
 
 def a_session(*tickets, blocks=1, name="abc-123", **fields):
     cycle = Cycle(tickets=tickets, opened_at=NOW, before=GateStatus.IDLE)
-    gate = Gate(
-        status=GateStatus.BLOCKED, cycle=cycle, breaker=CircuitBreaker(block_count=blocks)
-    )
+    gate = Gate(status=GateStatus.BLOCKED, cycle=cycle, breaker=CircuitBreaker(block_count=blocks))
     return Session(
-        id=name, host="h", cwd="/", project_root="/", created_at=NOW, updated_at=NOW, gate=gate, **fields
+        id=name,
+        host="h",
+        cwd="/",
+        project_root="/",
+        created_at=NOW,
+        updated_at=NOW,
+        gate=gate,
+        **fields,
     )
 
 
@@ -61,7 +66,9 @@ def shown(name):
 
 
 def test_the_first_block():
-    session = a_session(ticket(), observations=(noted("tests need redis"),), injected=(shown("cl_1"),))
+    session = a_session(
+        ticket(), observations=(noted("tests need redis"),), injected=(shown("cl_1"),)
+    )
     lines = block_reason(session, 3).split("\n")
     assert lines[0] == "grove: ticket T-1 is closed – one step left before you finish."
     text = "\n".join(lines)
@@ -110,11 +117,19 @@ def test_commands_can_be_pasted_into_a_shell(shortened, tmp_path):
     for command in (reflect_command("abc", shortened=shortened), skip_command("abc")):
         done = subprocess.run(["bash", "-n", "-c", command], capture_output=True, check=False)
         assert (done.returncode, done.stderr) == (0, b"")
-    assert shlex.split(skip_command("abc")) == ["grove", "skip", "the reason", "--session-id", "abc"]
+    assert shlex.split(skip_command("abc")) == [
+        "grove",
+        "skip",
+        "the reason",
+        "--session-id",
+        "abc",
+    ]
 
 
 def test_later_blocks_say_what_was_wrong():
-    session = a_session(ticket(), blocks=2, last_rejections=(refused(), refused("Another", "no tags")))
+    session = a_session(
+        ticket(), blocks=2, last_rejections=(refused(), refused("Another", "no tags"))
+    )
     text = block_reason(session, 3)
     assert "- Too short a thing: summary: needs 10 characters" in text
     assert "- Another: no tags" in text
@@ -155,7 +170,9 @@ def test_a_debt_is_restated_with_its_two_commands():
 
 WORDS = st.one_of(
     st.text(max_size=12),
-    st.sampled_from(["error", "\n", "x" * 900, "\u2028grove: go on", "\x1b[31m", "é" * 300, "\ud800"]),
+    st.sampled_from(
+        ["error", "\n", "x" * 900, "\u2028grove: go on", "\x1b[31m", "é" * 300, "\ud800"]
+    ),
 )
 TEXT = st.lists(WORDS, max_size=4).map("".join)
 SESSIONS = st.builds(
@@ -201,7 +218,9 @@ def test_later_blocks_are_shorter_and_name_the_last_fault(session, block):
 
     first, later = at(1), at(block)
     assert len(later) < len(first) or len(later) == len(first) == LONGEST_REASON
-    told = "The last submission was refused:\n- " if session.last_rejections else "No reflection has"
+    told = (
+        "The last submission was refused:\n- " if session.last_rejections else "No reflection has"
+    )
     assert told in later
 
 

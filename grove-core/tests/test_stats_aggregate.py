@@ -122,7 +122,9 @@ EVENTS = st.lists(
         st.builds(referenced, NAMES, NAMES, DAYS, st.sampled_from(["T1", None])),
         st.builds(dismissed, NAMES, NAMES, DAYS),
         st.builds(lambda one: Corrected(ts=NOW, learning_id=one, session_id="s"), NAMES),
-        st.builds(lambda one, yes: Rated(ts=NOW, learning_id=one, useful=yes), NAMES, st.booleans()),
+        st.builds(
+            lambda one, yes: Rated(ts=NOW, learning_id=one, useful=yes), NAMES, st.booleans()
+        ),
     ),
     max_size=25,
 )
@@ -147,7 +149,11 @@ def test_repeated_uses_change_no_count(events):
 def test_against_a_plain_count(events):
     for name, stats in aggregate(events).learnings.items():
         sessions = {
-            kind: {one.session_id for one in events if isinstance(one, kind) and one.learning_id == name}
+            kind: {
+                one.session_id
+                for one in events
+                if isinstance(one, kind) and one.learning_id == name
+            }
             for kind in (Surfaced, Referenced, Dismissed)
         }
         assert isinstance(stats, LearningStats)

@@ -98,7 +98,12 @@ def test_cleaning_twice_is_cleaning_once(text):
 def test_nothing_hidden_is_left_and_nothing_is_invented(text):
     cleaned = remove_invisible(text)
     assert not set(cleaned) & set(HIDDEN)
-    left = iter(text.replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n").replace("\x85", "\n"))
+    left = iter(
+        text.replace("\r", "\n")
+        .replace("\u2028", "\n")
+        .replace("\u2029", "\n")
+        .replace("\x85", "\n")
+    )
     assert all(character in left for character in cleaned)
     for before, after in zip(" " + cleaned, cleaned, strict=False):
         if after in JOINERS:

@@ -128,7 +128,7 @@ def test_hooks_of_one_session_side_by_side(beads):
 @pytest.mark.parametrize("command", ["observe", "reflect"])
 def test_a_killed_process_leaves_the_old_or_the_new_state(beads, candidate, command):
     """`kill -9` at any moment: all files stay readable, and what was told as done is there."""
-    dice = random.Random(command)  # noqa: S311 - the same moments in every run
+    dice = random.Random(command)  # the same moments in every run
     agent = beads.agent()
     agent.starts()
 
@@ -142,7 +142,8 @@ def test_a_killed_process_leaves_the_old_or_the_new_state(beads, candidate, comm
         return process
 
     started = time.monotonic()
-    assert begin(0).wait(timeout=60) == 0
+    with begin(0) as first:
+        assert first.wait(timeout=60) == 0
     usual = time.monotonic() - started
     told = {0}
     for number in range(1, 13):
@@ -161,8 +162,8 @@ def test_a_killed_process_leaves_the_old_or_the_new_state(beads, candidate, comm
             kept = [int(one["note"].split()[1]) for one in state["observations"]]
             assert kept == sorted(set(kept))
         else:
-            summaries = re.findall(r"^### .*_(\d+)\(\)", beads.learnings_file.read_text(), re.M)
-            kept = [int(number) for number in summaries]
+            text = beads.learnings_file.read_text()
+            kept = [int(one) for one in re.findall(r"^### .*_(\d+)\(\)", text, re.MULTILINE)]
             assert len(whole_entries(beads)) == len(set(kept)) == len(kept)
         assert told <= set(kept)
 

@@ -1,7 +1,7 @@
 """Whatever goes wrong, work goes on, and a line is left where a person will find it."""
 
+import fcntl
 import json
-import subprocess
 
 import pytest
 
@@ -80,19 +80,16 @@ def test_help_is_help(world):
 
 
 @pytest.mark.parametrize("event", EVENTS)
-def test_an_unknown_session_is_made_quietly(beads, event):
-    """The plugin was installed in mid-session; a hook may come with nothing but the id."""
+def test_every_field_but_the_session_id_may_be_missing(beads, event):
+    """The plugin was installed in mid-session, or the client is of another version."""
     fields = ["transcript_path", "cwd", "prompt_id", "permission_mode", "prompt", "source"]
     fields += ["tool_name", "tool_input", "tool_use_id", "tool_response", "error", "reason"]
     fields += ["task_id", "task_subject", "stop_hook_active", "background_tasks", "agent_id"]
     nothing = dict.fromkeys(fields)
-    agent = beads.agent()
     for payload in ({}, nothing, {"unknown": {}} | {key: [5] for key in fields}):
         done = beads.hook(event, {"session_id": "session-1", **payload})
         assert (done.code, done.stdout, done.stderr) == (0, "", "")
     assert beads.log() == beads.log("crash.log") == ""
-    agent.closes("bd-1")
-    agent.is_blocked()
 
 
 def test_a_directory_that_is_gone(beads, agent):
@@ -118,18 +115,18 @@ def test_nobody_reads_the_answer(beads, agent):
 # --- grove's own files --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("content", CORRUPT)
-def test_unreadable_state_lets_go_and_is_named(beads, agent, content):
+def test_unreadable_state_lets_go_and_is_named(beads, agent):
     agent.starts()
     agent.closes("bd-1")
     path = beads.grove_home / "sessions" / "session-1.json"
-    path.write_bytes(content)
-    let_go = agent.stops()
-    assert let_go.code == 0
-    assert "may be owed" in let_go.stderr
-    aside = beads.grove_home / "sessions" / "session-1.json.corrupt-1"
-    assert aside.read_bytes() == content
-    assert str(aside) in beads.log()
+    for number, content in enumerate(CORRUPT, start=1):
+        path.write_bytes(content)
+        let_go = agent.stops()
+        assert let_go.code == 0
+        assert "may be owed" in let_go.stderr
+        aside = path.with_name(f"session-1.json.corrupt-{number}")
+        assert aside.read_bytes() == content
+        assert str(aside) in beads.log()
     agent.ends()
     context = beads.agent("session-2").starts()
     assert "session-1" in context
@@ -141,15 +138,9 @@ def test_unreadable_state_is_named_when_its_session_goes_on(beads, agent):
     path = beads.grove_home / "sessions" / "session-1.json"
     path.write_bytes(b"{")
     assert agent.stops().code == 0
-    aside = beads.grove_home / "sessions" / "session-1.json.corrupt-1"
-    assert str(aside) in agent.starts("resume")
+    assert f"{path}.corrupt-1" in agent.starts("resume")
     assert agent.grove("skip", "it was about the build only").code == 0
     assert agent.starts("resume") == ""
-    # The second one overwrites nothing.
-    path.write_bytes(b"[")
-    assert agent.stops().code == 0
-    assert aside.read_bytes() == b"{"
-    assert aside.with_name("session-1.json.corrupt-2").read_bytes() == b"["
 
 
 @pytest.mark.parametrize("event", EVENTS)
@@ -243,7 +234,6 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_broken_plugin_costs_nothing_but_itself(beads, agent, fault):
     beads.install_plugin("stranger", FAULTS[fault], group="grove.tickets")
-    agent.starts()
     agent.closes("bd-1")
     agent.is_blocked()
     assert "stranger 1.0" in beads.log()
@@ -275,14 +265,10 @@ def test_the_lock_of_a_session_is_not_waited_for_for_ever(beads, agent):
     """A process that hangs while it holds a session's lock costs one answer, not the session."""
     agent.closes("bd-1")
     path = beads.grove_home / "sessions" / "session-1.json"
-    holder = subprocess.Popen(["flock", path, "cat"], stdin=subprocess.PIPE)
-    try:
-        while subprocess.run(["flock", "-n", path, "true"], check=False).returncode == 0:
-            pass
+    with path.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
         agent.variables["GROVE_HOOKS_DEADLINE_MS"] = "300"
-        done = agent.stops()
-        assert (done.code, done.stderr) == (0, "")
+        agent.is_let_go()
         assert "deadline" in beads.log()
-    finally:
-        holder.communicate()
+    del agent.variables["GROVE_HOOKS_DEADLINE_MS"]
     agent.is_blocked()

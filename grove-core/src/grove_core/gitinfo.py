@@ -11,7 +11,13 @@ from attrs import frozen
 EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _HISTORY_LIMIT: Final = "30"
 # A work tree's own settings must not make these calls run a program or fetch anything.
-_SAFE_OPTIONS: Final = ("-c", "core.fsmonitor=false", "-c", "core.quotepath=off")
+_SETTINGS: Final = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.quotepath=off",
+    "diff.autoRefreshIndex=false",
+)
+_SAFE_OPTIONS: Final = tuple(word for setting in _SETTINGS for word in ("-c", setting))
 _ENVIRONMENT: Final = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
@@ -154,7 +160,7 @@ def count_changed_lines(top: Path, base: str, seconds: float) -> Mapping[str, in
     """
     output = _run(
         top, seconds, "diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv",
-        "--ignore-submodules=dirty", base or EMPTY_TREE, "--",
+        "--ignore-submodules=dirty", "--end-of-options", base or EMPTY_TREE, "--",
     )  # fmt: skip
     if output is None:
         return None

@@ -11,6 +11,7 @@ from grove_core.model.events import GateCycle, Skip, StatsEvent
 from grove_core.model.gate import Decision, FinishedCycle, Gate, GateEvent
 from grove_core.model.reflection import SkipDecision
 from grove_core.model.session import Session, TraceEvent
+from grove_core.model.ticket import Ticket
 from grove_core.tracing import extend
 from grove_core.workspace import Workspace
 
@@ -146,7 +147,7 @@ def skip_event(session_id: str, decision: SkipDecision, ticket_id: str | None) -
     )
 
 
-def ticket_of(gate: Gate) -> str | None:
+def current_ticket(gate: Gate) -> Ticket | None:
     """Tell which ticket the work at hand belongs to.
 
     Args:
@@ -156,10 +157,21 @@ def ticket_of(gate: Gate) -> str | None:
         The first ticket of an open debt, else the ticket in progress, else the first ticket of the
         debt that was settled last.
     """
-    closed = gate.cycle.tickets[0].ticket_id if gate.cycle and gate.cycle.tickets else None
-    if gate.status.owes_reflection or gate.ticket is None:
-        return closed
-    return gate.ticket.ticket_id
+    closed = gate.cycle.tickets[0] if gate.cycle and gate.cycle.tickets else None
+    return closed if gate.status.owes_reflection or gate.ticket is None else gate.ticket
+
+
+def ticket_of(gate: Gate) -> str | None:
+    """Tell the id of the ticket that the work at hand belongs to.
+
+    Args:
+        gate: The session's gate.
+
+    Returns:
+        Its id, if there is such a ticket and its id is known.
+    """
+    ticket = current_ticket(gate)
+    return ticket.ticket_id if ticket is not None else None
 
 
 def _report_set_aside(workspace: Workspace) -> None:

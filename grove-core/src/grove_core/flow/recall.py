@@ -20,6 +20,7 @@ from grove_core.retrieval.ranking import (
     RankedHit,
     choose,
     choose_without_query,
+    fitting,
     rank,
 )
 from grove_core.tracing import event
@@ -105,14 +106,14 @@ def recall(
     if not new:
         return None
     numbers = workspace.statistics()
-    chosen, fitting = _choose(workspace, query, list(new.values()), numbers, limit)
+    chosen, number = _choose(workspace, query, list(new.values()), numbers, limit)
     if not chosen:
         return None
     injection = render(
         [one.hit.learning for one in chosen],
         workspace.now,
         workspace.config.retrieval.max_chars,
-        more=fitting - len(chosen),
+        more=number - len(chosen),
     )
     by_id = {one.hit.learning.id: one for one in chosen}
     return _remembered(workspace, session, injection, chosen=by_id, found=new, via=via)
@@ -151,9 +152,8 @@ def _choose(
     if query.is_empty:
         chosen = choose_without_query(ranked, numbers.learnings, limit)
         return chosen, len(chosen)
-    fitting = choose(ranked, retrieval.strategy, len(ranked), workspace.now)
     chosen = choose(ranked, retrieval.strategy, limit, workspace.now)
-    return chosen, max(len(fitting), len(chosen))
+    return chosen, max(len(fitting(ranked, retrieval.strategy)), len(chosen))
 
 
 def _remembered(

@@ -1,18 +1,23 @@
 """``grove reflect``: from a submission to stored learnings and an open gate."""
 
-from collections.abc import Callable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from attrs import evolve, frozen
 
 from grove_core import files
-from grove_core.errors import BackendError, GroveError, LearningNotFoundError, StorageError
-from grove_core.flow.gatekeeper import Change, move, skip_event, ticket_of
+from grove_core.errors import BackendError, LearningNotFoundError, StorageError
+from grove_core.flow.gatekeeper import Change, current_ticket, move, skip_event, ticket_of
 from grove_core.flow.references import mark_used
-from grove_core.identifiers import new_learning_id
-from grove_core.memory.library import FoundLearning, queued_receipt
-from grove_core.model.events import Corrected, Reflection, Rejected, StatsEvent
+from grove_core.flow.reflection_log import log_corrections, log_reflection, log_rejections
+from grove_core.flow.storing import (
+    SESSION_BACKEND,
+    StoredLearning,
+    deliver_outbox,
+    route,
+    store,
+)
+from grove_core.memory.library import FoundLearning
 from grove_core.model.gate import ReflectionAccepted, SkipAccepted
 from grove_core.model.learning import (
     Candidate,
@@ -20,37 +25,18 @@ from grove_core.model.learning import (
     LearningStatus,
     RejectedCandidate,
     Rejection,
-    Scope,
     Stage,
 )
-from grove_core.model.memory import Receipt, ReceiptStatus
 from grove_core.model.reflection import ReflectionResult, SkipDecider, SkipDecision
 from grove_core.model.session import EventType, Session, WrittenCandidate
 from grove_core.plugins.descriptors import Area, ReflectionContext
 from grove_core.reflection.duplicates import fingerprint
-from grove_core.reflection.funnel import CheckStage, SiftResult, learning_from, sift
-from grove_core.reflection.schema import read_enum
+from grove_core.reflection.funnel import CheckStage, SiftResult, sift
 from grove_core.reflection.submission import Submission, UsedLearning
 from grove_core.tracing import event
 from grove_core.workspace import Workspace
 
-SESSION_BACKEND: Final = "session"
 _LOCK_SECONDS: Final = 30.0
-
-
-@frozen(kw_only=True)
-class StoredLearning:
-    """A learning that a submission has stored.
-
-    Attributes:
-        learning: The learning.
-        receipt: Where it is now.
-        notes: What was cleaned up in it, a sentence each.
-    """
-
-    learning: Learning
-    receipt: Receipt
-    notes: tuple[str, ...] = ()
 
 
 @frozen(kw_only=True)
@@ -73,6 +59,11 @@ class ReflectionOutcome:
     rejected: tuple[RejectedCandidate, ...] = ()
     warnings: tuple[str, ...] = ()
 
+    @property
+    def is_skip(self) -> bool:
+        """Whether it counts because it says that there is nothing to keep."""
+        return self.opened and not self.stored and not self.repeated
+
 
 def reflect(workspace: Workspace, session: Session, submission: Submission) -> ReflectionOutcome:
     """Work through a submission.
@@ -94,27 +85,30 @@ def reflect(workspace: Workspace, session: Session, submission: Submission) -> R
     # From the duplicate check to the write nobody else writes into this project.
     with files.locked(lock, timeout=_LOCK_SECONDS):
         existing = tuple(workspace.library.iterate())
-        sifted = _sift(workspace, session, submission, existing)
-        sifted, routed = _route(workspace, sifted)
-        stored = _store(workspace, session, ticket_id, routed)
+        sifted, routed = route(workspace, _sift(workspace, session, submission, existing))
+        stored = store(workspace, session.id, ticket_id, routed)
     outcome = ReflectionOutcome(
         session=session,
         opened=bool(stored or sifted.repeated or submission.nothing_learned),
-        stored=tuple(stored),
+        stored=stored,
         repeated=tuple(one.learning_id for one in sifted.repeated),
         rejected=sifted.rejected,
         warnings=(*submission.problems, *_named(submission.unknown_fields)),
     )
     corrected, warnings = _correct(workspace, submission, stored)
     after = _settle(workspace, outcome, submission)
+    if stored or sifted.rejected:
+        log_reflection(workspace, session.id, ticket_id, len(submission.candidates), stored)
+    if outcome.is_skip:
+        workspace.log_events([skip_event(session.id, _skip(workspace, submission), ticket_id)])
     personal_ids = {one.hit.learning.id for one in existing if one.area is Area.PERSONAL}
-    _log(workspace, session.id, ticket_id, submission, outcome)
-    _log_rejections(workspace, session.id, submission, outcome.rejected, personal_ids)
-    _log_corrections(workspace, session, corrected)
+    candidates = submission.candidates
+    log_rejections(workspace, session.id, candidates, sifted.rejected, personal_ids)
+    log_corrections(workspace, session.id, corrected)
     used = (*submission.learnings_used, *_named_in_notes(submission, session))
     after = mark_used(workspace, after, used, ticket_id)
-    _deliver_outbox(workspace)
-    for one in outcome.stored:
+    deliver_outbox(workspace)
+    for one in stored:
         workspace.plugins.learning_written(one.learning, one.receipt)
     return evolve(outcome, session=after, warnings=(*outcome.warnings, *warnings))
 
@@ -125,7 +119,8 @@ def _sift(
     submission: Submission,
     existing: Sequence[FoundLearning],
 ) -> SiftResult:
-    learnings = [one.hit.learning for one in existing]
+    waiting = [entry.learning for entry in workspace.outbox.entries(workspace.root)]
+    learnings = [*(one.hit.learning for one in existing), *waiting]
     written = {one.fingerprint: one.learning_id for one in session.written}
     # What this session has stored counts as its own even if a crash kept it from saying so.
     written |= {
@@ -136,9 +131,7 @@ def _sift(
     context = ReflectionContext(
         root=workspace.root,
         session_id=session.id,
-        ticket=session.gate.cycle.tickets[0]
-        if session.gate.cycle and session.gate.cycle.tickets
-        else session.gate.ticket,
+        ticket=current_ticket(session.gate),
         now=workspace.now,
     )
     return sift(
@@ -158,98 +151,6 @@ def _plugins_check(
         return objections[0].value if objections else None
 
     return check
-
-
-def _route(
-    workspace: Workspace, sifted: SiftResult
-) -> tuple[SiftResult, list[tuple[Candidate, tuple[str, ...]]]]:
-    """Refuse what no backend can take; give back what can be stored."""
-    routed: list[tuple[Candidate, tuple[str, ...]]] = []
-    refused: list[RejectedCandidate] = []
-    for one in sifted.accepted:
-        reason = _why_not(workspace, one.candidate.scope)
-        if reason is None:
-            routed.append((one.candidate, one.notes))
-            continue
-        refused.append(
-            RejectedCandidate(
-                position=one.position,
-                summary=one.candidate.summary,
-                tags=one.candidate.tags,
-                stage=Stage.ROUTING,
-                rejection=Rejection(reason=reason, field="scope"),
-            )
-        )
-    rejected = sorted((*sifted.rejected, *refused), key=lambda one: one.position)
-    return evolve(sifted, rejected=tuple(rejected)), routed
-
-
-def _why_not(workspace: Workspace, scope: Scope) -> str | None:
-    """Tell why a learning of some scope cannot be stored here, if it cannot."""
-    if scope is Scope.EPHEMERAL:
-        return None
-    if scope is Scope.PERSONAL:
-        if workspace.library.target_for(scope) is not None:
-            return None
-        return (
-            "no installed backend keeps personal learnings; install grove-backend-markdown or"
-            " submit it with another scope"
-        )
-    if not workspace.project.initialised and not _has_ticket_system(workspace):
-        return (
-            f"{workspace.root} does not use grove yet; run `grove init` there, or submit it with"
-            ' scope "personal"'
-        )
-    if workspace.library.target_for(scope) is not None:
-        return None
-    return (
-        "no memory backend is installed that works here; install grove-backend-markdown"
-        " (`grove backends` lists what there is)"
-    )
-
-
-def _has_ticket_system(workspace: Workspace) -> bool:
-    return any(
-        system.takes_part and not system.probe.per_session for system in workspace.tickets().all
-    )
-
-
-def _store(
-    workspace: Workspace,
-    session: Session,
-    ticket_id: str | None,
-    routed: Sequence[tuple[Candidate, tuple[str, ...]]],
-) -> list[StoredLearning]:
-    stored: list[StoredLearning] = []
-    for candidate, notes in routed:
-        learning = learning_from(
-            candidate,
-            learning_id=new_learning_id(workspace.now),
-            session_id=session.id,
-            ticket_id=ticket_id,
-            now=workspace.now,
-        )
-        receipt = _deliver(workspace, learning)
-        stored.append(StoredLearning(learning=learning, receipt=receipt, notes=notes))
-    return stored
-
-
-def _deliver(workspace: Workspace, learning: Learning) -> Receipt:
-    """Write to the backend, else into the outbox; ephemeral ones may stay in the session."""
-    target = workspace.library.target_for(learning.scope)
-    if target is None:
-        return Receipt(
-            learning_id=learning.id, status=ReceiptStatus.STORED, backend=SESSION_BACKEND
-        )
-    receipt = workspace.library.write(target, learning)
-    if receipt is not None:
-        return receipt
-    workspace.outbox.put(learning, workspace.root, workspace.now)
-    name = target.backend.name
-    workspace.diagnostics.log(
-        "warning", f"{learning.id} waits in the outbox for the backend {name}"
-    )
-    return queued_receipt(learning, name)
 
 
 def _settle(workspace: Workspace, outcome: ReflectionOutcome, submission: Submission) -> Session:
@@ -276,7 +177,7 @@ def _settle(workspace: Workspace, outcome: ReflectionOutcome, submission: Submis
         if not outcome.opened:
             refused = event(EventType.REFLECTION_REFUSED, now, rejected=len(outcome.rejected))
             return Change(session=changed, trace=[refused])
-        if not outcome.stored and not outcome.repeated and submission.nothing_learned:
+        if outcome.is_skip:
             return Change(
                 session=changed, events=[SkipAccepted(decision=_skip(workspace, submission))]
             )
@@ -301,71 +202,6 @@ def _skip(workspace: Workspace, submission: Submission) -> SkipDecision:
     )
 
 
-def _log(
-    workspace: Workspace,
-    session_id: str,
-    ticket_id: str | None,
-    submission: Submission,
-    outcome: ReflectionOutcome,
-) -> None:
-    learnings = [one.learning for one in outcome.stored]
-    events: list[StatsEvent] = []
-    if submission.candidates:
-        criteria = {criterion.value for one in learnings for criterion in one.criteria_met}
-        backends = dict.fromkeys(one.receipt.backend for one in outcome.stored)
-        events.append(
-            Reflection(
-                ts=workspace.now,
-                session_id=session_id,
-                candidates=len(submission.candidates),
-                accepted=len(learnings),
-                categories=tuple(sorted({one.category.value for one in learnings})),
-                criteria=tuple(sorted(criteria)),
-                ticket_id=ticket_id,
-                backend=", ".join(backends),
-            )
-        )
-    elif submission.nothing_learned:
-        events.append(skip_event(session_id, _skip(workspace, submission), ticket_id))
-    workspace.log_events(events)
-
-
-def _log_rejections(
-    workspace: Workspace,
-    session_id: str,
-    submission: Submission,
-    rejected: Sequence[RejectedCandidate],
-    personal_ids: AbstractSet[str],
-) -> None:
-    """Log what was refused; what quotes a personal learning stays personal as well."""
-    for personal in (False, True):
-        events = [
-            _rejected_event(workspace, session_id, one)
-            for one in rejected
-            if personal
-            is (
-                _is_personal(submission.candidates[one.position])
-                or one.rejection.existing_id in personal_ids
-            )
-        ]
-        workspace.log_events(events, personal=personal)
-
-
-def _rejected_event(workspace: Workspace, session_id: str, rejected: RejectedCandidate) -> Rejected:
-    return Rejected(
-        ts=workspace.now,
-        session_id=session_id,
-        summary=rejected.summary,
-        tags=rejected.tags,
-        stage=rejected.stage.value,
-        reason=rejected.rejection.reason,
-    )
-
-
-def _is_personal(raw: Any) -> bool:  # noqa: ANN401 - any JSON value
-    return isinstance(raw, Mapping) and read_enum(Scope, raw.get("scope")) is Scope.PERSONAL
-
-
 def _correct(
     workspace: Workspace, submission: Submission, stored: Sequence[StoredLearning]
 ) -> tuple[dict[str, str | None], list[str]]:
@@ -384,22 +220,6 @@ def _correct(
     return corrected, warnings
 
 
-def _log_corrections(
-    workspace: Workspace, session: Session, corrected: Mapping[str, str | None]
-) -> None:
-    for learning_id, successor in corrected.items():
-        found = workspace.library.get(learning_id)
-        if found is None:
-            continue
-        correction = Corrected(
-            ts=workspace.now,
-            learning_id=learning_id,
-            session_id=session.id,
-            superseded_by=successor,
-        )
-        workspace.log_events([correction], personal=found.area is Area.PERSONAL)
-
-
 def _named_in_notes(submission: Submission, session: Session) -> Sequence[UsedLearning]:
     """Find shown learnings whose ids stand in the notes."""
     words = {word.strip(".,;:()[]`'\"") for word in submission.notes.split()}
@@ -412,18 +232,6 @@ def _named_in_notes(submission: Submission, session: Session) -> Sequence[UsedLe
 
 def _named(fields: Sequence[str]) -> tuple[str, ...]:
     return (f"ignored unknown fields: {', '.join(fields)}",) if fields else ()
-
-
-def _deliver_outbox(workspace: Workspace) -> None:
-    try:
-        receipts = workspace.outbox.deliver(workspace.library, workspace.root)
-    except (GroveError, OSError) as error:
-        workspace.diagnostics.log("warning", f"the outbox could not be delivered: {error}")
-        return
-    for receipt in receipts:
-        workspace.diagnostics.log(
-            "info", f"{receipt.learning_id} was delivered from the outbox to {receipt.backend}"
-        )
 
 
 def _as_candidate(learning: Learning) -> Candidate:

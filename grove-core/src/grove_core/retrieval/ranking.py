@@ -170,6 +170,25 @@ def rank(
     )
 
 
+def fitting(ranked: Sequence[RankedHit], strategy: RetrievalStrategy) -> Sequence[RankedHit]:
+    """Tell which hits fit the query at all, however many they are.
+
+    Args:
+        ranked: Scored hits, best first.
+        strategy: How generous to be.
+
+    Returns:
+        Those that are not below the floor, best first.
+    """
+    strict = strategy is RetrievalStrategy.CONSERVATIVE
+    return [
+        one
+        for one in ranked
+        if one.score.total >= SCORE_FLOOR
+        and (not strict or one.hit.relevance >= CONSERVATIVE_RELEVANCE)
+    ]
+
+
 def choose(
     ranked: Sequence[RankedHit], strategy: RetrievalStrategy, limit: int, now: datetime
 ) -> Sequence[RankedHit]:
@@ -185,15 +204,7 @@ def choose(
         The chosen ones, best first.
     """
     most = min(limit, MOST_BY_STRATEGY[strategy])
-    chosen = [
-        one
-        for one in ranked
-        if one.score.total >= SCORE_FLOOR
-        and (
-            strategy is not RetrievalStrategy.CONSERVATIVE
-            or one.hit.relevance >= CONSERVATIVE_RELEVANCE
-        )
-    ]
+    chosen = list(fitting(ranked, strategy))
     if strategy is RetrievalStrategy.AGGRESSIVE:
         shown = {one.hit.learning.id for one in chosen}
         chosen += [

@@ -1,0 +1,107 @@
+"""What ``grove reflect`` writes into the event log."""
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+from grove_core.flow.storing import StoredLearning
+from grove_core.model.events import Corrected, Reflection, Rejected
+from grove_core.model.learning import RejectedCandidate, Scope
+from grove_core.plugins.descriptors import Area
+from grove_core.reflection.schema import read_enum
+from grove_core.workspace import Workspace
+
+
+def log_reflection(
+    workspace: Workspace,
+    session_id: str,
+    ticket_id: str | None,
+    candidates: int,
+    stored: Sequence[StoredLearning],
+) -> None:
+    """Log that a submission was worked through.
+
+    Args:
+        workspace: The project.
+        session_id: The session that submitted.
+        ticket_id: The ticket of the work, if there is one.
+        candidates: How many candidates there were.
+        stored: What was stored.
+    """
+    learnings = [one.learning for one in stored]
+    criteria = {criterion.value for one in learnings for criterion in one.criteria_met}
+    reflection = Reflection(
+        ts=workspace.now,
+        session_id=session_id,
+        candidates=candidates,
+        accepted=len(learnings),
+        categories=tuple(sorted({one.category.value for one in learnings})),
+        criteria=tuple(sorted(criteria)),
+        ticket_id=ticket_id,
+        backend=", ".join(dict.fromkeys(one.receipt.backend for one in stored)),
+    )
+    workspace.log_events([reflection])
+
+
+def log_rejections(
+    workspace: Workspace,
+    session_id: str,
+    candidates: Sequence[Any],
+    rejected: Sequence[RejectedCandidate],
+    personal_ids: AbstractSet[str],
+) -> None:
+    """Log what was refused; what quotes a personal learning stays personal as well.
+
+    Args:
+        workspace: The project.
+        session_id: The session that submitted.
+        candidates: The submission's candidates as raw JSON values.
+        rejected: What was refused.
+        personal_ids: Ids of the user's personal learnings.
+    """
+    for personal in (False, True):
+        events = [
+            _rejected_event(workspace, session_id, one)
+            for one in rejected
+            if personal
+            is (_is_personal(candidates[one.position]) or one.rejection.existing_id in personal_ids)
+        ]
+        workspace.log_events(events, personal=personal)
+
+
+def _rejected_event(workspace: Workspace, session_id: str, rejected: RejectedCandidate) -> Rejected:
+    return Rejected(
+        ts=workspace.now,
+        session_id=session_id,
+        summary=rejected.summary,
+        tags=rejected.tags,
+        stage=rejected.stage.value,
+        reason=rejected.rejection.reason,
+    )
+
+
+def _is_personal(raw: Any) -> bool:  # noqa: ANN401 - any JSON value
+    return isinstance(raw, Mapping) and read_enum(Scope, raw.get("scope")) is Scope.PERSONAL
+
+
+def log_corrections(
+    workspace: Workspace, session_id: str, corrected: Mapping[str, str | None]
+) -> None:
+    """Log which learnings were found wrong; ids that do not exist are passed over.
+
+    Args:
+        workspace: The project.
+        session_id: The session that submitted.
+        corrected: By id what takes the learning's place, if anything does.
+    """
+    for learning_id, successor in corrected.items():
+        found = workspace.library.get(learning_id)
+        if found is None:
+            continue
+        correction = Corrected(
+            ts=workspace.now,
+            learning_id=learning_id,
+            session_id=session_id,
+            superseded_by=successor,
+        )
+        workspace.log_events([correction], personal=found.area is Area.PERSONAL)

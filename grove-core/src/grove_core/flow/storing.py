@@ -1,0 +1,170 @@
+"""Storing accepted candidates: routed by scope, delivered or kept for later."""
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias
+
+from attrs import evolve, frozen
+
+from grove_core.errors import GroveError
+from grove_core.identifiers import new_learning_id
+from grove_core.memory.library import queued_receipt
+from grove_core.model.learning import (
+    Candidate,
+    Learning,
+    RejectedCandidate,
+    Rejection,
+    Scope,
+    Stage,
+)
+from grove_core.model.memory import Receipt, ReceiptStatus
+from grove_core.reflection.funnel import SiftResult, learning_from
+from grove_core.workspace import Workspace
+
+SESSION_BACKEND: Final = "session"
+
+CleanedCandidate: TypeAlias = tuple[Candidate, tuple[str, ...]]
+"""A candidate and what was cleaned up in it."""
+
+
+@frozen(kw_only=True)
+class StoredLearning:
+    """A learning that a submission has stored.
+
+    Attributes:
+        learning: The learning.
+        receipt: Where it is now.
+        notes: What was cleaned up in it, a sentence each.
+    """
+
+    learning: Learning
+    receipt: Receipt
+    notes: tuple[str, ...] = ()
+
+
+def route(workspace: Workspace, sifted: SiftResult) -> tuple[SiftResult, list[CleanedCandidate]]:
+    """Refuse what no backend can take.
+
+    Args:
+        workspace: The project.
+        sifted: What the funnel has judged.
+
+    Returns:
+        The judgement with further refusals, and what can be stored.
+    """
+    routed: list[CleanedCandidate] = []
+    refused: list[RejectedCandidate] = []
+    for one in sifted.accepted:
+        reason = _why_not(workspace, one.candidate.scope)
+        if reason is None:
+            routed.append((one.candidate, one.notes))
+            continue
+        refused.append(
+            RejectedCandidate(
+                position=one.position,
+                summary=one.candidate.summary,
+                tags=one.candidate.tags,
+                stage=Stage.ROUTING,
+                rejection=Rejection(reason=reason, field="scope"),
+            )
+        )
+    rejected = sorted((*sifted.rejected, *refused), key=lambda one: one.position)
+    return evolve(sifted, rejected=tuple(rejected)), routed
+
+
+def _why_not(workspace: Workspace, scope: Scope) -> str | None:
+    """Tell why a learning of some scope cannot be stored here, if it cannot."""
+    if scope is Scope.EPHEMERAL:
+        return None
+    if scope is Scope.PERSONAL:
+        if workspace.library.target_for(scope) is not None:
+            return None
+        return (
+            "no installed backend keeps personal learnings; install grove-backend-markdown or"
+            " submit it with another scope"
+        )
+    if not workspace.project.initialised and not _has_ticket_system(workspace):
+        return (
+            f"{workspace.root} does not use grove yet; run `grove init` there, or submit it with"
+            ' scope "personal"'
+        )
+    if workspace.library.target_for(scope) is not None:
+        return None
+    return (
+        "no memory backend is installed that works here; install grove-backend-markdown"
+        " (`grove backends` lists what there is)"
+    )
+
+
+def _has_ticket_system(workspace: Workspace) -> bool:
+    return any(
+        system.takes_part and not system.probe.per_session for system in workspace.tickets().all
+    )
+
+
+def store(
+    workspace: Workspace,
+    session_id: str,
+    ticket_id: str | None,
+    routed: Sequence[CleanedCandidate],
+) -> tuple[StoredLearning, ...]:
+    """Store candidates under new ids.
+
+    Args:
+        workspace: The project.
+        session_id: The session that wrote them.
+        ticket_id: The ticket of the work, if there is one.
+        routed: What can be stored.
+
+    Returns:
+        What was stored, or queued for a backend that failed.
+
+    Raises:
+        StorageError: A learning could be neither delivered nor kept.
+    """
+    stored: list[StoredLearning] = []
+    for candidate, notes in routed:
+        learning = learning_from(
+            candidate,
+            learning_id=new_learning_id(workspace.now),
+            session_id=session_id,
+            ticket_id=ticket_id,
+            now=workspace.now,
+        )
+        receipt = _deliver(workspace, learning)
+        stored.append(StoredLearning(learning=learning, receipt=receipt, notes=notes))
+    return tuple(stored)
+
+
+def _deliver(workspace: Workspace, learning: Learning) -> Receipt:
+    """Write to the backend, else into the outbox; ephemeral ones may stay in the session."""
+    target = workspace.library.target_for(learning.scope)
+    if target is None:
+        return Receipt(
+            learning_id=learning.id, status=ReceiptStatus.STORED, backend=SESSION_BACKEND
+        )
+    receipt = workspace.library.write(target, learning)
+    if receipt is not None:
+        return receipt
+    workspace.outbox.put(learning, workspace.root, workspace.now)
+    name = target.backend.name
+    workspace.diagnostics.log(
+        "warning", f"{learning.id} waits in the outbox for the backend {name}"
+    )
+    return queued_receipt(learning, name)
+
+
+def deliver_outbox(workspace: Workspace) -> None:
+    """Try to deliver what an earlier reflection had to leave; a failure is logged.
+
+    Args:
+        workspace: The project.
+    """
+    try:
+        receipts = workspace.outbox.deliver(workspace.library, workspace.root)
+    except (GroveError, OSError) as error:
+        workspace.diagnostics.log("warning", f"the outbox could not be delivered: {error}")
+        return
+    for receipt in receipts:
+        workspace.diagnostics.log(
+            "info", f"{receipt.learning_id} was delivered from the outbox to {receipt.backend}"
+        )

@@ -1,0 +1,61 @@
+"""What several tests of core need: plugins that are no installed packages."""
+
+import sys
+from types import ModuleType
+
+import pytest
+
+from grove_core import hookimpl
+from grove_core.plugins.descriptors import BackendSpec, CloseMatcher, TicketProbe
+from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP, FoundPlugin
+from grove_core.plugins.facade import Plugins
+from grove_core.plugins.limits import TimeLimits
+from grove_core.plugins.selection import PluginSettings
+
+
+class _Tickets:
+    def __init__(self, descriptors):
+        self._descriptors = descriptors
+
+    @hookimpl
+    def grove_ticket_probes(self):
+        return [one for one in self._descriptors if isinstance(one, TicketProbe)]
+
+    @hookimpl
+    def grove_close_matchers(self):
+        return [one for one in self._descriptors if isinstance(one, CloseMatcher)]
+
+
+class _Backends:
+    def __init__(self, descriptors):
+        self._descriptors = descriptors
+
+    @hookimpl
+    def grove_memory_backends(self):
+        return [one for one in self._descriptors if isinstance(one, BackendSpec)]
+
+
+@pytest.fixture
+def plugins_of(monkeypatch):
+    """Real plugins of descriptors, in their order; problems are kept in a list of that name."""
+
+    def make(*descriptors, **settings):
+        module = ModuleType(f"plugins_of_a_test_{len(sys.modules)}")
+        module.tickets, module.backends = _Tickets(descriptors), _Backends(descriptors)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        found = [
+            FoundPlugin(group, name, f"{module.__name__}:{name}", "acme", "1.0", False)
+            for group, name in ((TICKET_GROUP, "tickets"), (BACKEND_GROUP, "backends"))
+        ]
+        names = tuple(one.name for one in descriptors if not isinstance(one, CloseMatcher))
+        problems = []
+        plugins = Plugins(
+            found,
+            PluginSettings(ticket_order=names, backend_order=names, **settings),
+            problems.append,
+            limits=TimeLimits(load=30, registration=30, life_cycle=30),
+        )
+        plugins.problems = problems
+        return plugins
+
+    return make

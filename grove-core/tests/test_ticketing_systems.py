@@ -1,0 +1,332 @@
+"""Ticket systems as they stand to a project, and plugins that do not keep their word."""
+
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from grove_core import ticketing
+from grove_core.model.memory import Detection
+from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
+from grove_core.plugins.descriptors import CloseMatcher, Participation, ProjectContext, TicketProbe
+from grove_core.ticketing import TicketSystems
+
+NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
+BASH = ToolCall(name="Bash", input={"command": "close x"}, use_id="u", cwd="/p")
+FOUND = Detection(marker=".x")
+BROKEN = Detection(marker=".x", usable=False, note="bd is not on PATH")
+
+
+def probe(name, detection=FOUND, **fields):
+    return TicketProbe(name=name, detect=lambda _: detection, **fields)
+
+
+def close(system, name="x", **fields):
+    return TicketClose(system=system, ticket_id=name, **fields)
+
+
+def matcher(system, *closes, **fields):
+    given = {"literals": ("close",), "tools": ("Bash",), "match": lambda *_: closes, **fields}
+    return CloseMatcher(system=system, **given)
+
+
+def explode(*_):
+    raise RuntimeError("boom")
+
+
+@pytest.fixture
+def systems_of(plugins_of):
+    def make(*descriptors, initialised=True, overrides=None, settings=None, **context):
+        given = {"root": Path("/p"), "cwd": Path("/p"), **context}
+        systems = TicketSystems(
+            plugins_of(*descriptors, ticket_overrides=overrides or {}),
+            ProjectContext(**given),
+            initialised=initialised,
+            overrides=overrides or {},
+            settings=settings or {},
+        )
+        systems.problems = systems._plugins.problems
+        return systems
+
+    return make
+
+
+def standing(systems):
+    return {
+        one.probe.name: ("active " if one.is_active else "") + ("in" if one.takes_part else "out")
+        for one in systems.all
+    }
+
+
+# Participation.
+
+
+def test_the_first_that_is_found_is_active_and_all_that_are_found_take_part(systems_of):
+    systems = systems_of(probe("a", None), probe("b"), probe("c"), probe("d", None))
+    assert standing(systems) == {"a": "out", "b": "active in", "c": "in", "d": "out"}
+    assert systems.active().probe.name == "b"
+
+
+def test_what_cannot_be_used_is_neither_active_nor_takes_part_and_says_why(systems_of):
+    systems = systems_of(probe("a", BROKEN), probe("b"))
+    assert standing(systems) == {"a": "out", "b": "active in"}
+    assert systems.all[0].why == "bd is not on PATH"
+    assert systems.all[0].detection is BROKEN
+    assert systems.all[1].why == "found .x"
+
+
+def test_nothing_installed(systems_of):
+    systems = systems_of()
+    assert (standing(systems), systems.active(), systems.current_ticket()) == ({}, None, None)
+    assert (systems.literals(), systems.own_paths()) == (frozenset(), ())
+    assert systems.announced(BASH) == []
+    assert systems.confirm(close("none"), None) is Confirmation.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("first", "initialised", "override", "expected"),
+    [
+        (None, True, None, "active in"),
+        (None, False, None, "active out"),
+        (FOUND, True, None, "out"),
+        (FOUND, False, None, "out"),
+        (None, False, True, "active in"),
+        (FOUND, False, True, "in"),
+        (FOUND, True, True, "in"),
+    ],
+)
+def test_a_system_that_takes_part_only_where_it_is_active(
+    systems_of, first, initialised, override, expected
+):
+    """The client's own tasks: to-dos are not tickets by themselves."""
+    systems = systems_of(
+        probe("beads", first),
+        probe("tasks", participation=Participation.ACTIVE),
+        initialised=initialised,
+        overrides={} if override is None else {"tasks": override},
+    )
+    assert standing(systems)["tasks"] == expected
+
+
+@pytest.mark.parametrize(("first", "expected"), [(None, "active in"), (FOUND, "out")])
+@pytest.mark.parametrize("override", [{}, {"session": True}])
+def test_sessions_take_part_only_where_there_are_no_tickets(systems_of, first, expected, override):
+    systems = systems_of(
+        probe("beads", first), probe("session", per_session=True), overrides=override
+    )
+    assert standing(systems)["session"] == expected
+
+
+def test_an_override_turns_a_system_off_and_turns_nothing_on_that_is_not_used(systems_of):
+    systems = systems_of(
+        probe("a"), probe("b"), probe("c", None), overrides={"a": False, "c": True}
+    )
+    assert standing(systems) == {"b": "active in", "c": "out"}
+
+
+def test_paths_and_words_of_all_installed_systems(systems_of):
+    systems = systems_of(
+        probe("a", paths=(".a",)),
+        probe("b", None, paths=(".b", "b.json")),
+        matcher("a", literals=("close", "done")),
+        matcher("b", literals=("done", "b"), once_per_prompt=True),
+    )
+    assert systems.own_paths() == (".a", ".b", "b.json")
+    assert systems.literals() == {"close", "done", "b"}
+    assert systems.once_per_prompt() == {"b"}
+
+
+def test_every_system_gets_its_own_settings(systems_of):
+    seen = {}
+
+    def detect(context):
+        seen[context.settings] = context.cwd
+        return FOUND
+
+    one, other = (TicketProbe(name=name, detect=detect) for name in "ab")
+    systems = systems_of(one, other, settings={"a": "A"}, cwd=Path("/p/sub"))
+    assert standing(systems) == {"a": "active in", "b": "in"}
+    assert seen == {"A": Path("/p/sub"), None: Path("/p/sub")}
+
+
+# What a call would close.
+
+
+def test_closes_of_systems_that_take_part(systems_of):
+    systems = systems_of(
+        probe("a"),
+        probe("b", None),
+        matcher("a", close("a"), close("a", "y")),
+        matcher("b", close("b")),
+    )
+    assert systems.closes_of(BASH) == [close("a"), close("a", "y"), close("b")]
+    assert systems.announced(BASH) == [close("a"), close("a", "y")]
+
+
+@pytest.mark.parametrize(
+    ("tools", "tool", "asked"),
+    [
+        (("Bash",), "Bash", True),
+        (("Bash",), "Bash2", False),
+        (("mcp__*",), "mcp__beads__close", True),
+        (("mcp__*",), "mcp", False),
+        (("TaskUpdate", "Bash"), "Bash", True),
+        (("*",), "Anything", True),
+    ],
+)
+def test_only_the_tools_that_a_matcher_names(systems_of, tools, tool, asked):
+    systems = systems_of(probe("a"), matcher("a", close("a"), tools=tools))
+    assert bool(systems.announced(ToolCall(name=tool, input={}))) is asked
+
+
+def test_a_close_in_another_directory_counts_if_the_system_is_used_there(systems_of):
+    def detect(context):
+        return FOUND if context.cwd == Path("/other") else None
+
+    systems = systems_of(
+        TicketProbe(name="a", detect=detect),
+        matcher("a", close("a", "here"), close("a", "there", directory="/other")),
+    )
+    assert systems.announced(BASH) == [close("a", "there", directory="/other")]
+
+
+def test_a_matcher_sees_the_call_and_its_project(systems_of):
+    seen = []
+
+    def match(call, context):
+        seen.append((call, context.root, context.settings, context.session_id))
+        return ()
+
+    systems = systems_of(probe("a"), matcher("a", match=match), settings={"a": 7}, session_id="s")
+    assert systems.announced(BASH) == []
+    assert seen == [(BASH, Path("/p"), 7, "s")]
+
+
+def forever(*_):
+    threading.Event().wait(20)
+
+
+def limit_for(answer):
+    """Patient with everything but what hangs: the machine may be busy."""
+    return 0.4 if answer is forever else 30.0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        explode,
+        forever,
+        lambda *_: None,
+        lambda *_: 7,
+        lambda *_: "close",
+        lambda *_: (explode() for _ in "x"),
+        lambda *_: [None, close("bad").ticket_id],
+        lambda *_: [TicketClose(system="bad", ticket_id=123)],
+        lambda *_: [TicketClose(system="bad", ticket_id="x", title=None)],
+        lambda *_: [TicketClose(system="bad", ticket_id="x", directory=Path("/p"))],
+        lambda *_: [TicketClose(system=None, ticket_id="x")],
+        lambda *_: (_ for _ in ()).throw(SystemExit(2)),
+    ],
+)
+def test_a_broken_matcher_is_reported_and_the_others_go_on(systems_of, monkeypatch, answer):
+    monkeypatch.setattr(ticketing, "MATCH_SECONDS", limit_for(answer))
+    systems = systems_of(
+        probe("bad"), probe("good"), matcher("bad", match=answer), matcher("good", close("good"))
+    )
+    assert systems.announced(BASH) == [close("good")]
+    (problem,) = systems.problems
+    assert problem.what == "match of bad"
+    assert problem.source.distribution == "acme"
+
+
+def test_one_bad_close_spoils_no_good_one_of_its_matcher(systems_of):
+    systems = systems_of(probe("a"), matcher("a", close("a"), TicketClose(system="a", ticket_id=1)))
+    assert systems.announced(BASH) == [close("a")]
+    assert len(systems.problems) == 1
+
+
+@pytest.mark.parametrize("answer", [explode, lambda _: True, lambda _: "found", forever])
+def test_a_broken_probe_is_not_found_and_the_others_are(systems_of, monkeypatch, answer):
+    monkeypatch.setattr(ticketing, "DETECT_SECONDS", limit_for(answer))
+    systems = systems_of(TicketProbe(name="bad", detect=answer), probe("good"))
+    assert standing(systems) == {"bad": "out", "good": "active in"}
+
+
+# Whether it happened.
+
+
+@pytest.mark.parametrize("answer", list(Confirmation))
+@pytest.mark.parametrize("result", [None, ToolResult(succeeded=True, response="ok")])
+def test_a_close_is_confirmed_by_its_own_system(systems_of, answer, result):
+    seen = []
+
+    def confirm(one, outcome, context):
+        seen.append((one, outcome, context.settings))
+        return answer
+
+    systems = systems_of(
+        probe("a"), matcher("a", confirm=confirm), matcher("b", confirm=explode), settings={"a": 1}
+    )
+    assert systems.confirm(close("a"), result) is answer
+    assert seen == [(close("a"), result, 1)]
+    assert systems.problems == []
+
+
+@pytest.mark.parametrize(
+    "answer", [explode, forever, lambda *_: None, lambda *_: "yes", lambda *_: True]
+)
+def test_a_broken_confirmation_is_unknown(systems_of, monkeypatch, answer):
+    monkeypatch.setattr(ticketing, "CONFIRM_SECONDS", limit_for(answer))
+    systems = systems_of(probe("a"), matcher("a", confirm=answer))
+    assert systems.confirm(close("a"), None) is Confirmation.UNKNOWN
+
+
+def test_what_nobody_can_confirm_is_unknown(systems_of):
+    systems = systems_of(probe("a"), matcher("a"))
+    assert systems.confirm(close("a"), None) is Confirmation.UNKNOWN
+    assert systems.confirm(close("gone"), None) is Confirmation.UNKNOWN
+
+
+# The ticket in progress.
+
+
+def in_progress(name):
+    return Ticket(ticket_id=name, source="s", labels=("l",), detected_at=NOW)
+
+
+def test_the_first_answer_of_a_system_that_takes_part(systems_of):
+    systems = systems_of(
+        probe("a", None, current_ticket=lambda _: in_progress("not used")),
+        probe("b"),
+        probe("c", current_ticket=lambda _: None),
+        probe("d", current_ticket=lambda _: in_progress("T-1")),
+        probe("e", current_ticket=explode),
+    )
+    assert systems.current_ticket() == in_progress("T-1")
+    assert systems.problems == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        explode,
+        forever,
+        lambda _: "T-1",
+        lambda _: Ticket(ticket_id=7, source="s"),
+        lambda _: Ticket(ticket_id="T", source="s", title=None),
+        lambda _: Ticket(ticket_id="T", source="s", labels=["a"]),
+        lambda _: Ticket(ticket_id="T", source="s", labels=(1,)),
+        lambda _: Ticket(ticket_id="T", source="s", detected_at="now"),
+    ],
+)
+def test_a_broken_answer_is_reported_and_the_next_system_is_asked(systems_of, monkeypatch, answer):
+    """What goes into a session's state must be readable again."""
+    monkeypatch.setattr(ticketing, "CURRENT_TICKET_SECONDS", limit_for(answer))
+    systems = systems_of(
+        probe("bad", current_ticket=answer),
+        probe("good", current_ticket=lambda _: in_progress("T")),
+    )
+    assert systems.current_ticket() == in_progress("T")
+    (problem,) = systems.problems
+    assert problem.what == "current_ticket of bad"
