@@ -81,14 +81,38 @@ def test_programs_are_executable_posix_scripts(program):
 # --- launcher -----------------------------------------------------------------------------------
 
 
-def fake_grove(folder, name="grove", head="#!/bin/sh"):
-    """A program that prints its own path, its arguments and its input."""
-    folder.mkdir(parents=True, exist_ok=True)
-    program = folder / name
-    body = 'printf "%s|" "$0" "$@"\nread -r line\nprintf %s "$line"\n'
-    program.write_text(f"{head}\n{body}")
+def write_program(program, text):
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_text(text)
     program.chmod(0o755)
     return program
+
+
+def fake_grove(folder, name="grove", head="#!/bin/sh"):
+    """A program that prints its own path, its arguments and its input."""
+    body = 'printf "%s|" "$0" "$@"\nread -r line\nprintf %s "$line"\n'
+    return write_program(folder / name, f"{head}\n# grove_core\n{body}")
+
+
+# The beginnings of what uv and pip write, for a path of the interpreter without and with a space.
+INSTALLED = {
+    "uv": "#!{python}\n# -*- coding: utf-8 -*-\nimport sys\n",
+    "pip": "#!{python}\n# -*- coding: utf-8 -*-\nimport re\nimport sys\n",
+    "uv-space": "#!/bin/sh\n'''exec' '{python}' \"$0\" \"$@\"\n' '''\n"
+    "# -*- coding: utf-8 -*-\nimport sys\n",
+    "pip-space": "#!/bin/sh\n'''exec' \"{python}\" \"$0\" \"$@\"\n' '''\n"
+    "# -*- coding: utf-8 -*-\nimport re\nimport sys\n",
+}
+
+# What is no script of grove's; all but the last would answer every hook with the exit code 2.
+FOREIGN = {
+    "argparse": f"#!{sys.executable}\nimport argparse\nargparse.ArgumentParser().parse_args()\n",
+    "shell": "#!/bin/sh\nexit 2\n",
+    "no-newline": "#!/bin/sh\nexit 2",
+    "named-late": "#!/bin/sh\nexit 2\n" + "#\n" * 11 + "# grove_core\n",
+    "no-script": "# grove_core\nexit 2\n",
+    "empty": "",
+}
 
 
 @pytest.fixture(params=SHELLS)
@@ -178,12 +202,47 @@ def test_launcher_passes_over_a_record_that_cannot_start(launch, tmp_path, recor
     assert answers(launch("stop", path=program.parent), program)
 
 
-def test_launcher_passes_over_another_program_of_the_name(launch, tmp_path):
+@pytest.mark.parametrize("head", INSTALLED.values(), ids=INSTALLED)
+def test_launcher_knows_the_scripts_of_installers(launch, tmp_path, head):
+    body = 'print(sys.argv[0], *sys.argv[1:], input(), sep="|", end="")\n'
+    text = f"{head.format(python=sys.executable)}from grove_core._entry import main\n{body}"
+    program = write_program(tmp_path / "bin ä" / "grove", text)
+    assert answers(launch("stop", path=program.parent), program)
+
+
+@pytest.mark.parametrize("text", FOREIGN.values(), ids=FOREIGN)
+def test_launcher_passes_over_another_program_of_the_name(launch, tmp_path, text):
+    """Wherever it is: an exit code 2 of the wrong program would block every tool call."""
+    other = write_program(tmp_path / "other" / "grove", text)
+    write_program(launch.home / ".local" / "bin" / "grove", text)
+    record(launch.home / ".grove", f"{other}\n")
+    result = launch("pre-tool-use", path=other.parent)
+    assert (result.stdout, result.stderr, result.returncode) == ("", "", 0)
+    program = fake_grove(tmp_path / "ours")
+    assert answers(launch("stop", path=f"{other.parent}:{program.parent}"), program)
+
+
+def test_launcher_passes_over_a_binary_of_the_name(launch, tmp_path):
     binary = tmp_path / "binary" / "grove"
     binary.parent.mkdir()
     shutil.copy(shutil.which("true"), binary)
+    record(launch.home / ".grove", f"{binary}\n")
     program = fake_grove(tmp_path / "ours")
     assert answers(launch("stop", path=f"{binary.parent}:{program.parent}"), program)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+def test_launcher_passes_over_a_script_that_cannot_be_read(launch, tmp_path):
+    """Python, too, ends with 2 when it cannot open its script."""
+    program = fake_grove(tmp_path / "bin")
+    program.chmod(0o311)
+    result = launch("pre-tool-use", path=program.parent, GROVE_PROGRAM=program)
+    assert (result.stdout, result.stderr, result.returncode) == ("", "", 0)
+
+
+def test_launcher_takes_grove_program_at_its_word(launch, tmp_path):
+    program = write_program(tmp_path / "wrapper", '#!/bin/sh\nprintf "%s " "$@"\n')
+    assert launch("stop", GROVE_PROGRAM=program).stdout == "hook stop "
 
 
 @pytest.mark.parametrize("path", ["", ".", "bin", ":", "bin::./bin"])
@@ -198,7 +257,7 @@ def run_shim(home, path, *words):
     return subprocess.run(
         ["grove", *words],
         executable=SHIM,
-        env={"HOME": str(home), "PATH": path},
+        env={"HOME": str(home), "PATH": str(path)},
         input="payload",
         capture_output=True,
         text=True,
@@ -210,19 +269,26 @@ def run_shim(home, path, *words):
 def test_shim_lets_the_agents_shell_find_grove_outside_its_path(tmp_path):
     program = fake_grove(tmp_path / "venv ä" / "bin")
     record(tmp_path / ".grove", f"{program}\n")
-    result = run_shim(tmp_path, str(SHIM.parent), "reflect", "--brief")
+    result = run_shim(tmp_path, SHIM.parent, "reflect", "--brief")
     assert result.stdout == f"{program}|reflect|--brief|payload"
 
 
-def test_shim_never_runs_itself(tmp_path):
-    result = run_shim(tmp_path, str(SHIM.parent), "reflect")
+def test_shim_knows_the_script_of_this_environment(tmp_path):
+    result = run_shim(tmp_path, GROVE.parent, "--version")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("grove ")
+
+
+def test_shim_never_runs_itself_or_another_copy_of_the_plugin(tmp_path):
+    shutil.copytree(PLUGIN, tmp_path / "copy")
+    result = run_shim(tmp_path, f"{SHIM.parent}:{tmp_path / 'copy' / 'bin'}", "reflect")
     assert result.returncode == 127
     assert "not installed" in result.stderr
 
 
 def test_launcher_hands_on_the_exit_code_and_stderr(launch, tmp_path):
-    program = fake_grove(tmp_path / "bin")
-    program.write_text("#!/bin/sh\necho one step left >&2\nexit 2\n")
+    text = "#!/bin/sh\n# grove_core\necho one step left >&2\nexit 2\n"
+    program = write_program(tmp_path / "bin" / "grove", text)
     result = launch("stop", path=program.parent)
     assert (result.stdout, result.stderr, result.returncode) == ("", "one step left\n", 2)
 

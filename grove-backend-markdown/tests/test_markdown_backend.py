@@ -9,6 +9,7 @@ import pytest
 
 from grove_backend_markdown.backend import MarkdownBackend
 from grove_backend_markdown.format import format_entry
+from grove_backend_markdown.plugin import grove_memory_backends
 from grove_core import (
     BackendError,
     Capability,
@@ -20,6 +21,7 @@ from grove_core import (
     Query,
     ReceiptStatus,
     Scope,
+    StorageError,
 )
 
 # Forks a writer for each id once everything is imported, so that they really meet.
@@ -307,6 +309,60 @@ def test_failed_write_is_a_backend_error(context, backend, make_learning):
     (context.root / ".grove").write_text("a file")
     with pytest.raises(BackendError, match="grove"):
         backend.write(make_learning())
+
+
+def test_links_that_lead_out_of_the_project_are_not_written_through(
+    context, backend, file, make_learning, tmp_path
+):
+    """Whoever made the repository chose the links, and not whoever cloned it."""
+    victim = tmp_path / "victim.md"
+    victim.write_text(format_entry(make_learning(1)))
+    before = victim.read_bytes()
+    file.parent.mkdir()
+    file.symlink_to(victim)
+    with pytest.raises(BackendError, match="outside of"):
+        backend.write(make_learning(2))
+    with pytest.raises(BackendError, match="outside of"):
+        backend.set_status(make_learning(1).id, LearningStatus.ARCHIVED)
+    (spec,) = grove_memory_backends()
+    with pytest.raises(StorageError, match="outside of"):
+        spec.scaffold(context)
+    health = backend.ping()
+    assert not health.ok
+    assert "outside of" in health.detail
+    assert victim.read_bytes() == before
+
+
+def test_a_linked_file_in_the_folder_is_not_changed(context, backend, make_learning, tmp_path):
+    victim = tmp_path / "victim.md"
+    victim.write_text(format_entry(make_learning(1)))
+    folder = context.root / ".grove" / "learnings"
+    folder.mkdir(parents=True)
+    (folder / "more.md").symlink_to(victim)
+    with pytest.raises(BackendError, match="outside of"):
+        backend.set_status(make_learning(1).id, LearningStatus.ARCHIVED)
+    assert victim.read_text() == format_entry(make_learning(1))
+
+
+def test_links_inside_the_project_are_followed(context, backend, file, make_learning):
+    real = context.root / "notes" / "learnings.md"
+    real.parent.mkdir()
+    file.parent.mkdir()
+    file.symlink_to(real)
+    backend.write(make_learning(1))
+    backend.set_status(make_learning(1).id, LearningStatus.ARCHIVED)
+    assert make_learning(1).id in real.read_text()
+    assert file.is_symlink()
+    assert backend.ping().ok
+
+
+def test_personal_learnings_stay_in_the_home(personal_context, make_learning, tmp_path):
+    backend = MarkdownBackend(personal_context)
+    personal_context.home.mkdir()
+    (personal_context.home / "personal-learnings.md").symlink_to(tmp_path / "far.md")
+    with pytest.raises(BackendError, match="outside of"):
+        backend.write(make_learning())
+    assert not (tmp_path / "far.md").exists()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

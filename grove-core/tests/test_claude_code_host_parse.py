@@ -260,8 +260,9 @@ def test_a_block_says_its_reason_on_stderr_alone():
 # The transcript.
 
 
-def used(name):
-    content = [{"type": "text", "text": "x"}, {"type": "tool_use", "name": name, "input": {}}]
+def used(name, **arguments):
+    call = {"type": "tool_use", "name": name, "input": arguments}
+    content = [{"type": "text", "text": "x"}, call]
     return json.dumps({"type": "assistant", "message": {"content": content}}) + "\n"
 
 
@@ -269,9 +270,51 @@ def used(name):
 def test_edits_are_found(tmp_path, name):
     file = tmp_path / "t.jsonl"
     file.write_text(used("Read") + "broken {\n" + used(name))
-    assert has_edits(str(file), 0)
-    assert not has_edits(str(file), file.stat().st_size)
-    assert has_edits(str(file), len(used("Read")))
+    assert has_edits(str(file), 0, tmp_path, ())
+    assert not has_edits(str(file), file.stat().st_size, tmp_path, ())
+    assert has_edits(str(file), len(used("Read")), tmp_path, ())
+
+
+@pytest.mark.parametrize("field", ["file_path", "notebook_path"])
+@pytest.mark.parametrize(
+    ("path", "counts"),
+    [
+        ("{root}/app.py", True),
+        ("{root}/src/.grove/x", True),
+        ("{root}/.groves", True),
+        ("{root}/memory.md", True),
+        ("app.py", True),
+        ("{root}/gone/../app.py", True),
+        ("{link}/app.py", True),
+        ("{root}/.grove/learnings.md", False),
+        ("{root}/.grove", False),
+        (".grove/x", False),
+        ("{root}/src/../.grove/x", False),
+        ("{link}/.grove/x", False),
+        ("{root}/memory/deep/x", False),
+        ("{root}/../elsewhere.py", False),
+        ("{root}-2/app.py", False),
+        ("/tmp-of-nobody/plan.md", False),
+        ("{root}/..hidden", True),
+    ],
+)
+def test_only_work_in_the_project_counts(tmp_path, field, path, counts):
+    root, file = tmp_path / "project", tmp_path / "t.jsonl"
+    root.mkdir()
+    (tmp_path / "link").symlink_to("project")
+    named = path.format(root=root, link=tmp_path / "link")
+    file.write_text(used("Edit", **{field: named}))
+    assert has_edits(str(file), 0, root, (".grove", "memory/")) is counts
+    assert has_edits(str(file), 0, tmp_path / "link", (".grove", "memory/")) is counts
+
+
+@pytest.mark.parametrize("arguments", [None, [], "x", {"file_path": 7}, {"file_path": ""}])
+def test_an_edit_of_an_unnamed_file_counts(tmp_path, arguments):
+    file = tmp_path / "t.jsonl"
+    call = {"type": "tool_use", "name": "Edit", "input": arguments}
+    own = {"type": "tool_use", "name": "Edit", "input": {"file_path": ".grove/x"}}
+    file.write_text(json.dumps({"message": {"content": [own, call]}}))
+    assert has_edits(str(file), 0, tmp_path, (".grove",))
 
 
 def test_what_is_no_edit(tmp_path):
@@ -286,10 +329,9 @@ def test_what_is_no_edit(tmp_path):
         '{"tool_use"\n' + "[" * 100_000 + '"tool_use"',
     ]
     file.write_text("".join(lines))
-    assert not has_edits(str(file), 0)
+    assert not has_edits(str(file), 0, tmp_path, ())
 
 
 def test_a_transcript_that_cannot_be_read_holds_no_edits(tmp_path):
-    assert not has_edits(str(tmp_path / "none"), 0)
-    assert not has_edits(str(tmp_path), 0)
-    assert not has_edits("", 0)
+    for path in (str(tmp_path / "none"), str(tmp_path), ""):
+        assert not has_edits(path, 0, tmp_path, ())

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 
 import pytest
 from hypothesis import given
@@ -114,6 +115,105 @@ def test_appended_lines_all_stand_there(tmp_path_factory, parts):
         files.append_text(path, part + "\n")
     expected = "".join(part + "\n" for part in parts)
     assert (files.read_text(path) or "") == expected
+
+
+# Links that lead out of a project.
+
+
+@pytest.fixture
+def confined(tmp_path):
+    """A project whose files are links, and a file elsewhere."""
+    folder = tmp_path / "project" / ".grove"
+    folder.mkdir(parents=True)
+    (tmp_path / "victim").write_text("a\n")
+    return folder
+
+
+WAYS = [
+    lambda path, inside: files.append_text(path, "b\n", inside=inside),
+    lambda path, inside: files.append_text(path, lambda _: "b\n", inside=inside),
+    lambda path, inside: files.edit_text(path, str.upper, inside=inside),
+]
+
+
+@pytest.mark.parametrize("write", WAYS)
+@pytest.mark.parametrize("target", ["../../victim", "hop", "{tmp}/victim"])
+def test_a_link_out_of_the_project_is_not_followed(confined, tmp_path, write, target):
+    (confined / "hop").symlink_to(tmp_path / "victim")
+    (confined / "stats.log").symlink_to(target.format(tmp=tmp_path))
+    with pytest.raises(StorageError, match=r"stats\.log leads to .*victim, .* outside of"):
+        write(confined / "stats.log", confined.parent)
+    assert (tmp_path / "victim").read_text() == "a\n"
+    write(confined / "stats.log", None)
+    assert (tmp_path / "victim").read_text() in ("a\nb\n", "A\n")
+
+
+@pytest.mark.parametrize("write", WAYS)
+def test_nothing_is_made_outside_of_the_project(confined, tmp_path, write):
+    for name, target in (("stats.log", tmp_path / "new"), ("folder", tmp_path / "far")):
+        (confined / name).symlink_to(target)
+    for path in (confined / "stats.log", confined / "folder" / "file"):
+        with pytest.raises(StorageError, match="outside of"):
+            write(path, confined.parent)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["project", "victim"]
+
+
+@pytest.mark.parametrize("write", WAYS)
+def test_links_that_stay_inside_and_linked_projects_are_fine(confined, tmp_path, write):
+    (confined / "real").write_text("a\n")
+    (confined / "stats.log").symlink_to("real")
+    (tmp_path / "link").symlink_to("project")
+    write(tmp_path / "link" / ".grove" / "stats.log", tmp_path / "link")
+    assert (confined / "stats.log").is_symlink()
+    assert (confined / "real").read_text() in ("a\nb\n", "A\n")
+
+
+def test_a_project_beside_of_a_like_name_is_outside(confined, tmp_path):
+    (tmp_path / "project-2").mkdir()
+    (confined / "stats.log").symlink_to(tmp_path / "project-2" / "log")
+    with pytest.raises(StorageError, match="outside of"):
+        files.append_text(confined / "stats.log", "x", inside=confined.parent)
+
+
+# What killed processes leave behind.
+
+
+def dead_process():
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+    return process.pid
+
+
+def leave(folder, name, hours):
+    path = folder / name
+    path.write_text("half")
+    os.utime(path, (time.time() - hours * 3600,) * 2)
+    return name
+
+
+def test_what_a_killed_process_left_behind_is_removed_with_the_next_change(tmp_path):
+    dead = dead_process()
+    leave(tmp_path, f".notes.md.{dead}.123456.tmp", 2)
+    leave(tmp_path, f".another.{dead}.5.tmp", 2)
+    kept = [
+        leave(tmp_path, f".notes.md.{dead}.7.tmp", 0.5),
+        leave(tmp_path, f".notes.md.{os.getpid()}.123456.tmp", 2),
+        leave(tmp_path, f".notes.md.{dead}.tmp", 2),
+        leave(tmp_path, f"notes.md.{dead}.123456.tmp", 2),
+        leave(tmp_path, f".notes.md.{dead}.123456.tmp.bak", 2),
+        leave(tmp_path, "mine.tmp", 2),
+    ]
+    (tmp_path / f".folder.{dead}.1.tmp").mkdir()
+    files.replace(tmp_path / "notes.md", b"new")
+    left = sorted(one.name for one in tmp_path.iterdir() if one.is_file())
+    assert left == sorted([*kept, "notes.md"])
+
+
+def test_a_crowded_directory_is_not_searched(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_MOST_ENTRIES", 1)
+    name = leave(tmp_path, f".notes.md.{dead_process()}.123456.tmp", 2)
+    files.replace(tmp_path / "notes.md", b"new")
+    assert (tmp_path / name).exists()
 
 
 # Editing.

@@ -442,6 +442,8 @@ def test_a_broken_cycle_stays_visible():
 @pytest.mark.parametrize("payment", [REFLECT, SKIP])
 def test_a_broken_cycle_is_shown_until_something_is_written_down(payment):
     assert play(gate_in(PENDING), *[STOP] * 4, payment).broken_cycles == ()
+    # Paid late, it ends that cycle; the next close is not paid by it.
+    assert play(gate_in(PENDING), *[STOP] * 4, payment).credit is None
 
 
 def test_the_breaker_belongs_to_the_latest_cycle():

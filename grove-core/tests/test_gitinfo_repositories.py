@@ -300,7 +300,8 @@ def test_a_hook_of_another_repository_does_not_mislead(repository, tmp_path, mon
 def test_nothing_is_written_into_the_repository(repository):
     for name in "ab":
         repository.write(name)
-        repository.commit()
+    repository.commit()
+    repository.commit()
     repository.write("a", "one\nchanged\n")
     os.utime(repository.top / "b", (1, 1))
     before = snapshot(repository.top)

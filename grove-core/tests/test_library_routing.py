@@ -163,6 +163,12 @@ def test_paths_of_all_installed_backends_are_told_without_opening_any(library_of
     assert one.opened == {}
 
 
+def test_paths_are_told_without_looking_for_any_backend(library_of):
+    library = library_of(BackendSpec(name="a", detect=explode, open=explode, paths=("mem",)))
+    assert library.own_paths() == ("mem",)
+    assert library.problems == []
+
+
 def test_a_backend_is_opened_once_with_its_own_settings(library_of):
     store = Store("files")
     library = library_of(store, settings={"files": "S", "other": "O"})
@@ -239,7 +245,7 @@ def test_no_other_backend_takes_the_place_of_a_primary_one_that_does_not_open(li
     assert target.backend.name == "down"
     assert library.write(target, a_learning()) is None
     assert stored_in(other.project) == []
-    assert [one.what for one in library.problems] == ["open of down", "write"]
+    assert [one.what for one in library.problems] == ["open of down", "write of down"]
     assert not library.health(target).ok
     assert [one.backend.name for one in library.project_backends] == ["other"]
 
@@ -393,6 +399,33 @@ def test_a_senseless_list_of_learnings_is_reported(library_of, answer):
     library = library_of(returning([], iterate=lambda: answer), good)
     assert ids(library.iterate()) == ["cl_good"]
     assert len(library.problems) == 1
+
+
+def test_reports_name_the_method_and_the_backend(library_of):
+    methods = ["search", "get", "iterate", "ping", "write", "set_status"]
+    library = library_of(returning([], **dict.fromkeys(methods, explode)))
+    (opened,) = library.project_backends
+    library.search(Query(), Filters())
+    library.get("cl_1")
+    list(library.iterate())
+    library.health(opened)
+    library.write(opened, a_learning())
+    opened.backend.get = lambda _: a_learning()
+    with pytest.raises(BackendError):
+        library.set_status("cl_1", LearningStatus.ARCHIVED)
+    assert [one.what for one in library.problems] == [f"{method} of odd" for method in methods]
+
+
+@pytest.mark.parametrize("method", ["search", "get", "iterate"])
+def test_reports_on_senseless_answers_name_them_too(library_of, method):
+    library = library_of(returning(7, get=lambda _: "x", iterate=lambda: "x"))
+    calls = {
+        "search": lambda: library.search(Query(), Filters()),
+        "get": lambda: library.get("cl_1"),
+        "iterate": lambda: list(library.iterate()),
+    }
+    calls[method]()
+    assert [one.what for one in library.problems] == [f"{method} of odd"]
 
 
 def test_good_hits_beside_bad_ones_are_kept(library_of):

@@ -168,6 +168,22 @@ def test_a_debt_is_restated_with_its_two_commands():
     assert skip_command("abc-123") in text
 
 
+@pytest.mark.parametrize("blocks", [1, 2, 3])
+def test_the_longest_of_everything_still_fits(blocks):
+    session = a_session(
+        *(ticket("t" * 500) for _ in range(50)),
+        blocks=blocks,
+        name="s" * 128,
+        observations=tuple(noted("n" * 900) for _ in range(50)),
+        injected=tuple(shown("i" * 128) for _ in range(50)),
+        last_rejections=tuple(refused("r" * 200, "w" * 900) for _ in range(50)),
+    )
+    text = block_reason(session, 3)
+    assert 1000 < len(text) <= LONGEST_REASON
+    assert reflect_command("s" * 128, shortened=blocks > 1) in text
+    assert skip_command("s" * 128) in text
+
+
 WORDS = st.one_of(
     st.text(max_size=12),
     st.sampled_from(

@@ -82,6 +82,7 @@ def waiting(outbox, root=None):
 
 def test_an_empty_outbox_makes_no_directory(outbox, library, directory):
     assert outbox.entries() == []
+    assert outbox.unreadable() == ()
     assert outbox.deliver(library, ROOT) == []
     assert not directory.exists()
 
@@ -89,6 +90,7 @@ def test_an_empty_outbox_makes_no_directory(outbox, library, directory):
 def test_a_learning_comes_out_as_it_went_in(outbox, directory):
     outbox.put(a_learning(), ROOT, NOW)
     (entry,) = outbox.entries()
+    assert outbox.unreadable() == ()
     assert (entry.learning, entry.root) == (a_learning(), str(ROOT))
     assert [one.name for one in directory.iterdir()] == ["cl_1.json"]
     assert json.loads(entry.path.read_text("utf-8"))["queued_at"] == "2026-02-06T10:00:00Z"
@@ -203,6 +205,7 @@ def test_an_entry_that_cannot_be_read_stays_and_stops_nothing(
     assert len(outbox.deliver(library, ROOT)) == 1
     assert (directory / "a-broken.json").read_bytes() == content
     assert waiting(outbox) == []
+    assert [one.name for one in outbox.unreadable()] == ["a-broken.json", "folder.json"]
 
 
 def test_an_entry_without_its_root_is_no_entry(outbox, directory):
@@ -213,6 +216,7 @@ def test_an_entry_without_its_root_is_no_entry(outbox, directory):
     path.write_text(json.dumps(document))
     assert outbox.entries() == []
     assert path.exists()
+    assert outbox.unreadable() == (path,)
 
 
 def test_a_learning_that_cannot_be_kept_is_an_error(outbox, monkeypatch, directory):

@@ -35,9 +35,20 @@ def test_home_follows_the_environment(environment, expected):
     assert grove_home(environment) == Path(expected)
 
 
-def test_relative_home_becomes_absolute(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert grove_home({"GROVE_HOME": "state"}) == tmp_path / "state"
+@pytest.mark.parametrize(
+    ("environment", "words"),
+    [
+        ({"GROVE_HOME": "state", "HOME": "/h"}, "GROVE_HOME is state"),
+        ({"GROVE_HOME": "./state"}, "GROVE_HOME is ./state"),
+        ({"GROVE_HOME": "~someone/state"}, "GROVE_HOME is ~someone/state"),
+        ({"HOME": "h"}, "HOME is h"),
+        ({"GROVE_HOME": "~/state", "HOME": "h"}, "HOME is h"),
+    ],
+)
+def test_a_relative_home_is_an_error_in_words(environment, words):
+    """It would be another directory wherever a hook happens to run."""
+    with pytest.raises(StorageError, match=f"^{words}, .* must be absolute"):
+        grove_home(environment)
 
 
 def test_home_comes_from_the_password_database_without_an_environment():
@@ -50,14 +61,6 @@ def test_unknown_user_without_environment_is_an_error_in_words(monkeypatch):
     monkeypatch.setattr(os, "getuid", lambda: 3_999_999_999)
     with pytest.raises(StorageError, match="GROVE_HOME"):
         grove_home({"HOME": ""})
-
-
-def test_relative_home_in_a_deleted_directory_is_an_error_in_words(tmp_path, monkeypatch):
-    gone = make(tmp_path / "gone")
-    monkeypatch.chdir(gone)
-    gone.rmdir()
-    with pytest.raises(StorageError, match="absolute"):
-        grove_home({"GROVE_HOME": "state"})
 
 
 def test_root_is_the_nearest_grove_directory(tmp_path, home):
@@ -93,6 +96,32 @@ def test_groves_own_directory_is_known_through_a_link(tmp_path, home):
     start = make(tmp_path / "user" / "work")
     assert project_root(start, real) == start
     assert project_root(start, home) == start
+
+
+@pytest.mark.parametrize(
+    ("directories", "files", "is_project"),
+    [
+        (["sessions"], [], False),
+        (["cache"], ["grove.log"], False),
+        (["sessions", "cache", "outbox"], ["personal-learnings.md", "trust.json"], False),
+        ([], [], True),
+        (["outbox"], [], True),
+        (["sessions"], ["config.toml"], True),
+        (["cache"], ["learnings.md"], True),
+        (["sessions", "learnings"], [], True),
+        (["sessions"], ["stats.log"], True),
+        ([], ["sessions", "cache"], True),
+    ],
+)
+def test_a_home_left_behind_makes_no_project(tmp_path, home, directories, files, is_project):
+    old = make(tmp_path / "person" / ".grove")
+    start = make(tmp_path / "person" / "work")
+    for name in directories:
+        make(old / name)
+    for name in files:
+        (old / name).write_text("")
+    assert project_root(start, home) == (old.parent if is_project else start)
+    assert ProjectPaths(old.parent, home).initialised is is_project
 
 
 def test_a_home_elsewhere_leaves_the_nearest_grove_directory_alone(tmp_path):

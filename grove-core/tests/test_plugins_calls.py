@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -752,6 +753,63 @@ def test_a_plugin_that_hangs_when_called_is_not_called_again(world):
     assert world.complaints() == [("a-slow", "grove_query_terms", "took longer than 0.5 seconds")]
 
 
+# All of them together.
+
+
+def test_after_the_deadline_nothing_is_called_and_that_is_said_once(world):
+    called = "CALLED = []" + TERMS.format(expression="CALLED.append(1) or ['x']")
+    modules = [world.install(f"d-{name}", [(GENERAL, name, called)]) for name in "ab"]
+    plugins = world.plugins()
+    assert terms(plugins) == {"x"}
+    plugins.set_deadline(time.monotonic() - 1)
+    assert terms(plugins) == terms(plugins) == frozenset()
+    assert [sys.modules[module].CALLED for module in modules] == [[1], [1]]
+    assert world.complaints() == [("a", "grove_query_terms", "was not called: no time was left")]
+    plugins.set_deadline(time.monotonic() + 3600)
+    assert terms(plugins) == {"x"}
+    plugins.set_deadline(None)
+    assert terms(plugins) == {"x"}
+
+
+def test_after_the_deadline_nothing_is_loaded_and_that_is_said_once(world):
+    modules = [
+        world.install(f"d-{name}", [(TICKETS, name, PROBES.format(names=[name]))]) for name in "ab"
+    ]
+    late = time.monotonic() - 1
+    plugins = Plugins(discover(world.home), PluginSettings(), world.problems.append, deadline=late)
+    assert plugins.ticket_probes() == []
+    assert not any(map(imported, modules))
+    assert world.complaints() == [("a", "load", "was not called: no time was left")]
+    assert {each.state for each in plugins.report().plugins} == {PluginState.FAILED}
+
+
+def test_what_is_left_of_the_time_limits_every_call(world):
+    slow = "import time\n" + TERMS.format(expression="time.sleep(3600)")
+    for name in "ab":
+        world.install(f"d-{name}", [(GENERAL, name, slow)])
+    plugins = world.plugins()
+    plugins.load_all()
+    plugins.set_deadline(time.monotonic() + 0.1)
+    assert terms(plugins) == frozenset()
+    first, second = world.complaints()
+    assert first[2].startswith("took longer than 0.")
+    assert second == ("b", "grove_query_terms", "was not called: no time was left")
+
+
+def test_a_function_is_not_called_after_the_deadline(world):
+    world.install("dist", [(TICKETS, "acme", PROBES.format(names=["acme"]))])
+    plugins = world.plugins()
+    (probe,) = plugins.ticket_probes()
+    called = []
+    plugins.set_deadline(time.monotonic() - 1)
+    for _ in range(2):
+        assert plugins.call(probe, called.append, 1, seconds=30, default="late") == "late"
+    plugins.set_deadline(None)
+    assert plugins.call(probe, called.append, 2, seconds=30, default="late") is None
+    assert called == [2]
+    assert len(world.problems) == 1
+
+
 def test_a_problem_is_passed_on_once(world):
     world.install("bad", [(GENERAL, "bad", TERMS.format(expression="1 / 0"))])
     plugins = world.plugins()
@@ -809,4 +867,24 @@ def test_another_object_of_a_plugin_can_be_called_too(world):
     (probe,) = plugins.ticket_probes()
     assert plugins.call(probe, "a,b".split, ",", seconds=30, default=[]) == ["a", "b"]
     assert plugins.call(probe, {}.pop, "missing", seconds=30, default=None) is None
-    assert world.complaints() == [("acme", "pop", "KeyError: 'missing'")]
+    assert plugins.call(probe, lambda: 1 / 0, seconds=30, default=0, what="sum of acme") == 0
+    assert [each[:2] for each in world.complaints()] == [("acme", "pop"), ("acme", "sum of acme")]
+    assert world.complaints()[0][2] == "KeyError: 'missing'"
+
+
+def test_a_function_that_hangs_is_not_called_again_and_the_others_are(world):
+    world.install("dist", [(TICKETS, "acme", PROBES.format(names=["acme", "zeta"]))])
+    plugins = world.plugins()
+    acme, zeta = plugins.ticket_probes()
+    calls = []
+
+    def hang():
+        calls.append(1)
+        time.sleep(3600)
+
+    for _ in range(2):
+        assert plugins.call(acme, hang, seconds=0.05, default=7, what="hang of acme") == 7
+    assert calls == [1]
+    assert plugins.call(acme, int, seconds=30, default=7) == 0
+    assert plugins.call(zeta, lambda: 1, seconds=30, default=7, what="hang of zeta") == 1
+    assert world.complaints() == [("acme", "hang of acme", "took longer than 0.05 seconds")]

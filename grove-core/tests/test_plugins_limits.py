@@ -1,11 +1,12 @@
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
 from grove_core import PluginError
-from grove_core.plugins.limits import TimeLimitError, call_limited
+from grove_core.plugins.limits import Deadline, NoTimeLeftError, TimeLimitError, call_limited
 
 
 def test_result_is_handed_back():
@@ -43,6 +44,15 @@ def test_late_call_raises_and_names_the_limit():
             call_limited(release.wait, 0.05)
     finally:
         release.set()
+
+
+def test_a_deadline_shortens_the_limits_of_calls():
+    assert Deadline().clip(5) == 5
+    assert Deadline(time.monotonic() + 3600).clip(5) == 5
+    assert 0 < Deadline(time.monotonic() + 100).clip(3600) <= 100
+    assert Deadline(time.monotonic() + 100).clip(0.001) == 0.001
+    with pytest.raises(NoTimeLeftError, match="no time was left"):
+        Deadline(time.monotonic()).clip(5)
 
 
 def test_calls_can_be_nested():

@@ -111,6 +111,8 @@ def test_one_unused_showing_never_halves_a_score():
     before = score_hit(a_hit(), None, NOW, 90).total
     after = score_hit(a_hit(), fared(surfaced=1, last_surfaced=NOW), NOW, 90).total
     assert before / 2 < after < before
+    # A prior worth four showings: one more of them unused.
+    assert after / before == pytest.approx(0.88)
 
 
 @given(st.integers(0, 500), st.integers(0, 500))

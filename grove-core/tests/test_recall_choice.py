@@ -76,12 +76,13 @@ REDIS = Query(tags=("redis",))
 
 
 def chosen(workspace, session, query=REDIS, limit=5):
-    found = recall(workspace, session, query, limit=limit, via="start")
+    found = recall(workspace, session, query, limit=limit, max_chars=4000, via="start")
     return [] if found is None else [one.learning_id for one in found.learnings]
 
 
-def show(workspace, session, query=REDIS, limit=5):
-    remember(workspace, session, recall(workspace, session, query, limit=limit, via="prompt"))
+def show(workspace, session, query=REDIS, limit=5, max_chars=4000):
+    found = recall(workspace, session, query, limit=limit, max_chars=max_chars, via="prompt")
+    remember(workspace, session, found)
     return workspace.sessions.get(session.id)
 
 
@@ -89,18 +90,18 @@ def show(workspace, session, query=REDIS, limit=5):
 
 
 def test_nothing_fits(workspace, session, backends):
-    assert recall(workspace, session, REDIS, limit=5, via="start") is None
+    assert recall(workspace, session, REDIS, limit=5, max_chars=4000, via="start") is None
     write(backends, a_learning("other", tags=("postgres",)))
-    assert recall(workspace, session, REDIS, limit=5, via="start") is None
+    assert recall(workspace, session, REDIS, limit=5, max_chars=4000, via="start") is None
     assert not workspace.project.events_file.exists()
 
 
 def test_the_best_are_chosen_within_the_limit_and_the_rest_is_counted(workspace, session, backends):
     write(backends, *(a_learning(f"{n}", timestamp=NOW - timedelta(days=n)) for n in range(7)))
-    found = recall(workspace, session, REDIS, limit=2, via="start")
+    found = recall(workspace, session, REDIS, limit=2, max_chars=4000, via="start")
     assert found.injection.shown == ("cl_0", "cl_1")
     assert [one.learning_id for one in found.learnings] == ["cl_0", "cl_1"]
-    five = recall(workspace, session, REDIS, limit=50, via="start")
+    five = recall(workspace, session, REDIS, limit=50, max_chars=4000, via="start")
     assert len(five.injection.shown) == 5
     assert "\n2 more fit: `grove search" in five.injection.text
     assert "\n5 more fit: `grove search" in found.injection.text
@@ -135,7 +136,7 @@ def test_a_learning_is_shown_once_a_session(workspace, session, backends):
     write(backends, a_learning("a"))
     after = show(workspace, session)
     assert [one.learning_id for one in after.injected] == ["cl_a"]
-    assert recall(workspace, after, REDIS, limit=5, via="prompt") is None
+    assert recall(workspace, after, REDIS, limit=5, max_chars=4000, via="prompt") is None
     write(backends, a_learning("b"))
     assert chosen(workspace, after) == ["cl_b"]
     again = show(workspace, after)
@@ -150,9 +151,12 @@ def test_a_learning_is_shown_once_a_session(workspace, session, backends):
 
 def test_two_processes_that_show_the_same_remember_it_once(workspace, session, backends):
     write(backends, a_learning("a"))
-    first = recall(workspace, session, REDIS, limit=5, via="start")
-    second = recall(workspace, session, REDIS, limit=5, via="start")
-    assert remember(workspace, session, first) == remember(workspace, session, second)
+    first = recall(workspace, session, REDIS, limit=5, max_chars=4000, via="start")
+    second = recall(workspace, session, REDIS, limit=5, max_chars=4000, via="start")
+    assert "cl_a" in remember(workspace, session, first)
+    assert remember(workspace, session, second) == ""
+    events = workspace.project_log.read().events
+    assert [one.learning_id for one in events] == ["cl_a"]
     assert len(workspace.sessions.get("s").injected) == 1
     assert workspace.statistics().learnings["cl_a"].surfaced == 1
 
@@ -178,10 +182,9 @@ def test_showings_are_logged_and_personal_ones_never_in_the_project(workspace, s
 
 
 def test_what_does_not_fit_the_budget_is_neither_shown_nor_remembered(workspace, session, backends):
-    (workspace.project.config_file).write_text("[retrieval]\nmax_chars = 500\n")
     long = evolve(a_learning("long"), detail="x" * 1500)
     write(backends, long, a_learning("short", timestamp=NOW - timedelta(days=1)))
-    after = show(workspace, session)
+    after = show(workspace, session, max_chars=500)
     assert [one.learning_id for one in after.injected] == ["cl_short"]
     assert [one.learning_id for one in workspace.project_log.read().events] == ["cl_short"]
 
@@ -189,13 +192,13 @@ def test_what_does_not_fit_the_budget_is_neither_shown_nor_remembered(workspace,
 def test_after_a_compaction_what_was_shown_is_shown_again_in_its_order(
     workspace, session, backends
 ):
-    assert repeat(workspace, session).text == ""
+    assert repeat(workspace, session, 4000).text == ""
     write(backends, a_learning("b"), a_learning("a", timestamp=NOW - timedelta(days=1)))
     after = show(workspace, session)
     write(backends, a_learning("c"))
-    assert repeat(workspace, after).shown == ("cl_b", "cl_a")
+    assert repeat(workspace, after, 4000).shown == ("cl_b", "cl_a")
     backends[Area.PROJECT].set_status("cl_b", LearningStatus.SUPERSEDED)
-    assert repeat(workspace, after).shown == ("cl_a",)
+    assert repeat(workspace, after, 4000).shown == ("cl_a",)
     assert len(workspace.project_log.read().events) == 2
 
 

@@ -215,6 +215,19 @@ def test_files_dirty_at_the_baseline_count_for_what_changed_since(project):
     assert project.measured() == 1 + 40 + 1
 
 
+def test_what_the_baseline_keeps_of_dirty_files_is_bounded_in_all(project, monkeypatch):
+    monkeypatch.setattr(session_mode, "MOST_LINES_IN_ALL", 50)
+    for name, count in (("b", 30), ("c", 21), ("d", 20), ("e", 1)):
+        project.write(name, numbered(0, count))
+    kept = {file.path: file.line_hashes is not None for file in project.begin().baseline.dirty}
+    assert kept == {"b": True, "c": False, "d": True, "e": False}
+    assert project.measured() == 0
+    project.write("b", numbered(5, 30))
+    assert project.measured() == 10
+    project.write("c", numbered(0, 25))
+    assert project.measured() == 14
+
+
 def test_a_commit_of_what_was_dirty_is_no_change(project):
     project.write("a.txt", "rewritten\n")
     project.write("new", numbered(0, 60))
@@ -402,8 +415,8 @@ def test_a_lost_baseline_commit_holds_nobody_up(project):
 # Outside git, the transcript.
 
 
-def edit_line():
-    blocks = [{"type": "tool_use", "name": "Edit", "input": {}}]
+def edit_line(**arguments):
+    blocks = [{"type": "tool_use", "name": "Edit", "input": arguments}]
     return json.dumps({"message": {"content": blocks}}) + "\n"
 
 
@@ -418,6 +431,17 @@ def test_outside_git_edits_in_the_transcript_are_of_unknown_size(make, tmp_path)
     with transcript.open("a") as file:
         file.write(edit_line())
     assert project.measured() is None
+
+
+@pytest.mark.parametrize(
+    ("path", "lines"), [("app.py", None), (".grove/config.toml", 0), ("memory/x", 0)]
+)
+def test_outside_git_edits_of_own_files_do_not_count(make, tmp_path, path, lines):
+    project = make(repository=False)
+    transcript = tmp_path / "t.jsonl"
+    project.begin(transcript_path=str(transcript))
+    transcript.write_text(edit_line(file_path=str(project.root / path)))
+    assert project.measured() == lines
 
 
 def test_outside_git_without_a_transcript_nothing_is_known_to_change(make):
@@ -563,7 +587,9 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(steps=STEPS)
 def test_any_history(make, tmp_path_factory, steps):
     """Every line is unique, so that what changed is the difference of sets of lines."""

@@ -190,10 +190,12 @@ def test_marks_of_no_session_stop_nothing_and_go(workspace):
     assert OpenSessions(workspace).all() == []
 
 
-def test_unreadable_state_of_a_past_session_stops_nothing(workspace):
+def test_unreadable_state_of_a_past_session_is_named_once_and_stays(workspace):
     begun(workspace, a_session("old"))
     workspace.sessions.path("old").write_text("{")
-    assert settle_dead_sessions(workspace, "new") == []
+    (notice,) = settle_dead_sessions(workspace, "new")
+    assert "old cannot be read" in notice
+    assert settle_dead_sessions(workspace, "newer") == []
     assert workspace.sessions.path("old").read_text() == "{"
 
 

@@ -38,6 +38,17 @@ def test_events_come_back_in_order(log):
     assert lines[0]["ts"] == "2026-02-06T10:00:00Z"
 
 
+def test_a_log_that_is_linked_out_of_its_project_is_not_written(log, tmp_path):
+    (tmp_path / "victim").write_text("mine\n")
+    log.path.parent.mkdir(parents=True)
+    log.path.symlink_to(tmp_path / "victim")
+    with pytest.raises(StorageError, match="outside of"):
+        EventLog(log.path, "9.9", inside=tmp_path / "p").append([ONE])
+    assert (tmp_path / "victim").read_text() == "mine\n"
+    EventLog(log.path, "9.9", inside=tmp_path).append([ONE])
+    assert log.read().events == (ONE,)
+
+
 def test_no_event_is_no_write(log):
     log.append([])
     assert not log.path.exists()

@@ -10,7 +10,7 @@ from grove_core.text import one_line, remove_invisible, shorten
 
 # What hides: the default-ignorable code points of Unicode, and controls that drive a terminal.
 HIDDEN = [
-    *map(chr, range(0x00, 0x09)),
+    *map(chr, range(0x09)),
     *"\x0b\x0c\x0e\x1b\x1c\x1d\x1e\x1f\x7f\x80\x84\x86\x9b\x9f\xad",
     *"\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f",
     *map(chr, (*range(0x202A, 0x202F), *range(0x2060, 0x2070))),

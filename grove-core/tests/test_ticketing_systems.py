@@ -88,7 +88,7 @@ def test_nothing_installed(systems_of):
     ("first", "initialised", "override", "expected"),
     [
         (None, True, None, "active in"),
-        (None, False, None, "active out"),
+        (None, False, None, "out"),
         (FOUND, True, None, "out"),
         (FOUND, False, None, "out"),
         (None, False, True, "active in"),
@@ -118,6 +118,36 @@ def test_sessions_take_part_only_where_there_are_no_tickets(systems_of, first, e
     assert standing(systems)["session"] == expected
 
 
+@pytest.mark.parametrize(
+    ("initialised", "override", "active", "other"),
+    [
+        (False, None, "session", "tasks"),
+        (True, None, "tasks", "session"),
+        (False, True, "tasks", "session"),
+    ],
+)
+def test_to_dos_stand_in_no_sessions_way_where_they_cannot_take_part(
+    systems_of, initialised, override, active, other
+):
+    systems = systems_of(
+        probe("tasks", participation=Participation.ACTIVE),
+        probe("session", per_session=True),
+        initialised=initialised,
+        overrides={} if override is None else {"tasks": override},
+    )
+    assert standing(systems) == {active: "active in", other: "out"}
+    why = {one.probe.name: one.why for one in systems.all}
+    if active == "session":
+        assert why["tasks"] == "takes part only as the active system of an initialised project"
+    else:
+        assert why["session"] == "not needed: another system is active"
+
+
+def test_a_session_that_cannot_be_used_says_why(systems_of):
+    (session,) = systems_of(probe("session", BROKEN, per_session=True)).all
+    assert session.why == BROKEN.note
+
+
 def test_an_override_turns_a_system_off_and_turns_nothing_on_that_is_not_used(systems_of):
     systems = systems_of(
         probe("a"), probe("b"), probe("c", None), overrides={"a": False, "c": True}
@@ -135,6 +165,12 @@ def test_paths_and_words_of_all_installed_systems(systems_of):
     assert systems.own_paths() == (".a", ".b", "b.json")
     assert systems.literals() == {"close", "done", "b"}
     assert systems.once_per_prompt() == {"b"}
+
+
+def test_paths_are_told_without_looking_for_any_system(systems_of):
+    systems = systems_of(TicketProbe(name="a", detect=explode, paths=(".a",)))
+    assert systems.own_paths() == (".a",)
+    assert systems.problems == []
 
 
 def test_every_system_gets_its_own_settings(systems_of):
@@ -271,6 +307,19 @@ def test_a_close_is_confirmed_by_its_own_system(systems_of, answer, result):
     assert systems.confirm(close("a"), result) is answer
     assert seen == [(close("a"), result, 1)]
     assert systems.problems == []
+
+
+@pytest.mark.parametrize(("directory", "cwd"), [(None, "/p"), ("/other", "/other")])
+def test_a_close_is_confirmed_in_the_directory_where_it_took_effect(systems_of, directory, cwd):
+    seen = []
+
+    def confirm(_, __, context):
+        seen.append((context.root, context.cwd))
+        return Confirmation.YES
+
+    systems = systems_of(probe("a"), matcher("a", confirm=confirm))
+    systems.confirm(close("a", directory=directory), None)
+    assert seen == [(Path("/p"), Path(cwd))]
 
 
 @pytest.mark.parametrize(

@@ -244,7 +244,9 @@ class TestTasks:
 
 
 def test_a_session_is_always_there(make_context):
-    assert session.detect(make_context()).marker == "no ticket system needed"
+    found = session.detect(make_context())
+    assert found.marker == "the session itself"
+    assert found.note == "a session is a unit of work by itself"
 
 
 def test_descriptors():

@@ -6,41 +6,57 @@
 #   2. the path that `grove init` recorded in ${GROVE_HOME:-~/.grove}/program
 #   3. the folders of PATH
 #   4. ~/.local/bin, where pip and uv put programs
-# The recorded program goes before PATH because another program of the name `grove` exists, which
-# would answer a hook in its own way. For the same reason PATH and ~/.local/bin count only where
-# they hold a script, as every Python installer writes one. Only absolute paths count: with a
-# relative one a cloned repository could bring the program that is run.
+# What this finds by itself counts only as a script that an installer wrote for grove. Other programs
+# of the name `grove` exist, and one that does not know `hook` may end with the exit code 2, which
+# the client takes for "block this". $GROVE_PROGRAM is taken at its word. Only absolute paths count:
+# with a relative one a cloned repository could bring the program that is run.
 
-# usable FILE [any]: is FILE a program that can start? A script whose interpreter is gone cannot.
-# What is not a script is usable only with `any`. The script that asks is never meant.
+# usable FILE: is FILE a program that can start? A script cannot when it is not readable or when its
+# interpreter is gone. The script that asks is never meant. Sets `line` to the file's first line.
 usable() {
     case $1 in
-    /*) [ -f "$1" ] && [ -x "$1" ] && ! [ "$1" -ef "$0" ] || return 1 ;;
+    /*) [ -f "$1" ] && [ -r "$1" ] && [ -x "$1" ] && ! [ "$1" -ef "$0" ] || return 1 ;;
     *) return 1 ;;
     esac
     line=
     { IFS= read -r line <"$1"; } 2>/dev/null
     case $line in
     '#!'*)
-        line=${line#'#!'}
-        line=${line# }
-        [ -x "${line%% *}" ]
+        interpreter=${line#'#!'}
+        interpreter=${interpreter# }
+        [ -x "${interpreter%% *}" ]
         ;;
-    *) [ "${2-}" = any ] ;;
     esac
+}
+
+# ours FILE: is FILE a usable script of grove? uv, pip and pipx write the import of grove_core near
+# its beginning: in line 3 or 4, or in line 6 or 7 when the interpreter's path holds a space.
+ours() {
+    usable "$1" || return 1
+    case $line in
+    '#!'*) ;;
+    *) return 1 ;;
+    esac
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+        IFS= read -r line || return 1
+        case $line in
+        *grove_core*) return 0 ;;
+        esac
+    done <"$1"
+    return 1
 }
 
 find_grove() {
     found=${GROVE_PROGRAM-}
-    usable "$found" any && return
+    usable "$found" && return
     found=
     { IFS= read -r found <"${GROVE_HOME:-${HOME-}/.grove}/program"; } 2>/dev/null
-    usable "$found" any && return
+    ours "$found" && return
     set -f
     IFS=:
     for folder in ${PATH-} "${HOME-}/.local/bin"; do
         found=$folder/grove
-        usable "$found" && return
+        ours "$found" && return
     done
     found=
 }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -124,6 +125,9 @@ def test_grove_alone_is_a_usage_error_that_helps(world):
         ("list", "--limit", "0"),
         ("tickets", "match"),
         ("tickets", "match", "--tool", "X", "--input", "{"),
+        ("tickets", "match", "--tool", "X"),
+        ("tickets", "match", "--input", "{}"),
+        ("tickets", "match", "--tool", "X", "--input", "{}", "bd close bd-1"),
     ],
 )
 def test_usage_errors(world, words):
@@ -133,6 +137,13 @@ def test_usage_errors(world, words):
     assert "grove" in done.stderr
     assert "Traceback" not in done.stderr
     assert list(world.project.iterdir()) == []
+
+
+def test_an_unknown_command_suggests_the_nearest(world):
+    done = world.grove("statsu")
+    assert done.code == 2
+    assert "Did you mean status?" in done.stderr
+    assert "Did you mean" not in world.grove("zeppelin").stderr
 
 
 # --- reading ------------------------------------------------------------------------------------
@@ -172,6 +183,7 @@ def test_quiet_prints_ids_or_nothing(project):
         (("backends", "-q"), ["markdown"]),
         (("status", "-q"), []),
         (("tickets", "match", "-q", "ls"), []),
+        (("tickets", "match", "-q", "bd close bd-1 bd-2"), ["bd-1", "bd-2"]),
     ]:
         assert assert_done(project.grove(*words)).stdout.splitlines() == lines, words
 
@@ -190,8 +202,50 @@ def test_the_project_is_found_from_anywhere(project):
     inner = project.project / "src" / "deep"
     inner.mkdir(parents=True)
     for words, cwd in [(("-C", project.project), project.home), ((), inner), (("-C", inner), "/")]:
-        status = project.grove("status", "--json", *words, cwd=cwd).json
-        assert status["root"] == str(project.project)
+        for line in (("status", "--json", *words), (*words, "status", "--json")):
+            assert project.grove(*line, cwd=cwd).json["root"] == str(project.project)
+    words = ("tickets", "-C", project.project, "match", "--json", "bd close bd-1")
+    assert project.grove(*words, cwd="/").json["closes"][0]["ids"] == ["bd-1"]
+
+
+def test_a_list_tells_none_fits_from_none_there(project):
+    assert (
+        assert_done(project.grove("list", "--tag", "zeppelin")).stdout == "None fits; 2 in all.\n"
+    )
+    project.learnings_file.unlink()
+    assert assert_done(project.grove("list")).stdout == "No learnings yet.\n"
+
+
+def break_cycle(agent):
+    """The agent closes a ticket and stops until it is let go."""
+    agent.starts()
+    agent.closes("bd-1")
+    while agent.stops().code:
+        pass
+
+
+def test_status_says_what_a_session_left_undone(beads):
+    break_cycle(beads.agent())
+    beads.agent("session-2").starts()
+    status = beads.grove("status", "--json").json
+    assert {one["id"] for one in status["live_sessions"]} == {"session-1", "session-2"}
+    assert status["session"] == status["live_sessions"][0]
+    (debt,) = status["debts"]
+    assert "session session-1 was let go without its reflection (bd-1)" in debt
+    human = assert_done(beads.grove("status")).stdout
+    assert human.count("Session   session-") == 2
+    beads.agent().ends()
+    (debt,) = beads.grove("status", "--json").json["debts"]
+    assert "session session-1 ended without the reflection it owed (bd-1)" in debt
+
+
+def test_debts_are_found_behind_many_sessions_of_other_projects(beads):
+    break_cycle(beads.agent())
+    state = beads.grove_home / "sessions" / "session-1.json"
+    text = state.read_text().replace("session-1", "other").replace(str(beads.project), "/other")
+    for number in range(60):
+        state.with_name(f"other-{number}.json").write_text(text)
+    assert len(beads.grove("status", "--json").json["debts"]) == 1
 
 
 def test_status_shows_the_gate_and_the_health(beads):
@@ -238,6 +292,66 @@ def test_a_broken_plugin_is_shown(project):
     (stranger,) = [one for one in done.json["plugins"] if one["name"] == "stranger"]
     assert stranger["state"] == "failed"
     assert "broken at import" in json.dumps(done.json)
+
+
+BROKEN_BACKEND = """
+import grove_core as grove
+
+class Broken:
+    name = "stranger"
+    capabilities = frozenset({grove.Capability.ITERATE})
+    def write(self, learning): raise grove.BackendError("disk on fire")
+    def search(self, query, filters): raise grove.BackendError("disk on fire")
+    def iterate(self): raise grove.BackendError("disk on fire")
+    def ping(self): return grove.Health(ok=True, detail="fine")
+
+@grove.hookimpl
+def grove_memory_backends():
+    detect = lambda context: grove.Detection(marker="always")
+    return [grove.BackendSpec(name="stranger", detect=detect, open=lambda context: Broken())]
+"""
+
+
+def test_a_fault_of_a_plugin_follows_every_command(project, candidate):
+    project.install_plugin("stranger", BROKEN_BACKEND, group="grove.backends")
+    (project.project / ".grove" / "config.toml").write_text('[backends]\nprimary = "stranger"\n')
+    done = project.grove("list", "--json")
+    assert (done.code, done.json["count"]) == (0, 2)
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("grove: plugin stranger 1.0 (grove.backends:stranger): ")
+    assert "disk on fire" in line
+    plugins = project.grove("plugins")
+    assert plugins.stderr == ""
+    project.agent().starts()
+    # In another project's directory it is the session's own backends that are asked.
+    words = ("reflect", "--session-id", "session-1")
+    queued = project.grove(*words, stdin=json.dumps(candidate(1)), cwd=project.home)
+    assert "waits for the backend stranger; delivered with the next reflection" in queued.stdout
+    assert "disk on fire" in queued.stderr
+    assert project.grove("--no-plugins", "list").stderr == ""
+
+
+def test_a_command_of_a_broken_plugin_is_not_just_unknown(world):
+    world.install_plugin("stranger", "raise RuntimeError('broken at import')")
+    done = world.grove("stranger-count")
+    assert done.code == 2
+    assert "broken at import" in done.stderr
+
+
+@pytest.mark.parametrize("key", ["primary", "personal"])
+def test_a_configured_backend_that_is_not_there_is_named(project, key):
+    config = project.project / ".grove" / "config.toml"
+    for name, reason in (("nosuch", "not installed"), ("mcp", "cannot")):
+        config.write_text(f'[backends]\n{key} = "{name}"\n')
+        for command in ("status", "backends"):
+            done = project.grove(command, "--json")
+            (warning,) = done.json["warnings"]
+            assert done.code == 0
+            assert warning.startswith(f"{config}: backends.{key} names {name}, which")
+            assert reason in warning
+            assert f"grove: {warning}\n" in done.stderr
+    config.write_text(f'[backends]\n{key} = "markdown"\n')
+    assert assert_done(project.grove("backends", "--json")).json["warnings"] == []
 
 
 # --- what a command would close -----------------------------------------------------------------
@@ -329,6 +443,17 @@ def test_a_session_is_worked_on_in_its_project(live, candidate):
     assert live.learning_ids() == [ONE, TWO, done.stdout.strip()]
 
 
+def test_known_sessions_are_told_apart(live):
+    live.agent("session-2").starts()
+    live.agent("session-1").ends()
+    live.agent("session-2").ends()
+    message = assert_refused(live, "observe", "a note")
+    assert "session-2 (ended), session-1 (ended)" in message
+    live.agent("session-3").starts()
+    elsewhere = assert_refused(live, "observe", "a note", cwd=live.home)
+    assert f"session session-3 belongs to {live.project}" in elsewhere
+
+
 # --- writing ------------------------------------------------------------------------------------
 
 
@@ -401,6 +526,8 @@ def test_reflect_without_a_project_says_how_to_begin(world, candidate):
 def test_ephemeral_learnings_stay_in_the_session(live, candidate):
     done = live.agent().reflects(candidate(1, scope="ephemeral"))
     assert done.json["accepted"][0]["backend"] == "session"
+    human = live.agent().grove("reflect", stdin=json.dumps(candidate(2, scope="ephemeral")))
+    assert "(kept in this session only)" in human.stdout
     assert live.learning_ids() == [ONE, TWO]
     assert [one["summary"] for one in live.session()["ephemeral"]] == [candidate(1)["summary"]]
 
@@ -424,6 +551,36 @@ def test_init_makes_what_is_missing_and_touches_nothing_else(world):
     again = assert_done(world.grove("init", "--json"))
     assert again.json["created"] == []
     assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_refusal_says_that_the_gate_is_closed_only_if_it_is(beads):
+    beads.agent().starts()
+    refused = json.dumps({"candidates": [{"summary": "no"}]})
+    assert beads.agent().grove("reflect", "--json", stdin=refused).json["error"] == (
+        "no candidate was accepted"
+    )
+    beads.agent().closes("bd-1")
+    assert beads.agent().grove("reflect", "--json", stdin=refused).json["error"] == (
+        "no candidate was accepted; the gate stays closed"
+    )
+
+
+def test_init_names_the_program_that_hooks_will_run(world):
+    record = world.grove_home / "program"
+    first = world.grove("init", "--json").json
+    assert first["previous_program"] is None
+    assert record.read_text() == f"{first['program']}\n"
+    record.write_text("/elsewhere/grove\n")
+    human = world.grove("init").stdout
+    assert f"hooks will run {first['program']} (was /elsewhere/grove)" in human
+    assert "(was" not in world.grove("init").stdout
+
+
+def test_the_configuration_marks_keys_without_effect(world):
+    world.grove("init")
+    config = (world.project / ".grove" / "config.toml").read_text()
+    assert re.search(r"^## .*\(no effect yet\)\n# layout = ", config, re.MULTILINE)
+    assert re.search(r"^## .*[.]\n# max_blocks = ", config, re.MULTILINE)
 
 
 def test_init_in_a_folder_of_a_repository_goes_to_its_top(world):
@@ -452,6 +609,33 @@ def test_a_closed_pipe_is_no_fault(project, words):
     process.stdout.close()
     _, err = process.communicate()
     assert err == b""
+
+
+@pytest.mark.parametrize("words", [("list",), ("list", "--json"), ("--help",), ("status", "-q")])
+@pytest.mark.parametrize("output", [">/dev/full", ">&-"])
+def test_output_that_cannot_be_written_is_one_line(project, words, output):
+    if words[-1] == "-q" and output == ">/dev/full":
+        pytest.skip("prints nothing")
+    done = subprocess.run(
+        [
+            "sh",
+            "-c",
+            f'exec "$@" {output}',
+            "sh",
+            sys.executable,
+            "-m",
+            "grove_core._entry",
+            *words,
+        ],
+        cwd=project.project,
+        env=project.environment,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert re.fullmatch(r"grove: .*standard output.*\n", done.stderr)
 
 
 def test_a_terminal_gets_colours_unless_it_wants_none(project):

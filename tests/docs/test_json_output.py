@@ -29,6 +29,8 @@ def documented():
         found[title.strip()] = set(re.findall(r"^\| `([^`]+)` \|", body, re.MULTILINE))
     for title, prefix in (("grove list", "learnings[]"), ("grove search", "results[]")):
         found[title] |= {f"{prefix}.{key}" for key in found["grove show"]}
+    session = {key for key in found["grove status"] if key.startswith("session.")}
+    found["grove status"] |= {f"live_sessions[].{key.removeprefix('session.')}" for key in session}
     return found
 
 

@@ -30,7 +30,8 @@ def recording(bare_project):
     script.parent.mkdir()
     script.write_text(RECORDING_GROVE)
     program = script.with_name("grove")
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}" "$@"\n')
+    words = f'exec "{sys.executable}" "{script}" "$@"'
+    program.write_text(f"#!/bin/sh\n# in place of grove_core\n{words}\n")
     program.chmod(0o755)
     home = bare_project.home / ".grove"
     home.mkdir()

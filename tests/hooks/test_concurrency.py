@@ -83,8 +83,8 @@ def test_the_same_reflection_many_times_at_once(beads, candidate):
     agent = beads.agent()
     agent.closes("bd-1")
     words = ("reflect", "-q", "--session-id", "session-1")
-    answers = run_together(beads, [(words, json.dumps(candidate(1)))] * 6)
-    assert [code for code, _ in answers] == [0] * 6
+    answers = run_together(beads, [(words, json.dumps(candidate(1)))] * 4)
+    assert [code for code, _ in answers] == [0] * 4
     assert {out.strip() for _, out in answers} == set(whole_entries(beads))
     assert len(whole_entries(beads)) == 1
     assert len(beads.events("gate")) == 1
@@ -107,20 +107,20 @@ def test_hooks_of_one_session_side_by_side(beads):
             "tool_use_id": f"toolu_{number}",
             "tool_input": {"command": f"bd close bd-{number}"},
         }
-        for number in range(8)
+        for number in range(5)
     ]
-    assert send_together("pre-tool-use", calls) == [(0, "")] * 8
+    assert send_together("pre-tool-use", calls) == [(0, "")] * 5
     announced = {one["key"] for one in beads.session()["intents"]}
     assert announced == {call["tool_use_id"] for call in calls}
 
     done = {"tool_response": {"stdout": "", "stderr": ""}}
-    assert send_together("post-tool-use", [{**call, **done} for call in calls]) == [(0, "")] * 8
+    assert send_together("post-tool-use", [{**call, **done} for call in calls]) == [(0, "")] * 5
     assert beads.session()["intents"] == []
     closed = {one["ticket_id"] for one in beads.session()["gate"]["cycle"]["tickets"]}
-    assert closed == {f"bd-{number}" for number in range(8)}
+    assert closed == {f"bd-{number}" for number in range(5)}
 
-    answers = send_together("stop", [{"background_tasks": []}] * 8)
-    assert sorted(code for code, _ in answers) == [0] * 5 + [2] * 3
+    answers = send_together("stop", [{"background_tasks": []}] * 5)
+    assert sorted(code for code, _ in answers) == [0] * 2 + [2] * 3
     (event,) = beads.events("gate")
     assert (event["outcome"], event["blocks"]) == ("breaker", 3)
 
@@ -138,15 +138,16 @@ def test_a_killed_process_leaves_the_old_or_the_new_state(beads, candidate, comm
         if command == "reflect":
             process.stdin.write(json.dumps(candidate(number)).encode())
         process.stdin.close()
-        process.stdin = None
+        process.stdin = None  # communicate() would want to write to it
         return process
 
     started = time.monotonic()
-    with begin(0) as first:
-        assert first.wait(timeout=60) == 0
+    first = begin(0)
+    first.communicate(timeout=60)
     usual = time.monotonic() - started
+    assert first.returncode == 0
     told = {0}
-    for number in range(1, 13):
+    for number in range(1, 9):
         process = begin(number)
         try:
             process.communicate(timeout=usual * dice.uniform(0.5, 1.1))

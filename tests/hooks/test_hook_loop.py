@@ -316,13 +316,46 @@ def test_a_prompt_drops_what_never_reported(beads, agent):
     agent.is_let_go()
 
 
-def test_a_ticket_that_is_open_again_owes_nothing(beads, agent):
-    call = agent.announces(command="bd close bd-1")
-    agent.succeeds(call, "✓ Closed bd-1")
+def test_a_close_that_nobody_could_confirm_is_looked_at_once_more(beads, agent):
+    agent.succeeds(agent.announces(command="bd close bd-1"))
     assert beads.gate() == "pending"
     beads.install_bd("open")
     agent.is_let_go()
     assert gate_event(beads) == {"ticket_id": "bd-1", "outcome": "no_change", "blocks": 0}
+
+
+def test_a_proven_close_is_not_taken_back_by_another_look(beads, agent):
+    """Another branch, or another work tree, may hold an older state of the ticket."""
+    agent.succeeds(agent.announces(command="bd close bd-1"), "✓ Closed bd-1")
+    beads.install_bd("open")
+    agent.is_blocked()
+
+
+def test_a_subagents_call_in_flight_is_waited_for(beads, agent):
+    call = {"tool_name": "Bash", "tool_input": {"command": "bd close bd-1"}, "tool_use_id": "t1"}
+    agent.silent("PreToolUse", **call, agent_id="a1", agent_type="general-purpose")
+    agent.is_let_go(background_tasks=[SUBAGENT])
+    agent.succeeds(call, "✓ Closed bd-1")
+    agent.is_blocked()
+
+
+def test_the_project_of_the_session_counts_wherever_the_agent_has_gone(beads, agent):
+    agent.starts()
+    agent.closes("bd-1")
+    elsewhere = beads.project / "sub"
+    (elsewhere / ".grove").mkdir(parents=True)
+    reason = agent.send("Stop", stop_hook_active=False, cwd=str(elsewhere))
+    assert reason.code == 2
+    assert list((elsewhere / ".grove").iterdir()) == []
+
+
+def test_a_debt_that_the_breaker_let_go_is_named_when_the_session_goes_on(beads, agent):
+    agent.starts()
+    agent.closes("bd-1")
+    for _ in range(3):
+        agent.is_blocked()
+    agent.send("Stop", stop_hook_active=True)
+    assert "bd-1" in agent.starts("resume")
 
 
 def test_a_background_close_counts_when_it_is_done(beads, agent):

@@ -231,3 +231,15 @@ def test_outside_git_without_a_transcript(world):
     agent = world.agent()
     agent.starts()
     agent.is_let_go()
+
+
+def test_a_project_that_is_set_up_in_mid_session_counts_from_then_on(world):
+    write(world, "app.py", 20)
+    world.make_git()
+    agent = world.agent()
+    agent.starts()
+    assert world.grove("init").code == 0
+    write(world, "app.py", 60)
+    agent.is_let_go()
+    write(world, "app.py", 90)
+    agent.is_blocked()

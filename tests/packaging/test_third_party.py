@@ -164,6 +164,19 @@ def test_its_command_is_a_command_of_grove(project, candidate):
     assert project.grove("jsonfile-count").stdout == "1\n"
 
 
+@pytest.mark.parametrize("text", ["{broken", "[]", '{"a": 1}'])
+def test_its_command_says_what_is_wrong_with_the_file(project, text):
+    done = project.grove("jsonfile-count", "größere.json")
+    assert (done.code, done.stdout) == (2, "")
+    assert "'größere.json' does not exist" in done.stderr
+    (project.root / "größere.json").write_text(text)
+    done = project.grove("jsonfile-count", "größere.json")
+    assert (done.code, done.stdout) == (1, "")
+    assert "größere.json: " in done.stderr
+    assert "Traceback" not in done.stderr
+    assert project.grove("jsonfile-count").stdout == "0\n"
+
+
 def test_its_observer_hears_of_learnings_in_other_backends(project, candidate):
     """It then has nothing to do: the learning went into the markdown file."""
     project.configure("")

@@ -246,3 +246,13 @@ def test_console_script_can_be_started_by_its_path(project_of, usual):
     )
     assert (done.code, done.stderr) == (0, "")
     assert done.stdout == f"grove {declared('grove-core')['version']}\n"
+
+
+def test_the_plugin_knows_the_console_script(project_of, usual):
+    """Here the script begins with a shell's line, as the path of its interpreter holds a space."""
+    project = project_of(usual)
+    assert usual.program.read_text().startswith("#!/bin/sh\n")
+    launcher = ROOT / "plugin" / "bin" / "grove"
+    done = project.python(f"import os; os.execv({str(launcher)!r}, ['grove', '--version'])")
+    assert (done.code, done.stderr) == (0, "")
+    assert done.stdout.startswith("grove ")

@@ -7,7 +7,7 @@ from typing import Final
 
 from grove_backend_markdown.format import file_header, format_entry
 from grove_backend_markdown.health import look_at
-from grove_backend_markdown.places import file_of, folder_of
+from grove_backend_markdown.places import area_of, file_of, folder_of
 from grove_backend_markdown.reader import read_entries
 from grove_backend_markdown.status import change_status
 from grove_backend_markdown.store import Store
@@ -47,6 +47,7 @@ class MarkdownBackend:
             context: Where to work.
         """
         self._area = context.area
+        self._inside = area_of(context)
         self._store = Store(file_of(context), folder_of(context))
 
     @property
@@ -83,7 +84,7 @@ class MarkdownBackend:
             stored = self._store.entries().get(learning.id)
             if stored is not None:
                 return _receipt(learning, ReceiptStatus.DUPLICATE, stored.path)
-            appended = append_text(path, unless_there)
+            appended = append_text(path, unless_there, inside=self._inside)
         self._store.forget(path)
         status = ReceiptStatus.STORED if appended else ReceiptStatus.DUPLICATE
         return _receipt(learning, status, path)
@@ -111,7 +112,7 @@ class MarkdownBackend:
 
     def ping(self) -> Health:
         """Look whether the files can be read and written."""
-        return look_at(self._store)
+        return look_at(self._store, self._inside)
 
     def get(self, learning_id: str) -> Learning | None:
         """Fetch one learning of any status.
@@ -155,7 +156,11 @@ class MarkdownBackend:
         with _as_backend_error():
             located = self._store.entries().get(learning_id)
             if located is not None:
-                edit_text(located.path, lambda text: change_status(text, learning_id, status, note))
+                edit_text(
+                    located.path,
+                    lambda text: change_status(text, learning_id, status, note),
+                    inside=self._inside,
+                )
                 self._store.forget(located.path)
         learning = self.get(learning_id)
         if learning is None:

@@ -12,11 +12,12 @@ from grove_core import Health, ProjectContext, StorageError
 _NAMED_PROBLEMS: Final = 10
 
 
-def look_at(store: Store) -> Health:
+def look_at(store: Store, inside: Path) -> Health:
     """Look whether learnings can be read from a store and written to it.
 
     Args:
         store: The store.
+        inside: The directory that symbolic links must not lead out of.
 
     Returns:
         Its health; nothing is created, and nothing raised.
@@ -25,6 +26,7 @@ def look_at(store: Store) -> Health:
     try:
         count = len(store.entries())
         problems = store.problems()
+        _refuse_link(store.path, inside)
         _refuse_unwritable(store.path)
     except (StorageError, OSError) as error:
         return Health(ok=False, detail=str(error), location=location)
@@ -63,6 +65,12 @@ def _in_words(problems: Sequence[LocatedProblem]) -> str:
     if len(problems) > _NAMED_PROBLEMS:
         words.append(f"and {len(problems) - _NAMED_PROBLEMS} more")
     return "; ".join(words)
+
+
+def _refuse_link(path: Path, inside: Path) -> None:
+    real = Path(os.path.realpath(path))
+    if not real.is_relative_to(os.path.realpath(inside)):
+        raise StorageError(f"{path} leads to {real}, which is outside of {inside}")
 
 
 def _refuse_unwritable(path: Path) -> None:

@@ -18,6 +18,11 @@ def file_of(context: BackendContext) -> Path:
     return context.root / PROJECT_FILE
 
 
+def area_of(context: BackendContext) -> Path:
+    """Tell which directory the learnings must lie in, wherever symbolic links lead."""
+    return context.home if context.area is Area.PERSONAL else context.root
+
+
 def folder_of(context: BackendContext) -> Path | None:
     """Tell in which folder further files with learnings may lie."""
     return None if context.area is Area.PERSONAL else context.root / PROJECT_FOLDER

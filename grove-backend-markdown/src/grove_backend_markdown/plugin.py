@@ -55,11 +55,11 @@ def _open(context: BackendContext) -> MemoryBackend:
 def _scaffold(context: BackendContext) -> Sequence[tuple[Path, bool]]:
     """Create the learnings file with its header, unless there is one."""
     from grove_backend_markdown.format import file_header
-    from grove_backend_markdown.places import file_of
+    from grove_backend_markdown.places import area_of, file_of
 
     path = file_of(context)
     header = file_header(context.area)
-    is_new = append_text(path, lambda present: "" if present else header)
+    is_new = append_text(path, lambda present: "" if present else header, inside=area_of(context))
     return [(path, is_new)]
 
 

@@ -13,11 +13,14 @@ def main() -> int:
     Returns:
         The exit code.
     """
-    first = sys.argv[1] if len(sys.argv) > 1 else ""
-    if first == "hook":
+    arguments = sys.argv[1:]
+    first = arguments[0] if arguments else ""
+    # Options before it are none of the hooks': a usage error must not end with 2, which blocks.
+    words = [word for word in arguments if not word.startswith("-")]
+    if words[:1] == ["hook"]:
         from grove_core.hooks.fast import run
 
-        return run(sys.argv[2:])
+        return run(arguments[arguments.index("hook") + 1 :])
     if first == "--version":
         from grove_core import __version__
 

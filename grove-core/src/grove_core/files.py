@@ -8,6 +8,7 @@ inode, so whoever waited for the lock looks again whether it still holds the fil
 import errno
 import fcntl
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +21,10 @@ LOCK_TIMEOUT_SECONDS: Final = 5.0
 _LOCK_POLL_SECONDS: Final = 0.005
 _NEW_FILE_MODE: Final = 0o666
 _PRIVATE_FILE_MODE: Final = 0o600
+# What ``replace`` names its new files until they are complete; the first group is the process.
+_TEMPORARY: Final = re.compile(r"\..+\.([0-9]{1,9})\.[0-9]+\.tmp")
+_STALE_SECONDS: Final = 3600.0
+_MOST_ENTRIES: Final = 1000
 
 
 def read_bytes(path: Path) -> bytes | None:
@@ -122,7 +127,9 @@ def _is_still(descriptor: int, path: Path) -> bool:
         return False
 
 
-def append_text(path: Path, text: str | Callable[[str], str]) -> bool:
+def append_text(
+    path: Path, text: str | Callable[[str], str], *, inside: Path | None = None
+) -> bool:
     """Append to a file, all or nothing, under its lock.
 
     A missing final newline of what is there already is healed first.
@@ -131,6 +138,7 @@ def append_text(path: Path, text: str | Callable[[str], str]) -> bool:
         path: The file; it and its directory are created when they are not there.
         text: What to append, usually ending in a newline; or a function that decides it from the
             text already there, under the lock: nothing is written when that gives nothing.
+        inside: A directory that symbolic links must not lead out of; ``None`` for anywhere.
 
     Returns:
         Whether anything was appended.
@@ -138,6 +146,7 @@ def append_text(path: Path, text: str | Callable[[str], str]) -> bool:
     Raises:
         StorageError: It could not be written; the file is then as it was.
     """
+    path = _confined(path, inside)
     make_directory(path.parent)
     with locked(path) as descriptor:
         if callable(text):
@@ -173,7 +182,7 @@ def _cut(descriptor: int, size: int) -> None:
         os.ftruncate(descriptor, size)
 
 
-def edit_text(path: Path, change: Callable[[str], str]) -> None:
+def edit_text(path: Path, change: Callable[[str], str], *, inside: Path | None = None) -> None:
     """Replace a file's text under its lock, by renaming a complete new file into place.
 
     Permissions are kept, a symbolic link is followed, and nothing is written when nothing changes.
@@ -181,11 +190,12 @@ def edit_text(path: Path, change: Callable[[str], str]) -> None:
     Args:
         path: The file, which must exist.
         change: From the old text to the new one; see ``read_text`` about bytes and line endings.
+        inside: A directory that symbolic links must not lead out of; ``None`` for anywhere.
 
     Raises:
         StorageError: It could not be read or written; the file is then as it was.
     """
-    real = Path(os.path.realpath(path))
+    real = Path(os.path.realpath(_confined(path, inside)))
     if not os.path.exists(real):  # noqa: PTH110 - Path.exists may raise
         raise StorageError(f"cannot edit {path}: there is no such file")
     with locked(real) as descriptor:
@@ -194,6 +204,19 @@ def edit_text(path: Path, change: Callable[[str], str]) -> None:
         if after != before:
             mode = os.fstat(descriptor).st_mode & 0o7777
             replace(real, _encode(after, path), mode=mode)
+
+
+def _confined(path: Path, inside: Path | None) -> Path:
+    """Resolve links, which whoever made the project chose and not whoever works in it."""
+    if inside is None:
+        return path
+    real = Path(os.path.realpath(path))
+    if not real.is_relative_to(os.path.realpath(inside)):
+        raise StorageError(
+            f"{path} leads to {real}, which is outside of {inside}; nothing was written: "
+            "replace the symbolic link by a file of its own"
+        )
+    return real
 
 
 def _encode(text: str, path: Path) -> bytes:
@@ -250,6 +273,32 @@ def replace(path: Path, content: bytes, *, mode: int = _PRIVATE_FILE_MODE) -> No
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
+    _remove_stale(path.parent)
+
+
+def _remove_stale(directory: Path) -> None:
+    """Remove what processes that were killed while replacing a file have left behind."""
+    with suppress(OSError):
+        names = os.listdir(directory)  # noqa: PTH208 - names are enough
+        if len(names) > _MOST_ENTRIES:
+            return
+        for name in names:
+            match = _TEMPORARY.fullmatch(name) if name.endswith(".tmp") else None
+            if match is None or _is_running(int(match[1])):
+                continue
+            leftover = directory / name
+            if time.time() - leftover.lstat().st_mtime > _STALE_SECONDS:
+                leftover.unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def make_directory(path: Path) -> None:

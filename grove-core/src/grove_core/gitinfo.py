@@ -1,7 +1,6 @@
 """What git knows about a work tree: few calls, each with a time limit, none changes anything."""
 
 import os
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -174,6 +173,8 @@ def count_changed_lines(top: Path, base: str, seconds: float) -> Mapping[str, in
 
 
 def _run(top: Path, seconds: float, *arguments: str) -> str | None:
+    import subprocess
+
     inherited = {
         name: value for name, value in os.environ.items() if name not in _REPOSITORY_VARIABLES
     }

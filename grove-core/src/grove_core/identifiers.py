@@ -1,7 +1,6 @@
 """Ids: new ones for learnings, and what may be one."""
 
 import re
-import secrets
 from datetime import UTC, datetime
 from typing import Final
 
@@ -21,6 +20,8 @@ def new_learning_id(now: datetime) -> str:
     Returns:
         An id such as ``cl_20260206_k3f9a2``.
     """
+    import secrets
+
     random_part = "".join(secrets.choice(_BASE32) for _ in range(_RANDOM_CHARACTERS))
     return f"cl_{now.astimezone(UTC):%Y%m%d}_{random_part}"
 

@@ -19,6 +19,9 @@ _GIT: Final = ".git"
 _GIT_FILE_START: Final = b"gitdir:"
 _KEY_DIGEST_CHARACTERS: Final = 12
 _KEY_SLUG_CHARACTERS: Final = 40
+# What grove makes in its own directory by itself, and what only a project's ``.grove`` holds.
+_HOME_NAMES: Final = ("sessions", "cache")
+_PROJECT_NAMES: Final = ("config.toml", "learnings.md", "learnings", "stats.log")
 
 
 def grove_home(environment: Mapping[str, str]) -> Path:
@@ -28,23 +31,24 @@ def grove_home(environment: Mapping[str, str]) -> Path:
         environment: The process's environment.
 
     Returns:
-        ``GROVE_HOME`` made absolute, or ``.grove`` in the user's home directory.
+        ``GROVE_HOME``, or ``.grove`` in the user's home directory; an absolute path.
 
     Raises:
-        StorageError: The directory is not to be found out.
+        StorageError: The directory is not to be found out, or its path is relative: that would be
+            another directory wherever a hook happens to run.
     """
     named = environment.get("GROVE_HOME", "")
     if not named:
         return _user_home(environment) / _GROVE
     if named == "~" or named.startswith("~/"):
         return _user_home(environment) / named[2:]
-    return _absolute(named)
+    return _absolute("GROVE_HOME", named)
 
 
 def _user_home(environment: Mapping[str, str]) -> Path:
     named = environment.get("HOME", "")
     if named:
-        return _absolute(named)
+        return _absolute("HOME", named)
     import pwd
 
     try:
@@ -56,20 +60,18 @@ def _user_home(environment: Mapping[str, str]) -> Path:
         ) from None
 
 
-def _absolute(path: str) -> Path:
-    try:
-        return Path(os.path.abspath(path))  # noqa: PTH100 - `..` is resolved as text, without links
-    except OSError as error:
-        raise StorageError(
-            f"{path} is a relative path and the current directory is gone; make it absolute"
-        ) from error
+def _absolute(variable: str, path: str) -> Path:
+    if not path.startswith("/"):
+        raise StorageError(f"{variable} is {path}, a relative path; it must be absolute")
+    return Path(os.path.abspath(path))  # noqa: PTH100 - `..` is resolved as text, without links
 
 
 def project_root(start: Path, home: Path) -> Path:
     """Find the root of the project that a directory belongs to.
 
     That is the nearest directory with a ``.grove`` directory, else the top of the git work tree,
-    else the directory itself. grove's own directory never makes a project of the user's home.
+    else the directory itself. grove's own directory never makes a project of the user's home, and
+    neither does one that was left behind when ``GROVE_HOME`` moved.
 
     Args:
         start: The directory the agent is in; it may be gone or unreadable.
@@ -94,7 +96,15 @@ def project_root(start: Path, home: Path) -> Path:
 
 def _is_grove_directory(path: Path, home: Path | None) -> bool:
     # os.path answers False where pathlib would raise (no permission, name too long).
-    return os.path.isdir(path) and not (home and _is_same(path, home))  # noqa: PTH112
+    if not os.path.isdir(path):  # noqa: PTH112
+        return False
+    return not (home and _is_same(path, home)) and not _is_left_behind(path)
+
+
+def _is_left_behind(path: Path) -> bool:
+    """Tell whether a ``.grove`` was grove's own directory once."""
+    was_home = any(os.path.isdir(path / name) for name in _HOME_NAMES)  # noqa: PTH112 - never raises
+    return was_home and not any(os.path.lexists(path / name) for name in _PROJECT_NAMES)
 
 
 def _is_same(path: Path, other: Path) -> bool:
@@ -227,5 +237,5 @@ class ProjectPaths:
 
     @property
     def initialised(self) -> bool:
-        """Whether the project has a ``.grove`` directory."""
+        """Whether the project has a ``.grove`` directory of its own."""
         return _is_grove_directory(self.grove_directory, self.home)

@@ -26,7 +26,8 @@ class TicketSystem:
     Attributes:
         provided: The probe, and the plugin that offers it.
         detection: What gives it away; ``None`` when it is not used here.
-        is_active: Whether it is the first in order that is used here.
+        is_active: Whether it is the first in order that is used here; one that takes part only
+            where it is active must be allowed to.
         takes_part: Whether its closes count here.
         why: The reason for the above, for people.
     """
@@ -89,7 +90,7 @@ class TicketSystems:
         Returns:
             Paths relative to the project root.
         """
-        return tuple(path for system in self.all for path in system.probe.paths)
+        return tuple(path for one in self._plugins.ticket_probes() for path in one.value.paths)
 
     def current_ticket(self) -> Ticket | None:
         """Ask which ticket is in progress.
@@ -200,18 +201,21 @@ class TicketSystems:
             matcher.value.confirm,
             close,
             result,
-            self._for(close.system, self._context),
+            self._for(close.system, self._where(close)),
             seconds=CONFIRM_SECONDS,
             default=Confirmation.UNKNOWN,
         )
         return answer if isinstance(answer, Confirmation) else Confirmation.UNKNOWN
 
     def _takes_part(self, close: TicketClose) -> bool:
-        systems = self.all
-        if close.directory is not None:
-            elsewhere = Path(close.directory)
-            systems = self._look(evolve(self._context, cwd=elsewhere))
+        systems = self.all if close.directory is None else self._look(self._where(close))
         return any(system.takes_part for system in systems if system.probe.name == close.system)
+
+    def _where(self, close: TicketClose) -> ProjectContext:
+        """The context of a close that may take effect in another directory."""
+        if close.directory is None:
+            return self._context
+        return evolve(self._context, cwd=Path(close.directory))
 
     def _look(self, context: ProjectContext) -> Sequence[TicketSystem]:
         systems: list[TicketSystem] = []
@@ -228,10 +232,18 @@ class TicketSystems:
             if not isinstance(detection, Detection):
                 detection = None
             usable = detection is not None and detection.usable
-            is_active = usable and not active_found
-            active_found = active_found or usable
+            is_active = usable and not active_found and self._may_be_active(probe)
+            active_found = active_found or is_active
             systems.append(self._judge(provided, detection, is_active=is_active))
         return systems
+
+    def _may_be_active(self, probe: TicketProbe) -> bool:
+        """What would take part nowhere as the active system must not be in another's way."""
+        return (
+            probe.participation is not Participation.ACTIVE
+            or self._initialised
+            or self._overrides.get(probe.name) is True
+        )
 
     def _judge(
         self, provided: Provided[TicketProbe], detection: Detection | None, *, is_active: bool
@@ -240,13 +252,13 @@ class TicketSystems:
         override = self._overrides.get(probe.name)
         if detection is None:
             takes_part, why = False, "not used in this project"
-        elif probe.per_session and not is_active:
-            takes_part, why = False, "not needed: another system is active"
         elif not detection.usable:
             takes_part, why = False, detection.note or "cannot be used here"
+        elif probe.per_session and not is_active:
+            takes_part, why = False, "not needed: another system is active"
         elif override is True:
             takes_part, why = True, f"switched on by ticketing.overrides.{probe.name}"
-        elif probe.participation is Participation.ACTIVE and not (is_active and self._initialised):
+        elif probe.participation is Participation.ACTIVE and not is_active:
             takes_part = False
             why = "takes part only as the active system of an initialised project"
         else:

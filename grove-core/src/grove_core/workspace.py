@@ -66,7 +66,23 @@ class Workspace:
         self.prefilter = Prefilter(self.paths.cache)
         self.project_log = EventLog(self.project.events_file, __version__)
         self.personal_log = EventLog(self.paths.personal_events, __version__)
+        self.deadline: float | None = None
+        self.problems: list[PluginProblem] = []
         self._load_plugins = load_plugins
+
+    def elsewhere(self, root: Path) -> "Workspace":
+        """Look at another project in the same way.
+
+        Args:
+            root: A directory of the other project.
+
+        Returns:
+            A workspace of the same moment; problems of plugins are collected together.
+        """
+        other = Workspace(root, self.environment, self.now, load_plugins=self._load_plugins)
+        other.deadline = self.deadline
+        other.problems = self.problems
+        return other
 
     @property
     def project_cache(self) -> Path:
@@ -216,4 +232,5 @@ class Workspace:
         return settings
 
     def _report_problem(self, problem: PluginProblem) -> None:
+        self.problems.append(problem)
         self.diagnostics.log("error", f"plugin {problem}")

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 from attrs import evolve
 
@@ -60,11 +61,7 @@ class JsonFileBackend:
 
     def iterate(self) -> list[grove.Learning]:
         """List all learnings, oldest first."""
-        try:
-            stored = _read(grove.read_text(self._path) or "")
-        except _FAULTS as error:
-            raise grove.BackendError(f"{self._path}: {error}") from error
-        return sorted(stored.values(), key=lambda learning: learning.timestamp)
+        return sorted(read_file(self._path), key=lambda learning: learning.timestamp)
 
     def set_status(
         self, learning_id: str, status: grove.LearningStatus, note: str = ""
@@ -96,8 +93,16 @@ class JsonFileBackend:
             raise grove.BackendError(f"{self._path}: {error}") from error
 
 
+def read_file(path: Path) -> list[grove.Learning]:
+    """Read all learnings; a file that is not there holds none."""
+    try:
+        return list(_read(grove.read_text(path) or "").values())
+    except _FAULTS as error:
+        raise grove.BackendError(f"{path}: {error}") from error
+
+
 def _read(text: str) -> dict[str, grove.Learning]:
     values = json.loads(text or "{}")
-    if not isinstance(values, dict):
-        raise TypeError("is no JSON object")
+    if not isinstance(values, dict) or not all(isinstance(one, dict) for one in values.values()):
+        raise TypeError("is no JSON object of learnings")
     return {key: grove.learning_from_dict(value) for key, value in values.items()}

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from grove_core.cli.configured_backends import backend_warnings
 from grove_core.cli.invocation import Invocation, Result, grove_command
 from grove_core.memory.library import BackendState
 from grove_core.model.memory import Health
@@ -20,14 +21,16 @@ def command(invocation: Invocation) -> Result:
     library = invocation.workspace.library
     health = {one.backend.name: library.health(one) for one in library.project_backends}
     personal = library.personal
-    document = {
+    document: dict[str, Any] = {
         "backends": [_document(state, health) for state in library.states],
         "personal": personal.backend.name if personal is not None else None,
+        "warnings": backend_warnings(invocation.workspace),
     }
     return Result(
         document=document,
         human=lambda console: _human(library.states, health, document, console),
         ids=[state.spec.name for state in library.states if state.is_active],
+        warnings=document["warnings"],
     )
 
 

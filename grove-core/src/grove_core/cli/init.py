@@ -4,14 +4,14 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
 from grove_core import files
 from grove_core.cli.invocation import Invocation, Result, grove_command
 from grove_core.config import render_default_config
-from grove_core.errors import StorageError
+from grove_core.errors import GroveError, StorageError
 from grove_core.plugins.descriptors import BackendContext
 from grove_core.workspace import Workspace
 
@@ -40,16 +40,18 @@ def command(invocation: Invocation) -> Result:
             f"{workspace.paths.home} is grove's own directory; run init inside a project"
         )
     created, kept = _scaffold(workspace)
+    previous = _recorded_program(workspace)
     program = _record_program(workspace)
-    document = {
+    document: dict[str, Any] = {
         "root": workspace.root,
         "created": created,
         "kept": kept,
         "program": program,
+        "previous_program": previous,
     }
     return Result(
         document=document,
-        human=lambda console: _human(workspace, created, kept, console),
+        human=lambda console: _human(workspace, document, console),
         ids=[str(path) for path in created],
     )
 
@@ -94,23 +96,37 @@ def _scaffold_backend(workspace: Workspace) -> list[tuple[Path, bool]]:
     return []
 
 
+def _recorded_program(workspace: Workspace) -> str | None:
+    try:
+        content = files.read_text(workspace.paths.program_file)
+    except GroveError:
+        return None  # what cannot be read is no program, and is about to be replaced
+    return content.strip() or None if content else None
+
+
 def _record_program(workspace: Workspace) -> str | None:
     """Leave word where this program is: the client's PATH often lacks a virtual environment's."""
     beside = Path(sys.executable).with_name("grove")
     program = str(beside) if beside.exists() else shutil.which("grove")
     if program is None:
         return None
+    program = os.path.abspath(program)  # noqa: PTH100 - links stay as they are
     files.make_directory(workspace.paths.home)
-    files.replace(workspace.paths.program_file, f"{os.path.abspath(program)}\n".encode())  # noqa: PTH100 - links stay as they are
+    files.replace(workspace.paths.program_file, os.fsencode(f"{program}\n"))
     return program
 
 
-def _human(workspace: Workspace, created: list[Path], kept: list[Path], console: "Console") -> None:
-    for path in created:
-        console.print(f"created {path.relative_to(workspace.root)}")
-    for path in kept:
-        console.print(f"kept    {path.relative_to(workspace.root)}")
-    console.print("\nNext: commit .grove, and connect your agent: `claude --plugin-dir plugin`.")
+def _human(workspace: Workspace, document: dict[str, Any], console: "Console") -> None:
+    for mark, key in (("created", "created"), ("kept   ", "kept")):
+        for path in document[key]:
+            console.print(f"{mark} {path.relative_to(workspace.root)}")
+    program, previous = document["program"], document["previous_program"]
+    was = f" (was {previous})" if program and previous not in (None, program) else ""
+    console.print(f"hooks will run {program or previous or 'the grove that PATH holds'}{was}")
+    console.print(
+        "\nNext: commit .grove, and load grove's plugin into your agent; the page “Connect Claude"
+        " Code” of grove's documentation (docs/how-to/connect-claude-code.md) says how."
+    )
     if not workspace.library.project_backends:
         console.print(
             "No memory backend is installed: pip install grove-backend-markdown", style="yellow"

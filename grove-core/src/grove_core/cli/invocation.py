@@ -14,12 +14,14 @@ from attrs import field, frozen
 from grove_core.clock import now_utc
 from grove_core.codec import to_jsonable
 from grove_core.errors import GroveError
+from grove_core.plugins.report import PluginProblem
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 PLUGINS_KEY: Final = "grove_core.plugins"
+PROJECT_KEY: Final = "grove_core.project"
 _PIPED_WIDTH: Final = 200
 
 
@@ -33,6 +35,7 @@ class Result:
         ids: What ``--quiet`` prints, a line each.
         exit_code: 0 when it was done, 1 when not.
         warnings: Lines for stderr.
+        names_problems: Whether it names itself what plugins did wrong.
     """
 
     document: Mapping[str, Any]
@@ -40,6 +43,7 @@ class Result:
     ids: Sequence[str] = ()
     exit_code: int = 0
     warnings: Sequence[str] = field(factory=tuple)
+    names_problems: bool = False
 
 
 @frozen(kw_only=True)
@@ -72,12 +76,7 @@ def grove_command(
 
     @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
     @click.option("-q", "--quiet", is_flag=True, help="Print ids only, or nothing.")
-    @click.option(
-        "-C",
-        "--project",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="Work in this directory's project.",
-    )
+    @project_option
     @click.pass_context
     def callback(
         ctx: click.Context,
@@ -88,17 +87,57 @@ def grove_command(
         project: Path | None,
         **parameters: Any,  # noqa: ANN401 - each command has its own
     ) -> None:
+        note_project(ctx, project)
         if ctx.invoked_subcommand is not None:
             return
+        problems: Sequence[PluginProblem] = ()
         try:
-            invocation = _invocation(ctx, project)
+            invocation = _invocation(ctx)
+            problems = invocation.workspace.problems
             result = function(invocation, **parameters)
         except (GroveError, OSError) as error:
+            name_problems(problems)
             _fail(error, as_json=as_json)
         _print(result, as_json=as_json, quiet=quiet)
+        if not result.names_problems:
+            name_problems(problems)
         ctx.exit(result.exit_code)
 
     return update_wrapper(callback, function)
+
+
+def project_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--project`` to a command or a group."""
+    return click.option(
+        "-C",
+        "--project",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        help="Work in this directory's project.",
+    )(function)
+
+
+def note_project(ctx: click.Context, project: Path | None) -> None:
+    """Remember what ``--project`` says; of several the one next to the command's name holds.
+
+    Args:
+        ctx: The context of a group or a command.
+        project: The directory, if one is named.
+    """
+    if project is not None:
+        ctx.meta[PROJECT_KEY] = project
+
+
+def counted(number: int, noun: str) -> str:
+    """Say a number of things, such as ``1 session`` or ``2 sessions``.
+
+    Args:
+        number: How many there are.
+        noun: What they are, in the singular; its plural takes an ``s``.
+
+    Returns:
+        The words.
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def session_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -110,8 +149,9 @@ def session_option(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
-def _invocation(ctx: click.Context, project: Path | None) -> Invocation:
+def _invocation(ctx: click.Context) -> Invocation:
     load_plugins = ctx.meta.get(PLUGINS_KEY, True)
+    project: Path | None = ctx.meta.get(PROJECT_KEY)
     start = project if project is not None else Path(_working_directory())
     workspace = Workspace(start.absolute(), os.environ, now_utc(), load_plugins=load_plugins)
     return Invocation(workspace=workspace, project_given=project is not None)
@@ -122,6 +162,16 @@ def _working_directory() -> str:
         return os.getcwd()  # noqa: PTH109 - may fail, and is only a string here
     except OSError as error:
         raise GroveError("the current directory does not exist any more; cd elsewhere") from error
+
+
+def name_problems(problems: Sequence[PluginProblem]) -> None:
+    """Print what plugins did wrong, a line each on stderr.
+
+    Args:
+        problems: The problems; what is in there twice is printed once.
+    """
+    for problem in dict.fromkeys(problems):
+        click.echo(f"grove: plugin {problem}", err=True)
 
 
 def _fail(error: GroveError | OSError, *, as_json: bool) -> NoReturn:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import rich_click as click
 
+from grove_core.cli.invocation import counted
 from grove_core.clock import parse_instant
 from grove_core.memory.library import FoundLearning
 from grove_core.model.learning import Category, Learning, LearningStatus, Scope
@@ -178,6 +179,8 @@ def print_line(console: "Console", found: FoundLearning, stats: LearningStats | 
     if learning.status is not LearningStatus.ACTIVE:
         line.append(f"  {learning.status.value}", style="yellow")
     if stats is not None and stats.surfaced:
-        line.append(f"  used in {stats.referenced} of {stats.surfaced} sessions", style="dim")
+        line.append(
+            f"  used in {stats.referenced} of {counted(stats.surfaced, 'session')}", style="dim"
+        )
     console.print(line)
     console.print(Text(f"  {learning.summary}"))

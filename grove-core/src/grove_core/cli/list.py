@@ -51,9 +51,10 @@ def command(
     """List learnings, newest first, with how they have fared."""
     workspace = invocation.workspace
     filters = read_filters(workspace.now, narrowing, everything=everything)
+    known = list(workspace.library.iterate())
     kept = [
         one
-        for one in workspace.library.iterate()
+        for one in known
         if filters.admit(one.hit.learning) and names_a_file(one.hit.learning, narrowing)
     ]
     numbers = workspace.statistics()
@@ -66,7 +67,7 @@ def command(
                 document_of(one, numbers.learnings.get(one.hit.learning.id)) for one in learnings
             ],
         },
-        human=lambda console: _human(learnings, len(kept), numbers, console),
+        human=lambda console: _human(learnings, len(kept), len(known), numbers, console),
         ids=[one.hit.learning.id for one in learnings],
     )
 
@@ -93,11 +94,17 @@ def _sorted(
 
 
 def _human(
-    learnings: Sequence[FoundLearning], total: int, numbers: AggregateStats, console: "Console"
+    learnings: Sequence[FoundLearning],
+    total: int,
+    known: int,
+    numbers: AggregateStats,
+    console: "Console",
 ) -> None:
     for one in learnings:
         print_line(console, one, numbers.learnings.get(one.hit.learning.id))
-    if not total:
+    if not known:
         console.print("No learnings yet.")
+    elif not total:
+        console.print(f"None fits; {known} in all.")
     elif total > len(learnings):
         console.print(f"{len(learnings)} of {total} shown.", style="dim")

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
@@ -9,7 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 import rich_click as click
 
-from grove_core.cli.invocation import PLUGINS_KEY
+from grove_core.cli.invocation import (
+    PLUGINS_KEY,
+    name_problems,
+    note_project,
+    project_option,
+)
 from grove_core.clock import now_utc
 from grove_core.errors import GroveError, PluginError
 from grove_core.plugins.report import describe_error
@@ -18,6 +24,9 @@ from grove_core.workspace import Workspace
 if TYPE_CHECKING:
     from grove_core.plugins.descriptors import CommandSpec
     from grove_core.plugins.facade import Provided
+
+_WORKSPACE_KEY: Final = "grove_core.workspace_of_commands"
+_STDOUT_CLOSED: Final = "standard output is closed; send it to /dev/null to see nothing"
 
 # Help lines stand here so that `grove --help` imports no command.
 COMMANDS: Final = {
@@ -58,8 +67,15 @@ class LazyGroup(click.RichGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Import the command that is called."""
-        name, command, rest = super().resolve_command(ctx, args)
+        """Import the command that is called; of an unknown one say what is like it."""
+        try:
+            name, command, rest = super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = get_close_matches(args[0], self.list_commands(ctx), n=1)
+            # The command may be one of a plugin that could not be loaded.
+            name_problems(_workspace(ctx).problems)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise click.UsageError(f"{error.message}{hint}", ctx) from error
         if name in COMMANDS:
             return name, _load(f"grove_core.cli.{name}:command"), rest
         if name is not None and command is not None:
@@ -88,12 +104,21 @@ def _load_offered(offered: "Provided[CommandSpec]") -> click.Command:
         ) from error
 
 
+def _workspace(ctx: click.Context) -> Workspace:
+    """The project whose plugins may offer commands; made once."""
+    if _WORKSPACE_KEY not in ctx.meta:
+        start = (ctx.params.get("project") or Path.cwd()).absolute()
+        enabled = ctx.params.get("plugins", True)
+        made = Workspace(start, os.environ, now_utc(), load_plugins=enabled)
+        ctx.meta[_WORKSPACE_KEY] = made
+    workspace: Workspace = ctx.meta[_WORKSPACE_KEY]
+    return workspace
+
+
 def _plugin_commands(ctx: click.Context) -> "dict[str, Provided[CommandSpec]]":
     """Commands of plugins by name."""
     try:
-        enabled = ctx.params.get("plugins", True)
-        workspace = Workspace(Path.cwd(), os.environ, now_utc(), load_plugins=enabled)
-        offered = workspace.plugins.commands()
+        offered = _workspace(ctx).plugins.commands()
     except (GroveError, OSError):
         return {}
     return {one.value.name: one for one in offered if one.value.name not in COMMANDS}
@@ -106,15 +131,17 @@ def _plugin_commands(ctx: click.Context) -> "dict[str, Provided[CommandSpec]]":
     is_eager=True,  # --help lists the plugins' commands
     help="Load plugins (the default) or none.",
 )
+@project_option
 @click.version_option(package_name="grove-core", prog_name="grove")
 @click.pass_context
-def grove(ctx: click.Context, *, plugins: bool) -> None:
+def grove(ctx: click.Context, *, plugins: bool, project: Path | None) -> None:
     """A compound-learning gate for coding agents.
 
     When a ticket closes, the agent is stopped once until it has written down what it learned; the
     next session starts with the few learnings that fit its work.
     """
     ctx.meta[PLUGINS_KEY] = plugins
+    note_project(ctx, project)
 
 
 def run_command_line() -> int:
@@ -123,6 +150,8 @@ def run_command_line() -> int:
     Returns:
         The exit code: 0 done, 1 could not, 2 usage.
     """
+    if sys.stdout is None:
+        return _cannot_print(_STDOUT_CLOSED)
     if isinstance(sys.stdout, TextIOWrapper):
         # What an encoding lacks is written as its code; learnings may hold any character.
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -131,6 +160,20 @@ def run_command_line() -> int:
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 1
     except BrokenPipeError:
-        # The reader has seen enough (`grove list | head`); Python must not complain at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader has seen enough (`grove list | head`).
+        _forget_output()
+    except OSError as error:
+        # Commands turn the faults of their own work into results; what is left is the printing.
+        _forget_output()
+        return _cannot_print(f"cannot write to standard output: {error.strerror or error}")
     return 0
+
+
+def _forget_output() -> None:
+    """Throw away what is not printed yet, lest Python complain about it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _cannot_print(reason: str) -> int:
+    click.echo(f"grove: {reason}", err=True)
+    return 1

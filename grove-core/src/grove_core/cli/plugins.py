@@ -30,6 +30,7 @@ def command(invocation: Invocation) -> Result:
         },
         human=lambda console: _human(report, console),
         ids=[entry.found.name for entry in report.plugins if entry.state is PluginState.ACTIVE],
+        names_problems=True,
     )
 
 

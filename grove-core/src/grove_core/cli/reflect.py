@@ -11,6 +11,8 @@ from grove_core.cli.invocation import Invocation, Result, grove_command, session
 from grove_core.cli.sessions_of import find_session
 from grove_core.errors import ReflectionError
 from grove_core.flow.reflecting import ReflectionOutcome, reflect
+from grove_core.flow.storing import SESSION_BACKEND
+from grove_core.model.memory import Receipt, ReceiptStatus
 from grove_core.reflection.json_schema import submission_schema
 from grove_core.reflection.limits import SUBMISSION_BYTES_MAX
 from grove_core.reflection.submission import parse_submission
@@ -46,7 +48,7 @@ def command(
     "criteria_met": ["stable_fact"], "tags": ["…"]}]}
 
     Nothing to keep? {"nothing_learned": "the reason"}. Each candidate is accepted or refused by
-    itself; exit code 1 when none was accepted, and the gate stays closed.
+    itself; exit code 1 when none was accepted, and the gate then stays as it was.
     """
     if schema:
         return _schema()
@@ -116,7 +118,7 @@ def _result(outcome: ReflectionOutcome) -> Result:
         "warnings": outcome.warnings,
     }
     if not outcome.opened:
-        document["error"] = "no candidate was accepted; the gate stays closed"
+        document["error"] = _refusal(outcome)
     ids = (*(one.learning.id for one in outcome.stored), *outcome.repeated)
     return Result(
         document=document,
@@ -133,14 +135,26 @@ def _reasons(outcome: ReflectionOutcome) -> list[str]:
         for one in outcome.rejected
     ]
     if not outcome.opened:
-        lines.append("no candidate was accepted; the gate stays closed")
+        lines.append(_refusal(outcome))
     return lines
+
+
+def _refusal(outcome: ReflectionOutcome) -> str:
+    owes = outcome.session.gate.status.owes_reflection
+    return f"no candidate was accepted{'; the gate stays closed' if owes else ''}"
+
+
+def _place(receipt: Receipt) -> str:
+    if receipt.status is ReceiptStatus.QUEUED:
+        return f"waits for the backend {receipt.backend}; delivered with the next reflection"
+    if receipt.backend == SESSION_BACKEND:
+        return "kept in this session only"
+    return receipt.location or receipt.backend
 
 
 def _human(outcome: ReflectionOutcome, console: "Console") -> None:
     for one in outcome.stored:
-        place = one.receipt.location or one.receipt.backend
-        console.print(f"{one.receipt.status.value} {one.learning.id} ({place})")
+        console.print(f"{one.receipt.status.value} {one.learning.id} ({_place(one.receipt)})")
         console.print(f"  {one.learning.summary}")
         for note in one.notes:
             console.print(f"  note: {note}")

@@ -14,7 +14,8 @@ from grove_core.workspace import Workspace
 
 OWN_VARIABLE: Final = "GROVE_SESSION_ID"
 _MOST_NAMED: Final = 5
-_MOST_LISTED: Final = 50
+_MOST_LISTED: Final = 1_000
+"""Of all projects, the ones written last; more would make a command slow."""
 
 
 def find_session(invocation: Invocation, session_id: str | None) -> tuple[Invocation, Session]:
@@ -40,44 +41,40 @@ def find_session(invocation: Invocation, session_id: str | None) -> tuple[Invoca
         raise SessionNotFoundError(f"there is no session {wanted}; {_known_sessions(workspace)}")
     if invocation.project_given or Path(session.project_root) == workspace.root:
         return invocation, session
-    elsewhere = Workspace(Path(session.project_root), environment, workspace.now)
+    elsewhere = workspace.elsewhere(Path(session.project_root))
     return evolve(invocation, workspace=elsewhere), session
 
 
 def _only_live_session(workspace: Workspace) -> Session:
-    live = _live_sessions(workspace)
+    live = [one for one in sessions_here(workspace) if not is_over(one, workspace)]
     if len(live) == 1:
         return live[0]
     many = "several sessions are live here" if live else "no session is live here"
     raise SessionNotFoundError(f"{many}; name one with --session-id ({_known_sessions(workspace)})")
 
 
-def _live_sessions(workspace: Workspace) -> list[Session]:
-    return [
-        session
-        for session in workspace.sessions.list(_MOST_LISTED)
-        if session.project_root == str(workspace.root) and not is_over(session, workspace)
-    ]
-
-
-def newest_live_session(workspace: Workspace) -> Session | None:
-    """Give the live session of a project that was written last.
+def sessions_here(workspace: Workspace) -> list[Session]:
+    """List the sessions of a project, the one that was written last first.
 
     Args:
         workspace: The project.
 
     Returns:
-        The session, or ``None``.
+        The sessions, live or over.
     """
-    return next(iter(_live_sessions(workspace)), None)
+    root = str(workspace.root)
+    return [one for one in workspace.sessions.list(_MOST_LISTED) if one.project_root == root]
 
 
 def _known_sessions(workspace: Workspace) -> str:
-    known = [
-        session.id
-        for session in workspace.sessions.list(_MOST_LISTED)
-        if session.project_root == str(workspace.root)
+    here = sessions_here(workspace)[:_MOST_NAMED]
+    if here:
+        named = (f"{one.id}{' (ended)' if is_over(one, workspace) else ''}" for one in here)
+        return f"known here: {', '.join(named)}"
+    elsewhere = [
+        f"session {one.id} belongs to {one.project_root}"
+        for one in workspace.sessions.list(_MOST_NAMED)
+        if not is_over(one, workspace)
     ]
-    if not known:
-        return "grove knows none of this project: its hooks have not run here, see `grove status`"
-    return f"known here: {', '.join(known[:_MOST_NAMED])}"
+    why = "; ".join(elsewhere) or "its hooks have not run here, see `grove status`"
+    return f"grove knows none of this project: {why}"

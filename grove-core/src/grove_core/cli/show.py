@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, Result, grove_command
+from grove_core.cli.invocation import Invocation, Result, counted, grove_command
 from grove_core.cli.learnings import document_of, print_line
 from grove_core.clock import format_instant
 from grove_core.errors import LearningNotFoundError
@@ -57,6 +57,7 @@ def _human(found: FoundLearning, stats: LearningStats | None, console: "Console"
             console.print(f"{name + ':':<12}{value}")
     if stats is not None:
         console.print(
-            f"{'Usage:':<12}shown in {stats.surfaced} sessions, used in {stats.referenced},"
-            f" dismissed in {stats.dismissed}, corrected {stats.corrected} times"
+            f"{'Usage:':<12}shown in {counted(stats.surfaced, 'session')},"
+            f" used in {stats.referenced}, dismissed in {stats.dismissed},"
+            f" corrected {counted(stats.corrected, 'time')}"
         )

@@ -1,12 +1,14 @@
 """``grove status``."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, Result, grove_command
-from grove_core.cli.sessions_of import newest_live_session
-from grove_core.flow.lifecycle import debt_notice
+from grove_core.cli.configured_backends import backend_warnings
+from grove_core.cli.invocation import Invocation, Result, counted, grove_command
+from grove_core.cli.sessions_of import sessions_here
+from grove_core.flow.lifecycle import debt_notice, is_over
 from grove_core.flow.messages import name_of
 from grove_core.model.memory import Health
 from grove_core.model.session import Session
@@ -16,18 +18,18 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 CHECK_SECONDS: Final = 2.0
-_MOST_SESSIONS: Final = 30
 
 
 @click.command("status")
 @grove_command
 def command(invocation: Invocation) -> Result:
-    """Show the project, the gate of the live session, the backends and what waits.
+    """Show the project, the gates of the live sessions, the backends and what waits.
 
     Exit code 0 whatever it shows.
     """
     workspace = invocation.workspace
-    session = newest_live_session(workspace)
+    sessions = sessions_here(workspace)
+    live = [one for one in sessions if not is_over(one, workspace)]
     systems = workspace.tickets().all
     backends = [
         {
@@ -38,14 +40,16 @@ def command(invocation: Invocation) -> Result:
         for one in workspace.library.project_backends
     ]
     checks = _checks(workspace)
-    debts = _debts(workspace)
+    warnings = backend_warnings(workspace)
+    debts = [notice for one in sessions if (notice := _debt(one, workspace))]
     waiting = [entry.learning.id for entry in workspace.outbox.entries(workspace.root)]
     numbers = workspace.statistics()
     document: dict[str, Any] = {
         "root": workspace.root,
         "home": workspace.paths.home,
         "initialised": workspace.project.initialised,
-        "session": _session_document(session),
+        "session": _session_document(live[0]) if live else None,
+        "live_sessions": [_session_document(one) for one in live],
         "installed_ticket_systems": [one.probe.name for one in systems],
         "ticket_systems": [one.probe.name for one in systems if one.takes_part],
         "active_ticket_system": next((one.probe.name for one in systems if one.is_active), None),
@@ -59,17 +63,16 @@ def command(invocation: Invocation) -> Result:
             "cycles": numbers.cycles_by_outcome,
         },
         "config_problems": [str(problem) for problem in workspace.loaded_config.problems],
+        "warnings": warnings,
     }
     return Result(
         document=document,
-        human=lambda console: _human(workspace, session, document, console),
-        warnings=document["config_problems"],
+        human=lambda console: _human(workspace, live, document, console),
+        warnings=(*document["config_problems"], *warnings),
     )
 
 
-def _session_document(session: Session | None) -> dict[str, Any] | None:
-    if session is None:
-        return None
+def _session_document(session: Session) -> dict[str, Any]:
     gate = session.gate
     return {
         "id": session.id,
@@ -92,24 +95,33 @@ def _checks(workspace: Workspace) -> list[dict[str, Any]]:
     return checks
 
 
-def _debts(workspace: Workspace) -> list[str]:
-    notices = [
-        debt_notice(session)
-        for session in workspace.sessions.list(_MOST_SESSIONS)
-        if session.project_root == str(workspace.root)
-    ]
-    return [notice for notice in notices if notice]
+def _debt(session: Session, workspace: Workspace) -> str:
+    """Say what a session owes; a live one still has its gate, but not what it was let go with."""
+    if session.recovered_from is not None or is_over(session, workspace):
+        return debt_notice(session)
+    broken = session.gate.broken_cycles
+    if not broken:
+        return ""
+    tickets = [name_of(ticket) for cycle in broken for ticket in cycle.tickets]
+    return (
+        f"grove: session {session.id} was let go without its reflection"
+        f" ({', '.join(tickets) or 'its changes'}); if you know what it taught:"
+        f" grove reflect --session-id {session.id}"
+    )
 
 
 def _human(
     workspace: Workspace,
-    session: Session | None,
+    live: Sequence[Session],
     document: dict[str, Any],
     console: "Console",
 ) -> None:
     state = "initialised" if workspace.project.initialised else "not initialised (grove init)"
     console.print(f"Project   {workspace.root} ({state})")
-    console.print(f"Session   {_describe_session(session)}")
+    for session in live:
+        console.print(f"Session   {_describe_session(session)}")
+    if not live:
+        console.print("Session   none is live here")
     active = document["active_ticket_system"] or "none is used here"
     if not document["installed_ticket_systems"]:
         active = "none installed (pip install grove-tickets)"
@@ -130,16 +142,15 @@ def _human(
         console.print(f"Outbox    {len(document['outbox'])} waiting for their backend")
     numbers = workspace.statistics()
     console.print(
-        f"So far    {numbers.reflections.completed} reflections,"
-        f" {numbers.reflections.accepted} learnings accepted, {numbers.skips.total} skips"
+        f"So far    {counted(numbers.reflections.completed, 'reflection')},"
+        f" {counted(numbers.reflections.accepted, 'learning')} accepted,"
+        f" {counted(numbers.skips.total, 'skip')}"
     )
     for debt in document["debts"]:
         console.print(debt, style="yellow")
 
 
-def _describe_session(session: Session | None) -> str:
-    if session is None:
-        return "none is live here"
+def _describe_session(session: Session) -> str:
     gate = session.gate
     text = f"{session.id}, gate {gate.status.value}"
     if gate.status.owes_reflection and gate.cycle is not None:

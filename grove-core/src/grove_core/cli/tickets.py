@@ -56,7 +56,7 @@ def _human(systems: Sequence[TicketSystem], current: Ticket | None, console: "Co
 
 
 @command.command("match")
-@click.argument("words", nargs=-1, metavar="COMMAND...")
+@click.argument("words", nargs=-1, metavar="[COMMAND]...")
 @click.option("--tool", metavar="NAME", help="Match a call of this tool instead of the shell.")
 @click.option("--input", "tool_input", metavar="JSON", help="The tool's input, with --tool.")
 @grove_command
@@ -80,17 +80,19 @@ def match(
         if not found:
             console.print("It closes no ticket.")
 
-    return Result(document={"closes": found}, human=human, ids=[one["system"] for one in found])
+    return Result(
+        document={"closes": found}, human=human, ids=[name for one in found for name in one["ids"]]
+    )
 
 
 def _call(words: tuple[str, ...], tool: str | None, tool_input: str | None) -> ToolCall:
-    if tool is None:
-        if not words:
-            raise click.UsageError("give a command, or --tool with --input")
+    if words and tool is None and tool_input is None:
         text = words[0] if len(words) == 1 else shlex.join(words)
         return ToolCall(name="Bash", input={"command": text}, cwd=os.getcwd())  # noqa: PTH109 - a string is wanted
+    if words or tool is None or tool_input is None:
+        raise click.UsageError("give a command, or --tool with --input")
     try:
-        parsed = json.loads(tool_input or "{}")
+        parsed = json.loads(tool_input)
     except ValueError as error:
         raise click.BadParameter(f"not JSON: {error}", param_hint="--input") from error
     if not isinstance(parsed, dict):

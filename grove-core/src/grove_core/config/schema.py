@@ -56,11 +56,13 @@ class Setting:
         help: One line for people.
         minimum: The least value, if there is one.
         maximum: The greatest value, if there is one.
+        effective: Whether anything acts on it yet; the docs tests watch.
     """
 
     help: str
     minimum: float | None = None
     maximum: float | None = None
+    effective: bool = True
 
 
 def setting(
@@ -69,6 +71,7 @@ def setting(
     *,
     minimum: float | None = None,
     maximum: float | None = None,
+    effective: bool = True,
 ) -> Any:  # noqa: ANN401 - an attrs field, which is any type to the type checker
     """Declare a key.
 
@@ -77,11 +80,12 @@ def setting(
         help_text: One line for people.
         minimum: The least value, if there is one.
         maximum: The greatest value, if there is one.
+        effective: Whether anything acts on it yet.
 
     Returns:
         The attrs field.
     """
-    about = Setting(help=help_text, minimum=minimum, maximum=maximum)
+    about = Setting(help=help_text, minimum=minimum, maximum=maximum, effective=effective)
     return field(default=default, metadata={_METADATA_KEY: about})
 
 
@@ -103,7 +107,7 @@ class TicketingSettings:
         Factory(dict), "By name: false blocks a system, true turns on what is off by default."
     )
     patterns: tuple[Mapping[str, Any], ...] = setting(
-        (), "Commands of your own that close a ticket, one table each."
+        (), "Commands of your own that close a ticket, one table each.", effective=False
     )
 
 
@@ -117,9 +121,7 @@ class BackendsSettings:
     )
     primary: str | None = setting(None, "The backend for the project's learnings; empty for none.")
     personal: str = setting("markdown", "The backend for personal learnings.")
-    overrides: Mapping[str, bool] = setting(
-        Factory(dict), "By name: false blocks a backend."
-    )
+    overrides: Mapping[str, bool] = setting(Factory(dict), "By name: false blocks a backend.")
 
 
 @frozen(kw_only=True)
@@ -138,7 +140,7 @@ class WriteGateSettings:
     """Section ``gate.write_gate``: whether a candidate says anything."""
 
     mode: WriteGateMode = setting(
-        WriteGateMode.ENFORCE, "What happens to a candidate that says too little."
+        WriteGateMode.ENFORCE, "What happens to a candidate that says too little.", effective=False
     )
 
 
@@ -176,10 +178,18 @@ class DecaySettings:
     """Section ``decay``: when unused learnings are archived."""
 
     passive_duration_days: int = setting(
-        90, "Days without use after which a learning is archived.", minimum=1, maximum=_LONGEST_DAYS
+        90,
+        "Days without use after which a learning is archived.",
+        minimum=1,
+        maximum=_LONGEST_DAYS,
+        effective=False,
     )
     immunity_hit_rate: float = setting(
-        0.8, "Share of showings that were used from which a learning stays.", minimum=0, maximum=1
+        0.8,
+        "Share of showings that were used from which a learning stays.",
+        minimum=0,
+        maximum=1,
+        effective=False,
     )
 
 
@@ -196,9 +206,15 @@ class RetrievalSettings:
     max_chars: int = setting(
         4000, "The most characters of learnings shown at once.", minimum=200, maximum=8000
     )
-    engine: RetrievalEngine = setting(RetrievalEngine.DEFAULT, "What scores learnings.")
+    engine: RetrievalEngine = setting(
+        RetrievalEngine.DEFAULT, "What scores learnings.", effective=False
+    )
     on_prompt: bool = setting(True, "Whether a prompt may bring up further learnings.")  # noqa: FBT003
-    on_file: bool = setting(True, "Whether a touched file may bring up its learnings.")  # noqa: FBT003
+    on_file: bool = setting(
+        True,  # noqa: FBT003
+        "Whether a touched file may bring up its learnings.",
+        effective=False,
+    )
     recency_days_to_30_percent: int = setting(
         90,
         "Days after which an unused learning counts for 30 percent.",
@@ -212,7 +228,11 @@ class RetrievalSettings:
         8, "The most learnings shown with prompts in one session.", minimum=0, maximum=500
     )
     max_per_file_session: int = setting(
-        5, "The most learnings shown for touched files in one session.", minimum=0, maximum=500
+        5,
+        "The most learnings shown for touched files in one session.",
+        minimum=0,
+        maximum=500,
+        effective=False,
     )
 
 
@@ -221,7 +241,7 @@ class StorageSettings:
     """Section ``storage``: how learnings lie in the project."""
 
     layout: StorageLayout = setting(
-        StorageLayout.SINGLE, "One file for all learnings, or one file each."
+        StorageLayout.SINGLE, "One file for all learnings, or one file each.", effective=False
     )
 
 
@@ -230,7 +250,7 @@ class SecretsSettings:
     """Section ``secrets``: what the secret scanner lets pass."""
 
     allow: tuple[str, ...] = setting(
-        (), "Digests of known false alarms, as the refusal names them."
+        (), "Digests of known false alarms, as the refusal names them.", effective=False
     )
 
 

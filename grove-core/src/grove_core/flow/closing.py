@@ -21,13 +21,15 @@ class JudgedClose:
         close: The close.
         intent_key: The intent that announced it.
         counts: Whether the gate is told.
+        proven: Whether the ticket system has confirmed it.
         why: The reason, for the trace.
     """
 
     close: TicketClose
     intent_key: str
     counts: bool
-    why: str
+    proven: bool = False
+    why: str = ""
 
 
 def judge(
@@ -60,6 +62,7 @@ def judge(
                     close=close,
                     intent_key=intent.key,
                     counts=counts,
+                    proven=answer is Confirmation.YES,
                     why=f"confirmed {answer.value}",
                 )
             )
@@ -92,6 +95,7 @@ def resolve(
     events: list[GateEvent] = []
     trace: list[TraceEvent] = []
     counted: dict[tuple[str, str | None], TicketClose] = {}
+    proven: set[tuple[str, str | None]] = set()
     for one in judged:
         if one.intent_key not in open_keys:
             continue
@@ -99,19 +103,27 @@ def resolve(
             trace.append(_discarded(one, one.why, now))
             continue
         key = (one.close.system, one.close.ticket_id)
+        if one.proven:
+            proven.add(key)
         if key not in counted or not counted[key].title:
             counted[key] = one.close
     for (system, ticket_id), close in counted.items():
         if system in once_per_prompt and prompt_id is not None:
             if closed_in_prompt.get(system) == prompt_id:
-                again = JudgedClose(close=close, intent_key="", counts=False, why="")
+                again = JudgedClose(close=close, intent_key="", counts=False)
                 trace.append(_discarded(again, "this prompt has been asked already", now))
                 continue
             closed_in_prompt[system] = prompt_id
         ticket = Ticket(ticket_id=ticket_id, source=system, title=close.title)
         events.append(TicketClosed(ticket=ticket))
     kept = tuple(intent for intent in session.intents if intent.key not in settled)
-    changed = evolve(session, intents=kept, closed_in_prompt=closed_in_prompt)
+    unproven = tuple(close for key, close in counted.items() if key not in proven)
+    changed = evolve(
+        session,
+        intents=kept,
+        unproven=(*session.unproven, *unproven),
+        closed_in_prompt=closed_in_prompt,
+    )
     return Change(session=changed, events=events, trace=trace)
 
 

@@ -1,6 +1,6 @@
 """Moving a session's gate: the one place where the pure gate meets files, logs and plugins."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 
 from attrs import evolve, frozen
@@ -53,6 +53,7 @@ def move(
     *,
     absent: Callable[[], Session],
     cause: str,
+    words: Collection[str] | None = None,
 ) -> Moved:
     """Change a session under its lock, then do what follows from it.
 
@@ -63,6 +64,7 @@ def move(
             its result being used.
         absent: Makes the session when there is none; it may raise instead.
         cause: What moved it, for plugins.
+        words: The words of the fast path's file, which is then written anew; ``None`` leaves them.
 
     Returns:
         The session as stored, and what the gate decided.
@@ -73,15 +75,21 @@ def move(
         before = stored if stored is not None else absent()
         result = _apply(workspace, before, change(before))
         moved[:] = [result]
-        workspace.prefilter.set_close_waits(session_id, close_waits=bool(result.session.intents))
+        # Under the lock: another process must not take back what this one has just said.
+        close_waits = bool(result.session.intents)
+        if words is None:
+            workspace.prefilter.set_close_waits(session_id, close_waits=close_waits)
+        else:
+            workspace.prefilter.write(session_id, words, close_waits=close_waits)
         return result.session
 
     stored = workspace.sessions.update(session_id, apply)
     result = evolve(moved[0], session=stored)
     _report_set_aside(workspace)
+    _follow(workspace, result, cause)
+    # Last, since it asks git: what is said above must be on disk if that takes too long.
     if any(decision.baseline_moves for decision in result.decisions):
         result = evolve(result, session=renew_baseline(workspace, result.session))
-    _follow(workspace, result, cause)
     return result
 
 

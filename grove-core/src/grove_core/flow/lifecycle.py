@@ -21,6 +21,10 @@ from grove_core.tracing import event, extend
 from grove_core.workspace import Workspace
 
 IDLE_LIMIT: Final = timedelta(hours=24)
+_UNREADABLE: Final = (
+    "grove: the state of session {session_id} cannot be read; a ticket closed there may still owe"
+    " its reflection."
+)
 
 
 def new_session(workspace: Workspace, call: HookInput) -> Session:
@@ -147,9 +151,12 @@ def settle_dead_sessions(workspace: Workspace, current: str) -> list[str]:
         if session_id == current:
             continue
         session = workspace.session(session_id)
-        if session is None and not workspace.sessions.path(session_id).exists():
+        if session is None:
+            if workspace.sessions.path(session_id).exists():
+                notices.append(_UNREADABLE.format(session_id=session_id))
             open_sessions.remove(session_id)
-        if session is None or not is_over(session, workspace):
+            continue
+        if not is_over(session, workspace):
             continue
         after = _dismiss_stored(workspace, session)
         notice = debt_notice(after)

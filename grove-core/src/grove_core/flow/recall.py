@@ -11,6 +11,7 @@ from grove_core.flow.own_files import own_paths, relative, without
 from grove_core.injection import Injection, render
 from grove_core.memory.library import FoundLearning
 from grove_core.model.events import Surfaced
+from grove_core.model.learning import LearningStatus
 from grove_core.model.memory import Filters, Hit, Query
 from grove_core.model.session import EventType, InjectedLearning, Session, TraceEvent
 from grove_core.model.statistics import AggregateStats
@@ -86,7 +87,7 @@ def query_for_work(workspace: Workspace, ticket: Ticket | None) -> Query:
 
 
 def recall(
-    workspace: Workspace, session: Session, query: Query, *, limit: int, via: str
+    workspace: Workspace, session: Session, query: Query, *, limit: int, max_chars: int, via: str
 ) -> Recall | None:
     """Choose what to show, within the configured budget.
 
@@ -95,6 +96,7 @@ def recall(
         session: The session; what it was shown already is left out.
         query: The work at hand.
         limit: At most this many.
+        max_chars: At most this many characters.
         via: How it is shown, for the log: start or prompt.
 
     Returns:
@@ -112,30 +114,28 @@ def recall(
     injection = render(
         [one.hit.learning for one in chosen],
         workspace.now,
-        workspace.config.retrieval.max_chars,
+        max_chars,
         more=number - len(chosen),
     )
     by_id = {one.hit.learning.id: one for one in chosen}
     return _remembered(workspace, session, injection, chosen=by_id, found=new, via=via)
 
 
-def repeat(workspace: Workspace, session: Session) -> Injection:
+def repeat(workspace: Workspace, session: Session, max_chars: int) -> Injection:
     """Show again what a session was shown, after its context was compacted.
 
     Args:
         workspace: The project.
         session: The session.
+        max_chars: At most this many characters.
 
     Returns:
         The text; learnings that are gone or no longer active are left out.
     """
-    ids = {one.learning_id for one in session.injected}
-    if not ids:
-        return Injection(text="", shown=())
-    found = workspace.library.search(Query(), Filters(), seconds=SEARCH_SECONDS)
-    again = {one.hit.learning.id: one.hit.learning for one in found if one.hit.learning.id in ids}
-    in_order = [again[one.learning_id] for one in session.injected if one.learning_id in again]
-    return render(in_order, workspace.now, workspace.config.retrieval.max_chars)
+    found = (workspace.library.get(one.learning_id) for one in session.injected)
+    again = [one.hit.learning for one in found if one is not None]
+    active = [one for one in again if one.status is LearningStatus.ACTIVE]
+    return render(active, workspace.now, max_chars)
 
 
 def _choose(
@@ -147,6 +147,9 @@ def _choose(
 ) -> tuple[Sequence[RankedHit], int]:
     """Choose hits, and tell how many fit the work in all."""
     retrieval = workspace.config.retrieval
+    if query.is_empty:
+        # Where nothing is known about the work, only this project's own learnings may fit it.
+        found = [one for one in found if one.area is Area.PROJECT]
     hits: list[Hit] = [one.hit for one in found]
     ranked = rank(hits, numbers.learnings, workspace.now, retrieval.recency_days_to_30_percent)
     if query.is_empty:
@@ -210,17 +213,25 @@ def remember(workspace: Workspace, session: Session, shown: Recall) -> str:
     Returns:
         The text.
     """
+    added: list[str] = []
 
     def change(stored: Session) -> Change:
         known = {one.learning_id for one in stored.injected}
         new = tuple(one for one in shown.learnings if one.learning_id not in known)
-        return Change(session=evolve(stored, injected=(*stored.injected, *new)), trace=shown.trace)
+        added[:] = [one.learning_id for one in new]
+        session = evolve(stored, injected=(*stored.injected, *new))
+        return Change(session=session, trace=shown.trace if new else ())
 
     move(workspace, session.id, change, absent=lambda: session, cause="injection")
     for personal in (False, True):
-        events = [one for one, is_personal in shown.events if is_personal is personal]
+        events = [
+            one
+            for one, is_personal in shown.events
+            if is_personal is personal and one.learning_id in added
+        ]
         workspace.log_events(events, personal=personal)
-    return shown.injection.text
+    # Another hook of the same start or prompt may have shown all of it meanwhile.
+    return shown.injection.text if added else ""
 
 
 def _branch_words(branch: str) -> list[str]:

@@ -1,6 +1,6 @@
 """``grove reflect``: from a submission to stored learnings and an open gate."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from attrs import evolve, frozen
@@ -95,10 +95,13 @@ def reflect(workspace: Workspace, session: Session, submission: Submission) -> R
         rejected=sifted.rejected,
         warnings=(*submission.problems, *_named(submission.unknown_fields)),
     )
-    corrected, warnings = _correct(workspace, submission, stored)
+    written = {one.learning.id: one.learning.supersedes for one in stored}
+    written |= {one.learning_id: one.candidate.supersedes for one in sifted.repeated}
+    corrected, warnings = _correct(workspace, submission, written)
+    warnings += _unknown_uses(workspace, session, submission.learnings_used)
     after = _settle(workspace, outcome, submission)
     if stored or sifted.rejected:
-        log_reflection(workspace, session.id, ticket_id, len(submission.candidates), stored)
+        log_reflection(workspace, session.id, ticket_id, submission.candidates, stored)
     if outcome.is_skip:
         workspace.log_events([skip_event(session.id, _skip(workspace, submission), ticket_id)])
     personal_ids = {one.hit.learning.id for one in existing if one.area is Area.PERSONAL}
@@ -203,21 +206,43 @@ def _skip(workspace: Workspace, submission: Submission) -> SkipDecision:
 
 
 def _correct(
-    workspace: Workspace, submission: Submission, stored: Sequence[StoredLearning]
+    workspace: Workspace, submission: Submission, written: Mapping[str, tuple[str, ...]]
 ) -> tuple[dict[str, str | None], list[str]]:
-    """Mark what was superseded; give back what was corrected and by what."""
-    corrected: dict[str, str | None] = {one.id: None for one in submission.corrections}
+    """Mark what was superseded; give back what was corrected and by what.
+
+    Learnings that this session had written before are looked at again: a crash may have come
+    between their writing and this.
+    """
     warnings: list[str] = []
-    for one in stored:
-        for old in one.learning.supersedes:
+    corrected: dict[str, str | None] = {}
+    for one in submission.corrections:
+        if workspace.library.get(one.id) is None:
+            warnings.append(f"the correction of {one.id} was ignored: no learning has this id")
+        else:
+            corrected[one.id] = None
+    for new, superseded in written.items():
+        for old in superseded:
+            found = workspace.library.get(old)
+            if found is not None and found.hit.learning.status is LearningStatus.SUPERSEDED:
+                continue
             try:
-                workspace.library.set_status(
-                    old, LearningStatus.SUPERSEDED, f"by {one.learning.id}"
-                )
-                corrected[old] = one.learning.id
+                workspace.library.set_status(old, LearningStatus.SUPERSEDED, f"by {new}")
+                corrected[old] = new
             except (LearningNotFoundError, BackendError, StorageError) as error:
                 warnings.append(f"{old} was not marked as superseded: {error}")
     return corrected, warnings
+
+
+def _unknown_uses(
+    workspace: Workspace, session: Session, used: Sequence[UsedLearning]
+) -> list[str]:
+    """Name the learnings that were said to be used and do not exist."""
+    shown = {one.learning_id for one in session.injected}
+    return [
+        f"the use of {one.id} was not recorded: no learning has this id"
+        for one in used
+        if one.id not in shown and workspace.library.get(one.id) is None
+    ]
 
 
 def _named_in_notes(submission: Submission, session: Session) -> Sequence[UsedLearning]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from grove_core.flow.storing import StoredLearning
 from grove_core.model.events import Corrected, Reflection, Rejected
-from grove_core.model.learning import RejectedCandidate, Scope
+from grove_core.model.learning import RejectedCandidate, Scope, Stage
 from grove_core.plugins.descriptors import Area
 from grove_core.reflection.schema import read_enum
 from grove_core.workspace import Workspace
@@ -16,31 +16,36 @@ def log_reflection(
     workspace: Workspace,
     session_id: str,
     ticket_id: str | None,
-    candidates: int,
+    candidates: Sequence[Any],
     stored: Sequence[StoredLearning],
 ) -> None:
-    """Log that a submission was worked through.
+    """Log that a submission was worked through; personal candidates count in the personal log.
 
     Args:
         workspace: The project.
         session_id: The session that submitted.
         ticket_id: The ticket of the work, if there is one.
-        candidates: How many candidates there were.
+        candidates: The submission's candidates as raw JSON values.
         stored: What was stored.
     """
-    learnings = [one.learning for one in stored]
-    criteria = {criterion.value for one in learnings for criterion in one.criteria_met}
-    reflection = Reflection(
-        ts=workspace.now,
-        session_id=session_id,
-        candidates=candidates,
-        accepted=len(learnings),
-        categories=tuple(sorted({one.category.value for one in learnings})),
-        criteria=tuple(sorted(criteria)),
-        ticket_id=ticket_id,
-        backend=", ".join(dict.fromkeys(one.receipt.backend for one in stored)),
-    )
-    workspace.log_events([reflection])
+    for personal in (False, True):
+        number = sum(_is_personal(one) is personal for one in candidates)
+        if not number:
+            continue
+        own = [one for one in stored if (one.learning.scope is Scope.PERSONAL) is personal]
+        learnings = [one.learning for one in own]
+        criteria = {criterion.value for one in learnings for criterion in one.criteria_met}
+        reflection = Reflection(
+            ts=workspace.now,
+            session_id=session_id,
+            candidates=number,
+            accepted=len(learnings),
+            categories=tuple(sorted({one.category.value for one in learnings})),
+            criteria=tuple(sorted(criteria)),
+            ticket_id=ticket_id,
+            backend=", ".join(dict.fromkeys(one.receipt.backend for one in own)),
+        )
+        workspace.log_events([reflection], personal=personal)
 
 
 def log_rejections(
@@ -59,14 +64,24 @@ def log_rejections(
         rejected: What was refused.
         personal_ids: Ids of the user's personal learnings.
     """
+    any_personal = any(_is_personal(one) for one in candidates)
     for personal in (False, True):
         events = [
             _rejected_event(workspace, session_id, one)
             for one in rejected
             if personal
-            is (_is_personal(candidates[one.position]) or one.rejection.existing_id in personal_ids)
+            is (
+                _is_personal(candidates[one.position])
+                or one.rejection.existing_id in personal_ids
+                or (any_personal and _repeats_a_candidate(one))
+            )
         ]
         workspace.log_events(events, personal=personal)
+
+
+def _repeats_a_candidate(rejected: RejectedCandidate) -> bool:
+    """Tell whether the reason quotes another candidate of the same submission."""
+    return rejected.stage is Stage.DUPLICATE and rejected.rejection.existing_id is None
 
 
 def _rejected_event(workspace: Workspace, session_id: str, rejected: RejectedCandidate) -> Rejected:

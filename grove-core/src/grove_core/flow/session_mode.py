@@ -25,6 +25,7 @@ DIFF_SECONDS: Final = 1.0
 MOST_FILES: Final = 300
 MOST_FILE_BYTES: Final = 512 * 1024
 MOST_LINES: Final = 5_000
+MOST_LINES_IN_ALL: Final = 50_000
 
 
 def applies(workspace: Workspace, session: Session) -> bool:
@@ -111,7 +112,12 @@ def measure(
         return SessionChange(lines=0), None
     top = gitinfo.find_top(workspace.root)
     if top is None or baseline.head is None:
-        edited = claude_code.has_edits(session.transcript_path, baseline.transcript_offset)
+        edited = claude_code.has_edits(
+            session.transcript_path,
+            baseline.transcript_offset,
+            workspace.root,
+            baseline.excluded,
+        )
         return SessionChange(lines=None if edited else 0), None
     tree = gitinfo.read_work_tree(top, STATUS_SECONDS)
     if tree is None:
@@ -176,11 +182,12 @@ def _prefixes(root: Path, top: Path, excluded: Iterable[str]) -> tuple[str, ...]
 
 
 def _dirty_files(top: Path, paths: Sequence[str]) -> Iterable[DirtyFile]:
+    room = MOST_LINES_IN_ALL
     for path in paths[:MOST_FILES]:
         look = _look(top, path)
-        yield DirtyFile(
-            path=path, digest=look.digest, line_hashes=look.line_hashes, lines=look.lines
-        )
+        hashes = look.line_hashes if look.lines <= room else None
+        room -= look.lines if hashes is not None else 0
+        yield DirtyFile(path=path, digest=look.digest, line_hashes=hashes, lines=look.lines)
 
 
 def _print_of(file: DirtyFile) -> ContentPrint:

@@ -60,7 +60,8 @@ def _settle(gate: Gate, kind: Credit, now: datetime, notes: Notes) -> Outcome:
         finished = finish(gate, outcome, now)
         decision = Decision(finished=finished, baseline_moves=True)
         return Outcome(evolve(rested, status=status, credit=None), decision, notes)
-    if gate.status in (GateStatus.IDLE, GateStatus.ACTIVE):
+    # What pays a debt that the breaker let go ends that cycle, late; it pays no other.
+    if gate.status in (GateStatus.IDLE, GateStatus.ACTIVE) and not gate.broken_cycles:
         notes.append((EventType.CREDIT_EARNED, {"kind": kind.value}))
         detected_at = gate.ticket.detected_at if gate.ticket is not None else None
         credit = GateCredit(kind=kind, earned_at=max(now, detected_at or now))

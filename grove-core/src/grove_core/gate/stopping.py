@@ -24,20 +24,20 @@ from grove_core.model.session import EventType
 MOST_BLOCKS: Final = 6
 CYCLE_FACTOR: Final = 2
 
-_SUBAGENT: Final = "subagent"
+SUBAGENT: Final = "subagent"
 
 
 def stop(gate: Gate, event: StopRequested, now: datetime, policy: GatePolicy) -> Outcome:
     """The agent wants to stop: approve, defer, break or block."""
     # Only a subagent is sure to end and to bring another stop; what else runs defers once.
-    shells = tuple(task.id for task in event.background if task.kind != _SUBAGENT)
+    shells = tuple(task.id for task in event.background if task.kind != SUBAGENT)
     seen = evolve(gate, seen_shells=shells)
     if not gate.status.owes_reflection:
         seen, decision = stop_without_debt(seen, event.change, now, policy)
         if not seen.status.owes_reflection:
             return Outcome(seen, decision, _stop_notes(event, decision))
     new_shell = any(shell not in gate.seen_shells for shell in shells)
-    subagent = any(task.kind == _SUBAGENT for task in event.background)
+    subagent = any(task.kind == SUBAGENT for task in event.background)
     if event.plan_mode or new_shell or subagent:
         reason = "plan mode" if event.plan_mode else "background work"
         decision = Decision(verdict=Verdict.DEFER, reason=reason)

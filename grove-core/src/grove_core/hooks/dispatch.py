@@ -2,8 +2,9 @@
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Final, cast
@@ -12,14 +13,18 @@ from grove_core.clock import now_utc
 from grove_core.config import SESSION_END_DEADLINE_MS
 from grove_core.diagnostics import Diagnostics
 from grove_core.errors import CodecError, StorageError
-from grove_core.hooks import STDIN_LIMIT
+from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT
 from grove_core.hooks.watchdog import Watchdog
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookEvent, HookInput
 from grove_core.paths import Paths, grove_home
 from grove_core.workspace import Workspace
 
-CRASH_EXIT_CODE: Final = 3
+# Armed before the configuration is read; the configured deadline follows.
+_USUAL_SECONDS: Final = 2.5
+_LEAST_SECONDS: Final = 0.05
+# What plugins leave to grove for writing state and answering.
+_SECONDS_FOR_THE_ANSWER: Final = 0.4
 
 Handler = Callable[[Workspace, HookInput], Answer]
 
@@ -48,35 +53,44 @@ def run_hook(name: str, data: bytes) -> int:
     """
     with _silenced():
         answer = respond(name, data, os.environ)
-    try:
-        if answer.stdout:
-            sys.stdout.write(answer.stdout)
-            sys.stdout.flush()
-        if answer.stderr:
-            sys.stderr.write(answer.stderr)
-            sys.stderr.flush()
-    except OSError:
-        # Nobody listens any more; what was decided is on disk, and the exit code still counts.
-        sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115 - until the process ends
+    _write(1, answer.stdout)
+    _write(2, answer.stderr)
     return answer.exit_code
+
+
+def _write(stream: int, text: str) -> None:
+    """Write an answer whole; if nobody listens any more, the exit code still counts."""
+    data = text.encode("utf-8", "replace")
+    with suppress(OSError):
+        while data:
+            data = data[os.write(stream, data) :]
 
 
 @contextmanager
 def _silenced() -> Iterator[None]:
     """Keep what plugins and their programs print away from the client, which reads our answer."""
-    saved = [(stream, os.dup(stream)) for stream in (1, 2)]
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    saved = {stream: _copy(stream) for stream in (1, 2)}
+    for stream in saved:
+        os.dup2(nowhere, stream)
     try:
-        for stream, _ in saved:
-            os.dup2(nowhere, stream)
         yield
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        for stream, copy in saved:
-            os.dup2(copy, stream)
-            os.close(copy)
-        os.close(nowhere)
+        for output in (sys.stdout, sys.stderr):
+            if output is not None:
+                output.flush()
+        for stream, copy in saved.items():
+            if copy is not None:
+                os.dup2(copy, stream)
+                os.close(copy)
+
+
+def _copy(stream: int) -> int | None:
+    """Copy a descriptor; one that was closed stays nowhere."""
+    try:
+        return os.dup(stream)
+    except OSError:
+        return None
 
 
 def respond(name: str, data: bytes, environment: Mapping[str, str]) -> Answer:
@@ -115,9 +129,13 @@ def respond(name: str, data: bytes, environment: Mapping[str, str]) -> Answer:
 def _handle(call: HookInput, environment: Mapping[str, str], diagnostics: Diagnostics) -> Answer:
     hook = call.event.value
     watchdog = Watchdog(lambda: _late(diagnostics, call))
+    started = time.monotonic()
+    watchdog.start(_USUAL_SECONDS)
     try:
-        workspace = Workspace(_start(call), environment, now_utc())
-        watchdog.start(_deadline_seconds(workspace, call.event))
+        workspace = _workspace(call, environment)
+        seconds = _deadline_seconds(workspace, call.event)
+        watchdog.start(max(_LEAST_SECONDS, started + seconds - time.monotonic()))
+        workspace.deadline = started + seconds - _SECONDS_FOR_THE_ANSWER
         module = import_module(f"grove_core.hooks.{_MODULES[call.event]}")
         return cast("Handler", module.handle)(workspace, call)
     except Exception as error:  # noqa: BLE001 - whatever it is, work must go on
@@ -128,6 +146,17 @@ def _handle(call: HookInput, environment: Mapping[str, str], diagnostics: Diagno
         )
     finally:
         watchdog.cancel()
+
+
+def _workspace(call: HookInput, environment: Mapping[str, str]) -> Workspace:
+    """Open the project the session belongs to, wherever the agent has gone since."""
+    workspace = Workspace(_start(call), environment, now_utc())
+    if call.event is HookEvent.SESSION_START and not call.source.continues:
+        return workspace
+    session = workspace.session(call.session_id)
+    if session is None or Path(session.project_root) == workspace.root:
+        return workspace
+    return workspace.elsewhere(Path(session.project_root))
 
 
 def _start(call: HookInput) -> Path:

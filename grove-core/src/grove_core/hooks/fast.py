@@ -10,7 +10,7 @@ and every further line is a word. Without that file the full way is taken, which
 import os
 import sys
 
-from grove_core.hooks import STDIN_LIMIT
+from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT
 
 FLAG_OPEN = b"1"
 _FLAGS = (b"0", FLAG_OPEN)
@@ -39,9 +39,12 @@ def run(arguments: list[str]) -> int:
             return 0
     elif event in ("post-tool-use", "post-tool-use-failure") and not _close_waits(data):
         return 0
-    from grove_core.hooks.dispatch import run_hook
+    try:
+        from grove_core.hooks.dispatch import run_hook
 
-    return run_hook(event, data)
+        return run_hook(event, data)
+    except Exception:  # noqa: BLE001 - whatever it is, work must go on
+        return CRASH_EXIT_CODE
 
 
 def _help() -> int:

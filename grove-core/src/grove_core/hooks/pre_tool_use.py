@@ -29,17 +29,14 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
     cwd = Path(call.cwd) if call.cwd else None
     tickets = workspace.tickets(cwd, call.session_id)
     closes = tickets.announced(call.tool)
-    if not workspace.prefilter.exists(call.session_id):
-        # grove was installed in mid-session, or its cache was deleted.
-        known = workspace.session(call.session_id)
-        close_waits = known is not None and bool(known.intents)
-        workspace.prefilter.write(call.session_id, tickets.literals(), close_waits=close_waits)
-    if not closes:
+    # The file is missing when grove was installed in mid-session, or its cache was deleted.
+    has_file = workspace.prefilter.exists(call.session_id)
+    if not closes and has_file:
         return SILENCE
     tool = call.tool
 
     def change(stored: Session) -> Change:
-        return _note(workspace, stored, tool, closes, call.prompt_id)
+        return _note(workspace, stored, tool, closes, call) if closes else Change(session=stored)
 
     move(
         workspace,
@@ -47,6 +44,7 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
         change,
         absent=lambda: new_session(workspace, call),
         cause="close_announced",
+        words=None if has_file else tickets.literals(),
     )
     return SILENCE
 
@@ -56,15 +54,19 @@ def _note(
     session: Session,
     tool: ToolCall,
     closes: Sequence[TicketClose],
-    prompt_id: str | None,
+    call: HookInput,
 ) -> Change:
     """Add an intent, once per call; what an open intent announces already is not added again."""
     key = tool.use_id or f"{tool.name}:{'/'.join(sorted(str(one.ticket_id) for one in closes))}"
     if any(intent.key == key for intent in session.intents):
         return Change(session=session)
-    prompt = prompt_id or session.prompt_id
     intent = CloseIntent(
-        key=key, call=tool, closes=tuple(closes), recorded_at=workspace.now, prompt_id=prompt
+        key=key,
+        call=tool,
+        closes=tuple(closes),
+        recorded_at=workspace.now,
+        prompt_id=call.prompt_id or session.prompt_id,
+        agent_id=call.agent_id,
     )
     trace = [
         event(

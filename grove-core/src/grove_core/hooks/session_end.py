@@ -31,8 +31,11 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
 
     def change(stored: Session) -> Change:
         before[:] = [stored]
-        ended = evolve(dismiss(workspace, stored), ended_at=workspace.now)
-        # The last stop has measured already; the time left is too short to ask git again.
+        # The last stop has measured already, and a session that goes on takes a new baseline: the
+        # time left is too short to ask git.
+        ended = evolve(
+            dismiss(workspace, stored), ended_at=workspace.now, baseline=None, measurement=None
+        )
         lines = stored.measurement.lines if stored.measurement is not None else None
         measured = SessionChange(lines=lines) if stored.baseline is not None else None
         note = event(EventType.SESSION_END, workspace.now, reason=call.reason)

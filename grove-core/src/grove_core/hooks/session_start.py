@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from attrs import evolve
 
@@ -22,6 +23,8 @@ from grove_core.model.session import EventType, Session
 from grove_core.tracing import event
 from grove_core.workspace import Workspace
 
+_MOST_NOTICES: Final = 5
+
 
 def handle(workspace: Workspace, call: HookInput) -> Answer:
     """Begin a session, or take one up again.
@@ -35,20 +38,28 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
     """
     _report_config_problems(workspace, call)
     session = _open(workspace, call)
-    _compile_prefilter(workspace, session)
     OpenSessions(workspace).add(session.id)
     _export_session_id(call)
-    parts: list[str] = []
-    if session.gate.status.owes_reflection:
-        parts.append(pending_notice(session))
-    if session.recovered_from is not None:
-        parts.append(debt_notice(session))
-    parts += settle_dead_sessions(workspace, session.id)
-    if call.source is StartSource.COMPACT:
-        parts.append(repeat(workspace, session).text)
-    parts.append(_show_new(workspace, session))
-    text = "\n\n".join(part.strip() for part in parts if part.strip())
+    notices = _notices(workspace, session)
+    left = claude_code.CONTEXT_LIMIT - len(notices)
+    shown = _show(workspace, session, call.source, left)
+    text = "\n\n".join(part for part in (notices, shown.strip()) if part)
     return claude_code.context_answer(call.event, text)
+
+
+def _notices(workspace: Workspace, session: Session) -> str:
+    """Name debts: this session's own first, then those of past ones, shortened by count."""
+    notices: list[str] = []
+    if session.gate.status.owes_reflection:
+        notices.append(pending_notice(session))
+    elif own := debt_notice(session):
+        notices.append(own)
+    past = settle_dead_sessions(workspace, session.id)
+    notices += past[:_MOST_NOTICES]
+    if len(past) > _MOST_NOTICES:
+        more = len(past) - _MOST_NOTICES
+        notices.append(f"grove: {more} more past sessions owe a reflection; see grove status")
+    return "\n\n".join(notices)
 
 
 def _report_config_problems(workspace: Workspace, call: HookInput) -> None:
@@ -59,23 +70,26 @@ def _report_config_problems(workspace: Workspace, call: HookInput) -> None:
 def _open(workspace: Workspace, call: HookInput) -> Session:
     """Make or take up the session's state, with its ticket and its baseline."""
     fresh = new_session(workspace, call)
+    known = workspace.session(call.session_id)
     tickets = workspace.tickets(session_id=call.session_id)
     active = tickets.active()
     ticket = tickets.current_ticket()
     backends = workspace.library.states
     primary = next((state.spec.name for state in backends if state.is_primary), None)
-    needs_baseline = applies(workspace, fresh)
-    baseline = take_baseline(workspace, fresh) if needs_baseline else None
+    baseline = None
+    if (known is None or known.baseline is None) and applies(workspace, fresh):
+        baseline = take_baseline(workspace, fresh)
 
     def change(stored: Session) -> Change:
+        goes_on = call.source.continues or _is_same_start(stored, fresh)
         resumed = evolve(
-            stored,
+            stored if goes_on else fresh,
             ended_at=None,
             process_id=call.process_id or stored.process_id,
             transcript_path=call.transcript_path or stored.transcript_path,
             ticket_system=active.probe.name if active is not None else None,
-            baseline=stored.baseline or baseline,
         )
+        resumed = evolve(resumed, baseline=resumed.baseline or baseline)
         events: list[GateEvent] = [TicketDetected(ticket=ticket)] if ticket is not None else []
         start = event(
             EventType.SESSION_START,
@@ -87,13 +101,20 @@ def _open(workspace: Workspace, call: HookInput) -> Session:
         found = event(EventType.BACKEND_DETECTED, workspace.now, backend=primary)
         return Change(session=resumed, events=events, trace=[start, found])
 
-    moved = move(workspace, call.session_id, change, absent=lambda: fresh, cause="session_start")
+    moved = move(
+        workspace,
+        call.session_id,
+        change,
+        absent=lambda: fresh,
+        cause="session_start",
+        words=tickets.literals(),
+    )
     return moved.session
 
 
-def _compile_prefilter(workspace: Workspace, session: Session) -> None:
-    words = workspace.tickets(session_id=session.id).literals()
-    workspace.prefilter.write(session.id, words, close_waits=bool(session.intents))
+def _is_same_start(stored: Session, fresh: Session) -> bool:
+    """Tell whether another hook of this very start was faster: the client may hold two sets."""
+    return stored.ended_at is None and stored.project_root == fresh.project_root
 
 
 def _export_session_id(call: HookInput) -> None:
@@ -105,10 +126,22 @@ def _export_session_id(call: HookInput) -> None:
         file.write(line)
 
 
-def _show_new(workspace: Workspace, session: Session) -> str:
+def _show(workspace: Workspace, session: Session, source: StartSource, left: int) -> str:
+    """Show what fits the work; after a compaction, what was shown before.
+
+    Args:
+        workspace: The project.
+        session: The session.
+        source: Why it starts.
+        left: How many characters the answer has left.
+
+    Returns:
+        The text.
+    """
+    max_chars = min(workspace.config.retrieval.max_chars, left)
+    if source is StartSource.COMPACT:
+        return repeat(workspace, session, max_chars).text
     query = query_for_work(workspace, session.gate.ticket)
     limit = workspace.config.retrieval.max_injections
-    shown = recall(workspace, session, query, limit=limit, via=VIA_START)
-    if shown is None:
-        return ""
-    return remember(workspace, session, shown)
+    shown = recall(workspace, session, query, limit=limit, max_chars=max_chars, via=VIA_START)
+    return "" if shown is None else remember(workspace, session, shown)

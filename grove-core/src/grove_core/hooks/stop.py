@@ -9,7 +9,8 @@ from grove_core.flow.closing import JudgedClose, judge, resolve
 from grove_core.flow.gatekeeper import Change, Moved, move
 from grove_core.flow.lifecycle import new_session
 from grove_core.flow.messages import block_reason
-from grove_core.flow.session_mode import applies, measure
+from grove_core.flow.session_mode import applies, measure, take_baseline
+from grove_core.gate.stopping import SUBAGENT
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookInput
 from grove_core.model.gate import (
@@ -20,8 +21,8 @@ from grove_core.model.gate import (
     TicketCloseFailed,
     Verdict,
 )
-from grove_core.model.session import Measurement, Session
-from grove_core.model.ticket import Confirmation, Ticket, TicketClose
+from grove_core.model.session import Baseline, Measurement, Session
+from grove_core.model.ticket import Confirmation, Ticket
 from grove_core.ticketing import TicketSystems
 from grove_core.workspace import Workspace
 
@@ -41,6 +42,7 @@ class _Evidence:
 
     judged: tuple[JudgedClose, ...]
     failed: tuple[Ticket, ...]
+    baseline: Baseline | None
     change: SessionChange | None
     measurement: Measurement | None
     once_per_prompt: frozenset[str]
@@ -89,12 +91,17 @@ def _start_over(workspace: Workspace, call: HookInput) -> None:
 def _gather(workspace: Workspace, call: HookInput, session: Session) -> _Evidence:
     tickets = workspace.tickets(Path(call.cwd) if call.cwd else None, call.session_id)
     judged = _judge_intents(tickets, call, session)
-    change, measurement = None, None
+    baseline, change, measurement = session.baseline, None, None
     if not _will_owe(session, judged) and applies(workspace, session):
-        change, measurement = measure(workspace, session)
+        if baseline is None:
+            # grove was set up in mid-session: what counts is what comes from now on.
+            baseline = take_baseline(workspace, session)
+        else:
+            change, measurement = measure(workspace, session)
     return _Evidence(
         judged=tuple(judged),
         failed=tuple(_not_closed(tickets, session)),
+        baseline=baseline,
         change=change,
         measurement=measurement,
         once_per_prompt=tickets.once_per_prompt() if judged else frozenset(),
@@ -104,12 +111,19 @@ def _gather(workspace: Workspace, call: HookInput, session: Session) -> _Evidenc
 def _judge_intents(tickets: TicketSystems, call: HookInput, session: Session) -> list[JudgedClose]:
     """Judge what still waits: background work that has ended, and calls that never reported."""
     running = {task.id for task in call.background}
+    subagents = any(task.kind == SUBAGENT for task in call.background)
     ended = [
         intent
         for intent in session.intents
         if intent.background_task_id is not None and intent.background_task_id not in running
     ]
-    silent = [intent for intent in session.intents if intent.background_task_id is None]
+    silent = [
+        intent
+        for intent in session.intents
+        if intent.background_task_id is None
+        # A subagent that is still at work may be between a call and its result.
+        and not (subagents and intent.agent_id is not None)
+    ]
     return [
         *judge(tickets, ended, None, unknown_counts=True),
         *judge(tickets, silent, None, unknown_counts=False),
@@ -125,17 +139,19 @@ def _will_owe(session: Session, judged: list[JudgedClose]) -> bool:
 
 
 def _not_closed(tickets: TicketSystems, session: Session) -> list[Ticket]:
-    """Look once more before the first block: a ticket that is open again owes nothing."""
-    gate = session.gate
-    if gate.status is not GateStatus.PENDING or gate.cycle is None:
+    """Look once more at closes that counted without proof; what was proven stays closed."""
+    if not session.gate.status.owes_reflection:
         return []
     return [
-        ticket
-        for ticket in gate.cycle.tickets
-        if ticket.ticket_id is not None
-        and tickets.confirm(TicketClose(system=ticket.source, ticket_id=ticket.ticket_id), None)
-        is Confirmation.NO
+        Ticket(ticket_id=close.ticket_id, source=close.system)
+        for close in session.unproven
+        if close.ticket_id is not None and tickets.confirm(close, None) is Confirmation.NO
     ]
+
+
+def _still_open(session: Session, evidence: _Evidence) -> bool:
+    """Tell whether a debt is open or opens now; without one there is nothing left to doubt."""
+    return session.gate.status.owes_reflection or any(one.counts for one in evidence.judged)
 
 
 def _move(workspace: Workspace, call: HookInput, evidence: _Evidence) -> Moved:
@@ -157,7 +173,12 @@ def _move(workspace: Workspace, call: HookInput, evidence: _Evidence) -> Moved:
         )
         events: list[GateEvent] = list(resolved.events)
         events += [TicketCloseFailed(ticket=ticket) for ticket in evidence.failed]
-        session = evolve(resolved.session, measurement=evidence.measurement or stored.measurement)
+        session = evolve(
+            resolved.session,
+            baseline=stored.baseline or evidence.baseline,
+            measurement=evidence.measurement or stored.measurement,
+            unproven=resolved.session.unproven if _still_open(stored, evidence) else (),
+        )
         return Change(session=session, events=[*events, stop], trace=resolved.trace)
 
     return move(

@@ -9,6 +9,7 @@ from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookInput
 from grove_core.model.memory import Query
 from grove_core.model.session import EventType, Session
+from grove_core.model.ticket import CloseIntent
 from grove_core.tracing import event
 from grove_core.workspace import Workspace
 
@@ -31,7 +32,14 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
     limit = min(retrieval.max_per_prompt, left)
     if not retrieval.on_prompt or not call.prompt.strip() or limit <= 0:
         return SILENCE
-    shown = recall(workspace, session, Query(text=call.prompt), limit=limit, via=VIA_PROMPT)
+    shown = recall(
+        workspace,
+        session,
+        Query(text=call.prompt),
+        limit=limit,
+        max_chars=retrieval.max_chars,
+        via=VIA_PROMPT,
+    )
     if shown is None:
         return SILENCE
     return claude_code.context_answer(call.event, remember(workspace, session, shown))
@@ -39,8 +47,8 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
 
 def _note_prompt(workspace: Workspace, call: HookInput) -> Session:
     def change(stored: Session) -> Change:
-        kept = tuple(one for one in stored.intents if one.background_task_id is not None)
-        dropped = [one for one in stored.intents if one.background_task_id is None]
+        kept = tuple(one for one in stored.intents if _goes_on(one))
+        dropped = [one for one in stored.intents if not _goes_on(one)]
         trace = [event(EventType.PROMPT, workspace.now, prompt_id=call.prompt_id)]
         trace += [
             event(EventType.TICKET_CLOSE_DISCARDED, workspace.now, call=one.key, why="new prompt")
@@ -57,3 +65,8 @@ def _note_prompt(workspace: Workspace, call: HookInput) -> Session:
         cause="prompt",
     )
     return moved.session
+
+
+def _goes_on(intent: CloseIntent) -> bool:
+    """Tell whether a call outlives the prompt: background commands and subagents do."""
+    return intent.background_task_id is not None or intent.agent_id is not None

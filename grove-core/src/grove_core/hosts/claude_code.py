@@ -6,7 +6,7 @@ and a field of the wrong type counts as absent: hooks must survive every version
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -28,6 +28,7 @@ _PASCAL_CASE: Final = {
 }
 _NOTIFICATION_PREFIX: Final = "<task-notification>"
 _EDITING_TOOLS: Final = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
+_EDITED_FILE_FIELDS: Final = ("file_path", "notebook_path")
 _TRANSCRIPT_SCAN_LIMIT: Final = 64 * 1024 * 1024
 _MOST_DIGITS: Final = 9
 
@@ -62,6 +63,7 @@ def parse(event: HookEvent, data: bytes, environment: Mapping[str, str]) -> Hook
         cwd=cwd,
         transcript_path=_path(payload, "transcript_path"),
         prompt_id=_text(payload, "prompt_id") or None,
+        agent_id=_text(payload, "agent_id") or None,
         source=_source(payload),
         prompt=prompt,
         is_notification=prompt.startswith(_NOTIFICATION_PREFIX),
@@ -123,15 +125,17 @@ def block_answer(reason: str) -> Answer:
     return Answer(exit_code=2, stderr=reason + "\n")
 
 
-def has_edits(transcript_path: str, offset: int) -> bool:
-    """Tell whether the agent has edited files, from the client's transcript.
+def has_edits(transcript_path: str, offset: int, root: Path, excluded: Iterable[str]) -> bool:
+    """Tell whether the agent has edited files of a project, from the client's transcript.
 
     Args:
         transcript_path: The transcript, JSON Lines.
         offset: Where to begin, in bytes.
+        root: The project's root; files elsewhere do not count.
+        excluded: Paths relative to the root where edits do not count.
 
     Returns:
-        Whether an editing tool was called since then.
+        Whether an editing tool was called since then. A call that names no file counts.
     """
     try:
         with Path(transcript_path).open("rb") as transcript:
@@ -139,19 +143,35 @@ def has_edits(transcript_path: str, offset: int) -> bool:
             content = transcript.read(_TRANSCRIPT_SCAN_LIMIT)
     except OSError:
         return False
-    return any(_edits(line) for line in content.split(b"\n") if b'"tool_use"' in line)
+    top = os.path.realpath(root)
+    excluded = tuple(f"{path.rstrip('/')}/" for path in excluded)
+    lines = (line for line in content.split(b"\n") if b'"tool_use"' in line)
+    return any(_is_work(path, top, excluded) for line in lines for path in _edited_files(line))
 
 
-def _edits(line: bytes) -> bool:
+def _edited_files(line: bytes) -> list[str]:
+    """List the files that the calls in a transcript's line edit; empty text for an unnamed one."""
     try:
-        entry = json.loads(line)
-        blocks = entry["message"]["content"]
-        return any(
-            block.get("type") == "tool_use" and block.get("name") in _EDITING_TOOLS
-            for block in blocks
-        )
+        return [
+            _edited_file(block.get("input"))
+            for block in json.loads(line)["message"]["content"]
+            if block.get("type") == "tool_use" and block.get("name") in _EDITING_TOOLS
+        ]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return False
+        return []
+
+
+def _edited_file(arguments: object) -> str:
+    if not isinstance(arguments, dict):
+        return ""
+    return next(filter(None, (_path(arguments, name) for name in _EDITED_FILE_FIELDS)), "")
+
+
+def _is_work(path: str, top: str, excluded: tuple[str, ...]) -> bool:
+    if not path:
+        return True
+    relative = os.path.relpath(os.path.realpath(Path(top, path)), top)
+    return relative.split("/")[0] != ".." and not f"{relative}/".startswith(excluded)
 
 
 def _load(data: bytes) -> Mapping[str, Any]:

@@ -45,6 +45,7 @@ class HookInput:
         cwd: The agent's directory, absolute; empty when unknown.
         transcript_path: The client's transcript; empty when unknown.
         prompt_id: The client's id of the current user prompt.
+        agent_id: The client's id of the subagent that acts; ``None`` for the main agent.
         source: Why the session starts.
         prompt: The user's prompt.
         is_notification: Whether the prompt is the client's own notice of finished work.
@@ -63,6 +64,7 @@ class HookInput:
     cwd: str = ""
     transcript_path: str = ""
     prompt_id: str | None = None
+    agent_id: str | None = None
     source: StartSource = StartSource.STARTUP
     prompt: str = ""
     is_notification: bool = False

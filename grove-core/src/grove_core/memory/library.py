@@ -29,6 +29,7 @@ WRITE_SECONDS: Final = 5.0
 READ_SECONDS: Final = 5.0
 
 T = TypeVar("T")
+D = TypeVar("D")
 
 
 @frozen(kw_only=True)
@@ -158,7 +159,7 @@ class MemoryLibrary:
         Returns:
             Paths relative to the project root.
         """
-        return tuple(path for state in self.states for path in state.spec.paths)
+        return tuple(path for one in self._plugins.memory_backends() for path in one.value.paths)
 
     def target_for(self, scope: Scope) -> OpenBackend | None:
         """Tell where a learning of some scope is written.
@@ -203,17 +204,14 @@ class MemoryLibrary:
         Returns:
             The receipt, or ``None`` when the backend failed, which has then been reported.
         """
-        receipt: object = self._plugins.call(
-            target.state.provided,
-            target.backend.write,
-            learning,
-            seconds=WRITE_SECONDS,
-            default=None,
+        receipt: object = self._call(
+            target, "write", target.backend.write, learning, seconds=WRITE_SECONDS, default=None
         )
         if isinstance(receipt, Receipt):
             return receipt
         if receipt is not None:
-            self._plugins.complain(target.state.provided, "write", "returned no Receipt")
+            what = _name("write", target)
+            self._plugins.complain(target.state.provided, what, "returned no Receipt")
         return None
 
     def search(
@@ -231,14 +229,8 @@ class MemoryLibrary:
         """
         found: dict[str, FoundLearning] = {}
         for opened in self._all():
-            hits = self._plugins.call(
-                opened.state.provided,
-                opened.backend.search,
-                query,
-                filters,
-                seconds=seconds,
-                default=(),
-            )
+            search = opened.backend.search
+            hits = self._call(opened, "search", search, query, filters, seconds=seconds, default=())
             for hit in self._sound(opened, "search", hits, is_hit):
                 if not filters.admit(hit.learning):
                     continue
@@ -265,12 +257,8 @@ class MemoryLibrary:
         return None
 
     def _get(self, opened: OpenBackend, learning_id: str) -> Learning | None:
-        learning = self._plugins.call(
-            opened.state.provided,
-            opened.backend.get,
-            learning_id,
-            seconds=READ_SECONDS,
-            default=None,
+        learning = self._call(
+            opened, "get", opened.backend.get, learning_id, seconds=READ_SECONDS, default=None
         )
         return next(
             iter(self._sound(opened, "get", [learning] if learning else [], is_learning)), None
@@ -283,9 +271,8 @@ class MemoryLibrary:
             Learnings of any status.
         """
         for opened in self._with(Capability.ITERATE):
-            learnings = self._plugins.call(
-                opened.state.provided, _listed(opened.backend), seconds=READ_SECONDS, default=()
-            )
+            listed = _listed(opened.backend)
+            learnings = self._call(opened, "iterate", listed, seconds=READ_SECONDS, default=())
             for learning in self._sound(opened, "iterate", learnings, is_learning):
                 yield _located(learning, opened)
 
@@ -312,8 +299,9 @@ class MemoryLibrary:
                 raise UnsupportedError(
                     f"the backend {opened.backend.name} cannot change the status of {learning_id}"
                 )
-            changed = self._plugins.call(
-                opened.state.provided,
+            changed = self._call(
+                opened,
+                "set_status",
                 opened.backend.set_status,
                 learning_id,
                 status,
@@ -338,12 +326,29 @@ class MemoryLibrary:
         Returns:
             Its health.
         """
-        health = self._plugins.call(
-            opened.state.provided, opened.backend.ping, seconds=READ_SECONDS, default=None
-        )
+        ping = opened.backend.ping
+        health = self._call(opened, "ping", ping, seconds=READ_SECONDS, default=None)
         if isinstance(health, Health):
             return health
         return Health(ok=False, detail="did not answer; `grove plugins` names the fault")
+
+    def _call(
+        self,
+        opened: OpenBackend,
+        method: str,
+        function: Callable[..., T],
+        *arguments: object,
+        seconds: float,
+        default: D,
+    ) -> T | D:
+        return self._plugins.call(
+            opened.state.provided,
+            function,
+            *arguments,
+            seconds=seconds,
+            default=default,
+            what=_name(method, opened),
+        )
 
     def _with(self, capability: Capability) -> Sequence[OpenBackend]:
         return [one for one in self._all() if capability in one.backend.capabilities]
@@ -358,22 +363,29 @@ class MemoryLibrary:
         )
         if backend is None:
             return None
+        what = f"open of {state.spec.name}"
         complaint = self._plugins.call(
-            state.provided, _complaint_about, backend, seconds=OPEN_SECONDS, default="is broken"
+            state.provided,
+            _complaint_about,
+            backend,
+            seconds=OPEN_SECONDS,
+            default="is broken",
+            what=what,
         )
         if complaint:
-            self._plugins.complain(state.provided, f"open of {state.spec.name}", complaint)
+            self._plugins.complain(state.provided, what, complaint)
             return None
         return OpenBackend(state=state, area=area, backend=backend)
 
     def _sound(
         self,
         opened: OpenBackend,
-        what: str,
+        method: str,
         answer: object,
         is_sound: Callable[[object], TypeGuard[T]],
     ) -> Sequence[T]:
         """Take what can be used of a backend's answer; the rest is reported."""
+        what = _name(method, opened)
         if not isinstance(answer, list | tuple):
             self._plugins.complain(
                 opened.state.provided, what, f"returned {type(answer).__name__} instead of a list"
@@ -420,6 +432,11 @@ def _complaint_about(backend: object) -> str:
     if not isinstance(capabilities, frozenset):
         return "returned a backend whose capabilities are no frozenset"
     return ""
+
+
+def _name(method: str, opened: OpenBackend) -> str:
+    """Name a backend's method in reports."""
+    return f"{method} of {opened.state.spec.name}"
 
 
 def _listed(backend: MemoryBackend) -> Callable[[], Sequence[Learning]]:

@@ -75,13 +75,21 @@ class Outbox:
             The entries, by id.
         """
         found: list[OutboxEntry] = []
-        for path in sorted(self._directory.glob(f"*{_SUFFIX}")):
+        for path in self._files():
             entry = _read(path)
             if entry is None:
                 continue
             if root is None or entry.root == str(root) or entry.learning.scope is Scope.PERSONAL:
                 found.append(entry)
         return found
+
+    def unreadable(self) -> tuple[Path, ...]:
+        """Name the entries that cannot be read, of all projects; people have to look at them.
+
+        Returns:
+            Their files, by name.
+        """
+        return tuple(path for path in self._files() if _read(path) is None and path.exists())
 
     def deliver(self, library: MemoryLibrary, root: Path) -> Sequence[Receipt]:
         """Try to deliver what waits for a project; backends are idempotent, so once is enough.
@@ -101,6 +109,9 @@ class Outbox:
                 entry.path.unlink(missing_ok=True)
                 receipts.append(receipt)
         return receipts
+
+    def _files(self) -> Sequence[Path]:
+        return sorted(self._directory.glob(f"*{_SUFFIX}"))
 
 
 def _read(path: Path) -> OutboxEntry | None:

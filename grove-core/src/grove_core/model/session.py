@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from grove_core.model.gate import Gate
 from grove_core.model.learning import Learning, RejectedCandidate
-from grove_core.model.ticket import CloseIntent
+from grove_core.model.ticket import CloseIntent, TicketClose
 
 SESSION_SCHEMA_VERSION: Final = 1
 
@@ -196,6 +196,7 @@ class Session:
         ticket_system: The active ticket system's name.
         gate: The gate.
         intents: Closes that wait for confirmation.
+        unproven: Closes that count though nobody could confirm them.
         closed_in_prompt: Per system the prompt in which it last opened a cycle.
         observations: Subagents' notes.
         injected: Learnings shown.
@@ -223,6 +224,7 @@ class Session:
     ticket_system: str | None = None
     gate: Gate = Gate()
     intents: tuple[CloseIntent, ...] = ()
+    unproven: tuple[TicketClose, ...] = ()
     closed_in_prompt: Mapping[str, str] = field(factory=dict)
     observations: tuple[SubagentObservation, ...] = ()
     injected: tuple[InjectedLearning, ...] = ()

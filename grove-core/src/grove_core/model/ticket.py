@@ -98,6 +98,7 @@ class CloseIntent:
         closes: What it would close.
         recorded_at: When it was announced, UTC.
         prompt_id: The client's id of the user prompt in which it came, if known.
+        agent_id: The client's id of the subagent that made the call; ``None`` for the main agent.
         background_task_id: Set while the command runs in the background.
     """
 
@@ -106,6 +107,7 @@ class CloseIntent:
     closes: tuple[TicketClose, ...]
     recorded_at: datetime
     prompt_id: str | None = None
+    agent_id: str | None = None
     background_task_id: str | None = None
 
 

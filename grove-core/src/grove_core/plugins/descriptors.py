@@ -126,6 +126,10 @@ class MemoryBackend(Protocol):
 
     Every backend can write, search and ping. What else it can do, ``capabilities`` says; a call
     without the capability raises ``UnsupportedError``. Failures are raised as ``BackendError``.
+
+    Each call may come in another thread, never two at once on one backend unless an earlier call
+    was late and is still running. What belongs to one thread does not do: a SQLite connection that
+    is kept between calls needs ``check_same_thread=False``.
     """
 
     @property

@@ -36,14 +36,13 @@ from grove_core.plugins.discovery import (
     TICKET_GROUP,
     FoundPlugin,
 )
-from grove_core.plugins.limits import TimeLimitError, TimeLimits, call_limited
+from grove_core.plugins.limits import Deadline, TimeLimitError, TimeLimits, call_limited
 from grove_core.plugins.manager import GROUPS_OF_HOOK, LoadedPlugin, Manager
 from grove_core.plugins.report import (
     PluginProblem,
     PluginReport,
     PluginSource,
     ProblemList,
-    describe_error,
 )
 from grove_core.plugins.selection import PluginSettings, rank
 
@@ -75,7 +74,8 @@ class Plugins:
         found: What is installed, as ``discover`` tells.
         settings: What the user and the project want.
         on_problem: Is told once of everything that a plugin does wrong.
-        limits: How long plugins may take.
+        limits: How long plugins may take, each by itself.
+        deadline: When all of them together must be done, in seconds of the monotonic clock.
     """
 
     def __init__(
@@ -85,13 +85,23 @@ class Plugins:
         on_problem: Callable[[PluginProblem], None],
         *,
         limits: TimeLimits = _DEFAULT_LIMITS,
+        deadline: float | None = None,
     ) -> None:
         self._settings = settings
         self._limits = limits
+        self._deadline = Deadline(deadline)
         self._problems = ProblemList(on_problem)
-        self._manager = Manager(found, settings, limits, self._problems)
+        self._manager = Manager(found, settings, limits, self._deadline, self._problems)
         self._offers: dict[str, list[Provided[Any]]] = {}
         self._hung: set[tuple[PluginSource, str]] = set()
+
+    def set_deadline(self, monotonic_seconds: float | None) -> None:
+        """Say when all calls together must be done; what is called after that is not called.
+
+        Args:
+            monotonic_seconds: The moment on the monotonic clock, or ``None`` for no deadline.
+        """
+        self._deadline.at = monotonic_seconds
 
     def ticket_probes(self) -> list[Provided[TicketProbe]]:
         """Give the ticket systems: configured ones in their order, the others by name."""
@@ -185,8 +195,11 @@ class Plugins:
         *arguments: Any,  # noqa: ANN401 - whatever the function takes
         seconds: float,
         default: D,
+        what: str = "",
     ) -> T | D:
         """Call a function that a descriptor holds.
+
+        A function that has been late once is not called again in this process.
 
         Args:
             provided: The descriptor, or another object of a plugin.
@@ -194,16 +207,15 @@ class Plugins:
             *arguments: The function's arguments.
             seconds: How long it may take.
             default: What to return when it fails; the failure is reported.
+            what: What to call the function in the report, such as ``write of markdown``, where no
+                descriptor tells its name.
 
         Returns:
             The function's result, of whatever type the plugin made it, or the default.
         """
-        try:
-            return call_limited(partial(function, *arguments), seconds)
-        except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-            what = _describe_call(provided.value, function)
-            self._problems.add(provided.source, what, describe_error(error))
-            return default
+        what = what or _describe_call(provided.value, function)
+        answers = self._limited(provided.source, what, partial(function, *arguments), seconds)
+        return answers[0] if answers else default
 
     def complain(self, provided: Provided[Any], what: str, detail: str) -> None:
         """Report something that a plugin did wrong without raising, such as a senseless answer.
@@ -259,27 +271,35 @@ class Plugins:
     def _ask(
         self, hook: str, arguments: Mapping[str, object], take: Callable[[Any], T]
     ) -> list[tuple[LoadedPlugin, T]]:
-        """Call a hook's implementations one by one; ``take`` sees to each result in the same call.
-
-        An implementation that has been late once is not called again: the other plugins, and the
-        person who waits, need the time.
-        """
+        """Call a hook's implementations one by one; ``take`` sees to a result in the same call."""
         registering = not arguments
         seconds = self._limits.registration if registering else self._limits.life_cycle
         answers: list[tuple[LoadedPlugin, T]] = []
         for plugin in self._manager.plugins(GROUPS_OF_HOOK[hook]):
             for implementation in plugin.implementations.get(hook, ()):
-                if (plugin.source, hook) in self._hung:
-                    continue
-                try:
-                    answer = call_limited(partial(_run, implementation, arguments, take), seconds)
-                except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-                    self._problems.add(plugin.source, hook, describe_error(error))
-                    if isinstance(error, TimeLimitError):
-                        self._hung.add((plugin.source, hook))
-                else:
-                    answers.append((plugin, answer))
+                call = partial(_run, implementation, arguments, take)
+                answers += [
+                    (plugin, answer) for answer in self._limited(plugin.source, hook, call, seconds)
+                ]
         return answers
+
+    def _limited(
+        self, source: PluginSource, what: str, function: Callable[[], T], seconds: float
+    ) -> tuple[T, ...]:
+        """Call one function; nothing comes back when it fails, which is reported.
+
+        What has been late once is not called again: the other plugins, and the person who waits,
+        need the time.
+        """
+        if (source, what) in self._hung:
+            return ()
+        try:
+            return (call_limited(function, self._deadline.clip(seconds)),)
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything
+            self._problems.add_error(source, what, error)
+            if isinstance(error, TimeLimitError):
+                self._hung.add((source, what))
+            return ()
 
 
 def _run(

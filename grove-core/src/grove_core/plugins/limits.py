@@ -4,9 +4,10 @@ A call runs in a thread of its own. Python cannot stop a thread, so a call that 
 itself; the thread is a daemon, and the process ends without waiting for it.
 """
 
+import time
 from collections.abc import Callable
 from threading import Thread
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from attrs import frozen
 
@@ -14,9 +15,15 @@ from grove_core.errors import PluginError
 
 T = TypeVar("T")
 
+_LEAST_SECONDS: Final = 0.01
+
 
 class TimeLimitError(PluginError):
     """A plugin took longer than it may."""
+
+
+class NoTimeLeftError(PluginError):
+    """A plugin was not called, since everybody's time is used up."""
 
 
 @frozen(kw_only=True)
@@ -32,6 +39,37 @@ class TimeLimits:
     load: float = 1.0
     registration: float = 0.5
     life_cycle: float = 0.5
+
+
+class Deadline:
+    """The moment when all calls of a process together must have come to an end."""
+
+    def __init__(self, at: float | None = None) -> None:
+        """Set the moment.
+
+        Args:
+            at: Seconds of the monotonic clock; ``None`` for no deadline.
+        """
+        self.at = at
+
+    def clip(self, seconds: float) -> float:
+        """Shorten a call's time limit to what is left.
+
+        Args:
+            seconds: How long the call may take by itself.
+
+        Returns:
+            How long it may take now.
+
+        Raises:
+            NoTimeLeftError: The moment has passed.
+        """
+        if self.at is None:
+            return seconds
+        left = self.at - time.monotonic()
+        if left <= 0:
+            raise NoTimeLeftError("was not called: no time was left")
+        return min(seconds, max(left, _LEAST_SECONDS))
 
 
 def call_limited(function: Callable[[], T], seconds: float) -> T:
@@ -67,7 +105,7 @@ def call_limited(function: Callable[[], T], seconds: float) -> T:
     if results:
         return results[0]
     if not errors:
-        raise TimeLimitError(f"took longer than {seconds:g} seconds")
+        raise TimeLimitError(f"took longer than {seconds:.3g} seconds")
     if isinstance(errors[0], Exception):
         raise errors[0]
     # Raised as they are, they would end the process or look like the user's own Ctrl-C.

@@ -18,7 +18,7 @@ from grove_core.plugins.discovery import (
     FoundPlugin,
 )
 from grove_core.plugins.hookspecs import HOOK_SPECIFICATIONS
-from grove_core.plugins.limits import TimeLimits, call_limited
+from grove_core.plugins.limits import Deadline, TimeLimits, call_limited
 from grove_core.plugins.markers import GROVE_API, PROJECT_NAME
 from grove_core.plugins.report import (
     PluginEntry,
@@ -78,6 +78,7 @@ class Manager:
         found: Iterable[FoundPlugin],
         settings: PluginSettings,
         limits: TimeLimits,
+        deadline: Deadline,
         problems: ProblemList,
     ) -> None:
         found = tuple(found)
@@ -88,6 +89,7 @@ class Manager:
             for choice in choices
         }
         self._limits = limits
+        self._deadline = deadline
         self._problems = problems
         self._loaded: dict[str, tuple[LoadedPlugin, ...]] = {}
         self._registry: pluggy.PluginManager | None = None
@@ -130,12 +132,11 @@ class Manager:
         state, detail = PluginState.ACTIVE, choice.detail
         try:
             plugin = self._load(choice.found, source)
-        except (_RefusedError, pluggy.PluginValidationError) as error:
-            state, detail = PluginState.REFUSED, describe_error(error)
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-            state, detail = PluginState.FAILED, describe_error(error)
-        if plugin is None:
-            self._problems.add(source, LOADING, detail)
+            refused = isinstance(error, _RefusedError | pluggy.PluginValidationError)
+            state = PluginState.REFUSED if refused else PluginState.FAILED
+            detail = describe_error(error)
+            self._problems.add_error(source, LOADING, error)
         self._entries[choice.found] = evolve(
             self._entries[choice.found],
             state=state,
@@ -146,11 +147,14 @@ class Manager:
         return plugin
 
     def _load(self, found: FoundPlugin, source: PluginSource) -> LoadedPlugin:
-        instance, api = call_limited(lambda: _import_target(found.target), self._limits.load)
+        instance, api = call_limited(
+            lambda: _import_target(found.target), self._deadline.clip(self._limits.load)
+        )
         self._check_api(api, source)
         # Looking through an object can run its code, too.
         implementations, warnings = call_limited(
-            lambda: self._register(source.entry_point, instance), self._limits.load
+            lambda: self._register(source.entry_point, instance),
+            self._deadline.clip(self._limits.load),
         )
         for name in implementations:
             if found.group not in GROUPS_OF_HOOK[name]:

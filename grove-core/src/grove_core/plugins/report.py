@@ -8,6 +8,7 @@ from attrs import frozen
 
 from grove_core.errors import PluginError
 from grove_core.plugins.discovery import FoundPlugin
+from grove_core.plugins.limits import NoTimeLeftError
 from grove_core.text import one_line, remove_invisible, shorten
 
 _DETAIL_LENGTH: Final = 300
@@ -110,6 +111,7 @@ class ProblemList:
     def __init__(self, on_problem: Callable[[PluginProblem], None]) -> None:
         self._on_problem = on_problem
         self._problems: dict[PluginProblem, None] = {}
+        self._out_of_time = False
 
     def add(self, source: PluginSource, what: str, detail: str) -> None:
         """Note a problem.
@@ -123,6 +125,20 @@ class ProblemList:
         if problem not in self._problems:
             self._problems[problem] = None
             self._on_problem(problem)
+
+    def add_error(self, source: PluginSource, what: str, error: Exception) -> None:
+        """Note an exception; that no time is left is nobody's fault and is noted once for all.
+
+        Args:
+            source: In whose code it was raised.
+            what: What was being done.
+            error: What was raised.
+        """
+        if isinstance(error, NoTimeLeftError):
+            if self._out_of_time:
+                return
+            self._out_of_time = True
+        self.add(source, what, describe_error(error))
 
     def everything(self) -> tuple[PluginProblem, ...]:
         """List the problems, oldest first."""

@@ -1,5 +1,6 @@
 """The first stage of the funnel: a raw JSON value becomes a candidate, or a reason why not."""
 
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import PurePath
 from typing import Any, Final, TypeVar
@@ -86,8 +87,9 @@ def read_candidate(
         problems.append(("detail", "repeats the summary, say what happened, where, and why"))
     criteria = _read_criteria(fields, problems, notes)
     tags = _read_tags(fields, problems)
+    unknown = [name for name in fields if name not in CANDIDATE_FIELDS]
     if category is None or problems:
-        return _rejection(problems)
+        return _rejection(problems, unknown)
     candidate = Candidate(
         category=category,
         summary=summary,
@@ -99,7 +101,6 @@ def read_candidate(
         context_files=_read_context_files(fields, notes),
         supersedes=_read_supersedes(fields, notes),
     )
-    unknown = [name for name in fields if name not in CANDIDATE_FIELDS]
     if unknown:
         notes.append(f"unknown fields were ignored: {listed(unknown)}")
     return ReadCandidate(candidate=candidate, notes=tuple(notes))
@@ -113,8 +114,10 @@ def _values(enum_class: type[Enum]) -> str:
     return ", ".join(str(item.value) for item in enum_class)
 
 
-def _rejection(problems: _Problems) -> Rejection:
+def _rejection(problems: _Problems, unknown: Sequence[str]) -> Rejection:
     reason = "; ".join(f"{name}: {problem}" for name, problem in problems)
+    if unknown:
+        reason += f" (unknown fields were ignored: {listed(unknown)})"
     return Rejection(reason=reason, field=problems[0][0])
 
 

@@ -28,15 +28,17 @@ class LogContent:
 class EventLog:
     """One log file."""
 
-    def __init__(self, path: Path, version: str) -> None:
+    def __init__(self, path: Path, version: str, *, inside: Path | None = None) -> None:
         """Name the file; it is created by the first event.
 
         Args:
             path: The file.
             version: grove's version, for new lines.
+            inside: A directory that symbolic links must not lead out of; ``None`` for anywhere.
         """
         self.path = path
         self._version = version
+        self._inside = inside
 
     def append(self, events: Iterable[StatsEvent]) -> None:
         """Append events, all or none.
@@ -49,7 +51,7 @@ class EventLog:
         """
         lines = "".join(codec.event_to_line(event, self._version) for event in events)
         if lines:
-            files.append_text(self.path, lines)
+            files.append_text(self.path, lines, inside=self._inside)
 
     def read(self) -> LogContent:
         """Read the whole log; a missing file holds nothing.
