@@ -302,6 +302,8 @@ class Broken:
     capabilities = frozenset({grove.Capability.ITERATE})
     def write(self, learning): raise grove.BackendError("disk on fire")
     def search(self, query, filters): raise grove.BackendError("disk on fire")
+    def get(self, learning_id): raise grove.BackendError("disk on fire")
+    def set_status(self, learning_id, status, note=""): raise grove.BackendError("disk on fire")
     def iterate(self): raise grove.BackendError("disk on fire")
     def ping(self): return grove.Health(ok=True, detail="fine")
 
@@ -526,10 +528,10 @@ def test_reflect_without_a_project_says_how_to_begin(world, candidate):
 def test_ephemeral_learnings_stay_in_the_session(live, candidate):
     done = live.agent().reflects(candidate(1, scope="ephemeral"))
     assert done.json["accepted"][0]["backend"] == "session"
-    human = live.agent().grove("reflect", stdin=json.dumps(candidate(2, scope="ephemeral")))
-    assert "(kept in this session only)" in human.stdout
     assert live.learning_ids() == [ONE, TWO]
     assert [one["summary"] for one in live.session()["ephemeral"]] == [candidate(1)["summary"]]
+    human = live.agent().grove("reflect", stdin=json.dumps(candidate(2, scope="ephemeral")))
+    assert "(kept in this session only)" in human.stdout
 
 
 def test_init_makes_what_is_missing_and_touches_nothing_else(world):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from grove_core import __version__
 from grove_core.config import LoadedConfig, load_config, validate_plugin_section
@@ -26,10 +26,11 @@ from grove_core.plugins.selection import PluginSettings, read_allow_list
 from grove_core.prefilter import Prefilter
 from grove_core.sessions import FileSessionStore
 from grove_core.stats.aggregate import aggregate
-from grove_core.stats.log import EventLog
+from grove_core.stats.log import EventLog, LogContent
 from grove_core.ticketing import TicketSystems
 
-_CONFIGURED_BACKEND = "config"
+_CONFIGURED_BACKEND: Final = "config"
+_MOST_LINES: Final = 10
 
 
 class Workspace:
@@ -64,7 +65,8 @@ class Workspace:
         self.sessions = FileSessionStore(self.paths.sessions)
         self.outbox = Outbox(self.paths.outbox)
         self.prefilter = Prefilter(self.paths.cache)
-        self.project_log = EventLog(self.project.events_file, __version__)
+        # A cloned project's links must not lead grove's writing out of it.
+        self.project_log = EventLog(self.project.events_file, __version__, inside=self.root)
         self.personal_log = EventLog(self.paths.personal_events, __version__)
         self.deadline: float | None = None
         self.problems: list[PluginProblem] = []
@@ -120,7 +122,9 @@ class Workspace:
             enabled=self._load_plugins,
             allowed=read_allow_list(self.environment),
         )
-        return Plugins(discover(self.paths.home), settings, self._report_problem)
+        return Plugins(
+            discover(self.paths.home), settings, self._report_problem, deadline=self.deadline
+        )
 
     @cached_property
     def library(self) -> MemoryLibrary:
@@ -204,17 +208,38 @@ class Workspace:
         """Count everything in the project's log and in the personal one.
 
         Returns:
-            The numbers.
+            The numbers; what cannot be read is named by ``log_faults``.
         """
         events: list[StatsEvent] = []
-        for log in (self.project_log, self.personal_log):
-            try:
-                content = log.read()
-            except StorageError as error:
-                self.diagnostics.log("error", f"the event log cannot be read: {error}")
-                continue
+        for content in self._log_contents().values():
             events += content.events
         return aggregate(events)
+
+    def log_faults(self) -> list[str]:
+        """Name what cannot be read in the event logs.
+
+        Returns:
+            One line for each log with a fault, for people.
+        """
+        faults: list[str] = []
+        for path, content in self._log_contents().items():
+            if content.unreadable:
+                numbers = ", ".join(str(number) for number in content.unreadable[:_MOST_LINES])
+                more = len(content.unreadable) - _MOST_LINES
+                rest = f" and {more} more" if more > 0 else ""
+                faults.append(f"{path}: lines {numbers}{rest} cannot be read and do not count")
+            if content.unknown:
+                faults.append(f"{path}: {content.unknown} events are of a newer grove")
+        return faults
+
+    def _log_contents(self) -> dict[Path, LogContent]:
+        contents: dict[Path, LogContent] = {}
+        for log in (self.project_log, self.personal_log):
+            try:
+                contents[log.path] = log.read()
+            except StorageError as error:
+                self.diagnostics.log("error", f"the event log cannot be read: {error}")
+        return contents
 
     def _backend_settings(self) -> Mapping[str, type | None]:
         return {one.value.name: one.value.settings for one in self.plugins.memory_backends()}

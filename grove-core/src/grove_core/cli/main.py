@@ -156,9 +156,7 @@ def run_command_line() -> int:
         # What an encoding lacks is written as its code; learnings may hold any character.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        grove(prog_name="grove", standalone_mode=True)
-    except SystemExit as leaving:
-        return leaving.code if isinstance(leaving.code, int) else 1
+        return _run()
     except BrokenPipeError:
         # The reader has seen enough (`grove list | head`).
         _forget_output()
@@ -166,6 +164,16 @@ def run_command_line() -> int:
         # Commands turn the faults of their own work into results; what is left is the printing.
         _forget_output()
         return _cannot_print(f"cannot write to standard output: {error.strerror or error}")
+    return 0
+
+
+def _run() -> int:
+    try:
+        grove(prog_name="grove", standalone_mode=True)
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else 1
+    finally:
+        sys.stdout.flush()
     return 0
 
 

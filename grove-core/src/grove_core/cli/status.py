@@ -55,6 +55,7 @@ def command(invocation: Invocation) -> Result:
         "active_ticket_system": next((one.probe.name for one in systems if one.is_active), None),
         "backends": backends,
         "checks": checks,
+        "log_faults": workspace.log_faults(),
         "debts": debts,
         "outbox": waiting,
         "statistics": {
@@ -135,6 +136,8 @@ def _human(
         mark = "works" if health.ok else "FAILS"
         role = " (primary)" if backend["primary"] else ""
         console.print(f"Backend   {backend['name']}{role} {mark}: {health.detail}")
+    for fault in document["log_faults"]:
+        console.print(f"Log       {fault}", style="yellow")
     for check in document["checks"]:
         if not check["health"].ok:
             console.print(f"Check     {check['name']}: {check['health'].detail}", style="yellow")
