@@ -53,7 +53,7 @@ lint: setup ## Check style, layers and types.
 
 .PHONY: types
 types: setup ## Check types only.
-	$(BIN)/mypy $(wildcard */src) $(wildcard scripts) $(wildcard docs/examples/*)
+	$(BIN)/mypy $(wildcard */src) $(wildcard scripts) $(wildcard benchmarks) $(wildcard docs/examples/*)
 
 .PHONY: build
 build: $(OWN_UV) ## Build every wheel into dist/.
@@ -63,3 +63,7 @@ build: $(OWN_UV) ## Build every wheel into dist/.
 .PHONY: demo
 demo: setup ## Show the main job, once through, on a scratch repository.
 	@$(BIN)/python scripts/demo.py
+
+.PHONY: bench
+bench: setup ## Measure what hooks cost, as multiples of starting Python.
+	@$(BIN)/python benchmarks/hook_latency.py
