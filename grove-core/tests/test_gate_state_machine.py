@@ -64,6 +64,7 @@ class Model:
     blocks: list[float] = Factory(list)
     shells: set[str] = Factory(set)
     asked: tuple[float, int] | None = None
+    let_go: bool = False
 
     @property
     def most(self) -> int:
@@ -114,8 +115,11 @@ class Model:
             self.asked = (self.asked[0], 0)
         if self.status in OWING:
             self.end(kind)
+            self.let_go = False
             return kind
-        if self.status in {"idle", "active"}:
+        # A debt that the breaker let go is what is paid first.
+        paid_late, self.let_go = self.let_go, False
+        if self.status in {"idle", "active"} and not paid_late:
             self.credit = (kind, max(now, self.detected) if self.ticket else now)
         return None
 
@@ -160,6 +164,7 @@ class Model:
             return Verdict.DEFER, None, skips
         if self.exhausted(now):
             self.end("idle")
+            self.let_go = True
             return Verdict.BREAK, "breaker", skips
         self.status = "blocked"
         self.blocks.append(max([now, *self.blocks]))

@@ -198,17 +198,36 @@ def test_what_cannot_be_delivered_waits_and_is_delivered_once(beads, agent, cand
 # --- plugins and programs -----------------------------------------------------------------------
 
 
-def test_a_late_hook_is_ended(beads, agent):
-    """A plugin hangs, and its own time limit is longer than the deadline of the hook."""
+def test_a_late_hook_is_ended(world):
+    """git takes longer than the deadline of the hook."""
+    world.initialise()
+    world.make_git()
+    agent = world.agent()
+    agent.starts()
+    hang_git(world)
+    agent.variables["GROVE_HOOKS_DEADLINE_MS"] = "400"
+    (world.project / "app.py").write_text("line\n" * 100)
+    agent.is_let_go()
+    (line,) = world.log().splitlines()
+    assert "deadline" in line
+    assert "session=session-1" in line
+
+
+def test_a_plugin_that_hangs_leaves_time_for_the_rest(beads, agent):
+    """Its time is cut by what the hook has left, and the others go on."""
     beads.install_plugin("hanging", "import time\ntime.sleep(30)\n", group="grove.tickets")
-    agent.variables["GROVE_HOOKS_DEADLINE_MS"] = "300"
-    for event in ("SessionStart", "Stop"):
-        done = agent.send(event)
-        assert (done.code, done.stdout, done.stderr) == (0, "", "")
-        (line,) = beads.log().splitlines()
-        assert "deadline" in line
-        assert "session=session-1" in line
-        (beads.grove_home / "grove.log").unlink()
+    agent.closes("bd-1")
+    agent.variables["GROVE_HOOKS_DEADLINE_MS"] = "2500"
+    agent.is_blocked()
+    assert "hanging" in beads.log()
+
+
+def hang_git(world):
+    git = world.others / "bin" / "git"
+    git.parent.mkdir(parents=True)
+    git.write_text("#!/bin/sh\nexec sleep 30\n")
+    git.chmod(0o755)
+    world.environment["PATH"] = f"{git.parent}:{world.environment['PATH']}"
 
 
 NOISE = """
@@ -252,11 +271,7 @@ def test_a_git_that_hangs_holds_nobody_up(world):
     world.make_git()
     agent = world.agent()
     agent.starts()
-    git = world.others / "bin" / "git"
-    git.parent.mkdir(parents=True)
-    git.write_text("#!/bin/sh\nexec sleep 30\n")
-    git.chmod(0o755)
-    world.environment["PATH"] = f"{git.parent}:{world.environment['PATH']}"
+    hang_git(world)
     (world.project / "app.py").write_text("line\n" * 100)
     agent.is_let_go()
 

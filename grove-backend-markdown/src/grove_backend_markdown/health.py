@@ -12,12 +12,12 @@ from grove_core import Health, ProjectContext, StorageError
 _NAMED_PROBLEMS: Final = 10
 
 
-def look_at(store: Store, inside: Path) -> Health:
+def look_at(store: Store, inside: Path | None) -> Health:
     """Look whether learnings can be read from a store and written to it.
 
     Args:
         store: The store.
-        inside: The directory that symbolic links must not lead out of.
+        inside: The directory that symbolic links must not lead out of; ``None`` for anywhere.
 
     Returns:
         Its health; nothing is created, and nothing raised.
@@ -26,7 +26,8 @@ def look_at(store: Store, inside: Path) -> Health:
     try:
         count = len(store.entries())
         problems = store.problems()
-        _refuse_link(store.path, inside)
+        if inside is not None:
+            _refuse_link(store.path, inside)
         _refuse_unwritable(store.path)
     except (StorageError, OSError) as error:
         return Health(ok=False, detail=str(error), location=location)

@@ -18,9 +18,12 @@ def file_of(context: BackendContext) -> Path:
     return context.root / PROJECT_FILE
 
 
-def area_of(context: BackendContext) -> Path:
-    """Tell which directory the learnings must lie in, wherever symbolic links lead."""
-    return context.home if context.area is Area.PERSONAL else context.root
+def area_of(context: BackendContext) -> Path | None:
+    """Tell which directory symbolic links must not lead out of.
+
+    A cloned project's links are a stranger's; those in the user's own directory are the user's.
+    """
+    return None if context.area is Area.PERSONAL else context.root
 
 
 def folder_of(context: BackendContext) -> Path | None:

@@ -60,6 +60,8 @@ def _scaffold(workspace: Workspace) -> tuple[list[Path], list[Path]]:
     directory = workspace.project.grove_directory
     created: list[Path] = []
     kept: list[Path] = []
+    if not directory.resolve().is_relative_to(workspace.root.resolve()):
+        raise StorageError(f"{directory} leads out of the project; remove the link and try again")
     files.make_directory(directory)
     for path, text in (
         (workspace.project.config_file, render_default_config()),

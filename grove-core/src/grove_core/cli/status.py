@@ -58,6 +58,7 @@ def command(invocation: Invocation) -> Result:
         "log_faults": workspace.log_faults(),
         "debts": debts,
         "outbox": waiting,
+        "outbox_unreadable": workspace.outbox.unreadable(),
         "statistics": {
             "reflections": numbers.reflections,
             "skips": numbers.skips,
@@ -128,19 +129,8 @@ def _human(
         active = "none installed (pip install grove-tickets)"
     also = [one for one in document["ticket_systems"] if one != active]
     console.print(f"Tickets   {active}{', also ' + ', '.join(also) if also else ''}")
-    for backend in document["backends"] or [None]:
-        if backend is None:
-            console.print("Backend   none installed (pip install grove-backend-markdown)")
-            continue
-        health = backend["health"]
-        mark = "works" if health.ok else "FAILS"
-        role = " (primary)" if backend["primary"] else ""
-        console.print(f"Backend   {backend['name']}{role} {mark}: {health.detail}")
-    for fault in document["log_faults"]:
-        console.print(f"Log       {fault}", style="yellow")
-    for check in document["checks"]:
-        if not check["health"].ok:
-            console.print(f"Check     {check['name']}: {check['health'].detail}", style="yellow")
+    _print_backends(document, console)
+    _print_faults(document, console)
     if document["outbox"]:
         console.print(f"Outbox    {len(document['outbox'])} waiting for their backend")
     numbers = workspace.statistics()
@@ -151,6 +141,26 @@ def _human(
     )
     for debt in document["debts"]:
         console.print(debt, style="yellow")
+
+
+def _print_backends(document: dict[str, Any], console: "Console") -> None:
+    for backend in document["backends"]:
+        health = backend["health"]
+        mark = "works" if health.ok else "FAILS"
+        role = " (primary)" if backend["primary"] else ""
+        console.print(f"Backend   {backend['name']}{role} {mark}: {health.detail}")
+    if not document["backends"]:
+        console.print("Backend   none installed (pip install grove-backend-markdown)")
+
+
+def _print_faults(document: dict[str, Any], console: "Console") -> None:
+    for fault in document["log_faults"]:
+        console.print(f"Log       {fault}", style="yellow")
+    for path in document["outbox_unreadable"]:
+        console.print(f"Outbox    {path} cannot be read; it stays where it is", style="yellow")
+    for check in document["checks"]:
+        if not check["health"].ok:
+            console.print(f"Check     {check['name']}: {check['health'].detail}", style="yellow")
 
 
 def _describe_session(session: Session) -> str:

@@ -25,6 +25,7 @@ _USUAL_SECONDS: Final = 2.5
 _LEAST_SECONDS: Final = 0.05
 # What plugins leave to grove for writing state and answering.
 _SECONDS_FOR_THE_ANSWER: Final = 0.4
+_SHARE_FOR_THE_ANSWER: Final = 0.25
 
 Handler = Callable[[Workspace, HookInput], Answer]
 
@@ -135,7 +136,8 @@ def _handle(call: HookInput, environment: Mapping[str, str], diagnostics: Diagno
         workspace = _workspace(call, environment)
         seconds = _deadline_seconds(workspace, call.event)
         watchdog.start(max(_LEAST_SECONDS, started + seconds - time.monotonic()))
-        workspace.deadline = started + seconds - _SECONDS_FOR_THE_ANSWER
+        for_the_answer = min(_SECONDS_FOR_THE_ANSWER, seconds * _SHARE_FOR_THE_ANSWER)
+        workspace.deadline = started + seconds - for_the_answer
         module = import_module(f"grove_core.hooks.{_MODULES[call.event]}")
         return cast("Handler", module.handle)(workspace, call)
     except Exception as error:  # noqa: BLE001 - whatever it is, work must go on
