@@ -22,6 +22,8 @@ SKILLS = sorted(PLUGIN.glob("skills/*/SKILL.md"))
 TEXTS = [*SKILLS, PLUGIN / "rules" / "compound-gate.md", PLUGIN / "README.md"]
 SHELLS = [shell for shell in ("sh", "dash", "bash", "busybox") if shutil.which(shell)]
 GROVE = Path(sys.executable).with_name("grove")
+# Unlike a checkout's, its path holds no space, so that it can stand in the first line of a script.
+PYTHON = Path(sys.executable).resolve()
 
 TOOLS = "Bash|TaskUpdate|TodoWrite|mcp__.*"
 # event: (argument of the launcher, seconds, matcher)
@@ -106,7 +108,7 @@ INSTALLED = {
 
 # What is no script of grove's; all but the last would answer every hook with the exit code 2.
 FOREIGN = {
-    "argparse": f"#!{sys.executable}\nimport argparse\nargparse.ArgumentParser().parse_args()\n",
+    "argparse": f"#!{PYTHON}\nimport argparse\nargparse.ArgumentParser().parse_args()\n",
     "shell": "#!/bin/sh\nexit 2\n",
     "no-newline": "#!/bin/sh\nexit 2",
     "named-late": "#!/bin/sh\nexit 2\n" + "#\n" * 11 + "# grove_core\n",
@@ -204,8 +206,8 @@ def test_launcher_passes_over_a_record_that_cannot_start(launch, tmp_path, recor
 
 @pytest.mark.parametrize("head", INSTALLED.values(), ids=INSTALLED)
 def test_launcher_knows_the_scripts_of_installers(launch, tmp_path, head):
-    body = 'print(sys.argv[0], *sys.argv[1:], input(), sep="|", end="")\n'
-    text = f"{head.format(python=sys.executable)}from grove_core._entry import main\n{body}"
+    body = 'print(*sys.argv, input(), sep="|", end=""); sys.exit()'
+    text = f"{head.format(python=PYTHON)}{body}; from grove_core._entry import main\n"
     program = write_program(tmp_path / "bin ä" / "grove", text)
     assert answers(launch("stop", path=program.parent), program)
 

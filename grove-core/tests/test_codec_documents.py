@@ -377,3 +377,9 @@ def test_reading_a_session_imports_no_events():
         text=True,
     )
     assert not set(result.stdout.split()) & {"grove_core.model.events", "logging"}
+
+
+@pytest.mark.parametrize("document", [1, None, "text", [1]])
+def test_a_learning_that_is_no_object_is_refused_with_words(document):
+    with pytest.raises(CodecError, match="must be an object"):
+        codec.learning_from_dict(document)

@@ -681,7 +681,11 @@ def test_reflect_on_a_terminal_does_not_wait(project):
 def test_text_of_any_kind_is_printed_anywhere(project):
     summary = "Größe [bold]und[/bold] 木 \U0001f333 count as one"
     project.learning("cl_20300103_zzzzzz", summary, created="2030-01-03T00:00:00Z")
-    for variables in ({}, {"LANG": "C", "LC_ALL": "C"}, {"PYTHONIOENCODING": "ascii"}):
+    narrow = [{"PYTHONIOENCODING": "ascii"}]
+    if sys.prefix.isascii():
+        # In this locale Python itself cannot start from an environment at another path.
+        narrow.append({"LANG": "C", "LC_ALL": "C"})
+    for variables in ({}, *narrow):
         done = project.grove("list", "--limit", "1", **variables)
         assert done.code == 0, done.stderr
         assert "[bold]und[/bold]" in done.stdout

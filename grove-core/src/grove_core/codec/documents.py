@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from attrs import fields
 
 from grove_core.codec.converter import read_as, to_jsonable
 from grove_core.codec.values import Document, Step, migrate, parse_object, version_of
+from grove_core.errors import CodecError
 from grove_core.model.learning import Learning
 from grove_core.model.session import Session
 
@@ -61,7 +62,7 @@ def learning_to_dict(learning: Learning) -> Document:
     return document
 
 
-def learning_from_dict(document: Mapping[str, Any]) -> Learning:
+def learning_from_dict(document: object) -> Learning:
     """Read a learning from plain JSON values.
 
     Args:
@@ -73,6 +74,8 @@ def learning_from_dict(document: Mapping[str, Any]) -> Learning:
     Raises:
         CodecError: A field is missing or has the wrong type; the message names it.
     """
+    if not isinstance(document, Mapping):
+        raise CodecError(f"a learning must be an object, not {type(document).__name__}")
     version = version_of(document, "schema_version")
     return read_as(Learning, migrate(document, version, _LEARNING_STEPS))
 
