@@ -10,7 +10,8 @@ import pytest
 
 from grove_core import files
 from grove_core.errors import StorageError
-from grove_core.memory.library import MemoryLibrary, queued_receipt
+from grove_core.memory.backends import queued_receipt
+from grove_core.memory.library import MemoryLibrary
 from grove_core.memory.outbox import Outbox
 from grove_core.model.learning import Category, Confidence, Criterion, Learning, Scope
 from grove_core.model.memory import Detection, ReceiptStatus

@@ -7,7 +7,7 @@ import rich_click as click
 
 from grove_core.cli.configured_backends import backend_warnings
 from grove_core.cli.invocation import Invocation, Result, grove_command
-from grove_core.memory.library import BackendState
+from grove_core.memory.backends import BackendState
 from grove_core.model.memory import Health
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import rich_click as click
 
 from grove_core.cli.invocation import counted
 from grove_core.clock import parse_instant
-from grove_core.memory.library import FoundLearning
+from grove_core.memory.backends import FoundLearning
 from grove_core.model.learning import Category, Learning, LearningStatus, Scope
 from grove_core.model.memory import Filters
 from grove_core.model.statistics import LearningStats

@@ -16,7 +16,7 @@ from grove_core.cli.learnings import (
     print_line,
     read_filters,
 )
-from grove_core.memory.library import FoundLearning
+from grove_core.memory.backends import FoundLearning
 from grove_core.model.statistics import AggregateStats, LearningStats
 
 if TYPE_CHECKING:

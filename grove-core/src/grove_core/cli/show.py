@@ -8,7 +8,7 @@ from grove_core.cli.invocation import Invocation, Result, counted, grove_command
 from grove_core.cli.learnings import document_of, print_line
 from grove_core.clock import format_instant
 from grove_core.errors import LearningNotFoundError
-from grove_core.memory.library import FoundLearning
+from grove_core.memory.backends import FoundLearning
 from grove_core.model.statistics import LearningStats
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from grove_core import gitinfo
 from grove_core.flow.gatekeeper import Change, move
 from grove_core.flow.own_files import own_paths, relative, without
 from grove_core.injection import Injection, render
-from grove_core.memory.library import FoundLearning
+from grove_core.memory.backends import FoundLearning
 from grove_core.model.events import Surfaced
 from grove_core.model.learning import LearningStatus
 from grove_core.model.memory import Filters, Hit, Query

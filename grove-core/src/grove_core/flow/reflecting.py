@@ -17,7 +17,7 @@ from grove_core.flow.storing import (
     route,
     store,
 )
-from grove_core.memory.library import FoundLearning
+from grove_core.memory.backends import FoundLearning
 from grove_core.model.gate import ReflectionAccepted, SkipAccepted
 from grove_core.model.learning import (
     Candidate,

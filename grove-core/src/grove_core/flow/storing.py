@@ -7,7 +7,7 @@ from attrs import evolve, frozen
 
 from grove_core.errors import GroveError
 from grove_core.identifiers import new_learning_id
-from grove_core.memory.library import queued_receipt
+from grove_core.memory.backends import queued_receipt
 from grove_core.model.learning import (
     Candidate,
     Learning,

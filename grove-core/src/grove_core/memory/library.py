@@ -4,9 +4,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, TypeGuard, TypeVar
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from grove_core.errors import BackendError, LearningNotFoundError, UnsupportedError
+from grove_core.memory.backends import (
+    BackendState,
+    FoundLearning,
+    OpenBackend,
+    judge,
+    located,
+)
 from grove_core.memory.unopened import UnopenedBackend
 from grove_core.memory.untrusted import cleaned, is_hit, is_learning
 from grove_core.model.learning import Learning, LearningStatus, Scope
@@ -15,13 +22,11 @@ from grove_core.model.memory import (
     Detection,
     Filters,
     Health,
-    Hit,
     Query,
     Receipt,
-    ReceiptStatus,
 )
-from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec, MemoryBackend
-from grove_core.plugins.facade import Plugins, Provided
+from grove_core.plugins.descriptors import Area, BackendContext, MemoryBackend
+from grove_core.plugins.facade import Plugins
 
 DETECT_SECONDS: Final = 0.5
 OPEN_SECONDS: Final = 2.0
@@ -30,63 +35,6 @@ READ_SECONDS: Final = 5.0
 
 T = TypeVar("T")
 D = TypeVar("D")
-
-
-@frozen(kw_only=True)
-class BackendState:
-    """A memory backend and how it stands to a project.
-
-    Attributes:
-        provided: The specification, and the plugin that offers it.
-        detection: What makes it available; ``None`` when nothing does.
-        is_primary: Whether the project's learnings go there.
-        why: The reason for the above, for people.
-    """
-
-    provided: Provided[BackendSpec]
-    detection: Detection | None
-    is_primary: bool
-    why: str
-
-    @property
-    def spec(self) -> BackendSpec:
-        """The specification."""
-        return self.provided.value
-
-    @property
-    def is_active(self) -> bool:
-        """Whether it is searched."""
-        return self.detection is not None and self.detection.usable
-
-
-@frozen(kw_only=True)
-class OpenBackend:
-    """A backend that is open.
-
-    Attributes:
-        state: How it stands to the project.
-        area: Whose learnings it was opened for.
-        backend: The backend itself.
-    """
-
-    state: BackendState
-    area: Area
-    backend: MemoryBackend
-
-
-@frozen(kw_only=True)
-class FoundLearning:
-    """A hit and where it came from.
-
-    Attributes:
-        hit: The hit, cleaned: what a backend returns is untrusted text.
-        backend: Name of the backend.
-        area: Whose learnings were searched.
-    """
-
-    hit: Hit
-    backend: str
-    area: Area
 
 
 class MemoryLibrary:
@@ -131,7 +79,7 @@ class MemoryLibrary:
             usable = detection is not None and detection.usable
             is_primary = usable and not primary_found
             primary_found = primary_found or usable
-            states.append(_judge(provided, detection, is_primary=is_primary))
+            states.append(judge(provided, detection, is_primary=is_primary))
         return states
 
     @cached_property
@@ -253,7 +201,7 @@ class MemoryLibrary:
         for opened in self._with(Capability.GET):
             learning = self._get(opened, learning_id)
             if learning is not None:
-                return _located(learning, opened)
+                return located(learning, opened)
         return None
 
     def _get(self, opened: OpenBackend, learning_id: str) -> Learning | None:
@@ -274,7 +222,7 @@ class MemoryLibrary:
             listed = _listed(opened.backend)
             learnings = self._call(opened, "iterate", listed, seconds=READ_SECONDS, default=())
             for learning in self._sound(opened, "iterate", learnings, is_learning):
-                yield _located(learning, opened)
+                yield located(learning, opened)
 
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
         """Archive, restore or supersede a learning wherever it lies.
@@ -404,23 +352,6 @@ class MemoryLibrary:
         return evolve(self._context, area=area, settings=self._settings.get(name))
 
 
-def _judge(
-    provided: Provided[BackendSpec], detection: Detection | None, *, is_primary: bool
-) -> BackendState:
-    if detection is None:
-        why = "not available in this project"
-    elif not detection.usable:
-        why = detection.note or "cannot be used here"
-    else:
-        why = detection.note or f"found {detection.marker}"
-    return BackendState(
-        provided=provided,
-        detection=detection,
-        is_primary=is_primary,
-        why=why,
-    )
-
-
 def _complaint_about(backend: object) -> str:
     """Tell what is wrong with a backend; its properties are the plugin's code and may raise."""
     if not isinstance(backend, MemoryBackend):
@@ -441,21 +372,3 @@ def _name(method: str, opened: OpenBackend) -> str:
 
 def _listed(backend: MemoryBackend) -> Callable[[], Sequence[Learning]]:
     return lambda: tuple(backend.iterate())
-
-
-def _located(learning: Learning, opened: OpenBackend) -> FoundLearning:
-    hit = cleaned(Hit(learning=learning, relevance=1.0))
-    return FoundLearning(hit=hit, backend=opened.backend.name, area=opened.area)
-
-
-def queued_receipt(learning: Learning, backend: str) -> Receipt:
-    """Make the receipt of a learning that waits in the outbox.
-
-    Args:
-        learning: The learning.
-        backend: Name of the backend it is meant for.
-
-    Returns:
-        The receipt.
-    """
-    return Receipt(learning_id=learning.id, status=ReceiptStatus.QUEUED, backend=backend)

@@ -1,0 +1,120 @@
+"""Backends as they stand to a project, and what came from them: values of the library."""
+
+from attrs import frozen
+
+from grove_core.memory.untrusted import cleaned
+from grove_core.model.learning import Learning
+from grove_core.model.memory import Detection, Hit, Receipt, ReceiptStatus
+from grove_core.plugins.descriptors import Area, BackendSpec, MemoryBackend
+from grove_core.plugins.facade import Provided
+
+
+@frozen(kw_only=True)
+class BackendState:
+    """A memory backend and how it stands to a project.
+
+    Attributes:
+        provided: The specification, and the plugin that offers it.
+        detection: What makes it available; ``None`` when nothing does.
+        is_primary: Whether the project's learnings go there.
+        why: The reason for the above, for people.
+    """
+
+    provided: Provided[BackendSpec]
+    detection: Detection | None
+    is_primary: bool
+    why: str
+
+    @property
+    def spec(self) -> BackendSpec:
+        """The specification."""
+        return self.provided.value
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it is searched."""
+        return self.detection is not None and self.detection.usable
+
+
+@frozen(kw_only=True)
+class OpenBackend:
+    """A backend that is open.
+
+    Attributes:
+        state: How it stands to the project.
+        area: Whose learnings it was opened for.
+        backend: The backend itself.
+    """
+
+    state: BackendState
+    area: Area
+    backend: MemoryBackend
+
+
+@frozen(kw_only=True)
+class FoundLearning:
+    """A hit and where it came from.
+
+    Attributes:
+        hit: The hit, cleaned: what a backend returns is untrusted text.
+        backend: Name of the backend.
+        area: Whose learnings were searched.
+    """
+
+    hit: Hit
+    backend: str
+    area: Area
+
+
+def judge(
+    provided: Provided[BackendSpec], detection: Detection | None, *, is_primary: bool
+) -> BackendState:
+    """Tell how a backend stands to a project.
+
+    Args:
+        provided: The specification, and the plugin that offers it.
+        detection: What makes it available, if anything does.
+        is_primary: Whether the project's learnings go there.
+
+    Returns:
+        The same, with the reason for people.
+    """
+    if detection is None:
+        why = "not available in this project"
+    elif not detection.usable:
+        why = detection.note or "cannot be used here"
+    else:
+        why = detection.note or f"found {detection.marker}"
+    return BackendState(
+        provided=provided,
+        detection=detection,
+        is_primary=is_primary,
+        why=why,
+    )
+
+
+def located(learning: Learning, opened: OpenBackend) -> FoundLearning:
+    """Say where a learning came from, and clean it.
+
+    Args:
+        learning: What a backend returned.
+        opened: The backend.
+
+    Returns:
+        The learning as a hit of full relevance.
+    """
+    hit = cleaned(Hit(learning=learning, relevance=1.0))
+    return FoundLearning(hit=hit, backend=opened.backend.name, area=opened.area)
+
+
+def queued_receipt(learning: Learning, backend: str) -> Receipt:
+    """Make the receipt of a learning that waits in the outbox.
+
+    Args:
+        learning: The learning.
+        backend: Name of the backend it is meant for.
+
+    Returns:
+        The receipt.
+    """
+    return Receipt(learning_id=learning.id, status=ReceiptStatus.QUEUED, backend=backend)
