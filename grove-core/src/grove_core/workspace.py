@@ -71,6 +71,7 @@ class Workspace:
         self.deadline: float | None = None
         self.problems: list[PluginProblem] = []
         self._load_plugins = load_plugins
+        self._tickets: dict[tuple[Path, str], TicketSystems] = {}
 
     def elsewhere(self, root: Path) -> "Workspace":
         """Look at another project in the same way.
@@ -168,7 +169,7 @@ class Workspace:
         )
 
     def tickets(self, cwd: Path | None = None, session_id: str = "") -> TicketSystems:
-        """Look at the project's ticket systems.
+        """Look at the project's ticket systems, once from each place.
 
         Args:
             cwd: The agent's directory; by default where the workspace was opened.
@@ -177,11 +178,18 @@ class Workspace:
         Returns:
             The ticket systems.
         """
+        context = self.context(cwd, session_id)
+        key = (context.cwd, session_id)
+        if key not in self._tickets:
+            self._tickets[key] = self._ticket_systems(context)
+        return self._tickets[key]
+
+    def _ticket_systems(self, context: ProjectContext) -> TicketSystems:
         probes = self.plugins.ticket_probes()
         classes = {one.value.name: one.value.settings for one in probes}
         return TicketSystems(
             self.plugins,
-            self.context(cwd, session_id),
+            context,
             initialised=self.project.initialised,
             overrides=self.config.ticketing.overrides,
             settings=self._settings("tickets", classes),
