@@ -88,3 +88,16 @@ def shorten(text: str, limit: int) -> str:
         At most ``limit`` code points.
     """
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def clean_line(text: str, limit: int) -> str:
+    """Make one visible line of limited length out of a text of any origin.
+
+    Args:
+        text: The text.
+        limit: The most code points to keep, at least one.
+
+    Returns:
+        The line, perhaps empty.
+    """
+    return shorten(one_line(remove_invisible(text)), limit)

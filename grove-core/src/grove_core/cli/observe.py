@@ -9,7 +9,7 @@ from grove_core.cli.invocation import Invocation, Result, grove_command, session
 from grove_core.cli.sessions_of import find_session
 from grove_core.flow.gatekeeper import Change, move
 from grove_core.model.session import EventType, Session, SubagentObservation
-from grove_core.text import one_line, remove_invisible, shorten
+from grove_core.text import clean_line
 from grove_core.tracing import event
 
 _LONGEST_NOTE: Final = 500
@@ -24,7 +24,7 @@ def command(invocation: Invocation, *, note: str, session_id: str | None) -> Res
 
     Subagents do not reflect themselves: their notes are shown to the agent that closes the ticket.
     """
-    text = shorten(one_line(remove_invisible(note)), _LONGEST_NOTE)
+    text = clean_line(note, _LONGEST_NOTE)
     if not text:
         raise click.UsageError("a note needs words")
     invocation, session = find_session(invocation, session_id)

@@ -6,10 +6,10 @@ from grove_core.cli.invocation import Invocation, Result, grove_command, session
 from grove_core.cli.sessions_of import find_session
 from grove_core.errors import LearningNotFoundError
 from grove_core.flow.gatekeeper import ticket_of
-from grove_core.flow.references import mark_used
+from grove_core.flow.references import mark_used, unknown_ids
 from grove_core.reflection.limits import REMARK_LENGTH_MAX
 from grove_core.reflection.submission import UsedLearning
-from grove_core.text import one_line, remove_invisible, shorten
+from grove_core.text import clean_line
 
 
 @click.command("ref")
@@ -26,13 +26,12 @@ def command(
     """
     invocation, session = find_session(invocation, session_id)
     workspace = invocation.workspace
-    shown = {one.learning_id for one in session.injected}
-    unknown = [one for one in ids if one not in shown and workspace.library.get(one) is None]
+    unknown = unknown_ids(workspace, session, ids)
     if unknown:
         raise LearningNotFoundError(
             f"no learning has the id {', '.join(unknown)}; `grove search WORDS` finds ids"
         )
-    remark = shorten(one_line(remove_invisible(how)), REMARK_LENGTH_MAX) if how else None
+    remark = clean_line(how, REMARK_LENGTH_MAX) if how else None
     used = [UsedLearning(id=one, how=remark) for one in dict.fromkeys(ids)]
     mark_used(workspace, session, used, ticket_of(session.gate))
     names = [one.id for one in used]

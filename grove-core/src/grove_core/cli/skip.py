@@ -11,7 +11,7 @@ from grove_core.model.gate import SkipAccepted
 from grove_core.model.reflection import SkipDecider, SkipDecision
 from grove_core.model.session import Session
 from grove_core.reflection.limits import REMARK_LENGTH_MAX
-from grove_core.text import one_line, remove_invisible, shorten
+from grove_core.text import clean_line
 
 
 @click.command("skip")
@@ -30,7 +30,7 @@ def command(
 
     REASON is logged, so that skips can be looked at later.
     """
-    text = shorten(one_line(remove_invisible(reason)), REMARK_LENGTH_MAX)
+    text = clean_line(reason, REMARK_LENGTH_MAX)
     if not text:
         raise click.UsageError("a skip needs a reason; say in a few words why")
     invocation, session = find_session(invocation, session_id)

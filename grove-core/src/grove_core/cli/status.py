@@ -133,11 +133,10 @@ def _human(
     _print_faults(document, console)
     if document["outbox"]:
         console.print(f"Outbox    {len(document['outbox'])} waiting for their backend")
-    numbers = workspace.statistics()
+    reflections, skips = document["statistics"]["reflections"], document["statistics"]["skips"]
     console.print(
-        f"So far    {counted(numbers.reflections.completed, 'reflection')},"
-        f" {counted(numbers.reflections.accepted, 'learning')} accepted,"
-        f" {counted(numbers.skips.total, 'skip')}"
+        f"So far    {counted(reflections.completed, 'reflection')},"
+        f" {counted(reflections.accepted, 'learning')} accepted, {counted(skips.total, 'skip')}"
     )
     for debt in document["debts"]:
         console.print(debt, style="yellow")

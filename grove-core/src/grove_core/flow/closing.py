@@ -28,8 +28,8 @@ class JudgedClose:
     close: TicketClose
     intent_key: str
     counts: bool
-    proven: bool = False
-    why: str = ""
+    proven: bool
+    why: str
 
 
 def judge(
@@ -96,11 +96,12 @@ def resolve(
     trace: list[TraceEvent] = []
     counted: dict[tuple[str, str | None], TicketClose] = {}
     proven: set[tuple[str, str | None]] = set()
+    unproven = list(session.unproven)
     for one in judged:
         if one.intent_key not in open_keys:
             continue
         if not one.counts:
-            trace.append(_discarded(one, one.why, now))
+            trace.append(_discarded(one.close, one.intent_key, one.why, now))
             continue
         key = (one.close.system, one.close.ticket_id)
         if one.proven:
@@ -110,29 +111,30 @@ def resolve(
     for (system, ticket_id), close in counted.items():
         if system in once_per_prompt and prompt_id is not None:
             if closed_in_prompt.get(system) == prompt_id:
-                again = JudgedClose(close=close, intent_key="", counts=False)
-                trace.append(_discarded(again, "this prompt has been asked already", now))
+                why = "this prompt has been asked already"
+                trace.append(_discarded(close, None, why, now))
                 continue
             closed_in_prompt[system] = prompt_id
         ticket = Ticket(ticket_id=ticket_id, source=system, title=close.title)
         events.append(TicketClosed(ticket=ticket))
+        if (system, ticket_id) not in proven:
+            unproven.append(close)
     kept = tuple(intent for intent in session.intents if intent.key not in settled)
-    unproven = tuple(close for key, close in counted.items() if key not in proven)
     changed = evolve(
         session,
         intents=kept,
-        unproven=(*session.unproven, *unproven),
+        unproven=tuple(unproven),
         closed_in_prompt=closed_in_prompt,
     )
     return Change(session=changed, events=events, trace=trace)
 
 
-def _discarded(one: JudgedClose, why: str, now: datetime) -> TraceEvent:
+def _discarded(close: TicketClose, call: str | None, why: str, now: datetime) -> TraceEvent:
     return event(
         EventType.TICKET_CLOSE_DISCARDED,
         now,
-        system=one.close.system,
-        ticket=one.close.ticket_id or "unknown",
-        call=one.intent_key or None,
+        system=close.system,
+        ticket=close.ticket_id or "unknown",
+        call=call,
         why=why,
     )

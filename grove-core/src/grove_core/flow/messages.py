@@ -9,7 +9,7 @@ from grove_core.model.learning import RejectedCandidate
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
 from grove_core.reflection.json_schema import example_submission
-from grove_core.text import one_line, remove_invisible, shorten
+from grove_core.text import clean_line
 
 LONGEST_REASON: Final = 1_500
 _INVITATION: Final = "Write down what this work taught that the next session should know:"
@@ -92,13 +92,8 @@ def name_of(ticket: Ticket) -> str:
     Returns:
         Its id, or its system's name when the id is unknown, in one short line.
     """
-    name = _line(ticket.ticket_id or "", _LONGEST_NAME)
-    return name or _line(f"of {ticket.source}", _LONGEST_NAME)
-
-
-def _line(text: str, limit: int) -> str:
-    """Make one visible line of text that came from elsewhere."""
-    return shorten(one_line(remove_invisible(text)), limit)
+    name = clean_line(ticket.ticket_id or "", _LONGEST_NAME)
+    return name or clean_line(f"of {ticket.source}", _LONGEST_NAME)
 
 
 def reflect_command(session_id: str, *, shortened: bool) -> str:
@@ -144,7 +139,7 @@ def _refusals(rejections: Sequence[RejectedCandidate]) -> list[str]:
         return ["No reflection has been accepted yet."]
     lines = ["The last submission was refused:"]
     lines += [
-        f"- {_line(one.summary, 40)}: {_line(one.rejection.reason, 160)}"
+        f"- {clean_line(one.summary, 40)}: {clean_line(one.rejection.reason, 160)}"
         for one in rejections[:_MOST_REJECTIONS]
     ]
     return lines
@@ -156,11 +151,11 @@ def _material(session: Session) -> list[str]:
     notes = session.observations
     if notes:
         lines.append(f"Subagents noted ({len(notes)}):")
-        lines += [f"- {_line(one.note, 120)}" for one in notes[:_MOST_NOTES]]
+        lines += [f"- {clean_line(one.note, 120)}" for one in notes[:_MOST_NOTES]]
         if len(notes) > _MOST_NOTES:
             lines.append(f"- and {len(notes) - _MOST_NOTES} more: grove reflect --brief")
     if session.injected:
-        ids = [_line(one.learning_id, _LONGEST_NAME) for one in session.injected]
+        ids = [clean_line(one.learning_id, _LONGEST_NAME) for one in session.injected]
         more = f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else ""
         lines.append(
             f"You were shown {', '.join(ids[:_MOST_IDS])}{more}:"

@@ -1,6 +1,6 @@
 """Recording that learnings were used."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from attrs import evolve
 
@@ -11,6 +11,21 @@ from grove_core.plugins.descriptors import Area
 from grove_core.reflection.submission import UsedLearning
 from grove_core.tracing import event
 from grove_core.workspace import Workspace
+
+
+def unknown_ids(workspace: Workspace, session: Session, ids: Iterable[str]) -> list[str]:
+    """Find the ids that no learning has.
+
+    Args:
+        workspace: The project.
+        session: A session; what it was shown exists.
+        ids: Ids of learnings.
+
+    Returns:
+        Those that are neither shown nor stored, in their order.
+    """
+    shown = {one.learning_id for one in session.injected}
+    return [one for one in ids if one not in shown and workspace.library.get(one) is None]
 
 
 def mark_used(

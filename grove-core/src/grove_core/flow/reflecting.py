@@ -8,7 +8,7 @@ from attrs import evolve, frozen
 from grove_core import files
 from grove_core.errors import BackendError, LearningNotFoundError, StorageError
 from grove_core.flow.gatekeeper import Change, current_ticket, move, skip_event, ticket_of
-from grove_core.flow.references import mark_used
+from grove_core.flow.references import mark_used, unknown_ids
 from grove_core.flow.reflection_log import log_corrections, log_reflection, log_rejections
 from grove_core.flow.storing import (
     SESSION_BACKEND,
@@ -98,7 +98,11 @@ def reflect(workspace: Workspace, session: Session, submission: Submission) -> R
     written = {one.learning.id: one.learning.supersedes for one in stored}
     written |= {one.learning_id: one.candidate.supersedes for one in sifted.repeated}
     corrected, warnings = _correct(workspace, submission, written)
-    warnings += _unknown_uses(workspace, session, submission.learnings_used)
+    said_to_be_used = [one.id for one in submission.learnings_used]
+    warnings += [
+        f"the use of {unknown} was not recorded: no learning has this id"
+        for unknown in unknown_ids(workspace, session, said_to_be_used)
+    ]
     after = _settle(workspace, outcome, submission)
     if stored or sifted.rejected:
         log_reflection(workspace, session.id, ticket_id, submission.candidates, stored)
@@ -231,18 +235,6 @@ def _correct(
             except (LearningNotFoundError, BackendError, StorageError) as error:
                 warnings.append(f"{old} was not marked as superseded: {error}")
     return corrected, warnings
-
-
-def _unknown_uses(
-    workspace: Workspace, session: Session, used: Sequence[UsedLearning]
-) -> list[str]:
-    """Name the learnings that were said to be used and do not exist."""
-    shown = {one.learning_id for one in session.injected}
-    return [
-        f"the use of {one.id} was not recorded: no learning has this id"
-        for one in used
-        if one.id not in shown and workspace.library.get(one.id) is None
-    ]
 
 
 def _named_in_notes(submission: Submission, session: Session) -> Sequence[UsedLearning]:

@@ -24,7 +24,7 @@ from grove_core.reflection.limits import (
     TAG_LENGTH_MAX,
     TAGS_MAX,
 )
-from grove_core.text import one_line, remove_invisible, shorten
+from grove_core.text import clean_line, remove_invisible, shorten
 
 _LONGEST_ORIGIN: Final = 200
 _TYPES: Final = {
@@ -102,7 +102,7 @@ def cleaned(hit: Hit) -> Hit:
         hit,
         relevance=min(1.0, max(0.0, relevance)),
         learning=_cleaned_learning(hit.learning),
-        reasons=tuple(_line(reason, SUMMARY_LENGTH_MAX) for reason in hit.reasons),
+        reasons=tuple(clean_line(reason, SUMMARY_LENGTH_MAX) for reason in hit.reasons),
     )
 
 
@@ -111,16 +111,12 @@ def _cleaned_learning(learning: Learning) -> Learning:
     ticket = learning.ticket_id
     return evolve(
         learning,
-        summary=_line(learning.summary, SUMMARY_LENGTH_MAX),
+        summary=clean_line(learning.summary, SUMMARY_LENGTH_MAX),
         detail=shorten(remove_invisible(learning.detail), DETAIL_LENGTH_MAX),
-        tags=tuple(_line(tag, TAG_LENGTH_MAX) for tag in learning.tags[:TAGS_MAX]),
-        context_files=tuple(_line(path, PATH_LENGTH_MAX) for path in files),
+        tags=tuple(clean_line(tag, TAG_LENGTH_MAX) for tag in learning.tags[:TAGS_MAX]),
+        context_files=tuple(clean_line(path, PATH_LENGTH_MAX) for path in files),
         supersedes=tuple(filter(is_learning_id, learning.supersedes)),
         criteria_met=frozenset(learning.criteria_met),
-        ticket_id=None if ticket is None else _line(ticket, _LONGEST_ORIGIN),
-        session_id=_line(learning.session_id, _LONGEST_ORIGIN),
+        ticket_id=None if ticket is None else clean_line(ticket, _LONGEST_ORIGIN),
+        session_id=clean_line(learning.session_id, _LONGEST_ORIGIN),
     )
-
-
-def _line(text: str, limit: int) -> str:
-    return shorten(one_line(remove_invisible(text)), limit)

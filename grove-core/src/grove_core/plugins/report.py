@@ -9,7 +9,7 @@ from attrs import frozen
 from grove_core.errors import PluginError
 from grove_core.plugins.discovery import FoundPlugin
 from grove_core.plugins.limits import NoTimeLeftError
-from grove_core.text import one_line, remove_invisible, shorten
+from grove_core.text import clean_line
 
 _DETAIL_LENGTH: Final = 300
 
@@ -147,7 +147,7 @@ class ProblemList:
 
 def clean_detail(text: str) -> str:
     """Make one line of limited length out of a text that a plugin had a hand in."""
-    return shorten(one_line(remove_invisible(text)), _DETAIL_LENGTH)
+    return clean_line(text, _DETAIL_LENGTH)
 
 
 def describe_error(error: Exception) -> str:

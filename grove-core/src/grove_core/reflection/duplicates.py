@@ -18,7 +18,7 @@ from attrs import frozen
 
 from grove_core.model.learning import Candidate, Learning, LearningStatus, Rejection
 from grove_core.reflection.limits import SUMMARY_LENGTH_MAX
-from grove_core.text import one_line, remove_invisible, shorten
+from grove_core.text import clean_line, one_line, remove_invisible
 
 _CONTAINED_LENGTH_MIN: Final = 10
 _CONTAINED_SHARE_MIN: Final = 0.6
@@ -73,7 +73,7 @@ def known_summaries(existing: Iterable[Learning]) -> tuple[KnownSummary, ...]:
     """
     return tuple(
         KnownSummary(
-            summary=shorten(one_line(remove_invisible(learning.summary)), SUMMARY_LENGTH_MAX),
+            summary=clean_line(learning.summary, SUMMARY_LENGTH_MAX),
             normalised=normalised_summary(learning.summary),
             learning_id=learning.id,
         )

@@ -18,7 +18,7 @@ from grove_core.reflection.limits import (
     SUBMISSION_BYTES_MAX,
 )
 from grove_core.reflection.wording import kind_of, shown
-from grove_core.text import one_line, remove_invisible, shorten
+from grove_core.text import clean_line, remove_invisible
 
 SUBMISSION_FIELDS: Final = (
     "session_id",
@@ -219,4 +219,4 @@ def _read_references(
 def _remark(raw: Any) -> str | None:  # noqa: ANN401 - any JSON value
     if not isinstance(raw, str):
         return None
-    return shorten(one_line(remove_invisible(raw)), REMARK_LENGTH_MAX) or None
+    return clean_line(raw, REMARK_LENGTH_MAX) or None

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from grove_core.text import one_line, remove_invisible, shorten
+from grove_core.text import clean_line
 
 _SHOWN_LENGTH: Final = 60
 _NAMES_LISTED: Final = 5
@@ -18,7 +18,7 @@ def shown(text: str) -> str:
     Returns:
         At most 60 code points of it on one line.
     """
-    return shorten(one_line(remove_invisible(text)), _SHOWN_LENGTH)
+    return clean_line(text, _SHOWN_LENGTH)
 
 
 def listed(texts: Iterable[str]) -> str:
