@@ -1,6 +1,7 @@
 """Claude Code's payloads: whatever a field holds, a hook call can be read."""
 
 import json
+import sys
 
 import pytest
 from hypothesis import given
@@ -127,9 +128,10 @@ def test_input_without_a_usable_session_id(data):
 
 
 def test_an_empty_payload_gives_the_defaults():
-    assert call(HookEvent.STOP) == HookInput(event=HookEvent.STOP, session_id="s-1")
+    defaults = HookInput(event=HookEvent.STOP, session_id="s-1", set_of_hooks=sys.argv[0])
+    assert call(HookEvent.STOP) == defaults
     nothing = dict.fromkeys(FIELDS)
-    assert call(HookEvent.STOP, **nothing) == HookInput(event=HookEvent.STOP, session_id="s-1")
+    assert call(HookEvent.STOP, **nothing) == defaults
 
 
 def test_a_tool_call():

@@ -160,7 +160,10 @@ def test_stored_text_closes_no_quote_and_forges_no_line(learnings, budget, more)
     assert "\u202e" not in injection.text
 
 
-@given(learnings=st.lists(HOSTILE, max_size=6), budget=st.integers(0, 5000))
+@given(
+    learnings=st.lists(HOSTILE, max_size=6, unique_by=lambda one: one.id),
+    budget=st.integers(0, 5000),
+)
 def test_entries_are_whole_and_in_order(learnings, budget):
     injection = render(learnings, NOW, budget)
     left = iter(learnings)

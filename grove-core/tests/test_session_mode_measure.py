@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from grove_core.codec import session_from_json, session_to_json
 from grove_core.flow import session_mode
-from grove_core.flow.own_files import own_paths, without
+from grove_core.flow.own_files import own_paths
+from grove_core.gitstatus import without
 from grove_core.flow.session_mode import applies, measure, renew_baseline, take_baseline
 from grove_core.model.memory import Detection
 from grove_core.model.session import Session

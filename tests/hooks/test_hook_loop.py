@@ -482,3 +482,21 @@ def test_tasks_are_no_tickets_elsewhere(world, initialised):
     agent.starts()
     complete_task(agent, 1)
     agent.is_let_go()
+
+
+# --- the client holds grove's hooks twice ---------------------------------------------------------
+
+
+def test_two_sets_of_hooks_count_a_stop_once_and_three_blocks_are_really_given(beads):
+    """A plugin's hooks and those of the settings are called side by side for each stop."""
+    of_settings, of_plugin = beads.agent(), beads.agent(CLAUDE_PLUGIN_ROOT="/plugins/grove")
+    of_settings.starts()
+    of_plugin.starts()
+    of_settings.asks("go", prompt_id="p-1")
+    of_settings.closes("bd-1")
+    for number, pair in enumerate([(of_settings, of_plugin), (of_plugin, of_settings)] * 2, 1):
+        first, second = (one.stops(prompt_id="p-1", active=number > 1) for one in pair)
+        assert first.code == (2 if number <= 3 else 0)
+        assert (second.code, second.stdout, second.stderr) == (0, "", "")
+    assert gate_event(beads)["outcome"] == "breaker"
+    assert gate_event(beads)["blocks"] == 3

@@ -3,6 +3,9 @@
 Locks are advisory locks of the kernel (``flock``) on the file itself: nothing is left behind when a
 process dies, and no lock file litters a project. A file that is replaced by renaming gets a new
 inode, so whoever waited for the lock looks again whether it still holds the file of that name.
+
+Paths are handled as text: a hook with little to do takes this module and not ``pathlib``, whose
+import costs as much as all of the hook's own work.
 """
 
 import errno
@@ -12,22 +15,22 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import Final
 
 from grove_core.errors import StorageError
 
-LOCK_TIMEOUT_SECONDS: Final = 5.0
-_LOCK_POLL_SECONDS: Final = 0.005
-_NEW_FILE_MODE: Final = 0o666
-_PRIVATE_FILE_MODE: Final = 0o600
+StrPath = str | os.PathLike[str]
+
+LOCK_TIMEOUT_SECONDS = 5.0
+_LOCK_POLL_SECONDS = 0.005
+_NEW_FILE_MODE = 0o666
+_PRIVATE_FILE_MODE = 0o600
 # What ``replace`` names its new files until they are complete; the first group is the process.
-_TEMPORARY: Final = re.compile(r"\..+\.([0-9]{1,9})\.[0-9]+\.tmp")
-_STALE_SECONDS: Final = 3600.0
-_MOST_ENTRIES: Final = 1000
+_TEMPORARY = re.compile(r"\..+\.([0-9]{1,9})\.[0-9]+\.tmp")
+_STALE_SECONDS = 3600.0
+_MOST_ENTRIES = 1000
 
 
-def read_bytes(path: Path) -> bytes | None:
+def read_bytes(path: StrPath) -> bytes | None:
     """Read a whole file.
 
     Args:
@@ -40,14 +43,15 @@ def read_bytes(path: Path) -> bytes | None:
         StorageError: It is there and cannot be read.
     """
     try:
-        return path.read_bytes()
+        with open(path, "rb") as file:
+            return file.read()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def read_text(path: Path) -> str | None:
+def read_text(path: StrPath) -> str | None:
     r"""Read a text file without changing its line endings.
 
     Bytes that are no UTF-8 survive as surrogates, so that the text can be written back unchanged.
@@ -67,7 +71,7 @@ def read_text(path: Path) -> str | None:
 
 @contextmanager
 def locked(
-    path: Path, *, mode: int = _NEW_FILE_MODE, timeout: float | None = None
+    path: StrPath, *, mode: int = _NEW_FILE_MODE, timeout: float | None = None
 ) -> Iterator[int]:
     """Hold the exclusive lock of a file, which is created empty when it is not there.
 
@@ -93,7 +97,7 @@ def locked(
         os.close(descriptor)
 
 
-def _lock_current(path: Path, mode: int, deadline: float) -> int:
+def _lock_current(path: StrPath, mode: int, deadline: float) -> int:
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, mode)
         try:
@@ -106,7 +110,7 @@ def _lock_current(path: Path, mode: int, deadline: float) -> int:
         os.close(descriptor)
 
 
-def _wait_for_lock(descriptor: int, path: Path, deadline: float) -> None:
+def _wait_for_lock(descriptor: int, path: StrPath, deadline: float) -> None:
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -120,15 +124,15 @@ def _wait_for_lock(descriptor: int, path: Path, deadline: float) -> None:
             return
 
 
-def _is_still(descriptor: int, path: Path) -> bool:
+def _is_still(descriptor: int, path: StrPath) -> bool:
     try:
-        return os.path.samestat(os.fstat(descriptor), path.stat())
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except FileNotFoundError:
         return False
 
 
 def append_text(
-    path: Path, text: str | Callable[[str], str], *, inside: Path | None = None
+    path: StrPath, text: str | Callable[[str], str], *, inside: StrPath | None = None
 ) -> bool:
     """Append to a file, all or nothing, under its lock.
 
@@ -147,7 +151,7 @@ def append_text(
         StorageError: It could not be written; the file is then as it was.
     """
     path = _confined(path, inside)
-    make_directory(path.parent)
+    make_directory(os.path.dirname(path))
     with locked(path) as descriptor:
         if callable(text):
             text = text(_read_locked(descriptor, path))
@@ -182,7 +186,9 @@ def _cut(descriptor: int, size: int) -> None:
         os.ftruncate(descriptor, size)
 
 
-def edit_text(path: Path, change: Callable[[str], str], *, inside: Path | None = None) -> None:
+def edit_text(
+    path: StrPath, change: Callable[[str], str], *, inside: StrPath | None = None
+) -> None:
     """Replace a file's text under its lock, by renaming a complete new file into place.
 
     Permissions are kept, a symbolic link is followed, and nothing is written when nothing changes.
@@ -195,8 +201,8 @@ def edit_text(path: Path, change: Callable[[str], str], *, inside: Path | None =
     Raises:
         StorageError: It could not be read or written; the file is then as it was.
     """
-    real = Path(os.path.realpath(_confined(path, inside)))
-    if not os.path.exists(real):  # noqa: PTH110 - Path.exists may raise
+    real = os.path.realpath(_confined(path, inside))
+    if not os.path.exists(real):
         raise StorageError(f"cannot edit {path}: there is no such file")
     with locked(real) as descriptor:
         before = _read_locked(descriptor, path)
@@ -206,12 +212,13 @@ def edit_text(path: Path, change: Callable[[str], str], *, inside: Path | None =
             replace(real, _encode(after, path), mode=mode)
 
 
-def _confined(path: Path, inside: Path | None) -> Path:
+def _confined(path: StrPath, inside: StrPath | None) -> StrPath:
     """Resolve links, which whoever made the project chose and not whoever works in it."""
     if inside is None:
         return path
-    real = Path(os.path.realpath(path))
-    if not real.is_relative_to(os.path.realpath(inside)):
+    real = os.path.realpath(path)
+    base = os.path.realpath(inside)
+    if real != base and not real.startswith(f"{base.rstrip('/')}/"):
         raise StorageError(
             f"{path} leads to {real}, which is outside of {inside}; nothing was written: "
             "replace the symbolic link by a file of its own"
@@ -219,14 +226,14 @@ def _confined(path: Path, inside: Path | None) -> Path:
     return real
 
 
-def _encode(text: str, path: Path) -> bytes:
+def _encode(text: str, path: StrPath) -> bytes:
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
         raise StorageError(f"cannot write {path}: the text is no Unicode: {error}") from error
 
 
-def _read_locked(descriptor: int, path: Path) -> str:
+def _read_locked(descriptor: int, path: StrPath) -> str:
     try:
         return _read_all(descriptor).decode("utf-8", "surrogateescape")
     except OSError as error:
@@ -246,7 +253,7 @@ def _read_all(descriptor: int) -> bytes:
     return b"".join(parts)
 
 
-def replace(path: Path, content: bytes, *, mode: int = _PRIVATE_FILE_MODE) -> None:
+def replace(path: StrPath, content: bytes, *, mode: int = _PRIVATE_FILE_MODE) -> None:
     """Put a complete new file in place of a file, or leave the old one.
 
     Args:
@@ -257,7 +264,8 @@ def replace(path: Path, content: bytes, *, mode: int = _PRIVATE_FILE_MODE) -> No
     Raises:
         StorageError: It could not be written; the old file is then still there.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns()}.tmp")
+    directory, name = os.path.split(path)
+    temporary = os.path.join(directory, f".{name}.{os.getpid()}.{time.monotonic_ns()}.tmp")
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         try:
@@ -268,27 +276,27 @@ def replace(path: Path, content: bytes, *, mode: int = _PRIVATE_FILE_MODE) -> No
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        temporary.replace(path)
+        os.replace(temporary, path)
     except OSError as error:
         with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+            os.unlink(temporary)
         raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
-    _remove_stale(path.parent)
+    _remove_stale(directory)
 
 
-def _remove_stale(directory: Path) -> None:
+def _remove_stale(directory: StrPath) -> None:
     """Remove what processes that were killed while replacing a file have left behind."""
     with suppress(OSError):
-        names = os.listdir(directory)  # noqa: PTH208 - names are enough
+        names = os.listdir(directory)
         if len(names) > _MOST_ENTRIES:
             return
         for name in names:
             match = _TEMPORARY.fullmatch(name) if name.endswith(".tmp") else None
             if match is None or _is_running(int(match[1])):
                 continue
-            leftover = directory / name
-            if time.time() - leftover.lstat().st_mtime > _STALE_SECONDS:
-                leftover.unlink(missing_ok=True)
+            leftover = os.path.join(directory, name)
+            if time.time() - os.lstat(leftover).st_mtime > _STALE_SECONDS:
+                os.unlink(leftover)
 
 
 def _is_running(process: int) -> bool:
@@ -301,7 +309,7 @@ def _is_running(process: int) -> bool:
     return True
 
 
-def make_directory(path: Path) -> None:
+def make_directory(path: StrPath) -> None:
     """Create a directory and its parents where they are missing.
 
     Args:
@@ -311,6 +319,6 @@ def make_directory(path: Path) -> None:
         StorageError: It cannot be created.
     """
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        os.makedirs(path, exist_ok=True)
     except OSError as error:
         raise StorageError(f"cannot create {path}: {error.strerror or error}") from error

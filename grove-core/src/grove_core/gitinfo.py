@@ -1,34 +1,16 @@
 """What git knows about a work tree: few calls, each with a time limit, none changes anything."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from attrs import frozen
 
+from grove_core.gitstatus import find_work_tree, read_status, run_git
+
 EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _HISTORY_LIMIT: Final = "30"
-# A work tree's own settings must not make these calls run a program or fetch anything.
-_SETTINGS: Final = (
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "core.quotepath=off",
-    "diff.autoRefreshIndex=false",
-)
-_SAFE_OPTIONS: Final = tuple(word for setting in _SETTINGS for word in ("-c", setting))
-_ENVIRONMENT: Final = {
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_ALLOW_PROTOCOL": "none",
-    "LC_ALL": "C",
-}
-# Set while git runs a hook: they would send every call to that repository.
-_REPOSITORY_VARIABLES: Final = frozenset(
-    "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY GIT_PREFIX".split()
-)
-_MINIMUM_FIELDS: Final = {"1": 9, "2": 10, "u": 11}
 # In a pattern with brackets, a branch that does not exist is no error.
 _DEFAULT_BRANCHES: Final = (
     "--branches=mai[n]",
@@ -79,10 +61,8 @@ def find_top(start: Path) -> Path | None:
         The nearest ancestor with a ``.git`` entry (a directory, or the file of a linked work tree
         or submodule), or ``None``.
     """
-    for directory in (start, *start.parents):
-        if os.path.exists(directory / ".git"):  # noqa: PTH110 - Path.exists may raise
-            return directory
-    return None
+    top = find_work_tree(os.fspath(start))
+    return None if top is None else Path(top)
 
 
 def read_work_tree(top: Path, seconds: float) -> WorkTree | None:
@@ -95,27 +75,11 @@ def read_work_tree(top: Path, seconds: float) -> WorkTree | None:
     Returns:
         The state, or ``None`` when git is missing, fails or is late.
     """
-    output = _run(
-        top, seconds, "status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z",
-        "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty",
-    )  # fmt: skip
-    return None if output is None else _parse_status(output.split("\0"))
-
-
-def _parse_status(records: Sequence[str]) -> WorkTree:
-    head = branch = ""
-    changed: list[str] = []
-    untracked: list[str] = []
-    for record in records:
-        if record.startswith("# branch.oid "):
-            head = record.removeprefix("# branch.oid ").replace("(initial)", "")
-        elif record.startswith("# branch.head "):
-            branch = record.removeprefix("# branch.head ").replace("(detached)", "")
-        elif record.startswith("? "):
-            untracked.append(record[2:])
-        elif fields := _MINIMUM_FIELDS.get(record[:1]):
-            changed.append(record.split(" ", fields - 1)[-1])
-    return WorkTree(head=head, branch=branch, changed=tuple(changed), untracked=tuple(untracked))
+    status = read_status(os.fspath(top), seconds)
+    if status is None:
+        return None
+    head, branch, changed, untracked = status
+    return WorkTree(head=head, branch=branch, changed=changed, untracked=untracked)
 
 
 def read_branch_history(top: Path, seconds: float) -> BranchHistory:
@@ -128,8 +92,8 @@ def read_branch_history(top: Path, seconds: float) -> BranchHistory:
     Returns:
         Subjects and files, both empty on the default branch itself or when git fails.
     """
-    output = _run(
-        top, seconds, "log", "-z", f"--max-count={_HISTORY_LIMIT}", "--name-only",
+    output = run_git(
+        os.fspath(top), seconds, "log", "-z", f"--max-count={_HISTORY_LIMIT}", "--name-only",
         "--format=%x01%s", "--no-renames", "--no-show-signature", "HEAD", "--not",
         *_DEFAULT_BRANCHES,
     )  # fmt: skip
@@ -157,8 +121,9 @@ def count_changed_lines(top: Path, base: str, seconds: float) -> Mapping[str, in
     Returns:
         Lines by path, binary files left out, or ``None`` when git cannot tell.
     """
-    output = _run(
-        top, seconds, "diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv",
+    output = run_git(
+        os.fspath(top), seconds, "diff", "--numstat", "-z", "--no-renames", "--no-ext-diff",
+        "--no-textconv",
         "--ignore-submodules=dirty", "--end-of-options", base or EMPTY_TREE, "--",
     )  # fmt: skip
     if output is None:
@@ -170,23 +135,3 @@ def count_changed_lines(top: Path, base: str, seconds: float) -> Mapping[str, in
         if added.isdigit() and deleted.isdigit() and path:
             counts[path] = int(added) + int(deleted)
     return counts
-
-
-def _run(top: Path, seconds: float, *arguments: str) -> str | None:
-    import subprocess
-
-    inherited = {
-        name: value for name, value in os.environ.items() if name not in _REPOSITORY_VARIABLES
-    }
-    try:
-        done = subprocess.run(
-            ["git", *_SAFE_OPTIONS, "-C", os.fspath(top), *arguments],
-            capture_output=True,
-            check=True,
-            stdin=subprocess.DEVNULL,
-            timeout=seconds,
-            env=inherited | _ENVIRONMENT,
-        )
-    except (OSError, subprocess.SubprocessError, ValueError):
-        return None
-    return done.stdout.decode("utf-8", "surrogateescape")

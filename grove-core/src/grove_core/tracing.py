@@ -6,9 +6,8 @@ from typing import Final
 
 from grove_core.model.session import EventType, Trace, TraceEvent
 from grove_core.text import one_line, shorten
+from grove_core.trace_bounds import KEPT_FROM_START, surplus
 
-MOST_EVENTS: Final = 500
-KEPT_FROM_START: Final = 10
 _LONGEST_DETAIL: Final = 300
 
 
@@ -23,11 +22,10 @@ def extend(trace: Trace, events: Sequence[TraceEvent]) -> Trace:
         A trace of at most 500 events: the first ten and the newest.
     """
     together = (*trace.events, *events)
-    surplus = len(together) - MOST_EVENTS
-    if surplus <= 0:
-        return Trace(events=together, dropped=trace.dropped)
-    kept = together[:KEPT_FROM_START] + together[KEPT_FROM_START + surplus :]
-    return Trace(events=kept, dropped=trace.dropped + surplus)
+    dropped = surplus(len(together))
+    newest = together[KEPT_FROM_START + dropped :]
+    kept = together[:KEPT_FROM_START] + newest if dropped else together
+    return Trace(events=kept, dropped=trace.dropped + dropped)
 
 
 def event(kind: EventType, now: datetime, **details: object) -> TraceEvent:

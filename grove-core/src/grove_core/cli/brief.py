@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Final
 from grove_core import gitinfo
 from grove_core.cli.invocation import Result
 from grove_core.flow.gatekeeper import ticket_of
-from grove_core.flow.own_files import own_paths, relative, without
+from grove_core.flow.own_files import own_paths, relative
+from grove_core.gitstatus import without
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
 from grove_core.text import shorten

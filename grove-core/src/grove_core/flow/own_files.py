@@ -1,6 +1,6 @@
 """Telling a person's work from what grove, ticket systems and backends write themselves."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -21,20 +21,6 @@ def own_paths(workspace: Workspace) -> tuple[str, ...]:
     tickets = workspace.tickets().own_paths()
     backends = workspace.library.own_paths()
     return tuple(dict.fromkeys((GROVE_DIRECTORY, *tickets, *backends)))
-
-
-def without(prefixes: Iterable[str], paths: Iterable[str]) -> tuple[str, ...]:
-    """Leave out what lies in some directories.
-
-    Args:
-        prefixes: Paths of directories or files.
-        paths: Paths relative to the same place.
-
-    Returns:
-        The other paths, in their order.
-    """
-    directories = tuple(f"{prefix.rstrip('/')}/" for prefix in prefixes)
-    return tuple(path for path in paths if not f"{path}/".startswith(directories))
 
 
 def relative(root: Path, top: Path, paths: Sequence[str]) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ from attrs import evolve, frozen
 
 from grove_core import gitinfo
 from grove_core.flow.gatekeeper import Change, move
-from grove_core.flow.own_files import own_paths, relative, without
+from grove_core.flow.own_files import own_paths, relative
+from grove_core.gitstatus import without
 from grove_core.injection import Injection, render
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.events import Surfaced

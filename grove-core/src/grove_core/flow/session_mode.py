@@ -1,7 +1,6 @@
 """Session mode: how much a session has changed since its baseline."""
 
 import os
-import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from stat import S_ISLNK, S_ISREG
@@ -11,14 +10,15 @@ from attrs import evolve
 
 from grove_core import gitinfo
 from grove_core.config.schema import SessionGate
-from grove_core.flow.own_files import own_paths, without
+from grove_core.flow.own_files import own_paths
+from grove_core.gate.session_mode import passes_as_small
+from grove_core.gitstatus import STATUS_SECONDS, seen_from_top, state_key, without
 from grove_core.hosts import claude_code
 from grove_core.line_hashes import ContentPrint, changed_lines, print_of
 from grove_core.model.gate import SessionChange
 from grove_core.model.session import Baseline, DirtyFile, Measurement, Session
 from grove_core.workspace import Workspace
 
-STATUS_SECONDS: Final = 1.0
 DIFF_SECONDS: Final = 1.0
 # Bounds of what is read and kept: beyond them a file counts by its size and time alone, and a file
 # that the baseline had no room for counts once it is younger than the baseline.
@@ -123,13 +123,15 @@ def measure(
     if tree is None:
         return _not_measured(workspace, session)
     prefixes = _prefixes(workspace.root, top, baseline.excluded)
-    key = _state_key(top, tree.head, without(prefixes, (*tree.changed, *tree.untracked)))
+    key = state_key(os.fspath(top), tree.head, without(prefixes, (*tree.changed, *tree.untracked)))
     if session.measurement is not None and session.measurement.key == key:
         return SessionChange(lines=session.measurement.lines), session.measurement
     lines = _count(top, tree, baseline, prefixes)
     if lines is None:
         return _not_measured(workspace, session)
-    return SessionChange(lines=lines), Measurement(key=key, lines=lines)
+    return SessionChange(lines=lines), Measurement(
+        key=key, lines=lines, small=passes_as_small(lines, workspace.policy)
+    )
 
 
 def _not_measured(workspace: Workspace, session: Session) -> tuple[None, None]:
@@ -173,12 +175,7 @@ def _modified(path: Path) -> float:
 
 
 def _prefixes(root: Path, top: Path, excluded: Iterable[str]) -> tuple[str, ...]:
-    """Turn paths relative to the project into paths relative to the work tree's top."""
-    try:
-        inside = root.relative_to(top.resolve()).as_posix()
-    except ValueError:
-        inside = "."
-    return tuple(path if inside == "." else f"{inside}/{path}" for path in excluded)
+    return seen_from_top(os.fspath(root), os.fspath(top), excluded)
 
 
 def _dirty_files(top: Path, paths: Sequence[str]) -> Iterable[DirtyFile]:
@@ -212,19 +209,6 @@ def _look(top: Path, path: str) -> ContentPrint:
         return evolve(look, digest=digest, line_hashes=None)
     except OSError:
         return ContentPrint(digest="", lines=0, line_hashes="")
-
-
-def _state_key(top: Path, head: str, paths: Iterable[str]) -> str:
-    """Digest HEAD, the status, and size and time of every file in it."""
-    parts = [head]
-    for path in paths:
-        try:
-            status = (top / path).lstat()
-            parts.append(f"{path}\0{status.st_size}\0{status.st_mtime_ns}")
-        except OSError:
-            parts.append(f"{path}\0gone")
-    text = "\n".join(parts).encode("utf-8", "surrogateescape")
-    return f"{len(parts)}-{zlib.crc32(text):08x}"
 
 
 def _size(path: Path) -> int:

@@ -32,9 +32,9 @@ def stop_without_debt(
         return gate, evolve(approve, reason=gate.status.value)
     if change.lines == 0:
         return gate, evolve(approve, reason="no change")
+    if passes_as_small(change.lines, policy):
+        return gate, evolve(approve, reason="small change")
     if is_small(change.lines, policy):
-        if policy.auto_skip_decider is AutoSkipDecider.AGENT:
-            return gate, evolve(approve, reason="small change")
         return skip_automatically(gate, change.lines, now, evolve(approve, reason="small change"))
     if not _cycle_allowed(gate.session_mode, change.lines, now, policy):
         return gate, evolve(approve, reason="asked already")
@@ -51,6 +51,15 @@ def stop_without_debt(
         session_mode=memory,
     )
     return armed, approve
+
+
+def passes_as_small(lines: int | None, policy: GatePolicy) -> bool:
+    """Tell whether a change is let through as it is; others like it may add up to a large one."""
+    return (
+        bool(lines)
+        and is_small(lines, policy)
+        and policy.auto_skip_decider is AutoSkipDecider.AGENT
+    )
 
 
 def is_small(lines: int | None, policy: GatePolicy) -> bool:

@@ -5,6 +5,8 @@ standard input are searched for the words without which no ticket can be closed.
 whether a close waits for confirmation stand in a small file per session
 (``GROVE_HOME/cache/fast/<session id>``): the first line is ``1`` when a close waits, else ``0``,
 and every further line is a word. Without that file the full way is taken, which writes it anew.
+
+A stop and the end of a session have a way of their own, ``settled``, when nothing is owed.
 """
 
 import os
@@ -37,7 +39,10 @@ def run(arguments: list[str]) -> int:
     if event == "pre-tool-use":
         if not _may_close(data):
             return 0
-    elif event in ("post-tool-use", "post-tool-use-failure") and not _close_waits(data):
+    elif event in ("post-tool-use", "post-tool-use-failure"):
+        if not _close_waits(data):
+            return 0
+    elif event in ("stop", "session-end") and _is_settled(event, data):
         return 0
     try:
         from grove_core.hooks.dispatch import run_hook
@@ -87,12 +92,24 @@ def _close_waits(data: bytes) -> bool:
     return lines is None or lines[0] == FLAG_OPEN
 
 
+def _is_settled(event: str, data: bytes) -> bool:
+    session_id = _session_id(data)
+    if not session_id:
+        return False
+    from grove_core.hooks.settled import settle
+
+    return settle(event, data, _home(), session_id.decode("ascii"))
+
+
+def _home() -> str:
+    return os.path.expanduser(os.environ.get("GROVE_HOME") or "~/.grove")
+
+
 def _session_lines(data: bytes) -> list[bytes] | None:
     session_id = _session_id(data)
     if not session_id:
         return None
-    home = os.path.expanduser(os.environ.get("GROVE_HOME") or "~/.grove")
-    path = os.path.join(os.fsencode(home), b"cache/fast", session_id)
+    path = os.path.join(os.fsencode(_home()), b"cache/fast", session_id)
     try:
         descriptor = os.open(path, os.O_RDONLY)
         try:

@@ -15,7 +15,8 @@ from grove_core.flow.lifecycle import (
 )
 from grove_core.flow.messages import pending_notice
 from grove_core.flow.recall import VIA_START, query_for_work, recall, remember, repeat
-from grove_core.flow.session_mode import applies, take_baseline
+from grove_core.flow.session_mode import take_baseline
+from grove_core.flow.surroundings import look_around
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import Answer, HookInput, StartSource
 from grove_core.model.gate import GateEvent, TicketDetected
@@ -76,8 +77,9 @@ def _open(workspace: Workspace, call: HookInput) -> Session:
     ticket = tickets.current_ticket()
     backends = workspace.library.states
     primary = next((state.spec.name for state in backends if state.is_primary), None)
+    surroundings = look_around(workspace, fresh)
     baseline = None
-    if (known is None or known.baseline is None) and applies(workspace, fresh):
+    if (known is None or known.baseline is None) and surroundings.session_mode:
         baseline = take_baseline(workspace, fresh)
 
     def change(stored: Session) -> Change:
@@ -89,7 +91,7 @@ def _open(workspace: Workspace, call: HookInput) -> Session:
             transcript_path=call.transcript_path or stored.transcript_path,
             ticket_system=active.probe.name if active is not None else None,
         )
-        resumed = evolve(resumed, baseline=resumed.baseline or baseline)
+        resumed = evolve(resumed, baseline=resumed.baseline or baseline, surroundings=surroundings)
         events: list[GateEvent] = [TicketDetected(ticket=ticket)] if ticket is not None else []
         start = event(
             EventType.SESSION_START,

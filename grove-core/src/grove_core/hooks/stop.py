@@ -9,7 +9,9 @@ from grove_core.flow.closing import JudgedClose, judge, resolve
 from grove_core.flow.gatekeeper import Change, Moved, move
 from grove_core.flow.lifecycle import new_session
 from grove_core.flow.messages import block_reason
-from grove_core.flow.session_mode import applies, measure, take_baseline
+from grove_core.flow.session_mode import measure, take_baseline
+from grove_core.flow.surroundings import look_around
+from grove_core.gate.stop_count import count_stop
 from grove_core.gate.stopping import SUBAGENT
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookInput
@@ -21,7 +23,7 @@ from grove_core.model.gate import (
     TicketCloseFailed,
     Verdict,
 )
-from grove_core.model.session import Baseline, Measurement, Session
+from grove_core.model.session import Baseline, Measurement, Session, Surroundings
 from grove_core.model.ticket import Confirmation, Ticket
 from grove_core.ticketing import TicketSystems
 from grove_core.workspace import Workspace
@@ -45,6 +47,7 @@ class _Evidence:
     baseline: Baseline | None
     change: SessionChange | None
     measurement: Measurement | None
+    surroundings: Surroundings
     once_per_prompt: frozenset[str]
 
 
@@ -65,6 +68,8 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
         return Answer(stderr=_UNREADABLE_WARNING.format(reason=error))
     evidence = _gather(workspace, call, session or new_session(workspace, call))
     moved = _move(workspace, call, evidence)
+    if not moved.decisions:
+        return SILENCE  # another set of hooks has answered for this stop
     decision = moved.decisions[-1]
     if decision.verdict is Verdict.BLOCK:
         most_blocks = workspace.policy.max_blocks
@@ -91,8 +96,9 @@ def _start_over(workspace: Workspace, call: HookInput) -> None:
 def _gather(workspace: Workspace, call: HookInput, session: Session) -> _Evidence:
     tickets = workspace.tickets(Path(call.cwd) if call.cwd else None, call.session_id)
     judged = _judge_intents(tickets, call, session)
+    surroundings = look_around(workspace, session)
     baseline, change, measurement = session.baseline, None, None
-    if not _will_owe(session, judged) and applies(workspace, session):
+    if not _will_owe(session, judged) and surroundings.session_mode:
         if baseline is None:
             # grove was set up in mid-session: what counts is what comes from now on.
             baseline = take_baseline(workspace, session)
@@ -104,6 +110,7 @@ def _gather(workspace: Workspace, call: HookInput, session: Session) -> _Evidenc
         baseline=baseline,
         change=change,
         measurement=measurement,
+        surroundings=surroundings,
         once_per_prompt=tickets.once_per_prompt() if judged else frozenset(),
     )
 
@@ -154,6 +161,13 @@ def _still_open(session: Session, evidence: _Evidence) -> bool:
     return session.gate.status.owes_reflection or any(one.counts for one in evidence.judged)
 
 
+def _may_open(evidence: _Evidence) -> bool:
+    """Tell whether a change may open a debt: it is there, and the gate does not call it small."""
+    if evidence.change is None or evidence.change.lines == 0:
+        return False
+    return evidence.measurement is None or not evidence.measurement.small
+
+
 def _move(workspace: Workspace, call: HookInput, evidence: _Evidence) -> Moved:
     stop = StopRequested(
         session_id=call.session_id,
@@ -171,15 +185,21 @@ def _move(workspace: Workspace, call: HookInput, evidence: _Evidence) -> Moved:
             prompt_id=call.prompt_id or stored.prompt_id,
             now=workspace.now,
         )
+        stops, is_new = stored.stops, True
+        if _still_open(stored, evidence) or _may_open(evidence):
+            stops, is_new = count_stop(stops, call.set_of_hooks, call.prompt_id)
         events: list[GateEvent] = list(resolved.events)
         events += [TicketCloseFailed(ticket=ticket) for ticket in evidence.failed]
+        events += [stop] if is_new else []
         session = evolve(
             resolved.session,
             baseline=stored.baseline or evidence.baseline,
             measurement=evidence.measurement or stored.measurement,
+            surroundings=evidence.surroundings,
+            stops=stops,
             unproven=resolved.session.unproven if _still_open(stored, evidence) else (),
         )
-        return Change(session=session, events=[*events, stop], trace=resolved.trace)
+        return Change(session=session, events=events, trace=resolved.trace)
 
     return move(
         workspace,

@@ -6,6 +6,7 @@ and a field of the wrong type counts as absent: hooks must survive every version
 
 import json
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -18,6 +19,7 @@ from grove_core.model.ticket import BackgroundTask, ToolCall, ToolResult
 NAME: Final = "claude-code"
 SESSION_ID_VARIABLE: Final = "CLAUDE_CODE_SESSION_ID"
 PROCESS_ID_VARIABLE: Final = "CLAUDE_PID"
+PLUGIN_ROOT_VARIABLE: Final = "CLAUDE_PLUGIN_ROOT"
 ENVIRONMENT_FILE_VARIABLE: Final = "CLAUDE_ENV_FILE"
 # Longer context is put into a file of which the agent sees only the beginning.
 CONTEXT_LIMIT: Final = 9_000
@@ -74,6 +76,7 @@ def parse(event: HookEvent, data: bytes, environment: Mapping[str, str]) -> Hook
         stop_hook_active=payload.get("stop_hook_active") is True,
         reason=_text(payload, "reason"),
         process_id=_number(environment.get(PROCESS_ID_VARIABLE, "")),
+        set_of_hooks=environment.get(PLUGIN_ROOT_VARIABLE) or sys.argv[0],
         environment_file=environment.get(ENVIRONMENT_FILE_VARIABLE) or None,
     )
 

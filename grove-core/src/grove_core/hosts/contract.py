@@ -56,6 +56,7 @@ class HookInput:
         stop_hook_active: Whether an earlier stop of this prompt was blocked.
         reason: Why the session ends.
         process_id: The client's process.
+        set_of_hooks: Which of the client's sets of hooks made the call: it may hold several.
         environment_file: A file whose lines reach later shell calls of the agent.
     """
 
@@ -75,6 +76,7 @@ class HookInput:
     stop_hook_active: bool = False
     reason: str = ""
     process_id: int | None = None
+    set_of_hooks: str = ""
     environment_file: str | None = None
 
 

@@ -172,10 +172,44 @@ class Measurement:
     Attributes:
         key: Digest of HEAD, index and status.
         lines: Changed lines; ``None`` when unknown.
+        small: Whether the gate has let exactly this change through as a small one.
     """
 
     key: str
     lines: int | None
+    small: bool = False
+
+
+@frozen(kw_only=True)
+class Surroundings:
+    """What the latest full look at the project has found, so that a quick hook need not look.
+
+    Attributes:
+        stamp: Tells whether the project's ``.grove`` or the configuration has changed since.
+        initialised: Whether the project had a ``.grove`` directory.
+        session_mode: Whether changes, rather than tickets, armed the gate.
+        observed: Whether a plugin wants to hear of changes of the gate.
+        project_key: Name of the project's directory of derived files.
+    """
+
+    stamp: str
+    initialised: bool
+    session_mode: bool
+    observed: bool
+    project_key: str
+
+
+@frozen(kw_only=True)
+class StopCount:
+    """How often the agent has really stopped, when the client calls several sets of hooks.
+
+    Attributes:
+        prompt_id: The client's id of the prompt that these stops belong to.
+        seen: By set of hooks, how many stops it has reported.
+    """
+
+    prompt_id: str | None = None
+    seen: Mapping[str, int] = field(factory=dict)
 
 
 @frozen(kw_only=True)
@@ -205,6 +239,8 @@ class Session:
         last_rejections: What was wrong with the latest refused submission.
         baseline: What session mode measures against.
         measurement: The latest measurement.
+        surroundings: What the latest full look at the project has found.
+        stops: Stops with a debt, counted once however many sets of hooks report them.
         recovered_from: Where unreadable earlier state was set aside, if that happened.
         trace: What happened.
         schema_version: Version of this shape.
@@ -233,6 +269,8 @@ class Session:
     last_rejections: tuple[RejectedCandidate, ...] = ()
     baseline: Baseline | None = None
     measurement: Measurement | None = None
+    surroundings: Surroundings | None = None
+    stops: StopCount = StopCount()
     recovered_from: str | None = None
     trace: Trace = Trace()
     schema_version: int = SESSION_SCHEMA_VERSION

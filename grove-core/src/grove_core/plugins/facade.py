@@ -188,6 +188,16 @@ class Plugins:
         arguments = {"session": session, "before": before, "after": after, "cause": cause}
         self._ask("grove_gate_changed", arguments, _as_is)
 
+    def observe_the_gate(self) -> bool:
+        """Tell whether any plugin wants to hear of changes of the gate.
+
+        Returns:
+            Whether one implements ``grove_gate_changed``.
+        """
+        hook = "grove_gate_changed"
+        loaded = self._manager.plugins(GROUPS_OF_HOOK[hook])
+        return any(plugin.implementations.get(hook) for plugin in loaded)
+
     def call(
         self,
         provided: Provided[Any],

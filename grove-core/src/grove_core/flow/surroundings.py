@@ -1,0 +1,29 @@
+"""Looking at what a session's project is like, for hooks that need not look again."""
+
+import os
+
+from grove_core.flow.session_mode import applies
+from grove_core.model.session import Session, Surroundings
+from grove_core.paths import project_key
+from grove_core.surroundings import stamp
+from grove_core.workspace import Workspace
+
+
+def look_around(workspace: Workspace, session: Session) -> Surroundings:
+    """Look at the project, its configuration and the plugins.
+
+    Args:
+        workspace: The project.
+        session: The session.
+
+    Returns:
+        What was found. The stamp is taken first: what changes meanwhile is looked at again.
+    """
+    taken = stamp(os.fspath(workspace.root), os.fspath(workspace.paths.home))
+    return Surroundings(
+        stamp=taken,
+        initialised=workspace.project.initialised,
+        session_mode=applies(workspace, session),
+        observed=workspace.plugins.observe_the_gate(),
+        project_key=project_key(workspace.root),
+    )

@@ -1,0 +1,170 @@
+"""What git says about a work tree, in plain text: nothing here imports more than a hook must.
+
+The typed face of the same is ``gitinfo``. No call changes anything, and each has a time limit.
+"""
+
+import os
+import zlib
+from collections.abc import Iterable, Sequence
+
+Status = tuple[str, str, tuple[str, ...], tuple[str, ...]]
+"""Commit id of HEAD, name of the branch, changed paths, untracked paths."""
+
+STATUS_SECONDS = 1.0
+
+# A work tree's own settings must not make these calls run a program or fetch anything.
+_SETTINGS = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.quotepath=off",
+    "diff.autoRefreshIndex=false",
+)
+_SAFE_OPTIONS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
+_ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "LC_ALL": "C",
+}
+# Set while git runs a hook: they would send every call to that repository.
+_REPOSITORY_VARIABLES = frozenset(
+    "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY GIT_PREFIX".split()
+)
+_FIELDS_OF_RECORD = {"1": 9, "2": 10, "u": 11}
+
+
+def find_work_tree(start: str) -> str | None:
+    """Find the top of the work tree that a directory lies in, without running git.
+
+    Args:
+        start: A directory.
+
+    Returns:
+        The nearest ancestor with a ``.git`` entry (a directory, or the file of a linked work tree
+        or submodule), or ``None``.
+    """
+    directory = start
+    while True:
+        if os.path.exists(os.path.join(directory, ".git")):
+            return directory
+        parent = os.path.dirname(directory)
+        if parent == directory:
+            return None
+        directory = parent
+
+
+def read_status(top: str, seconds: float) -> Status | None:
+    """Ask for HEAD, branch and changed files in one call.
+
+    Args:
+        top: The work tree's top.
+        seconds: Time limit.
+
+    Returns:
+        The status, or ``None`` when git is missing, fails or is late.
+    """
+    output = run_git(
+        top, seconds, "status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z",
+        "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty",
+    )  # fmt: skip
+    return None if output is None else _parse_status(output.split("\0"))
+
+
+def _parse_status(records: Sequence[str]) -> Status:
+    head = branch = ""
+    changed: list[str] = []
+    untracked: list[str] = []
+    for record in records:
+        if record.startswith("# branch.oid "):
+            head = record.removeprefix("# branch.oid ").replace("(initial)", "")
+        elif record.startswith("# branch.head "):
+            branch = record.removeprefix("# branch.head ").replace("(detached)", "")
+        elif record.startswith("? "):
+            untracked.append(record[2:])
+        elif fields := _FIELDS_OF_RECORD.get(record[:1]):
+            changed.append(record.split(" ", fields - 1)[-1])
+    return head, branch, tuple(changed), tuple(untracked)
+
+
+def run_git(top: str, seconds: float, *arguments: str) -> str | None:
+    """Run git on a work tree that may be anybody's.
+
+    Args:
+        top: The work tree's top.
+        seconds: Time limit.
+        *arguments: The command and its arguments.
+
+    Returns:
+        What it printed, bytes that are no UTF-8 as surrogates; ``None`` when git is missing, fails
+        or is late.
+    """
+    import subprocess
+
+    inherited = {
+        name: value for name, value in os.environ.items() if name not in _REPOSITORY_VARIABLES
+    }
+    try:
+        done = subprocess.run(
+            ["git", *_SAFE_OPTIONS, "-C", top, *arguments],
+            capture_output=True,
+            check=True,
+            stdin=subprocess.DEVNULL,
+            timeout=seconds,
+            env=inherited | _ENVIRONMENT,
+        )
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None
+    return done.stdout.decode("utf-8", "surrogateescape")
+
+
+def state_key(top: str, head: str, paths: Iterable[str]) -> str:
+    """Digest HEAD, the status, and size and time of every file in it.
+
+    Args:
+        top: The work tree's top.
+        head: Commit id of HEAD.
+        paths: The paths of the status that count, relative to the top.
+
+    Returns:
+        A key that is another one when the work tree may have changed.
+    """
+    parts = [head]
+    for path in paths:
+        try:
+            status = os.lstat(os.path.join(top, path))
+            parts.append(f"{path}\0{status.st_size}\0{status.st_mtime_ns}")
+        except (OSError, ValueError):
+            parts.append(f"{path}\0gone")
+    text = "\n".join(parts).encode("utf-8", "surrogateescape")
+    return f"{len(parts)}-{zlib.crc32(text):08x}"
+
+
+def without(prefixes: Iterable[str], paths: Iterable[str]) -> tuple[str, ...]:
+    """Leave out what lies in some directories.
+
+    Args:
+        prefixes: Paths of directories or files.
+        paths: Paths relative to the same place.
+
+    Returns:
+        The other paths, in their order.
+    """
+    directories = tuple(f"{prefix.rstrip('/')}/" for prefix in prefixes)
+    return tuple(path for path in paths if not f"{path}/".startswith(directories))
+
+
+def seen_from_top(root: str, top: str, paths: Iterable[str]) -> tuple[str, ...]:
+    """Turn paths relative to the project into paths relative to the work tree's top.
+
+    Args:
+        root: The project's root.
+        top: The work tree's top.
+        paths: Paths relative to the root.
+
+    Returns:
+        The same, seen from the top.
+    """
+    base = os.path.realpath(top).rstrip("/")
+    inside = root[len(base) + 1 :] if root.startswith(f"{base}/") else ""
+    return tuple(f"{inside}/{path}" if inside else path for path in paths)

@@ -1,0 +1,182 @@
+"""The short way of a Stop and a SessionEnd that find nothing to do.
+
+Everything else, and whatever is odd in any way, is left to the full way, which also says so.
+"""
+
+import json
+import os
+import time
+from contextlib import suppress
+
+from grove_core import __version__, files, settled
+from grove_core.errors import StorageError
+from grove_core.gitstatus import (
+    STATUS_SECONDS,
+    find_work_tree,
+    read_status,
+    seen_from_top,
+    state_key,
+    without,
+)
+from grove_core.hosts.claude_code_plain import PlainPayload
+from grove_core.surroundings import stamp
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without the import
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from grove_core.settled import Document
+
+EVENTS = ("stop", "session-end")
+_SESSION_FILE_MODE = 0o600
+
+
+def settle(event: str, data: bytes, home: str, session_id: str) -> bool:
+    """Do what a stop or an end of a session asks for, if that is little.
+
+    Args:
+        event: ``stop`` or ``session-end``.
+        data: What the client wrote to standard input.
+        home: grove's own directory.
+        session_id: The session's id, checked.
+
+    Returns:
+        Whether it is done; if not, nothing has been changed.
+    """
+    path = os.path.join(home, "sessions", f"{session_id}.json")
+    if not os.path.isabs(home) or not os.path.exists(path):
+        return False
+    act = _stop if event == "stop" else _end
+    try:
+        payload = PlainPayload(data)
+        if payload.session_id != session_id:
+            return False
+        after = act(path, home, payload)
+    except Exception:  # noqa: BLE001 - the full way meets it again and reports it
+        return False
+    if after is None:
+        return False
+    after()
+    return True
+
+
+def _nothing() -> None:
+    """What is left to do after a stop."""
+
+
+def _stop(path: str, home: str, payload: PlainPayload) -> "Callable[[], None] | None":
+    before = _read(path)
+    if payload.has_background_work or not _is_known(before, home) or settled.waits(before):
+        return None
+    measured = None
+    if settled.is_measured(before):
+        # git is asked before the lock is taken, which other hooks may wait for.
+        measured = _measure(before)
+        if measured is None:
+            return None
+    with files.locked(path, mode=_SESSION_FILE_MODE, timeout=0):
+        stored = _read(path)
+        if stored != before:
+            return None
+        after = settled.stopped(
+            stored, now=_now(), stop_hook_active=payload.stop_hook_active, measured=measured
+        )
+        _write(path, after)
+    return _nothing
+
+
+def _end(path: str, home: str, payload: PlainPayload) -> "Callable[[], None] | None":
+    reason = payload.reason
+    if reason is None:
+        return None
+    with files.locked(path, mode=_SESSION_FILE_MODE, timeout=0):
+        stored = _read(path)
+        if not _is_known(stored, home) or not settled.may_end(stored):
+            return None
+        after, dismissed = settled.ended(stored, now=_now(), reason=reason)
+        _write(path, after)
+    return lambda: _follow(after, dismissed, home)
+
+
+def _follow(session: "Document", dismissed: "list[Document]", home: str) -> None:
+    """Log what was dismissed, and forget what only a live session needs."""
+    surroundings = session["surroundings"]
+    root = session["project_root"]
+    personal = os.path.join(home, "personal-stats.log")
+    _log(personal, [one for one in dismissed if one["personal"]], session, home, inside=None)
+    if surroundings["initialised"]:
+        log = os.path.join(root, ".grove", "stats.log")
+        _log(log, [one for one in dismissed if not one["personal"]], session, home, inside=root)
+    cache = os.path.join(home, "cache")
+    for derived in (
+        os.path.join(cache, "fast", session["id"]),
+        os.path.join(cache, surroundings["project_key"], "open-sessions", session["id"]),
+    ):
+        with suppress(OSError):
+            os.unlink(derived)
+
+
+def _log(
+    path: str, learnings: "list[Document]", session: "Document", home: str, *, inside: str | None
+) -> None:
+    lines = [
+        {
+            "v": 1,
+            "ts": session["updated_at"],
+            "event": "dismissed",
+            "grove": __version__,
+            "learning_id": one["learning_id"],
+            "session_id": session["id"],
+        }
+        for one in learnings
+    ]
+    if not lines:
+        return
+    text = "".join(f"{json.dumps(line, separators=(',', ':'))}\n" for line in lines)
+    try:
+        files.append_text(path, text, inside=inside)
+    except StorageError as error:
+        from pathlib import Path
+
+        from grove_core.diagnostics import Diagnostics
+        from grove_core.paths import Paths
+
+        Diagnostics(Paths(Path(home))).log("error", f"events were lost: {error}")
+
+
+def _is_known(session: "Document", home: str) -> bool:
+    """Tell whether nothing has changed that a session's judgement rests on."""
+    return (
+        settled.is_settled(session)
+        and session["surroundings"] is not None
+        and session["surroundings"]["stamp"] == stamp(session["project_root"], home)
+    )
+
+
+def _measure(session: "Document") -> tuple[str, int] | None:
+    """Look at the work tree, with one call of git; nothing is counted."""
+    baseline, root = session["baseline"], session["project_root"]
+    top = find_work_tree(root)
+    if baseline is None or not baseline["head"] or top is None:
+        return None
+    status = read_status(top, STATUS_SECONDS)
+    if status is None:
+        return None
+    head, _, changed, untracked = status
+    paths = without(seen_from_top(root, top, baseline["excluded"]), (*changed, *untracked))
+    key = state_key(top, head, paths)
+    lines = settled.harmless_lines(session, key=key, head=head, clean=not paths)
+    return None if lines is None else (key, lines)
+
+
+def _read(path: str) -> "Document":
+    document: Document = json.loads(files.read_bytes(path) or b"")
+    return document
+
+
+def _write(path: str, session: "Document") -> None:
+    files.replace(path, json.dumps(session, separators=(",", ":")).encode("ascii"))
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -1,0 +1,171 @@
+"""Stops and ends of sessions that owe nothing, decided on the stored document itself.
+
+Most stops find nothing to do, and turning a session into objects costs several times what Python
+itself costs to start. So the two commonest moves of the gate, an approved stop and the end of a
+session without a debt, are worked out here on plain JSON values. They must come out as ``gate`` and
+``hooks`` would have it, byte for byte; whatever is not plainly settled is left to those.
+"""
+
+from grove_core.trace_bounds import KEPT_FROM_START, surplus
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without the import
+if TYPE_CHECKING:
+    from typing import Any
+
+    Document = dict[str, Any]
+
+SCHEMA_VERSION = 1
+_MEASURED = ("idle", "reflected", "skipped")
+_SETTLED = ("active", *_MEASURED)
+
+
+def is_settled(document: "Document") -> bool:
+    """Tell whether a session owes nothing.
+
+    Args:
+        document: A session as stored.
+
+    Returns:
+        Whether this module may judge it: ``False`` also for what another version has written.
+    """
+    return document["schema_version"] == SCHEMA_VERSION and document["gate"]["status"] in _SETTLED
+
+
+def waits(document: "Document") -> bool:
+    """Tell whether a stop has more to look at than the gate.
+
+    Args:
+        document: A session as stored.
+
+    Returns:
+        Whether closes wait for their confirmation, or background work was seen running.
+    """
+    return bool(document["intents"] or document["unproven"] or document["gate"]["seen_shells"])
+
+
+def is_measured(document: "Document") -> bool:
+    """Tell whether a stop depends on what has changed in the project.
+
+    Args:
+        document: A settled session.
+
+    Returns:
+        Whether session mode applies and no ticket is in progress.
+    """
+    session_mode: bool = document["surroundings"]["session_mode"]
+    return session_mode and document["gate"]["status"] in _MEASURED
+
+
+def harmless_lines(document: "Document", *, key: str, head: str, clean: bool) -> int | None:
+    """Tell how much has changed since the baseline where that is known and lets a stop through.
+
+    Args:
+        document: A settled session of session mode.
+        key: The digest of the work tree's state.
+        head: Commit id of HEAD.
+        clean: Whether git names no changed path.
+
+    Returns:
+        Changed lines, or ``None`` when they must be counted or the gate must judge them.
+    """
+    baseline, measurement = document["baseline"], document["measurement"]
+    if measurement is not None and measurement["key"] == key:
+        lines: int | None = measurement["lines"]
+        return lines if lines == 0 or measurement["small"] else None
+    if clean and baseline["head"] == head and not baseline["dirty"]:
+        return 0
+    return None
+
+
+def stopped(
+    document: "Document", *, now: str, stop_hook_active: bool, measured: tuple[str, int] | None
+) -> "Document":
+    """Approve a stop.
+
+    Args:
+        document: A settled session that waits for nothing.
+        now: The time as text.
+        stop_hook_active: The client's flag of that name, for the trace.
+        measured: Key and changed lines, where they were looked at.
+
+    Returns:
+        The session afterwards.
+    """
+    reason = document["gate"]["status"]
+    if measured is not None:
+        reason = "small change" if measured[1] else "no change"
+    details = {
+        "verdict": "approve",
+        "reason": reason,
+        "stop_hook_active": str(stop_hook_active).lower(),
+    }
+    after = {**document, "updated_at": now}
+    if measured is not None:
+        key, lines = measured
+        details["lines"] = str(lines)
+        after["measurement"] = {"key": key, "lines": lines, "small": lines > 0}
+    return _traced(after, ("stop_hook_called", details))
+
+
+def may_end(document: "Document") -> bool:
+    """Tell whether the end of a settled session changes nothing but itself and what it was shown.
+
+    Args:
+        document: A settled session.
+
+    Returns:
+        Whether no debt is to be named later, no small change is to be logged as skipped, and no
+        plugin is to be told.
+    """
+    measurement = document["measurement"]
+    changed = measurement is not None and measurement["lines"] != 0
+    told = document["gate"]["status"] == "active" and document["surroundings"]["observed"]
+    owed = document["recovered_from"] is not None or document["gate"]["broken_cycles"]
+    return not (changed or told or owed)
+
+
+def ended(document: "Document", *, now: str, reason: str) -> "tuple[Document, list[Document]]":
+    """End a session.
+
+    Args:
+        document: A settled session that may end so.
+        now: The time as text.
+        reason: The client's reason.
+
+    Returns:
+        The session afterwards, and the learnings that count as dismissed now.
+    """
+    dismissed = [one for one in document["injected"] if one["outcome"] == "pending"]
+    notes: list[tuple[str, dict[str, str]]] = []
+    if dismissed:
+        notes.append(
+            ("learning_dismissed", {"learnings": " ".join(one["learning_id"] for one in dismissed)})
+        )
+    notes.append(("session_end", {"reason": reason}))
+    gate = document["gate"]
+    if gate["status"] == "active":
+        gate = {**gate, "status": "idle"}
+        notes.append(("gate_status_changed", {"from": "active", "to": "idle"}))
+    injected = [
+        {**one, "outcome": "dismissed"} if one["outcome"] == "pending" else one
+        for one in document["injected"]
+    ]
+    after = {
+        **document,
+        "updated_at": now,
+        "ended_at": now,
+        "gate": gate,
+        "injected": injected,
+        "baseline": None,
+        "measurement": None,
+    }
+    return _traced(after, *notes), dismissed
+
+
+def _traced(document: "Document", *notes: tuple[str, dict[str, str]]) -> "Document":
+    trace, now = document["trace"], document["updated_at"]
+    new = [{"event_type": kind, "timestamp": now, "details": details} for kind, details in notes]
+    events = [*trace["events"], *new]
+    dropped = surplus(len(events))
+    del events[KEPT_FROM_START : KEPT_FROM_START + dropped]
+    return {**document, "trace": {"events": events, "dropped": trace["dropped"] + dropped}}
