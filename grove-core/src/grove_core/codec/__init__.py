@@ -1,6 +1,6 @@
 """Values to text and back: sessions, learnings and events.
 
-Nothing else knows their shape. Sessions and learnings go through one cattrs converter; events are
+Nothing else knows their shape. Sessions and learnings go through one converter; events are
 flat and many, and are read and written without it. The functions are loaded when they are first
 used: who writes an event pays for no session.
 """
