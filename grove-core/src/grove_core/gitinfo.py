@@ -8,6 +8,7 @@ from typing import Final
 from attrs import frozen
 
 from grove_core.gitstatus import find_work_tree, read_status, run_git
+from grove_core.model.value import Value
 
 EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _HISTORY_LIMIT: Final = "30"
@@ -21,8 +22,8 @@ _DEFAULT_BRANCHES: Final = (
 )
 
 
-@frozen(kw_only=True)
-class WorkTree:
+@frozen(kw_only=True, eq=False, repr=False)
+class WorkTree(Value):
     """The state of a work tree.
 
     Attributes:
@@ -38,8 +39,8 @@ class WorkTree:
     untracked: tuple[str, ...]
 
 
-@frozen(kw_only=True)
-class BranchHistory:
+@frozen(kw_only=True, eq=False, repr=False)
+class BranchHistory(Value):
     """What the current branch adds to the default branch.
 
     Attributes:

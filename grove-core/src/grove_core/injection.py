@@ -7,6 +7,7 @@ from typing import Final
 from attrs import frozen
 
 from grove_core.model.learning import Learning
+from grove_core.model.value import Value
 from grove_core.text import clean_line, remove_invisible
 
 PREFACE: Final = (
@@ -18,8 +19,8 @@ _MONTH_DAYS: Final = 60
 _MOST_FILES: Final = 5
 
 
-@frozen(kw_only=True)
-class Injection:
+@frozen(kw_only=True, eq=False, repr=False)
+class Injection(Value):
     """A text and what is in it.
 
     Attributes:

@@ -8,13 +8,15 @@ from typing import Final
 
 from attrs import frozen
 
+from grove_core.model.value import Value
+
 _TEXT_PROBE_BYTES: Final = 8000
 # Binary files have no lines, whatever changes in them.
 _BINARY: Final = "binary"
 
 
-@frozen(kw_only=True)
-class ContentPrint:
+@frozen(kw_only=True, eq=False, repr=False)
+class ContentPrint(Value):
     """What is kept of a file's content.
 
     Attributes:

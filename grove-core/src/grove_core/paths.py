@@ -3,7 +3,6 @@
 Nothing here creates or changes a file, and nothing here starts a program.
 """
 
-import hashlib
 import os
 import re
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from typing import Final
 from attrs import frozen
 
 from grove_core.errors import StorageError
+from grove_core.model.value import Value
 
 _GROVE: Final = ".grove"
 _GIT: Final = ".git"
@@ -136,14 +136,16 @@ def project_key(root: Path) -> str:
     Returns:
         A file name: the root's own name as far as it is plain, and a digest of its real path.
     """
+    import hashlib  # it loads OpenSSL, and few hooks ask for a key
+
     real = os.path.realpath(root)
     slug = re.sub(r"[^A-Za-z0-9]+", "-", os.path.basename(real)).strip("-")  # noqa: PTH119
     digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:_KEY_DIGEST_CHARACTERS]
     return f"{slug[:_KEY_SLUG_CHARACTERS] or 'root'}-{digest}"
 
 
-@frozen
-class Paths:
+@frozen(eq=False, repr=False)
+class Paths(Value):
     """The files in grove's own directory.
 
     Attributes:
@@ -198,13 +200,18 @@ class Paths:
         return self.home / "program"
 
     @property
+    def installed(self) -> Path:
+        """The directory of what ``grove init`` has done, a directory for each project."""
+        return self.home / "installed"
+
+    @property
     def trust_file(self) -> Path:
         """Which projects' configuration may name programs."""
         return self.home / "trust.json"
 
 
-@frozen
-class ProjectPaths:
+@frozen(eq=False, repr=False)
+class ProjectPaths(Value):
     """The files in a project's ``.grove`` directory.
 
     Attributes:

@@ -12,12 +12,13 @@ from grove_core import codec, files
 from grove_core.errors import CodecError, SessionNotFoundError, StorageError
 from grove_core.identifiers import is_session_id
 from grove_core.model.session import Session
+from grove_core.model.value import Value
 
 _SUFFIX = ".json"
 
 
-@frozen(kw_only=True)
-class SetAside:
+@frozen(kw_only=True, eq=False, repr=False)
+class SetAside(Value):
     """Session state that could not be read and was put out of the way.
 
     Attributes:

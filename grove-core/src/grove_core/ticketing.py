@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 
 from grove_core.model.memory import Detection
 from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
+from grove_core.model.value import Value
 from grove_core.plugins.descriptors import CloseMatcher, Participation, ProjectContext, TicketProbe
 from grove_core.plugins.facade import Plugins, Provided
 
@@ -19,8 +20,8 @@ CONFIRM_SECONDS: Final = 1.5
 CURRENT_TICKET_SECONDS: Final = 0.3
 
 
-@frozen(kw_only=True)
-class TicketSystem:
+@frozen(kw_only=True, eq=False, repr=False)
+class TicketSystem(Value):
     """A ticket system and how it stands to a project.
 
     Attributes:

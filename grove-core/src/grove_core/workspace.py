@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from grove_core import __version__
 from grove_core.config import LoadedConfig, load_config, validate_plugin_section
@@ -12,11 +12,8 @@ from grove_core.config.schema import Config, gate_policy
 from grove_core.diagnostics import Diagnostics
 from grove_core.errors import CodecError, StorageError
 from grove_core.memory.library import MemoryLibrary
-from grove_core.memory.outbox import Outbox
-from grove_core.model.events import StatsEvent
 from grove_core.model.gate import GatePolicy
 from grove_core.model.session import Session
-from grove_core.model.statistics import AggregateStats
 from grove_core.paths import Paths, ProjectPaths, grove_home, project_key, project_root
 from grove_core.plugins.descriptors import BackendContext, ProjectContext
 from grove_core.plugins.discovery import discover
@@ -25,9 +22,14 @@ from grove_core.plugins.report import PluginProblem
 from grove_core.plugins.selection import PluginSettings, read_allow_list
 from grove_core.prefilter import Prefilter
 from grove_core.sessions import FileSessionStore
-from grove_core.stats.aggregate import aggregate
-from grove_core.stats.log import EventLog, LogContent
 from grove_core.ticketing import TicketSystems
+
+if TYPE_CHECKING:
+    # Imported by those who come to need them: many hooks log and count nothing.
+    from grove_core.memory.outbox import Outbox
+    from grove_core.model.events import StatsEvent
+    from grove_core.model.statistics import AggregateStats
+    from grove_core.stats.log import EventLog, LogContent
 
 _CONFIGURED_BACKEND: Final = "config"
 _MOST_LINES: Final = 10
@@ -63,11 +65,7 @@ class Workspace:
         self.project = ProjectPaths(self.root, self.paths.home)
         self.diagnostics = Diagnostics(self.paths)
         self.sessions = FileSessionStore(self.paths.sessions)
-        self.outbox = Outbox(self.paths.outbox)
         self.prefilter = Prefilter(self.paths.cache)
-        # A cloned project's links must not lead grove's writing out of it.
-        self.project_log = EventLog(self.project.events_file, __version__, inside=self.root)
-        self.personal_log = EventLog(self.paths.personal_events, __version__)
         self.deadline: float | None = None
         self.problems: list[PluginProblem] = []
         self._load_plugins = load_plugins
@@ -91,6 +89,28 @@ class Workspace:
     def project_cache(self) -> Path:
         """The directory of files derived from this project."""
         return self.paths.cache / project_key(self.root)
+
+    @cached_property
+    def outbox(self) -> "Outbox":
+        """What waits for its backend."""
+        from grove_core.memory.outbox import Outbox
+
+        return Outbox(self.paths.outbox)
+
+    @cached_property
+    def project_log(self) -> "EventLog":
+        """The project's event log."""
+        from grove_core.stats.log import EventLog
+
+        # A cloned project's links must not lead grove's writing out of it.
+        return EventLog(self.project.events_file, __version__, inside=self.root)
+
+    @cached_property
+    def personal_log(self) -> "EventLog":
+        """The event log of the user's own learnings."""
+        from grove_core.stats.log import EventLog
+
+        return EventLog(self.paths.personal_events, __version__)
 
     @cached_property
     def loaded_config(self) -> LoadedConfig:
@@ -195,7 +215,7 @@ class Workspace:
             settings=self._settings("tickets", classes),
         )
 
-    def log_events(self, events: Iterable[StatsEvent], *, personal: bool = False) -> None:
+    def log_events(self, events: "Iterable[StatsEvent]", *, personal: bool = False) -> None:
         """Write events to the log; a fault is reported and does not stop anything.
 
         A project without a ``.grove`` directory has no log, and none is made for it.
@@ -204,7 +224,8 @@ class Workspace:
             events: The events.
             personal: Whether they are about personal learnings, which never go into a project.
         """
-        if not personal and not self.project.initialised:
+        events = list(events)
+        if not events or not (personal or self.project.initialised):
             return
         log = self.personal_log if personal else self.project_log
         try:
@@ -212,12 +233,14 @@ class Workspace:
         except StorageError as error:
             self.diagnostics.log("error", f"events were lost: {error}")
 
-    def statistics(self) -> AggregateStats:
+    def statistics(self) -> "AggregateStats":
         """Count everything in the project's log and in the personal one.
 
         Returns:
             The numbers; what cannot be read is named by ``log_faults``.
         """
+        from grove_core.stats.aggregate import aggregate
+
         events: list[StatsEvent] = []
         for content in self._log_contents().values():
             events += content.events
@@ -240,7 +263,7 @@ class Workspace:
                 faults.append(f"{path}: {content.unknown} events are of a newer grove")
         return faults
 
-    def _log_contents(self) -> dict[Path, LogContent]:
+    def _log_contents(self) -> "dict[Path, LogContent]":
         contents: dict[Path, LogContent] = {}
         for log in (self.project_log, self.personal_log):
             try:

@@ -21,6 +21,7 @@ from grove_core.config.values import (
     shown,
     unknown_key,
 )
+from grove_core.model.value import Value
 from grove_core.paths import Paths, ProjectPaths
 
 _LARGEST_FILE_BYTES: Final = 1024 * 1024
@@ -37,8 +38,8 @@ class Source(Enum):
     DEFAULT = "default"
 
 
-@frozen(kw_only=True)
-class Origin:
+@frozen(kw_only=True, eq=False, repr=False)
+class Origin(Value):
     """Where a value comes from.
 
     Attributes:
@@ -55,8 +56,8 @@ class Origin:
         return str(self.file or self.variable or self.source.value)
 
 
-@frozen(kw_only=True)
-class ConfigProblem:
+@frozen(kw_only=True, eq=False, repr=False)
+class ConfigProblem(Value):
     """A mistake in a file or in the environment.
 
     Attributes:
@@ -73,8 +74,8 @@ class ConfigProblem:
         return f"{self.origin}: {f'{self.key} {self.message}'.strip()}"
 
 
-@frozen(kw_only=True)
-class LoadedConfig:
+@frozen(kw_only=True, eq=False, repr=False)
+class LoadedConfig(Value):
     """The configuration in force, and how it came about.
 
     Attributes:
@@ -204,6 +205,8 @@ def _parse_file(path: Path) -> dict[str, Any]:
 
 
 def _parse_toml(content: bytes) -> dict[str, Any]:
+    if all(not line or line.startswith(b"#") for line in content.splitlines()):
+        return {}  # as `grove init` writes it: not worth importing a parser
     import tomllib
 
     try:

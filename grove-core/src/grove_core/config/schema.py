@@ -8,6 +8,7 @@ from typing import Any, Final
 from attrs import Factory, field, fields, frozen
 
 from grove_core.model.gate import AutoSkipDecider, GatePolicy
+from grove_core.model.value import Value
 from grove_core.retrieval.strategy import RetrievalStrategy
 
 SESSION_END_DEADLINE_MS: Final = 900
@@ -48,8 +49,8 @@ class StorageLayout(Enum):
     SPREAD = "spread"
 
 
-@frozen(kw_only=True)
-class Setting:
+@frozen(kw_only=True, eq=False, repr=False)
+class Setting(Value):
     """What is known about a key besides its type.
 
     Attributes:
@@ -95,8 +96,8 @@ def setting_of(attribute: Any) -> Setting | None:  # noqa: ANN401 - an attrs att
     return about
 
 
-@frozen(kw_only=True)
-class TicketingSettings:
+@frozen(kw_only=True, eq=False, repr=False)
+class TicketingSettings(Value):
     """Section ``ticketing``: which ticket systems take part."""
 
     discovery: tuple[str, ...] = setting(
@@ -111,8 +112,8 @@ class TicketingSettings:
     )
 
 
-@frozen(kw_only=True)
-class BackendsSettings:
+@frozen(kw_only=True, eq=False, repr=False)
+class BackendsSettings(Value):
     """Section ``backends``: where learnings are kept."""
 
     discovery: tuple[str, ...] = setting(
@@ -124,8 +125,8 @@ class BackendsSettings:
     overrides: Mapping[str, bool] = setting(Factory(dict), "By name: false blocks a backend.")
 
 
-@frozen(kw_only=True)
-class AutoSkipSettings:
+@frozen(kw_only=True, eq=False, repr=False)
+class AutoSkipSettings(Value):
     """Section ``gate.auto_skip``: small changes in session mode."""
 
     enabled: bool = setting(True, "Whether small changes pass without a reflection.")  # noqa: FBT003
@@ -135,8 +136,8 @@ class AutoSkipSettings:
     )
 
 
-@frozen(kw_only=True)
-class WriteGateSettings:
+@frozen(kw_only=True, eq=False, repr=False)
+class WriteGateSettings(Value):
     """Section ``gate.write_gate``: whether a candidate says anything."""
 
     mode: WriteGateMode = setting(
@@ -144,8 +145,8 @@ class WriteGateSettings:
     )
 
 
-@frozen(kw_only=True)
-class GateSettings:
+@frozen(kw_only=True, eq=False, repr=False)
+class GateSettings(Value):
     """Section ``gate``: when a reflection is owed."""
 
     session: SessionGate = setting(
@@ -158,8 +159,8 @@ class GateSettings:
     write_gate: WriteGateSettings = WriteGateSettings()
 
 
-@frozen(kw_only=True)
-class CircuitBreakerSettings:
+@frozen(kw_only=True, eq=False, repr=False)
+class CircuitBreakerSettings(Value):
     """Section ``circuit_breaker``: how often the agent is stopped."""
 
     max_blocks: int = setting(
@@ -173,8 +174,8 @@ class CircuitBreakerSettings:
     )
 
 
-@frozen(kw_only=True)
-class DecaySettings:
+@frozen(kw_only=True, eq=False, repr=False)
+class DecaySettings(Value):
     """Section ``decay``: when unused learnings are archived."""
 
     passive_duration_days: int = setting(
@@ -193,8 +194,8 @@ class DecaySettings:
     )
 
 
-@frozen(kw_only=True)
-class RetrievalSettings:
+@frozen(kw_only=True, eq=False, repr=False)
+class RetrievalSettings(Value):
     """Section ``retrieval``: what is shown to the agent."""
 
     strategy: RetrievalStrategy = setting(
@@ -236,8 +237,8 @@ class RetrievalSettings:
     )
 
 
-@frozen(kw_only=True)
-class StorageSettings:
+@frozen(kw_only=True, eq=False, repr=False)
+class StorageSettings(Value):
     """Section ``storage``: how learnings lie in the project."""
 
     layout: StorageLayout = setting(
@@ -245,8 +246,8 @@ class StorageSettings:
     )
 
 
-@frozen(kw_only=True)
-class SecretsSettings:
+@frozen(kw_only=True, eq=False, repr=False)
+class SecretsSettings(Value):
     """Section ``secrets``: what the secret scanner lets pass."""
 
     allow: tuple[str, ...] = setting(
@@ -254,8 +255,8 @@ class SecretsSettings:
     )
 
 
-@frozen(kw_only=True)
-class HooksSettings:
+@frozen(kw_only=True, eq=False, repr=False)
+class HooksSettings(Value):
     """Section ``hooks``: how grove behaves towards the client."""
 
     deadline_ms: int = setting(
@@ -266,8 +267,8 @@ class HooksSettings:
     )
 
 
-@frozen(kw_only=True)
-class Config:
+@frozen(kw_only=True, eq=False, repr=False)
+class Config(Value):
     """The whole configuration; every attribute is a section of the files."""
 
     ticketing: TicketingSettings = TicketingSettings()
@@ -281,8 +282,8 @@ class Config:
     hooks: HooksSettings = HooksSettings()
 
 
-@frozen(kw_only=True)
-class ConfigKey:
+@frozen(kw_only=True, eq=False, repr=False)
+class ConfigKey(Value):
     """A key as it is declared.
 
     Attributes:

@@ -9,12 +9,13 @@ from grove_core.flow.gatekeeper import Change
 from grove_core.model.gate import GateEvent, TicketClosed
 from grove_core.model.session import EventType, Session, TraceEvent
 from grove_core.model.ticket import CloseIntent, Confirmation, Ticket, TicketClose, ToolResult
+from grove_core.model.value import Value
 from grove_core.ticketing import TicketSystems
 from grove_core.tracing import event
 
 
-@frozen(kw_only=True)
-class JudgedClose:
+@frozen(kw_only=True, eq=False, repr=False)
+class JudgedClose(Value):
     """An announced close and whether it counts.
 
     Attributes:

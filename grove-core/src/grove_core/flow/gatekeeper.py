@@ -2,22 +2,24 @@
 
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
-from grove_core.flow.session_mode import renew_baseline
-from grove_core.gate import step
-from grove_core.model.events import GateCycle, Skip, StatsEvent
 from grove_core.model.gate import Decision, FinishedCycle, Gate, GateEvent
 from grove_core.model.reflection import SkipDecision
 from grove_core.model.session import Session, TraceEvent
 from grove_core.model.ticket import Ticket
+from grove_core.model.value import Value
 from grove_core.tracing import extend
 from grove_core.workspace import Workspace
 
+if TYPE_CHECKING:
+    from grove_core.model.events import GateCycle, Skip, StatsEvent
 
-@frozen(kw_only=True)
-class Change:
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Change(Value):
     """What to do to a session.
 
     Attributes:
@@ -31,8 +33,8 @@ class Change:
     trace: Sequence[TraceEvent] = ()
 
 
-@frozen(kw_only=True)
-class Moved:
+@frozen(kw_only=True, eq=False, repr=False)
+class Moved(Value):
     """A session after a change.
 
     Attributes:
@@ -89,6 +91,8 @@ def move(
     _follow(workspace, result, cause)
     # Last, since it asks git: what is said above must be on disk if that takes too long.
     if any(decision.baseline_moves for decision in result.decisions):
+        from grove_core.flow.session_mode import renew_baseline
+
         result = evolve(result, session=renew_baseline(workspace, result.session))
     return result
 
@@ -97,10 +101,13 @@ def _apply(workspace: Workspace, before: Session, change: Change) -> Moved:
     gate = change.session.gate
     decisions: list[Decision] = []
     trace = list(change.trace)
-    for event in change.events:
-        gate, decision, notes = step(gate, event, workspace.now, workspace.policy)
-        decisions.append(decision)
-        trace += notes
+    if change.events:
+        from grove_core.gate import step  # many hooks write a session and leave its gate alone
+
+        for event in change.events:
+            gate, decision, notes = step(gate, event, workspace.now, workspace.policy)
+            decisions.append(decision)
+            trace += notes
     session = evolve(
         change.session,
         gate=gate,
@@ -123,7 +130,9 @@ def _follow(workspace: Workspace, moved: Moved, cause: str) -> None:
         workspace.plugins.gate_changed(moved.session, moved.before, moved.session.gate, cause)
 
 
-def _cycle_event(session_id: str, finished: FinishedCycle, now: datetime) -> GateCycle:
+def _cycle_event(session_id: str, finished: FinishedCycle, now: datetime) -> "GateCycle":
+    from grove_core.model.events import GateCycle
+
     return GateCycle(
         ts=now,
         session_id=session_id,
@@ -134,7 +143,7 @@ def _cycle_event(session_id: str, finished: FinishedCycle, now: datetime) -> Gat
     )
 
 
-def skip_event(session_id: str, decision: SkipDecision, ticket_id: str | None) -> Skip:
+def skip_event(session_id: str, decision: SkipDecision, ticket_id: str | None) -> "Skip":
     """Make the log's event of a skip.
 
     Args:
@@ -145,6 +154,8 @@ def skip_event(session_id: str, decision: SkipDecision, ticket_id: str | None) -
     Returns:
         The event.
     """
+    from grove_core.model.events import Skip
+
     return Skip(
         ts=decision.timestamp,
         session_id=session_id,

@@ -14,7 +14,6 @@ from grove_core.flow.messages import name_of
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import HookInput
 from grove_core.identifiers import is_session_id
-from grove_core.model.events import Dismissed
 from grove_core.model.session import EventType, InjectionOutcome, Session
 from grove_core.model.ticket import Ticket
 from grove_core.tracing import event, extend
@@ -123,6 +122,8 @@ def log_dismissals(workspace: Workspace, before: Session, after: Session) -> Non
         before: The session before.
         after: The session afterwards.
     """
+    from grove_core.model.events import Dismissed
+
     was = {one.learning_id: one.outcome for one in before.injected}
     for personal in (False, True):
         events = [

@@ -1,7 +1,7 @@
 """Choosing which learnings to show, showing them, and remembering that they were shown."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import evolve, frozen
 
@@ -11,12 +11,11 @@ from grove_core.flow.own_files import own_paths, relative
 from grove_core.gitstatus import without
 from grove_core.injection import Injection, render
 from grove_core.memory.backends import FoundLearning
-from grove_core.model.events import Surfaced
 from grove_core.model.learning import LearningStatus
 from grove_core.model.memory import Filters, Hit, Query
 from grove_core.model.session import EventType, InjectedLearning, Session, TraceEvent
-from grove_core.model.statistics import AggregateStats
 from grove_core.model.ticket import Ticket
+from grove_core.model.value import Value
 from grove_core.plugins.descriptors import Area
 from grove_core.retrieval.ranking import (
     RankedHit,
@@ -27,6 +26,10 @@ from grove_core.retrieval.ranking import (
 )
 from grove_core.tracing import event
 from grove_core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from grove_core.model.events import Surfaced
+    from grove_core.model.statistics import AggregateStats
 
 VIA_START: Final = "start"
 VIA_PROMPT: Final = "prompt"
@@ -40,8 +43,8 @@ _EMPTY_BRANCH_WORDS: Final = frozenset(
 )
 
 
-@frozen(kw_only=True)
-class Recall:
+@frozen(kw_only=True, eq=False, repr=False)
+class Recall(Value):
     """What is to be shown.
 
     Attributes:
@@ -54,7 +57,7 @@ class Recall:
     injection: Injection
     learnings: tuple[InjectedLearning, ...]
     trace: tuple[TraceEvent, ...]
-    events: tuple[tuple[Surfaced, bool], ...]
+    events: "tuple[tuple[Surfaced, bool], ...]"
 
 
 def query_for_work(workspace: Workspace, ticket: Ticket | None) -> Query:
@@ -143,7 +146,7 @@ def _choose(
     workspace: Workspace,
     query: Query,
     found: Sequence[FoundLearning],
-    numbers: AggregateStats,
+    numbers: "AggregateStats",
     limit: int,
 ) -> tuple[Sequence[RankedHit], int]:
     """Choose hits, and tell how many fit the work in all."""
@@ -169,6 +172,8 @@ def _remembered(
     found: dict[str, FoundLearning],
     via: str,
 ) -> Recall:
+    from grove_core.model.events import Surfaced
+
     learnings: list[InjectedLearning] = []
     events: list[tuple[Surfaced, bool]] = []
     for learning_id in injection.shown:

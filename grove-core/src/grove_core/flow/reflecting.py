@@ -29,6 +29,7 @@ from grove_core.model.learning import (
 )
 from grove_core.model.reflection import ReflectionResult, SkipDecider, SkipDecision
 from grove_core.model.session import EventType, Session, WrittenCandidate
+from grove_core.model.value import Value
 from grove_core.plugins.descriptors import Area, ReflectionContext
 from grove_core.reflection.duplicates import fingerprint
 from grove_core.reflection.funnel import CheckStage, SiftResult, sift
@@ -39,8 +40,8 @@ from grove_core.workspace import Workspace
 _LOCK_SECONDS: Final = 30.0
 
 
-@frozen(kw_only=True)
-class ReflectionOutcome:
+@frozen(kw_only=True, eq=False, repr=False)
+class ReflectionOutcome(Value):
     """What became of a submission.
 
     Attributes:

@@ -17,6 +17,7 @@ from grove_core.model.learning import (
     Stage,
 )
 from grove_core.model.memory import Receipt, ReceiptStatus
+from grove_core.model.value import Value
 from grove_core.reflection.funnel import SiftResult, learning_from
 from grove_core.workspace import Workspace
 
@@ -26,8 +27,8 @@ CleanedCandidate: TypeAlias = tuple[Candidate, tuple[str, ...]]
 """A candidate and what was cleaned up in it."""
 
 
-@frozen(kw_only=True)
-class StoredLearning:
+@frozen(kw_only=True, eq=False, repr=False)
+class StoredLearning(Value):
     """A learning that a submission has stored.
 
     Attributes:

@@ -9,13 +9,14 @@ from grove_core.model.gate import CycleOutcome, Decision, FinishedCycle, Gate, S
 from grove_core.model.reflection import SkipDecision
 from grove_core.model.session import EventType
 from grove_core.model.ticket import Ticket
+from grove_core.model.value import Value
 
 Note: TypeAlias = tuple[EventType, dict[str, str]]
 Notes: TypeAlias = list[Note]
 
 
-@frozen
-class Outcome:
+@frozen(eq=False, repr=False)
+class Outcome(Value):
     """What a handler found: the next state, the decision, and what to say in the trace."""
 
     gate: Gate

@@ -25,6 +25,7 @@ from grove_core.model.gate import (
 )
 from grove_core.model.session import Baseline, Measurement, Session, Surroundings
 from grove_core.model.ticket import Confirmation, Ticket
+from grove_core.model.value import Value
 from grove_core.ticketing import TicketSystems
 from grove_core.workspace import Workspace
 
@@ -38,8 +39,8 @@ _UNREADABLE_WARNING = (
 )
 
 
-@frozen(kw_only=True)
-class _Evidence:
+@frozen(kw_only=True, eq=False, repr=False)
+class _Evidence(Value):
     """What was found out before the gate is asked, outside the session's lock."""
 
     judged: tuple[JudgedClose, ...]

@@ -5,6 +5,7 @@ from enum import Enum
 from attrs import frozen
 
 from grove_core.model.ticket import BackgroundTask, ToolCall, ToolResult
+from grove_core.model.value import Value
 
 
 class HookEvent(Enum):
@@ -35,8 +36,8 @@ class StartSource(Enum):
         return self in (StartSource.RESUME, StartSource.COMPACT)
 
 
-@frozen(kw_only=True)
-class HookInput:
+@frozen(kw_only=True, eq=False, repr=False)
+class HookInput(Value):
     """One hook call.
 
     Attributes:
@@ -80,8 +81,8 @@ class HookInput:
     environment_file: str | None = None
 
 
-@frozen(kw_only=True)
-class Answer:
+@frozen(kw_only=True, eq=False, repr=False)
+class Answer(Value):
     """What a hook process prints and exits with.
 
     Attributes:

@@ -5,12 +5,13 @@ from attrs import frozen
 from grove_core.memory.untrusted import cleaned
 from grove_core.model.learning import Learning
 from grove_core.model.memory import Detection, Hit, Receipt, ReceiptStatus
+from grove_core.model.value import Value
 from grove_core.plugins.descriptors import Area, BackendSpec, MemoryBackend
 from grove_core.plugins.facade import Provided
 
 
-@frozen(kw_only=True)
-class BackendState:
+@frozen(kw_only=True, eq=False, repr=False)
+class BackendState(Value):
     """A memory backend and how it stands to a project.
 
     Attributes:
@@ -36,8 +37,8 @@ class BackendState:
         return self.detection is not None and self.detection.usable
 
 
-@frozen(kw_only=True)
-class OpenBackend:
+@frozen(kw_only=True, eq=False, repr=False)
+class OpenBackend(Value):
     """A backend that is open.
 
     Attributes:
@@ -51,8 +52,8 @@ class OpenBackend:
     backend: MemoryBackend
 
 
-@frozen(kw_only=True)
-class FoundLearning:
+@frozen(kw_only=True, eq=False, repr=False)
+class FoundLearning(Value):
     """A hit and where it came from.
 
     Attributes:

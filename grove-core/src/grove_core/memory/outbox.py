@@ -13,12 +13,13 @@ from grove_core.errors import CodecError, StorageError
 from grove_core.memory.library import MemoryLibrary
 from grove_core.model.learning import Learning, Scope
 from grove_core.model.memory import Receipt
+from grove_core.model.value import Value
 
 _SUFFIX = ".json"
 
 
-@frozen(kw_only=True)
-class OutboxEntry:
+@frozen(kw_only=True, eq=False, repr=False)
+class OutboxEntry(Value):
     """A learning that waits for delivery.
 
     Attributes:

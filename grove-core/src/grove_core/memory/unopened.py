@@ -8,10 +8,11 @@ from attrs import frozen
 from grove_core.errors import BackendError
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.memory import Capability, Filters, Health, Hit, Query, Receipt
+from grove_core.model.value import Value
 
 
-@frozen
-class UnopenedBackend:
+@frozen(eq=False, repr=False)
+class UnopenedBackend(Value):
     """A backend that can do nothing, so that learnings go to the outbox and not elsewhere.
 
     Attributes:

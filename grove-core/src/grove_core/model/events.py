@@ -9,11 +9,13 @@ from typing import ClassVar, Final
 
 from attrs import field, frozen
 
+from grove_core.model.value import Value
+
 EVENT_VERSION: Final = 1
 
 
-@frozen(kw_only=True)
-class StatsEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class StatsEvent(Value):
     """What every event has.
 
     Attributes:
@@ -25,7 +27,7 @@ class StatsEvent:
     ts: datetime
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Surfaced(StatsEvent):
     """A learning was shown; ``via`` is start, prompt or file."""
 
@@ -36,7 +38,7 @@ class Surfaced(StatsEvent):
     score: float = 0.0
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Referenced(StatsEvent):
     """A learning was used."""
 
@@ -47,7 +49,7 @@ class Referenced(StatsEvent):
     how: str | None = None
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Dismissed(StatsEvent):
     """A learning was shown and not used."""
 
@@ -56,7 +58,7 @@ class Dismissed(StatsEvent):
     session_id: str
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Corrected(StatsEvent):
     """A learning was found to be wrong."""
 
@@ -66,7 +68,7 @@ class Corrected(StatsEvent):
     superseded_by: str | None = None
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Reflection(StatsEvent):
     """A submission was worked through."""
 
@@ -80,7 +82,7 @@ class Reflection(StatsEvent):
     backend: str = ""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Rejected(StatsEvent):
     """A candidate was refused."""
 
@@ -92,7 +94,7 @@ class Rejected(StatsEvent):
     reason: str = ""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Skip(StatsEvent):
     """A reflection was skipped; ``decider`` is agent, user or auto."""
 
@@ -104,7 +106,7 @@ class Skip(StatsEvent):
     ticket_id: str | None = None
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Archived(StatsEvent):
     """A learning was archived."""
 
@@ -113,7 +115,7 @@ class Archived(StatsEvent):
     reason: str = ""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Restored(StatsEvent):
     """A learning was taken back from the archive."""
 
@@ -122,7 +124,7 @@ class Restored(StatsEvent):
     reason: str = ""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class Rated(StatsEvent):
     """Somebody said whether a learning is useful."""
 
@@ -131,7 +133,7 @@ class Rated(StatsEvent):
     useful: bool = field()
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False, repr=False)
 class GateCycle(StatsEvent):
     """A gate cycle ended; ``outcome`` is blocked, reflected, skipped, breaker or no_change."""
 

@@ -7,6 +7,7 @@ from attrs import frozen
 
 from grove_core.model.reflection import ReflectionResult, SkipDecision
 from grove_core.model.ticket import BackgroundTask, Ticket
+from grove_core.model.value import Value
 
 
 class GateStatus(Enum):
@@ -33,8 +34,8 @@ class AutoSkipDecider(Enum):
     NEVER = "never"
 
 
-@frozen(kw_only=True)
-class GatePolicy:
+@frozen(kw_only=True, eq=False, repr=False)
+class GatePolicy(Value):
     """The numbers that the gate works with; see the configuration keys of the same names.
 
     Attributes:
@@ -63,8 +64,8 @@ class Credit(Enum):
     SKIPPED = "skipped"
 
 
-@frozen(kw_only=True)
-class GateCredit:
+@frozen(kw_only=True, eq=False, repr=False)
+class GateCredit(Value):
     """A credit and when it was earned.
 
     Attributes:
@@ -76,8 +77,8 @@ class GateCredit:
     earned_at: datetime
 
 
-@frozen(kw_only=True)
-class CircuitBreaker:
+@frozen(kw_only=True, eq=False, repr=False)
+class CircuitBreaker(Value):
     """Counts blocks so that an agent is never stopped for ever.
 
     Attributes:
@@ -95,8 +96,8 @@ class CircuitBreaker:
     tripped: bool = False
 
 
-@frozen(kw_only=True)
-class Cycle:
+@frozen(kw_only=True, eq=False, repr=False)
+class Cycle(Value):
     """One debt of reflection, from the close that opened it to its end.
 
     Attributes:
@@ -114,8 +115,8 @@ class Cycle:
     unpaid_reported: bool = False
 
 
-@frozen(kw_only=True)
-class BrokenCycle:
+@frozen(kw_only=True, eq=False, repr=False)
+class BrokenCycle(Value):
     """A cycle that the breaker ended: its debt stays visible.
 
     Attributes:
@@ -129,8 +130,8 @@ class BrokenCycle:
     blocks: int
 
 
-@frozen(kw_only=True)
-class SessionMode:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionMode(Value):
     """What session mode remembers about its earlier cycles.
 
     Attributes:
@@ -144,8 +145,8 @@ class SessionMode:
     lines_at_last_cycle: int = 0
 
 
-@frozen(kw_only=True)
-class Gate:
+@frozen(kw_only=True, eq=False, repr=False)
+class Gate(Value):
     """The gate of one session.
 
     Attributes:
@@ -173,29 +174,29 @@ class Gate:
     broken_cycles: tuple[BrokenCycle, ...] = ()
 
 
-@frozen(kw_only=True)
-class TicketDetected:
+@frozen(kw_only=True, eq=False, repr=False)
+class TicketDetected(Value):
     """A ticket is in progress."""
 
     ticket: Ticket
 
 
-@frozen(kw_only=True)
-class TicketClosed:
+@frozen(kw_only=True, eq=False, repr=False)
+class TicketClosed(Value):
     """A ticket close was confirmed."""
 
     ticket: Ticket
 
 
-@frozen(kw_only=True)
-class TicketCloseFailed:
+@frozen(kw_only=True, eq=False, repr=False)
+class TicketCloseFailed(Value):
     """A close that had counted turns out not to have happened."""
 
     ticket: Ticket
 
 
-@frozen(kw_only=True)
-class SessionChange:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionChange(Value):
     """What session mode measured since its baseline.
 
     Attributes:
@@ -205,8 +206,8 @@ class SessionChange:
     lines: int | None
 
 
-@frozen(kw_only=True)
-class StopRequested:
+@frozen(kw_only=True, eq=False, repr=False)
+class StopRequested(Value):
     """The agent is about to end its turn.
 
     Attributes:
@@ -224,22 +225,22 @@ class StopRequested:
     stop_hook_active: bool = False
 
 
-@frozen(kw_only=True)
-class ReflectionAccepted:
+@frozen(kw_only=True, eq=False, repr=False)
+class ReflectionAccepted(Value):
     """``grove reflect`` accepted something."""
 
     result: ReflectionResult
 
 
-@frozen(kw_only=True)
-class SkipAccepted:
+@frozen(kw_only=True, eq=False, repr=False)
+class SkipAccepted(Value):
     """``grove skip`` or an equivalent gave a reason."""
 
     decision: SkipDecision
 
 
-@frozen(kw_only=True)
-class SessionEnded:
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionEnded(Value):
     """The session ends.
 
     Attributes:
@@ -249,8 +250,8 @@ class SessionEnded:
     change: SessionChange | None = None
 
 
-@frozen(kw_only=True)
-class Forced:
+@frozen(kw_only=True, eq=False, repr=False)
+class Forced(Value):
     """``grove debug --set-gate`` names a status."""
 
     status: GateStatus
@@ -288,8 +289,8 @@ class CycleOutcome(Enum):
     NO_CHANGE = "no_change"
 
 
-@frozen(kw_only=True)
-class FinishedCycle:
+@frozen(kw_only=True, eq=False, repr=False)
+class FinishedCycle(Value):
     """A gate cycle that has come to its end.
 
     Attributes:
@@ -305,8 +306,8 @@ class FinishedCycle:
     seconds: float
 
 
-@frozen(kw_only=True)
-class Decision:
+@frozen(kw_only=True, eq=False, repr=False)
+class Decision(Value):
     """What follows from one step of the gate.
 
     Attributes:

@@ -6,6 +6,8 @@ from typing import Final
 
 from attrs import frozen
 
+from grove_core.model.value import Value
+
 LEARNING_SCHEMA_VERSION: Final = 1
 
 
@@ -66,8 +68,8 @@ class Stage(Enum):
     ROUTING = "routing"
 
 
-@frozen(kw_only=True)
-class Candidate:
+@frozen(kw_only=True, eq=False, repr=False)
+class Candidate(Value):
     """A learning as an agent proposes it, after its fields were read and cleaned.
 
     Attributes:
@@ -93,8 +95,8 @@ class Candidate:
     supersedes: tuple[str, ...] = ()
 
 
-@frozen(kw_only=True)
-class Learning:
+@frozen(kw_only=True, eq=False, repr=False)
+class Learning(Value):
     """One stored piece of knowledge.
 
     Attributes:
@@ -132,8 +134,8 @@ class Learning:
     schema_version: int = LEARNING_SCHEMA_VERSION
 
 
-@frozen(kw_only=True)
-class Rejection:
+@frozen(kw_only=True, eq=False, repr=False)
+class Rejection(Value):
     """An objection to a candidate, as a check or a plugin raises it.
 
     Attributes:
@@ -147,8 +149,8 @@ class Rejection:
     existing_id: str | None = None
 
 
-@frozen(kw_only=True)
-class RejectedCandidate:
+@frozen(kw_only=True, eq=False, repr=False)
+class RejectedCandidate(Value):
     """A candidate that was refused, as it is reported and logged.
 
     Attributes:

@@ -6,10 +6,11 @@ from enum import Enum
 from attrs import frozen
 
 from grove_core.model.learning import Category, Learning, LearningStatus, Scope
+from grove_core.model.value import Value
 
 
-@frozen(kw_only=True)
-class Query:
+@frozen(kw_only=True, eq=False, repr=False)
+class Query(Value):
     """What a search is about; every part is optional.
 
     Attributes:
@@ -36,8 +37,8 @@ class Query:
         return self == Query()
 
 
-@frozen(kw_only=True)
-class Filters:
+@frozen(kw_only=True, eq=False, repr=False)
+class Filters(Value):
     """What a search may return.
 
     Attributes:
@@ -74,8 +75,8 @@ class Filters:
         )
 
 
-@frozen(kw_only=True)
-class Hit:
+@frozen(kw_only=True, eq=False, repr=False)
+class Hit(Value):
     """One result of a search.
 
     Attributes:
@@ -99,8 +100,8 @@ class ReceiptStatus(Enum):
     DUPLICATE = "duplicate"
 
 
-@frozen(kw_only=True)
-class Receipt:
+@frozen(kw_only=True, eq=False, repr=False)
+class Receipt(Value):
     """A backend's answer to a write.
 
     Attributes:
@@ -116,8 +117,8 @@ class Receipt:
     location: str = ""
 
 
-@frozen(kw_only=True)
-class Health:
+@frozen(kw_only=True, eq=False, repr=False)
+class Health(Value):
     """How a backend or another part is doing.
 
     Attributes:
@@ -141,8 +142,8 @@ class Capability(Enum):
     EPHEMERAL = "ephemeral"
 
 
-@frozen(kw_only=True)
-class Detection:
+@frozen(kw_only=True, eq=False, repr=False)
+class Detection(Value):
     """A ticket system or backend that was found in a project.
 
     Attributes:

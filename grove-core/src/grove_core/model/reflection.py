@@ -6,6 +6,7 @@ from enum import Enum
 from attrs import frozen
 
 from grove_core.model.learning import RejectedCandidate
+from grove_core.model.value import Value
 
 
 class SkipDecider(Enum):
@@ -16,8 +17,8 @@ class SkipDecider(Enum):
     AUTO = "auto"
 
 
-@frozen(kw_only=True)
-class SkipDecision:
+@frozen(kw_only=True, eq=False, repr=False)
+class SkipDecision(Value):
     """A reason for not reflecting.
 
     Attributes:
@@ -33,8 +34,8 @@ class SkipDecision:
     lines_changed: int | None = None
 
 
-@frozen(kw_only=True)
-class ReflectionResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class ReflectionResult(Value):
     """What became of one submission.
 
     Attributes:

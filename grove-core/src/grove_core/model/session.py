@@ -10,6 +10,7 @@ from attrs import field, frozen
 from grove_core.model.gate import Gate
 from grove_core.model.learning import Learning, RejectedCandidate
 from grove_core.model.ticket import CloseIntent, TicketClose
+from grove_core.model.value import Value
 
 SESSION_SCHEMA_VERSION: Final = 1
 
@@ -42,8 +43,8 @@ class EventType(Enum):
     FORCED = "forced"
 
 
-@frozen(kw_only=True)
-class TraceEvent:
+@frozen(kw_only=True, eq=False, repr=False)
+class TraceEvent(Value):
     """One thing that happened in a session.
 
     Attributes:
@@ -57,8 +58,8 @@ class TraceEvent:
     details: Mapping[str, str] = field(factory=dict)
 
 
-@frozen(kw_only=True)
-class Trace:
+@frozen(kw_only=True, eq=False, repr=False)
+class Trace(Value):
     """A bounded list of trace events: the first ten and the newest are kept.
 
     Attributes:
@@ -70,8 +71,8 @@ class Trace:
     dropped: int = 0
 
 
-@frozen(kw_only=True)
-class SubagentObservation:
+@frozen(kw_only=True, eq=False, repr=False)
+class SubagentObservation(Value):
     """A one-line note of a subagent for the agent that will reflect.
 
     Attributes:
@@ -92,8 +93,8 @@ class InjectionOutcome(Enum):
     CORRECTED = "corrected"
 
 
-@frozen(kw_only=True)
-class InjectedLearning:
+@frozen(kw_only=True, eq=False, repr=False)
+class InjectedLearning(Value):
     """A learning that was shown in this session.
 
     Attributes:
@@ -115,8 +116,8 @@ class InjectedLearning:
     outcome: InjectionOutcome = InjectionOutcome.PENDING
 
 
-@frozen(kw_only=True)
-class WrittenCandidate:
+@frozen(kw_only=True, eq=False, repr=False)
+class WrittenCandidate(Value):
     """A candidate that this session has already written, so that sending it again writes nothing.
 
     Attributes:
@@ -128,8 +129,8 @@ class WrittenCandidate:
     learning_id: str
 
 
-@frozen(kw_only=True)
-class DirtyFile:
+@frozen(kw_only=True, eq=False, repr=False)
+class DirtyFile(Value):
     """A file that already differed from the last commit when the baseline was taken.
 
     Attributes:
@@ -146,8 +147,8 @@ class DirtyFile:
     lines: int = 0
 
 
-@frozen(kw_only=True)
-class Baseline:
+@frozen(kw_only=True, eq=False, repr=False)
+class Baseline(Value):
     """The state of the work that session mode measures against.
 
     Attributes:
@@ -165,8 +166,8 @@ class Baseline:
     transcript_offset: int = 0
 
 
-@frozen(kw_only=True)
-class Measurement:
+@frozen(kw_only=True, eq=False, repr=False)
+class Measurement(Value):
     """A measured change and the state of the repository it belongs to.
 
     Attributes:
@@ -180,8 +181,8 @@ class Measurement:
     small: bool = False
 
 
-@frozen(kw_only=True)
-class Surroundings:
+@frozen(kw_only=True, eq=False, repr=False)
+class Surroundings(Value):
     """What the latest full look at the project has found, so that a quick hook need not look.
 
     Attributes:
@@ -199,8 +200,8 @@ class Surroundings:
     project_key: str
 
 
-@frozen(kw_only=True)
-class StopCount:
+@frozen(kw_only=True, eq=False, repr=False)
+class StopCount(Value):
     """How often the agent has really stopped, when the client calls several sets of hooks.
 
     Attributes:
@@ -212,8 +213,8 @@ class StopCount:
     seen: Mapping[str, int] = field(factory=dict)
 
 
-@frozen(kw_only=True)
-class Session:
+@frozen(kw_only=True, eq=False, repr=False)
+class Session(Value):
     """Everything grove remembers about one session.
 
     Attributes:

@@ -5,9 +5,11 @@ from datetime import datetime
 
 from attrs import field, frozen
 
+from grove_core.model.value import Value
 
-@frozen(kw_only=True)
-class LearningStats:
+
+@frozen(kw_only=True, eq=False, repr=False)
+class LearningStats(Value):
     """How one learning has fared.
 
     Attributes:
@@ -40,8 +42,8 @@ class LearningStats:
         return min(1.0, self.referenced / self.surfaced) if self.surfaced else None
 
 
-@frozen(kw_only=True)
-class ReflectionStats:
+@frozen(kw_only=True, eq=False, repr=False)
+class ReflectionStats(Value):
     """What the write gate saw.
 
     Attributes:
@@ -59,8 +61,8 @@ class ReflectionStats:
     by_backend: Mapping[str, int] = field(factory=dict)
 
 
-@frozen(kw_only=True)
-class SkipStats:
+@frozen(kw_only=True, eq=False, repr=False)
+class SkipStats(Value):
     """Skips by who decided them.
 
     Attributes:
@@ -75,8 +77,8 @@ class SkipStats:
         return sum(self.by_decider.values())
 
 
-@frozen(kw_only=True)
-class CrossPollination:
+@frozen(kw_only=True, eq=False, repr=False)
+class CrossPollination(Value):
     """A learning that helped with another ticket than the one that taught it.
 
     Attributes:
@@ -90,8 +92,8 @@ class CrossPollination:
     referenced_in: frozenset[str]
 
 
-@frozen(kw_only=True)
-class AggregateStats:
+@frozen(kw_only=True, eq=False, repr=False)
+class AggregateStats(Value):
     """Everything one pass over the log yields.
 
     Attributes:

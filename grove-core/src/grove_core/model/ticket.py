@@ -7,9 +7,11 @@ from typing import Any
 
 from attrs import field, frozen
 
+from grove_core.model.value import Value
 
-@frozen(kw_only=True)
-class Ticket:
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Ticket(Value):
     """A ticket as its system describes it.
 
     Attributes:
@@ -29,8 +31,8 @@ class Ticket:
     detected_at: datetime | None = None
 
 
-@frozen(kw_only=True)
-class ToolCall:
+@frozen(kw_only=True, eq=False, repr=False)
+class ToolCall(Value):
     """A tool call of the coding agent.
 
     Attributes:
@@ -46,8 +48,8 @@ class ToolCall:
     cwd: str = ""
 
 
-@frozen(kw_only=True)
-class ToolResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class ToolResult(Value):
     """What became of a tool call.
 
     Attributes:
@@ -63,8 +65,8 @@ class ToolResult:
     background_task_id: str | None = None
 
 
-@frozen(kw_only=True)
-class TicketClose:
+@frozen(kw_only=True, eq=False, repr=False)
+class TicketClose(Value):
     """One ticket that a tool call would close.
 
     Attributes:
@@ -88,8 +90,8 @@ class Confirmation(Enum):
     UNKNOWN = "unknown"
 
 
-@frozen(kw_only=True)
-class CloseIntent:
+@frozen(kw_only=True, eq=False, repr=False)
+class CloseIntent(Value):
     """Closes that a tool call announced and that still wait for confirmation.
 
     Attributes:
@@ -111,8 +113,8 @@ class CloseIntent:
     background_task_id: str | None = None
 
 
-@frozen(kw_only=True)
-class BackgroundTask:
+@frozen(kw_only=True, eq=False, repr=False)
+class BackgroundTask(Value):
     """Work that the client says is still running in the background.
 
     Attributes:

@@ -15,10 +15,11 @@ from attrs import field, frozen
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.memory import Capability, Detection, Filters, Health, Hit, Query, Receipt
 from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
+from grove_core.model.value import Value
 
 
-@frozen(kw_only=True)
-class ProjectContext:
+@frozen(kw_only=True, eq=False, repr=False)
+class ProjectContext(Value):
     """Where a plugin is asked to look.
 
     Attributes:
@@ -45,8 +46,8 @@ class Participation(Enum):
     """Only where it is the active system of an initialised project, or overridden to take part."""
 
 
-@frozen(kw_only=True)
-class TicketProbe:
+@frozen(kw_only=True, eq=False, repr=False)
+class TicketProbe(Value):
     """How grove finds out whether a ticket system is used in a project.
 
     Attributes:
@@ -71,8 +72,8 @@ class TicketProbe:
     settings: type | None = None
 
 
-@frozen(kw_only=True)
-class CloseMatcher:
+@frozen(kw_only=True, eq=False, repr=False)
+class CloseMatcher(Value):
     """How grove recognises that a tool call closes tickets.
 
     Attributes:
@@ -101,8 +102,8 @@ class Area(Enum):
     PERSONAL = "personal"
 
 
-@frozen(kw_only=True)
-class BackendContext:
+@frozen(kw_only=True, eq=False, repr=False)
+class BackendContext(Value):
     """Where a memory backend is to work.
 
     Attributes:
@@ -213,8 +214,8 @@ class MemoryBackend(Protocol):
         ...
 
 
-@frozen(kw_only=True)
-class BackendSpec:
+@frozen(kw_only=True, eq=False, repr=False)
+class BackendSpec(Value):
     """A memory backend that a plugin offers.
 
     Attributes:
@@ -236,8 +237,8 @@ class BackendSpec:
     scaffold: Callable[[BackendContext], Sequence[tuple[Path, bool]]] | None = None
 
 
-@frozen(kw_only=True)
-class CommandSpec:
+@frozen(kw_only=True, eq=False, repr=False)
+class CommandSpec(Value):
     """A further sub-command of ``grove``.
 
     Attributes:
@@ -251,8 +252,8 @@ class CommandSpec:
     help: str
 
 
-@frozen(kw_only=True)
-class HealthCheck:
+@frozen(kw_only=True, eq=False, repr=False)
+class HealthCheck(Value):
     """Something that can go wrong silently and that a plugin knows how to look at.
 
     Attributes:
@@ -264,8 +265,8 @@ class HealthCheck:
     run: Callable[[ProjectContext], Health]
 
 
-@frozen(kw_only=True)
-class ReflectionContext:
+@frozen(kw_only=True, eq=False, repr=False)
+class ReflectionContext(Value):
     """What a check of a candidate may know.
 
     Attributes:

@@ -5,20 +5,17 @@ so the result is kept in a file together with the state of the directories it ca
 """
 
 import json
-import os
 import re
-import sys
-import time
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from stat import S_ISDIR
 from typing import TYPE_CHECKING, Any, Final
 
 from attrs import astuple, frozen
 
 from grove_core.errors import StorageError
 from grove_core.files import make_directory, read_bytes, replace
+from grove_core.model.value import Value
+from grove_core.plugins.environment import Environment, cache_file, is_settled, look
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -30,19 +27,12 @@ GROUPS: Final = (TICKET_GROUP, BACKEND_GROUP, GENERAL_GROUP)
 
 _CORE: Final = "grove-core"
 _CACHE_FORMAT: Final = 1
-# Directory times are coarse: an installation just after the scan can leave the same one behind.
-_SETTLED_AFTER_NS: Final = 2_000_000_000
-_METADATA_SUFFIXES: Final = (".dist-info", "egg-info", ".egg")
 _ROW_TYPES: Final = (str, str, str, str, str, bool)
 _REQUIREMENT_NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
 _EXTRA: Final = re.compile(r";.*\bextra\s*==")
 
-Environment = list[list[Any]]
-"""Where distributions are, in Python's order: path, modification time in nanoseconds, inode."""
-
-
-@frozen
-class FoundPlugin:
+@frozen(eq=False, repr=False)
+class FoundPlugin(Value):
     """An installed entry point of one of grove's groups.
 
     Attributes:
@@ -71,13 +61,13 @@ def discover(home: Path) -> tuple[FoundPlugin, ...]:
     Returns:
         All of them, duplicates of a name included, sorted by group, name and distribution.
     """
-    environment = _environment()
-    cache = _cache_file(home)
+    environment = look()
+    cache = Path(cache_file(home, "plugins"))
     known = _read_cache(cache, environment)
     if known is not None:
         return known
     found, complete = _scan()
-    if complete and _is_settled(environment):
+    if complete and is_settled(environment):
         _write_cache(cache, environment, found)
     return found
 
@@ -85,39 +75,6 @@ def discover(home: Path) -> tuple[FoundPlugin, ...]:
 def canonical_name(distribution: str) -> str:
     """Write a distribution's name in the one way that package indexes compare (PEP 503)."""
     return re.sub(r"[-_.]+", "-", distribution).lower()
-
-
-def _environment() -> Environment:
-    rows = [_state(entry) for entry in sys.path if isinstance(entry, str)]
-    return [row for row in rows if row]
-
-
-def _state(entry: str) -> list[Any]:
-    """Look at an entry of ``sys.path``; nothing comes back where no distribution can be.
-
-    A source directory, in which files come and go, thus does not outdate the cache.
-    """
-    try:
-        path = os.path.abspath(entry)  # noqa: PTH100 - pathlib would double the time of this look
-        status = os.stat(path)  # noqa: PTH116 - the same
-        if S_ISDIR(status.st_mode) and not any(
-            name.lower().endswith(_METADATA_SUFFIXES)
-            for name in os.listdir(path)  # noqa: PTH208 - the same
-        ):
-            return []
-    except OSError:
-        return []
-    return [path, status.st_mtime_ns, status.st_ino]
-
-
-def _is_settled(environment: Environment) -> bool:
-    newest = max((modified for _, modified, _ in environment), default=0)
-    return bool(newest < time.time_ns() - _SETTLED_AFTER_NS)
-
-
-def _cache_file(home: Path) -> Path:
-    """Every Python environment has a file of its own, so that two of them do not take turns."""
-    return home / "cache" / f"plugins-{zlib.crc32(os.fsencode(sys.prefix)):08x}.json"
 
 
 def _read_cache(cache: Path, environment: Environment) -> tuple[FoundPlugin, ...] | None:

@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 from attrs import frozen
 
 from grove_core.errors import PluginError
+from grove_core.model.value import Value
 
 T = TypeVar("T")
 
@@ -26,8 +27,8 @@ class NoTimeLeftError(PluginError):
     """A plugin was not called, since everybody's time is used up."""
 
 
-@frozen(kw_only=True)
-class TimeLimits:
+@frozen(kw_only=True, eq=False, repr=False)
+class TimeLimits(Value):
     """How long plugins may take, in seconds.
 
     Attributes:

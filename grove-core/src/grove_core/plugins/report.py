@@ -7,6 +7,7 @@ from typing import Final
 from attrs import frozen
 
 from grove_core.errors import PluginError
+from grove_core.model.value import Value
 from grove_core.plugins.discovery import FoundPlugin
 from grove_core.plugins.limits import NoTimeLeftError
 from grove_core.text import clean_line
@@ -25,8 +26,8 @@ class PluginState(Enum):
     NOT_LOADED = "not loaded"
 
 
-@frozen(kw_only=True)
-class PluginSource:
+@frozen(kw_only=True, eq=False, repr=False)
+class PluginSource(Value):
     """Where something that a plugin said or did comes from.
 
     Attributes:
@@ -55,8 +56,8 @@ class PluginSource:
         return " ".join(filter(None, [self.distribution, self.version, f"({self.entry_point})"]))
 
 
-@frozen(kw_only=True)
-class PluginProblem:
+@frozen(kw_only=True, eq=False, repr=False)
+class PluginProblem(Value):
     """Something that a plugin did wrong.
 
     Attributes:
@@ -73,8 +74,8 @@ class PluginProblem:
         return f"{self.source}: {self.what}: {self.detail}"
 
 
-@frozen(kw_only=True)
-class PluginEntry:
+@frozen(kw_only=True, eq=False, repr=False)
+class PluginEntry(Value):
     """One plugin that was found.
 
     Attributes:
@@ -92,8 +93,8 @@ class PluginEntry:
     milliseconds: float | None = None
 
 
-@frozen(kw_only=True)
-class PluginReport:
+@frozen(kw_only=True, eq=False, repr=False)
+class PluginReport(Value):
     """All plugins, and all that went wrong in this process so far.
 
     Attributes:

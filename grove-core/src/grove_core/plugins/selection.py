@@ -5,6 +5,7 @@ from typing import Final
 
 from attrs import field, frozen
 
+from grove_core.model.value import Value
 from grove_core.plugins.discovery import (
     BACKEND_GROUP,
     TICKET_GROUP,
@@ -17,8 +18,8 @@ ALLOW_LIST_VARIABLE: Final = "GROVE_PLUGINS"
 _SECTION_OF_GROUP: Final = {TICKET_GROUP: "ticketing", BACKEND_GROUP: "backends"}
 
 
-@frozen(kw_only=True)
-class PluginSettings:
+@frozen(kw_only=True, eq=False, repr=False)
+class PluginSettings(Value):
     """What the user and the project want of plugins.
 
     Attributes:
@@ -63,8 +64,8 @@ def read_allow_list(environment: Mapping[str, str]) -> frozenset[str] | None:
     return frozenset(name.strip() for name in text.split(",") if name.strip())
 
 
-@frozen(kw_only=True)
-class Choice:
+@frozen(kw_only=True, eq=False, repr=False)
+class Choice(Value):
     """What is to be done with a plugin that was found.
 
     Attributes:

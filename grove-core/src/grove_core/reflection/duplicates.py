@@ -17,6 +17,7 @@ from typing import Final
 from attrs import frozen
 
 from grove_core.model.learning import Candidate, Learning, LearningStatus, Rejection
+from grove_core.model.value import Value
 from grove_core.reflection.limits import SUMMARY_LENGTH_MAX
 from grove_core.text import clean_line, one_line, remove_invisible
 
@@ -25,8 +26,8 @@ _CONTAINED_SHARE_MIN: Final = 0.6
 _NO_JOINERS: Final = str.maketrans("", "", "\u200c\u200d")
 
 
-@frozen(kw_only=True)
-class KnownSummary:
+@frozen(kw_only=True, eq=False, repr=False)
+class KnownSummary(Value):
     """A summary that a candidate must not repeat.
 
     Attributes:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from grove_core.model.learning import Candidate, Learning, RejectedCandidate, Rejection, Stage
+from grove_core.model.value import Value
 from grove_core.reflection.duplicates import (
     KnownSummary,
     find_duplicate,
@@ -23,8 +24,8 @@ from grove_core.text import one_line, remove_invisible, shorten
 _STAGES: Final = tuple(Stage)
 
 
-@frozen(kw_only=True)
-class CheckStage:
+@frozen(kw_only=True, eq=False, repr=False)
+class CheckStage(Value):
     """A check that a candidate must pass after its shape is right.
 
     Attributes:
@@ -36,8 +37,8 @@ class CheckStage:
     check: Callable[[Candidate], Rejection | None]
 
 
-@frozen(kw_only=True)
-class AcceptedCandidate:
+@frozen(kw_only=True, eq=False, repr=False)
+class AcceptedCandidate(Value):
     """A candidate that passed every stage.
 
     Attributes:
@@ -51,8 +52,8 @@ class AcceptedCandidate:
     notes: tuple[str, ...]
 
 
-@frozen(kw_only=True)
-class RepeatedCandidate:
+@frozen(kw_only=True, eq=False, repr=False)
+class RepeatedCandidate(Value):
     """A candidate that this session has written already: accepted, and not written again.
 
     Attributes:
@@ -66,8 +67,8 @@ class RepeatedCandidate:
     learning_id: str
 
 
-@frozen(kw_only=True)
-class SiftResult:
+@frozen(kw_only=True, eq=False, repr=False)
+class SiftResult(Value):
     """What became of the candidates of a submission; each is in exactly one list.
 
     Attributes:

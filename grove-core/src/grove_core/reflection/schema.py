@@ -9,6 +9,7 @@ from attrs import frozen
 
 from grove_core.identifiers import is_learning_id
 from grove_core.model.learning import Candidate, Category, Confidence, Criterion, Rejection, Scope
+from grove_core.model.value import Value
 from grove_core.reflection.limits import (
     CANDIDATE_FIELDS,
     CRITERIA_MIN,
@@ -32,8 +33,8 @@ _Problems = list[tuple[str, str]]
 _SHAPE: Final = "an object with category, summary, detail, criteria_met and tags"
 
 
-@frozen(kw_only=True)
-class ReadCandidate:
+@frozen(kw_only=True, eq=False, repr=False)
+class ReadCandidate(Value):
     """A candidate that has the right shape.
 
     Attributes:

@@ -10,6 +10,7 @@ from attrs import frozen
 
 from grove_core.errors import ReflectionError
 from grove_core.identifiers import is_learning_id, is_session_id
+from grove_core.model.value import Value
 from grove_core.reflection.json_text import JsonContainer, find_value
 from grove_core.reflection.limits import (
     CANDIDATE_FIELDS,
@@ -32,8 +33,8 @@ _KNOWN_FIELDS: Final = frozenset(SUBMISSION_FIELDS) | frozenset(CANDIDATE_FIELDS
 _CANDIDATE_MARKS: Final = frozenset({"category", "summary", "detail"})
 
 
-@frozen(kw_only=True)
-class UsedLearning:
+@frozen(kw_only=True, eq=False, repr=False)
+class UsedLearning(Value):
     """A learning that the agent says it used.
 
     Attributes:
@@ -45,8 +46,8 @@ class UsedLearning:
     how: str | None = None
 
 
-@frozen(kw_only=True)
-class Correction:
+@frozen(kw_only=True, eq=False, repr=False)
+class Correction(Value):
     """A learning that the agent says is wrong.
 
     Attributes:
@@ -58,8 +59,8 @@ class Correction:
     why: str | None = None
 
 
-@frozen(kw_only=True)
-class Submission:
+@frozen(kw_only=True, eq=False, repr=False)
+class Submission(Value):
     """What an agent sent, before its candidates are judged.
 
     Attributes:

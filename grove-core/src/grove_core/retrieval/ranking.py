@@ -10,6 +10,7 @@ from attrs import frozen
 from grove_core.model.learning import Learning
 from grove_core.model.memory import Hit
 from grove_core.model.statistics import LearningStats
+from grove_core.model.value import Value
 from grove_core.retrieval.strategy import RetrievalStrategy
 
 RECENCY_AT_REFERENCE_AGE: Final = 0.3
@@ -36,8 +37,8 @@ MOST_BY_STRATEGY: Final = {
 CONSERVATIVE_RELEVANCE: Final = 0.8
 
 
-@frozen(kw_only=True)
-class Score:
+@frozen(kw_only=True, eq=False, repr=False)
+class Score(Value):
     """A score and what it is made of.
 
     Attributes:
@@ -53,8 +54,8 @@ class Score:
     boost: float
 
 
-@frozen(kw_only=True)
-class RankedHit:
+@frozen(kw_only=True, eq=False, repr=False)
+class RankedHit(Value):
     """A hit with its score.
 
     Attributes:

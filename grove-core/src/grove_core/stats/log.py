@@ -8,10 +8,11 @@ from attrs import frozen
 from grove_core import codec, files
 from grove_core.errors import CodecError
 from grove_core.model.events import StatsEvent
+from grove_core.model.value import Value
 
 
-@frozen(kw_only=True)
-class LogContent:
+@frozen(kw_only=True, eq=False, repr=False)
+class LogContent(Value):
     """What a log file holds.
 
     Attributes:

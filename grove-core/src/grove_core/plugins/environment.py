@@ -1,0 +1,73 @@
+"""The state of the Python environment, to tell whether anything was installed or removed since.
+
+Nothing here imports more than the command line's own help may cost.
+"""
+
+import os
+import sys
+import time
+import zlib
+from stat import S_ISDIR
+
+# Directory times are coarse: an installation just after a look can leave the same one behind.
+_SETTLED_AFTER_NS = 2_000_000_000
+_METADATA_SUFFIXES = (".dist-info", "egg-info", ".egg")
+
+Environment = list[list[str | int]]
+"""Where distributions are, in Python's order: path, modification time in nanoseconds, inode."""
+
+
+def look() -> Environment:
+    """Look at the directories in which distributions are installed.
+
+    Returns:
+        Their state; it is another one after an installation or a removal.
+    """
+    rows = [_state(entry) for entry in sys.path if isinstance(entry, str)]
+    return [row for row in rows if row]
+
+
+def _state(entry: str) -> list[str | int]:
+    """Look at an entry of ``sys.path``; nothing comes back where no distribution can be.
+
+    A source directory, in which files come and go, thus does not outdate what is kept.
+    """
+    try:
+        path = os.path.abspath(entry)
+        status = os.stat(path)
+        if S_ISDIR(status.st_mode) and not any(
+            name.lower().endswith(_METADATA_SUFFIXES) for name in os.listdir(path)
+        ):
+            return []
+    except OSError:
+        return []
+    return [path, status.st_mtime_ns, status.st_ino]
+
+
+def is_settled(environment: Environment) -> bool:
+    """Tell whether a state is old enough to be told from the next one.
+
+    Args:
+        environment: What ``look`` has returned.
+
+    Returns:
+        Whether it may be kept.
+    """
+    newest = max((int(modified) for _, modified, _ in environment), default=0)
+    return newest < time.time_ns() - _SETTLED_AFTER_NS
+
+
+def cache_file(home: str | os.PathLike[str], name: str) -> str:
+    """Name a file of what is known about the environment.
+
+    Every Python environment has files of its own, so that two of them do not take turns.
+
+    Args:
+        home: grove's own directory.
+        name: What is kept there.
+
+    Returns:
+        The path.
+    """
+    environment = zlib.crc32(os.fsencode(sys.prefix))
+    return os.path.join(home, "cache", f"{name}-{environment:08x}.json")
