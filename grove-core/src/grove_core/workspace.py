@@ -26,6 +26,7 @@ from grove_core.ticketing import TicketSystems
 
 if TYPE_CHECKING:
     # Imported by those who come to need them: many hooks log and count nothing.
+    from grove_core.gitinfo import WorkTree
     from grove_core.memory.outbox import Outbox
     from grove_core.model.events import StatsEvent
     from grove_core.model.statistics import AggregateStats
@@ -68,6 +69,8 @@ class Workspace:
         self.prefilter = Prefilter(self.paths.cache)
         self.deadline: float | None = None
         self.problems: list[PluginProblem] = []
+        # By top: the latest look of this process, for those who need no newer one.
+        self.work_trees: dict[Path, WorkTree] = {}
         self._load_plugins = load_plugins
         self._tickets: dict[tuple[Path, str], TicketSystems] = {}
 

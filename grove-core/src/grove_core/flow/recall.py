@@ -74,7 +74,8 @@ def query_for_work(workspace: Workspace, ticket: Ticket | None) -> Query:
     files: tuple[str, ...] = ()
     top = gitinfo.find_top(workspace.root)
     if top is not None:
-        tree = gitinfo.read_work_tree(top, STATUS_SECONDS)
+        known = workspace.work_trees.get(top)
+        tree = known or gitinfo.read_work_tree(top, STATUS_SECONDS)
         history = gitinfo.read_branch_history(top, HISTORY_SECONDS)
         if tree is not None:
             touched = (*tree.changed, *tree.untracked, *history.files)

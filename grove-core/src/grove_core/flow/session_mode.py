@@ -47,24 +47,29 @@ def applies(workspace: Workspace, session: Session) -> bool:
     return active is not None and active.probe.per_session
 
 
-def take_baseline(workspace: Workspace, session: Session) -> Baseline:
+def take_baseline(
+    workspace: Workspace, session: Session, seconds: float = STATUS_SECONDS
+) -> Baseline:
     """Record the state of the work, to be measured against later.
 
     Args:
         workspace: The project.
         session: The session.
+        seconds: Time limit for git.
 
     Returns:
-        The baseline. Outside git it is the present end of the client's transcript.
+        The baseline. Outside git, and where git fails, it is the present end of the client's
+        transcript.
     """
     transcript_offset = _size(Path(session.transcript_path)) if session.transcript_path else 0
     excluded = own_paths(workspace)
     top = gitinfo.find_top(workspace.root)
-    tree = gitinfo.read_work_tree(top, STATUS_SECONDS) if top is not None else None
+    tree = gitinfo.read_work_tree(top, seconds) if top is not None else None
     if top is None or tree is None:
         return Baseline(
             taken_at=workspace.now, excluded=excluded, transcript_offset=transcript_offset
         )
+    workspace.work_trees[top] = tree
     paths = without(_prefixes(workspace.root, top, excluded), (*tree.changed, *tree.untracked))
     return Baseline(
         taken_at=workspace.now,

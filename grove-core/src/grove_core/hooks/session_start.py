@@ -6,6 +6,7 @@ from typing import Final
 
 from attrs import evolve
 
+from grove_core import gitinfo
 from grove_core.flow.gatekeeper import Change, move
 from grove_core.flow.lifecycle import (
     OpenSessions,
@@ -20,11 +21,13 @@ from grove_core.flow.surroundings import look_around
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import Answer, HookInput, StartSource
 from grove_core.model.gate import GateEvent, TicketDetected
-from grove_core.model.session import EventType, Session
+from grove_core.model.session import Baseline, EventType, Session
 from grove_core.tracing import event
 from grove_core.workspace import Workspace
 
 _MOST_NOTICES: Final = 5
+# Of the hook's time; the query has two more calls of git to make.
+_SHARE_FOR_GIT: Final = 0.08
 
 
 def handle(workspace: Workspace, call: HookInput) -> Answer:
@@ -80,7 +83,7 @@ def _open(workspace: Workspace, call: HookInput) -> Session:
     surroundings = look_around(workspace, fresh)
     baseline = None
     if (known is None or known.baseline is None) and surroundings.session_mode:
-        baseline = take_baseline(workspace, fresh)
+        baseline = _baseline(workspace, fresh)
 
     def change(stored: Session) -> Change:
         goes_on = call.source.continues or _is_same_start(stored, fresh)
@@ -112,6 +115,14 @@ def _open(workspace: Workspace, call: HookInput) -> Session:
         words=tickets.literals(),
     )
     return moved.session
+
+
+def _baseline(workspace: Workspace, session: Session) -> Baseline | None:
+    """Take the baseline if git is quick; else the first stop, which has more time, takes it."""
+    seconds = _SHARE_FOR_GIT * workspace.config.hooks.deadline_ms / 1000
+    baseline = take_baseline(workspace, session, seconds)
+    in_git = gitinfo.find_top(workspace.root) is not None
+    return None if in_git and baseline.head is None else baseline
 
 
 def _is_same_start(stored: Session, fresh: Session) -> bool:
