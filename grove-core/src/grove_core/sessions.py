@@ -200,7 +200,9 @@ class FileSessionStore:
                 dated = [
                     (entry.stat().st_mtime_ns, entry.name.removesuffix(_SUFFIX))
                     for entry in entries
-                    if entry.name.endswith(_SUFFIX) and not entry.name.startswith(".")
+                    if entry.name.endswith(_SUFFIX)
+                    and not entry.name.startswith(".")
+                    and entry.is_file()  # a pipe would keep whoever opens it waiting
                 ]
         except OSError:
             return ()

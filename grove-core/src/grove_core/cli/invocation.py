@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import rich_click as click
 from attrs import field, frozen
 
+from grove_core.cli.suggestions import session_ids
 from grove_core.clock import now_utc
 from grove_core.codec import to_jsonable
 from grove_core.errors import GroveError
@@ -145,6 +146,7 @@ def session_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--session-id",
         metavar="ID",
+        shell_complete=session_ids,
         help="The client's session; by default the one that runs this command.",
     )(function)
 
@@ -203,4 +205,4 @@ def _console() -> "Console":
     from rich.console import Console
 
     width = None if sys.stdout.isatty() else _PIPED_WIDTH
-    return Console(highlight=False, markup=False, width=width, soft_wrap=True)
+    return Console(highlight=False, markup=False, emoji=False, width=width, soft_wrap=True)

@@ -1,14 +1,13 @@
 """Showing learnings: what ``search``, ``list`` and ``show`` have in common."""
 
-import re
 from collections.abc import Callable
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import rich_click as click
 
 from grove_core.cli.invocation import counted
-from grove_core.clock import parse_instant
+from grove_core.cli.moments import read_moment
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.learning import Category, Learning, LearningStatus, Scope
 from grove_core.model.memory import Filters
@@ -17,9 +16,6 @@ from grove_core.retrieval.rules import overlaps
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-_DURATION: Final = re.compile(r"(\d+)\s*([smhdw])")
-_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def filter_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -91,7 +87,7 @@ def read_filters(now: datetime, narrowing: Narrowing, *, everything: bool = Fals
         scopes=frozenset(Scope(one) for one in narrowing["scopes"]),
         categories=frozenset(Category(one) for one in narrowing["categories"]),
         tags=frozenset(tag.lower().lstrip("#") for tag in narrowing["tags"]),
-        created_after=_read_since(since, now) if since else None,
+        created_after=read_moment(since, now, "--since") if since else None,
     )
 
 
@@ -107,19 +103,6 @@ def names_a_file(learning: Learning, narrowing: Narrowing) -> bool:
     """
     paths = narrowing["paths"]
     return not paths or any(overlaps(file, paths) for file in learning.context_files)
-
-
-def _read_since(text: str, now: datetime) -> datetime:
-    match = _DURATION.fullmatch(text.strip().lower())
-    try:
-        if match is not None:
-            return now - timedelta(**{_UNITS[match[2]]: int(match[1])})
-        return parse_instant(text)
-    except (ValueError, OverflowError):
-        raise click.BadParameter(
-            f"{text!r} is neither a duration such as 30d nor a date such as 2026-02-06",
-            param_hint="--since",
-        ) from None
 
 
 def document_of(found: FoundLearning, stats: LearningStats | None) -> dict[str, Any]:

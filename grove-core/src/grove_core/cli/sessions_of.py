@@ -6,7 +6,7 @@ from typing import Final
 from attrs import evolve
 
 from grove_core.cli.invocation import Invocation
-from grove_core.errors import SessionNotFoundError
+from grove_core.errors import CodecError, SessionNotFoundError
 from grove_core.flow.lifecycle import is_over
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
 from grove_core.model.session import Session
@@ -36,13 +36,24 @@ def find_session(invocation: Invocation, session_id: str | None) -> tuple[Invoca
     workspace = invocation.workspace
     environment = workspace.environment
     wanted = session_id or environment.get(SESSION_ID_VARIABLE) or environment.get(OWN_VARIABLE)
-    session = workspace.sessions.get(wanted) if wanted else _only_live_session(workspace)
+    session = _read(workspace, wanted) if wanted else _only_live_session(workspace)
     if session is None:
         raise SessionNotFoundError(f"there is no session {wanted}; {_known_sessions(workspace)}")
     if invocation.project_given or Path(session.project_root) == workspace.root:
         return invocation, session
     elsewhere = workspace.elsewhere(Path(session.project_root))
     return evolve(invocation, workspace=elsewhere), session
+
+
+def _read(workspace: Workspace, session_id: str) -> Session | None:
+    try:
+        return workspace.sessions.get(session_id)
+    except CodecError as error:
+        raise CodecError(
+            f"the state of session {session_id} cannot be read"
+            f" ({workspace.sessions.path(session_id)}: {error});"
+            " its next hook sets the file aside and begins anew"
+        ) from error
 
 
 def _only_live_session(workspace: Workspace) -> Session:

@@ -1,0 +1,74 @@
+"""Moments as people write and read them."""
+
+import re
+from datetime import datetime, timedelta
+from typing import Final
+
+import rich_click as click
+
+from grove_core.cli.invocation import counted
+from grove_core.clock import format_instant, parse_instant
+
+_DURATION: Final = re.compile(r"([0-9]+)\s*([smhdw])")
+_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_STEPS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+
+
+def read_moment(text: str, now: datetime, option: str) -> datetime:
+    """Read how long ago something was, or when.
+
+    Args:
+        text: A duration such as ``30d``, ``12h`` or ``2w``, or an ISO 8601 date or time.
+        now: The time, UTC.
+        option: The option's name, for the message.
+
+    Returns:
+        The moment, UTC.
+
+    Raises:
+        click.BadParameter: The text is neither.
+    """
+    match = _DURATION.fullmatch(text.strip().lower())
+    try:
+        if match is not None:
+            return now - timedelta(**{_UNITS[match[2]]: int(match[1])})
+        return parse_instant(text)
+    except (ValueError, OverflowError):
+        raise click.BadParameter(
+            f"{text!r} is neither a duration such as 30d, 12h or 2w nor a date such as 2026-02-06",
+            param_hint=option,
+        ) from None
+
+
+def local_time(instant: datetime) -> str:
+    """Write an instant in the time zone of this machine.
+
+    Args:
+        instant: An aware time.
+
+    Returns:
+        Text such as ``2026-02-06 11:00:05``.
+    """
+    try:
+        return instant.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    except (OSError, OverflowError, ValueError):
+        return format_instant(instant)  # at the ends of the calendar there is no local time
+
+
+def how_long_ago(instant: datetime, now: datetime) -> str:
+    """Say how long ago an instant was.
+
+    Args:
+        instant: The instant.
+        now: The time.
+
+    Returns:
+        Words such as ``3 hours ago``, in the largest unit that fits.
+    """
+    seconds = int((now - instant).total_seconds())
+    if seconds < 0:
+        return "in the future"
+    for size, unit in _STEPS:
+        if seconds >= size:
+            return f"{counted(seconds // size, unit)} ago"
+    return "just now"

@@ -1,0 +1,83 @@
+"""What the shell may complete a parameter with.
+
+Completion must never fail or speak: whatever goes wrong, nothing is suggested.
+"""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from grove_core.errors import GroveError
+
+if TYPE_CHECKING:
+    import click
+    from click.shell_completion import CompletionItem
+
+    from grove_core.workspace import Workspace
+
+_MOST: Final = 200
+_LONGEST_HELP: Final = 60
+
+
+def session_ids(
+    ctx: "click.Context", _: "click.Parameter", incomplete: str
+) -> "list[CompletionItem]":
+    """Suggest the project's sessions, the one written last first."""
+    try:
+        from grove_core.cli.sessions_of import sessions_here
+
+        found = sessions_here(_workspace(ctx))
+    except (GroveError, OSError):
+        return []
+    return _items(((one.id, f"gate {one.gate.status.value}") for one in found), incomplete)
+
+
+def learning_ids(
+    ctx: "click.Context", _: "click.Parameter", incomplete: str
+) -> "list[CompletionItem]":
+    """Suggest the ids of learnings that can be listed, with their summaries."""
+    try:
+        found = list(_workspace(ctx).library.iterate())
+    except (GroveError, OSError):
+        return []
+    learnings = (one.hit.learning for one in reversed(found))
+    return _items(((one.id, one.summary) for one in learnings), incomplete)
+
+
+def config_keys(
+    ctx: "click.Context", _: "click.Parameter", incomplete: str
+) -> "list[CompletionItem]":
+    """Suggest the keys of the configuration, those of plugins included."""
+    try:
+        from grove_core.cli.settings import effective_settings
+
+        found = effective_settings(_workspace(ctx))
+    except (GroveError, OSError):
+        return []
+    return _items(((one.key, one.help) for one in found), incomplete)
+
+
+def _workspace(ctx: "click.Context") -> "Workspace":
+    from grove_core.clock import now_utc
+    from grove_core.workspace import Workspace
+
+    start: Path | None = None
+    enabled = True
+    place: click.Context | None = ctx
+    while place is not None:
+        start = start or place.params.get("project")
+        enabled = enabled and place.params.get("plugins", True)
+        place = place.parent
+    return Workspace((start or Path.cwd()).absolute(), os.environ, now_utc(), load_plugins=enabled)
+
+
+def _items(found: Iterable[tuple[str, str]], incomplete: str) -> "list[CompletionItem]":
+    from click.shell_completion import CompletionItem
+
+    items: list[CompletionItem] = []
+    for value, words in found:
+        if value.startswith(incomplete) and value.isprintable():
+            short = " ".join(words.split())[:_LONGEST_HELP]
+            items.append(CompletionItem(value, help=short or None))
+    return items[:_MOST]
