@@ -401,3 +401,18 @@ def test_loading_stays_light(tmp_path):
     )
     loaded = set(result.stdout.split())
     assert not loaded & {"tomllib", "cattrs", "rich", "logging", "difflib", "subprocess", "json"}
+
+
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        ("# nothing\n\n[gate]\n  # session = 1\n[gate.auto_skip]\n", 0),
+        ("[gate]\n[gate]\n", 1),
+        ("[nowhere]\n", 1),
+        ("[gate\n", 1),
+        ("[gate]\nsession = 7\n", 1),
+    ],
+    ids=["comments and known tables", "a table twice", "an unknown table", "no TOML", "a value"],
+)
+def test_a_file_that_sets_nothing_is_known_without_a_parser(world, text, problems):
+    assert len(world.load(user=text).problems) == problems

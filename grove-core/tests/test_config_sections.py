@@ -6,14 +6,9 @@ import tomllib
 import pytest
 from attrs import field, frozen
 
-from grove_core.config import (
-    Config,
-    Source,
-    config_keys,
-    load_config,
-    render_default_config,
-    validate_plugin_section,
-)
+from grove_core.config import Config, Source, config_keys, load_config
+from grove_core.config.plugin_section import validate_plugin_section
+from grove_core.config.template import render_default_config
 
 
 def test_fresh_file_says_nothing(tmp_path):

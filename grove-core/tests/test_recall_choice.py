@@ -7,8 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from attrs import evolve
 
-from grove_core.flow import recall as module
-from grove_core.flow.recall import query_for_work, recall, remember, repeat
+from grove_core.flow import recall as recall_module
+from grove_core.flow import work_query
+from grove_core.flow.recall import recall, remember, repeat
+from grove_core.flow.work_query import query_for_work
 from grove_core.model.events import Surfaced
 from grove_core.model.learning import Category, Learning, LearningStatus, Scope
 from grove_core.model.memory import Detection, Query
@@ -34,9 +36,9 @@ def own_settings_only(tmp_path, monkeypatch):
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setattr(module, "STATUS_SECONDS", 30.0)
-    monkeypatch.setattr(module, "HISTORY_SECONDS", 30.0)
-    monkeypatch.setattr(module, "SEARCH_SECONDS", 30.0)
+    monkeypatch.setattr(work_query, "STATUS_SECONDS", 30.0)
+    monkeypatch.setattr(work_query, "HISTORY_SECONDS", 30.0)
+    monkeypatch.setattr(recall_module, "SEARCH_SECONDS", 30.0)
 
 
 @pytest.fixture

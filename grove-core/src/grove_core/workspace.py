@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from grove_core import __version__
-from grove_core.config import LoadedConfig, load_config, validate_plugin_section
+from grove_core.config import LoadedConfig, load_config
 from grove_core.config.schema import Config, gate_policy
 from grove_core.diagnostics import Diagnostics
 from grove_core.errors import CodecError, StorageError
@@ -22,7 +22,6 @@ from grove_core.plugins.report import PluginProblem
 from grove_core.plugins.selection import PluginSettings, read_allow_list
 from grove_core.prefilter import Prefilter
 from grove_core.sessions import FileSessionStore
-from grove_core.ticketing import TicketSystems
 
 if TYPE_CHECKING:
     # Imported by those who come to need them: many hooks log and count nothing.
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from grove_core.model.events import StatsEvent
     from grove_core.model.statistics import AggregateStats
     from grove_core.stats.log import EventLog, LogContent
+    from grove_core.ticketing import TicketSystems
 
 _CONFIGURED_BACKEND: Final = "config"
 _MOST_LINES: Final = 10
@@ -191,7 +191,7 @@ class Workspace:
             session_id=session_id,
         )
 
-    def tickets(self, cwd: Path | None = None, session_id: str = "") -> TicketSystems:
+    def tickets(self, cwd: Path | None = None, session_id: str = "") -> "TicketSystems":
         """Look at the project's ticket systems, once from each place.
 
         Args:
@@ -207,7 +207,9 @@ class Workspace:
             self._tickets[key] = self._ticket_systems(context)
         return self._tickets[key]
 
-    def _ticket_systems(self, context: ProjectContext) -> TicketSystems:
+    def _ticket_systems(self, context: ProjectContext) -> "TicketSystems":
+        from grove_core.ticketing import TicketSystems
+
         probes = self.plugins.ticket_probes()
         classes = {one.value.name: one.value.settings for one in probes}
         return TicketSystems(
@@ -284,6 +286,8 @@ class Workspace:
         for name, settings_class in classes.items():
             if settings_class is None:
                 continue
+            from grove_core.config.plugin_section import validate_plugin_section
+
             section = self.loaded_config.plugin_sections.get(f"{family}.{name}", {})
             settings[name], problems = validate_plugin_section(section, settings_class)
             for problem in problems:

@@ -14,8 +14,8 @@ from grove_core.config import (
     Origin,
     Source,
     config_keys,
-    validate_plugin_section,
 )
+from grove_core.config.plugin_section import validate_plugin_section
 from grove_core.config.schema import setting_of
 from grove_core.config.values import printable
 from grove_core.errors import ConfigError

@@ -1,7 +1,6 @@
 """The configuration: declared in ``schema``, read by ``load``."""
 
 from grove_core.config.load import ConfigProblem, LoadedConfig, Origin, Source, load_config
-from grove_core.config.plugin_section import validate_plugin_section
 from grove_core.config.schema import (
     SESSION_END_DEADLINE_MS,
     Config,
@@ -14,7 +13,6 @@ from grove_core.config.schema import (
     config_keys,
     gate_policy,
 )
-from grove_core.config.template import render_default_config
 from grove_core.retrieval.strategy import RetrievalStrategy
 
 __all__ = [
@@ -34,6 +32,4 @@ __all__ = [
     "config_keys",
     "gate_policy",
     "load_config",
-    "render_default_config",
-    "validate_plugin_section",
 ]

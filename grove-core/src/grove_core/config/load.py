@@ -205,23 +205,33 @@ def _parse_file(path: Path) -> dict[str, Any]:
 
 
 def _parse_toml(content: bytes) -> dict[str, Any]:
-    if all(not line or line.startswith(b"#") for line in content.splitlines()):
-        return {}  # as `grove init` writes it: not worth importing a parser
-    import tomllib
-
     try:
-        return tomllib.loads(content.decode("utf-8-sig"))
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ValueProblem(f"is not UTF-8 (at line {line})") from error
+    if _sets_nothing(text):
+        return {}
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        text = str(error)
-        if "at line" not in text:
+        message = str(error)
+        if "at line" not in message:
             last_line = content.rstrip().count(b"\n") + 1
-            text = f"{text} (at line {last_line})"
-        raise ValueProblem(f"is not valid TOML: {printable(text)}") from error
+            message = f"{message} (at line {last_line})"
+        raise ValueProblem(f"is not valid TOML: {printable(message)}") from error
     except (RecursionError, ValueError) as error:
         raise ValueProblem("is not valid TOML: nested too deeply, or a number too long") from error
+
+
+def _sets_nothing(text: str) -> bool:
+    """Tell a file as `grove init` writes it: not worth importing a parser in every hook."""
+    lines = (line.strip() for line in text.split("\n"))
+    headers = [line for line in lines if line and not line.startswith("#")]
+    known = {f"[{name}]" for name in _section_names()}
+    return len(set(headers)) == len(headers) and known.issuperset(headers)
 
 
 def _take_table(layer: _Layer, table: Mapping[str, Any], prefix: str, origin: Origin) -> None:

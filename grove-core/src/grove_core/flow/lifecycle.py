@@ -10,7 +10,6 @@ from attrs import evolve
 
 from grove_core import files
 from grove_core.errors import StorageError
-from grove_core.flow.messages import name_of
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import HookInput
 from grove_core.identifiers import is_session_id
@@ -189,6 +188,8 @@ def debt_notice(session: Session) -> str:
         tickets += broken.tickets
     if not owes and not session.gate.broken_cycles:
         return ""
+    from grove_core.flow.messages import name_of
+
     what = ", ".join(name_of(ticket) for ticket in tickets) or "its changes"
     return (
         f"grove: session {session.id} ended without the reflection it owed ({what}); if you know"

@@ -5,16 +5,12 @@ from typing import TYPE_CHECKING, Final
 
 from attrs import evolve, frozen
 
-from grove_core import gitinfo
 from grove_core.flow.gatekeeper import Change, move
-from grove_core.flow.own_files import own_paths, relative
-from grove_core.gitstatus import without
 from grove_core.injection import Injection, render
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.learning import LearningStatus
 from grove_core.model.memory import Filters, Hit, Query
 from grove_core.model.session import EventType, InjectedLearning, Session, TraceEvent
-from grove_core.model.ticket import Ticket
 from grove_core.model.value import Value
 from grove_core.plugins.descriptors import Area
 from grove_core.retrieval.ranking import (
@@ -33,14 +29,7 @@ if TYPE_CHECKING:
 
 VIA_START: Final = "start"
 VIA_PROMPT: Final = "prompt"
-STATUS_SECONDS: Final = 0.15
-HISTORY_SECONDS: Final = 0.1
 SEARCH_SECONDS: Final = 1.0
-# What branches are called whatever the work on them is about.
-_EMPTY_BRANCH_WORDS: Final = frozenset(
-    {"main", "master", "trunk", "develop", "dev", "release", "hotfix"}
-    | {"feature", "feat", "fix", "bug", "bugfix", "chore", "docs", "refactor", "test"}
-)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -58,37 +47,6 @@ class Recall(Value):
     learnings: tuple[InjectedLearning, ...]
     trace: tuple[TraceEvent, ...]
     events: "tuple[tuple[Surfaced, bool], ...]"
-
-
-def query_for_work(workspace: Workspace, ticket: Ticket | None) -> Query:
-    """Describe the work at hand: ticket, branch, changed files, recent commits, plugins' words.
-
-    Args:
-        workspace: The project.
-        ticket: The ticket in progress, if one is known.
-
-    Returns:
-        A query; empty when nothing is known.
-    """
-    words = sorted(workspace.plugins.query_terms(workspace.context(), ticket))
-    files: tuple[str, ...] = ()
-    top = gitinfo.find_top(workspace.root)
-    if top is not None:
-        known = workspace.work_trees.get(top)
-        tree = known or gitinfo.read_work_tree(top, STATUS_SECONDS)
-        history = gitinfo.read_branch_history(top, HISTORY_SECONDS)
-        if tree is not None:
-            touched = (*tree.changed, *tree.untracked, *history.files)
-            files = without(own_paths(workspace), relative(workspace.root, top, touched))
-            words += [*_branch_words(tree.branch), *history.subjects]
-    return Query(
-        text=" ".join(words),
-        ticket_id=ticket.ticket_id or "" if ticket else "",
-        ticket_title=ticket.title if ticket else "",
-        ticket_description=ticket.description if ticket else "",
-        tags=tuple(label.lower() for label in ticket.labels) if ticket else (),
-        files=files,
-    )
 
 
 def recall(
@@ -239,8 +197,3 @@ def remember(workspace: Workspace, session: Session, shown: Recall) -> str:
         workspace.log_events(events, personal=personal)
     # Another hook of the same start or prompt may have shown all of it meanwhile.
     return shown.injection.text if added else ""
-
-
-def _branch_words(branch: str) -> list[str]:
-    words = branch.replace("/", " ").replace("-", " ").replace("_", " ").split()
-    return [word for word in words if word.lower() not in _EMPTY_BRANCH_WORDS]

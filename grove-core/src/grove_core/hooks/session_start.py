@@ -15,9 +15,10 @@ from grove_core.flow.lifecycle import (
     settle_dead_sessions,
 )
 from grove_core.flow.messages import pending_notice
-from grove_core.flow.recall import VIA_START, query_for_work, recall, remember, repeat
+from grove_core.flow.recall import VIA_START, recall, remember, repeat
 from grove_core.flow.session_mode import take_baseline
 from grove_core.flow.surroundings import look_around
+from grove_core.flow.work_query import query_for_work
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import Answer, HookInput, StartSource
 from grove_core.model.gate import GateEvent, TicketDetected

@@ -1,0 +1,54 @@
+"""Describing the work at hand, to find the learnings that fit it."""
+
+from typing import Final
+
+from grove_core import gitinfo
+from grove_core.flow.own_files import own_paths, relative
+from grove_core.gitstatus import without
+from grove_core.model.memory import Query
+from grove_core.model.ticket import Ticket
+from grove_core.workspace import Workspace
+
+STATUS_SECONDS: Final = 0.15
+HISTORY_SECONDS: Final = 0.1
+# What branches are called whatever the work on them is about.
+_EMPTY_BRANCH_WORDS: Final = frozenset(
+    {"main", "master", "trunk", "develop", "dev", "release", "hotfix"}
+    | {"feature", "feat", "fix", "bug", "bugfix", "chore", "docs", "refactor", "test"}
+)
+
+
+def query_for_work(workspace: Workspace, ticket: Ticket | None) -> Query:
+    """Describe the work at hand: ticket, branch, changed files, recent commits, plugins' words.
+
+    Args:
+        workspace: The project.
+        ticket: The ticket in progress, if one is known.
+
+    Returns:
+        A query; empty when nothing is known.
+    """
+    words = sorted(workspace.plugins.query_terms(workspace.context(), ticket))
+    files: tuple[str, ...] = ()
+    top = gitinfo.find_top(workspace.root)
+    if top is not None:
+        known = workspace.work_trees.get(top)
+        tree = known or gitinfo.read_work_tree(top, STATUS_SECONDS)
+        history = gitinfo.read_branch_history(top, HISTORY_SECONDS)
+        if tree is not None:
+            touched = (*tree.changed, *tree.untracked, *history.files)
+            files = without(own_paths(workspace), relative(workspace.root, top, touched))
+            words += [*_branch_words(tree.branch), *history.subjects]
+    return Query(
+        text=" ".join(words),
+        ticket_id=ticket.ticket_id or "" if ticket else "",
+        ticket_title=ticket.title if ticket else "",
+        ticket_description=ticket.description if ticket else "",
+        tags=tuple(label.lower() for label in ticket.labels) if ticket else (),
+        files=files,
+    )
+
+
+def _branch_words(branch: str) -> list[str]:
+    words = branch.replace("/", " ").replace("-", " ").replace("_", " ").split()
+    return [word for word in words if word.lower() not in _EMPTY_BRANCH_WORDS]
