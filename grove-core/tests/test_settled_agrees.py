@@ -152,7 +152,9 @@ def shown(*outcomes):
 def edit(lines):
     def change(place):
         (place.project / "kept.txt").write_text("one\n" + "more\n" * lines)
-        os.utime(place.project / "kept.txt", (1_000_000_000, 1_000_000_000))  # it is part of the key
+        os.utime(
+            place.project / "kept.txt", (1_000_000_000, 1_000_000_000)
+        )  # it is part of the key
 
     return change
 
@@ -209,6 +211,13 @@ SHORT = {
         end(),
     ),
     "the end in session mode": ("changes", state(injected=shown("pending")), end()),
+    "the end with a small change": ("changes", measured(3), end()),
+    "the end with a change of one line": ("changes", measured(1), end()),
+    "the end with a change that is too large to be small": (
+        "changes",
+        state(measurement={"key": "1-0", "lines": 70, "small": False}),
+        end(),
+    ),
     "the end without a reason": ("changes", state(), end("")),
 }
 FULL = {
@@ -225,7 +234,6 @@ FULL = {
     "a state that lacks a field": ("tickets", lambda place: place.state.write_text(json.dumps({key: value for key, value in place.document().items() if key != "intents"})), stop()),
     "no JSON": ("tickets", lambda place: place.state.write_text("{"), stop()),
     "the end with a debt": ("tickets", state(gate={"status": "pending"}), end()),
-    "the end with a counted change": ("changes", measured(3), end()),
     "the end after a breaker": ("tickets", state(gate={"broken_cycles": [{"tickets": [], "broken_at": "2026-02-06T10:00:00Z", "blocks": 3}]}), end()),
     "the end after a recovery": ("tickets", state(recovered_from="somewhere"), end()),
     "the end for a reason of several lines": ("tickets", state(), end("a\nb")),

@@ -56,25 +56,21 @@ def is_measured(document: "Document") -> bool:
     return session_mode and document["gate"]["status"] in _MEASURED
 
 
-def harmless_lines(document: "Document", *, key: str, head: str, clean: bool) -> int | None:
+def harmless_lines(document: "Document", key: str) -> int | None:
     """Tell how much has changed since the baseline where that is known and lets a stop through.
 
     Args:
         document: A settled session of session mode.
         key: The digest of the work tree's state.
-        head: Commit id of HEAD.
-        clean: Whether git names no changed path.
 
     Returns:
         Changed lines, or ``None`` when they must be counted or the gate must judge them.
     """
-    baseline, measurement = document["baseline"], document["measurement"]
-    if measurement is not None and measurement["key"] == key:
-        lines: int | None = measurement["lines"]
-        return lines if lines == 0 or measurement["small"] else None
-    if clean and baseline["head"] == head and not baseline["dirty"]:
-        return 0
-    return None
+    measurement = document["measurement"]
+    if measurement is None or measurement["key"] != key:
+        return None
+    lines: int | None = measurement["lines"]
+    return lines if lines == 0 or measurement["small"] else None
 
 
 def stopped(
@@ -114,18 +110,43 @@ def may_end(document: "Document") -> bool:
         document: A settled session.
 
     Returns:
-        Whether no debt is to be named later, no small change is to be logged as skipped, and no
-        plugin is to be told.
+        Whether no debt is to be named later and no plugin is to be told.
     """
-    measurement = document["measurement"]
-    changed = measurement is not None and measurement["lines"] != 0
     told = document["gate"]["status"] == "active" and document["surroundings"]["observed"]
     owed = document["recovered_from"] is not None or document["gate"]["broken_cycles"]
-    return not (changed or told or owed)
+    return not (told or owed)
 
 
-def ended(document: "Document", *, now: str, reason: str) -> "tuple[Document, list[Document]]":
-    """End a session.
+def unlogged_small_change(document: "Document") -> int | None:
+    """Tell how large a small change is that the end of the session logs as skipped.
+
+    Args:
+        document: A settled session.
+
+    Returns:
+        Changed lines, or ``None`` when there is none.
+    """
+    measurement = document["measurement"]
+    if document["baseline"] is None or measurement is None or not measurement["small"]:
+        return None
+    lines: int = measurement["lines"]
+    return lines if document["gate"]["status"] in _MEASURED else None
+
+
+def reason_of_skip(lines: int) -> str:
+    """Say why a small change is skipped.
+
+    Args:
+        lines: Changed lines.
+
+    Returns:
+        Words for the log and the trace.
+    """
+    return f"small change of {lines} line{'' if lines == 1 else 's'}"
+
+
+def ended(document: "Document", *, now: str, reason: str) -> "Document":
+    """End a session: what was shown and not used is dismissed, and a small change is skipped.
 
     Args:
         document: A settled session that may end so.
@@ -133,16 +154,16 @@ def ended(document: "Document", *, now: str, reason: str) -> "tuple[Document, li
         reason: The client's reason.
 
     Returns:
-        The session afterwards, and the learnings that count as dismissed now.
+        The session afterwards.
     """
-    dismissed = [one for one in document["injected"] if one["outcome"] == "pending"]
-    notes: list[tuple[str, dict[str, str]]] = []
-    if dismissed:
-        notes.append(
-            ("learning_dismissed", {"learnings": " ".join(one["learning_id"] for one in dismissed)})
-        )
-    notes.append(("session_end", {"reason": reason}))
-    gate = document["gate"]
+    gate, notes = document["gate"], [*_dismissal(document), ("session_end", {"reason": reason})]
+    lines = unlogged_small_change(document)
+    if lines is not None:
+        why = {"reason": reason_of_skip(lines), "decider": "auto"}
+        skip = {**why, "timestamp": now, "lines_changed": lines}
+        memory = {**gate["session_mode"], "lines_at_last_cycle": 0}
+        gate = {**gate, "skip": skip, "session_mode": memory}
+        notes.append(("skip", why))
     if gate["status"] == "active":
         gate = {**gate, "status": "idle"}
         notes.append(("gate_status_changed", {"from": "active", "to": "idle"}))
@@ -159,7 +180,24 @@ def ended(document: "Document", *, now: str, reason: str) -> "tuple[Document, li
         "baseline": None,
         "measurement": None,
     }
-    return _traced(after, *notes), dismissed
+    return _traced(after, *notes)
+
+
+def dismissed(document: "Document") -> "list[Document]":
+    """List what was shown and not used.
+
+    Args:
+        document: A session that has not ended yet.
+
+    Returns:
+        The learnings.
+    """
+    return [one for one in document["injected"] if one["outcome"] == "pending"]
+
+
+def _dismissal(document: "Document") -> list[tuple[str, dict[str, str]]]:
+    ids = " ".join(one["learning_id"] for one in dismissed(document))
+    return [("learning_dismissed", {"learnings": ids})] if ids else []
 
 
 def _traced(document: "Document", *notes: tuple[str, dict[str, str]]) -> "Document":

@@ -80,6 +80,23 @@ def take_baseline(
     )
 
 
+def first_measurement(workspace: Workspace, baseline: Baseline) -> Measurement | None:
+    """Say what the next stop would measure if nothing changed, so that it need not measure.
+
+    Args:
+        workspace: The project.
+        baseline: The baseline that was just taken.
+
+    Returns:
+        No change, in the state that git has just told; ``None`` where it told none.
+    """
+    top = gitinfo.find_top(workspace.root)
+    tree = workspace.work_trees.get(top) if top is not None else None
+    if top is None or tree is None:
+        return None
+    return Measurement(key=_key(workspace, top, tree, baseline), lines=0)
+
+
 def renew_baseline(workspace: Workspace, session: Session) -> Session:
     """Take the baseline anew where a session has one.
 
@@ -93,9 +110,10 @@ def renew_baseline(workspace: Workspace, session: Session) -> Session:
     if session.baseline is None:
         return session
     baseline = take_baseline(workspace, session)
+    measurement = first_measurement(workspace, baseline)
     return workspace.sessions.update(
         session.id,
-        lambda stored: evolve(stored or session, baseline=baseline, measurement=None),
+        lambda stored: evolve(stored or session, baseline=baseline, measurement=measurement),
     )
 
 
@@ -127,16 +145,21 @@ def measure(
     tree = gitinfo.read_work_tree(top, STATUS_SECONDS)
     if tree is None:
         return _not_measured(workspace, session)
-    prefixes = _prefixes(workspace.root, top, baseline.excluded)
-    key = state_key(os.fspath(top), tree.head, without(prefixes, (*tree.changed, *tree.untracked)))
+    key = _key(workspace, top, tree, baseline)
     if session.measurement is not None and session.measurement.key == key:
-        return SessionChange(lines=session.measurement.lines), session.measurement
-    lines = _count(top, tree, baseline, prefixes)
-    if lines is None:
-        return _not_measured(workspace, session)
-    return SessionChange(lines=lines), Measurement(
-        key=key, lines=lines, small=passes_as_small(lines, workspace.policy)
-    )
+        lines = session.measurement.lines
+    else:
+        lines = _count(top, tree, baseline, _prefixes(workspace.root, top, baseline.excluded))
+        if lines is None:
+            return _not_measured(workspace, session)
+    small = passes_as_small(lines, workspace.policy)
+    return SessionChange(lines=lines), Measurement(key=key, lines=lines, small=small)
+
+
+def _key(workspace: Workspace, top: Path, tree: gitinfo.WorkTree, baseline: Baseline) -> str:
+    prefixes = _prefixes(workspace.root, top, baseline.excluded)
+    paths = without(prefixes, (*tree.changed, *tree.untracked))
+    return state_key(os.fspath(top), tree.head, paths)
 
 
 def _not_measured(workspace: Workspace, session: Session) -> tuple[None, None]:

@@ -19,6 +19,7 @@ from grove_core.model.gate import (
     Verdict,
 )
 from grove_core.model.reflection import SkipDecider, SkipDecision
+from grove_core.settled import reason_of_skip
 
 _SETTLED: Final = (GateStatus.IDLE, GateStatus.REFLECTED, GateStatus.SKIPPED)
 
@@ -77,7 +78,7 @@ def skip_automatically(
 ) -> tuple[Gate, Decision]:
     """Skip a small change on grove's own account."""
     skip = SkipDecision(
-        reason=f"small change of {lines} line{'' if lines == 1 else 's'}",
+        reason=reason_of_skip(lines or 0),
         decider=SkipDecider.AUTO,
         timestamp=now,
         lines_changed=lines,

@@ -98,10 +98,15 @@ def _is_settled(event: str, data: bytes) -> bool:
         return False
     from grove_core.hooks.settled import settle
 
-    return settle(event, data, _home(), session_id.decode("ascii"))
+    return settle(event, data, home(), session_id.decode("ascii"))
 
 
-def _home() -> str:
+def home() -> str:
+    """Tell where grove's own directory is, without a look at anything.
+
+    Returns:
+        The path; ``paths.grove_home`` is strict about it and says what is wrong.
+    """
     return os.path.expanduser(os.environ.get("GROVE_HOME") or "~/.grove")
 
 
@@ -109,7 +114,7 @@ def _session_lines(data: bytes) -> list[bytes] | None:
     session_id = _session_id(data)
     if not session_id:
         return None
-    path = os.path.join(os.fsencode(_home()), b"cache/fast", session_id)
+    path = os.path.join(os.fsencode(home()), b"cache/fast", session_id)
     try:
         descriptor = os.open(path, os.O_RDONLY)
         try:

@@ -16,7 +16,7 @@ from grove_core.flow.lifecycle import (
 )
 from grove_core.flow.messages import pending_notice
 from grove_core.flow.recall import VIA_START, recall, remember, repeat
-from grove_core.flow.session_mode import take_baseline
+from grove_core.flow.session_mode import first_measurement, take_baseline
 from grove_core.flow.surroundings import look_around
 from grove_core.flow.work_query import query_for_work
 from grove_core.hosts import claude_code
@@ -95,7 +95,10 @@ def _open(workspace: Workspace, call: HookInput) -> Session:
             transcript_path=call.transcript_path or stored.transcript_path,
             ticket_system=active.probe.name if active is not None else None,
         )
-        resumed = evolve(resumed, baseline=resumed.baseline or baseline, surroundings=surroundings)
+        resumed = evolve(resumed, surroundings=surroundings)
+        if resumed.baseline is None and baseline is not None:
+            unchanged = first_measurement(workspace, baseline)
+            resumed = evolve(resumed, baseline=baseline, measurement=unchanged)
         events: list[GateEvent] = [TicketDetected(ticket=ticket)] if ticket is not None else []
         start = event(
             EventType.SESSION_START,

@@ -93,48 +93,57 @@ def _end(path: str, home: str, payload: PlainPayload) -> "Callable[[], None] | N
         stored = _read(path)
         if not _is_known(stored, home) or not settled.may_end(stored):
             return None
-        after, dismissed = settled.ended(stored, now=_now(), reason=reason)
-        _write(path, after)
-    return lambda: _follow(after, dismissed, home)
+        now = _now()
+        _write(path, settled.ended(stored, now=now, reason=reason))
+    return lambda: _follow(stored, now, home)
 
 
-def _follow(session: "Document", dismissed: "list[Document]", home: str) -> None:
-    """Log what was dismissed, and forget what only a live session needs."""
-    surroundings = session["surroundings"]
-    root = session["project_root"]
-    personal = os.path.join(home, "personal-stats.log")
-    _log(personal, [one for one in dismissed if one["personal"]], session, home, inside=None)
+def _follow(before: "Document", now: str, home: str) -> None:
+    """Log what the end of a session means, and forget what only a live session needs."""
+    surroundings, root = before["surroundings"], before["project_root"]
+    shown = settled.dismissed(before)
     if surroundings["initialised"]:
-        log = os.path.join(root, ".grove", "stats.log")
-        _log(log, [one for one in dismissed if not one["personal"]], session, home, inside=root)
+        lines = _skip(before, now) + _dismissals(before, now, shown, personal=False)
+        _log(os.path.join(root, ".grove", "stats.log"), lines, home, inside=root)
+    lines = _dismissals(before, now, shown, personal=True)
+    _log(os.path.join(home, "personal-stats.log"), lines, home, inside=None)
     cache = os.path.join(home, "cache")
     for derived in (
-        os.path.join(cache, "fast", session["id"]),
-        os.path.join(cache, surroundings["project_key"], "open-sessions", session["id"]),
+        os.path.join(cache, "fast", before["id"]),
+        os.path.join(cache, surroundings["project_key"], "open-sessions", before["id"]),
     ):
         with suppress(OSError):
             os.unlink(derived)
 
 
-def _log(
-    path: str, learnings: "list[Document]", session: "Document", home: str, *, inside: str | None
-) -> None:
-    lines = [
-        {
-            "v": 1,
-            "ts": session["updated_at"],
-            "event": "dismissed",
-            "grove": __version__,
-            "learning_id": one["learning_id"],
-            "session_id": session["id"],
-        }
-        for one in learnings
-    ]
+def _skip(session: "Document", now: str) -> str:
+    changed = settled.unlogged_small_change(session)
+    if changed is None:
+        return ""
+    reason = settled.reason_of_skip(changed)
+    details = {"reason": reason, "decider": "auto", "lines_changed": changed}
+    return _event("skip", now, {"session_id": session["id"], **details})
+
+
+def _dismissals(session: "Document", now: str, shown: "list[Document]", *, personal: bool) -> str:
+    return "".join(
+        _event("dismissed", now, {"learning_id": one["learning_id"], "session_id": session["id"]})
+        for one in shown
+        if one["personal"] is personal
+    )
+
+
+def _event(name: str, now: str, fields: "Document") -> str:
+    """A line of the event log, as ``codec.events`` writes it."""
+    line = {"v": 1, "ts": now, "event": name, "grove": __version__, **fields}
+    return json.dumps(line, separators=(",", ":")) + "\n"
+
+
+def _log(path: str, lines: str, home: str, *, inside: str | None) -> None:
     if not lines:
         return
-    text = "".join(f"{json.dumps(line, separators=(',', ':'))}\n" for line in lines)
     try:
-        files.append_text(path, text, inside=inside)
+        files.append_text(path, lines, inside=inside)
     except StorageError as error:
         from pathlib import Path
 
@@ -165,7 +174,7 @@ def _measure(session: "Document") -> tuple[str, int] | None:
     head, _, changed, untracked = status
     paths = without(seen_from_top(root, top, baseline["excluded"]), (*changed, *untracked))
     key = state_key(top, head, paths)
-    lines = settled.harmless_lines(session, key=key, head=head, clean=not paths)
+    lines = settled.harmless_lines(session, key)
     return None if lines is None else (key, lines)
 
 

@@ -9,7 +9,7 @@ from grove_core.flow.closing import JudgedClose, judge, resolve
 from grove_core.flow.gatekeeper import Change, Moved, move
 from grove_core.flow.lifecycle import new_session
 from grove_core.flow.messages import block_reason
-from grove_core.flow.session_mode import measure, take_baseline
+from grove_core.flow.session_mode import first_measurement, measure, take_baseline
 from grove_core.flow.surroundings import look_around
 from grove_core.gate.stop_count import count_stop
 from grove_core.gate.stopping import SUBAGENT
@@ -103,6 +103,7 @@ def _gather(workspace: Workspace, call: HookInput, session: Session) -> _Evidenc
         if baseline is None:
             # grove was set up in mid-session: what counts is what comes from now on.
             baseline = take_baseline(workspace, session)
+            measurement = first_measurement(workspace, baseline)
         else:
             change, measurement = measure(workspace, session)
     return _Evidence(
