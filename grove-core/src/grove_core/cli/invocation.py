@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import rich_click as click
 from attrs import field, frozen
 
+from grove_core.cli.options import PLUGINS_KEY, PROJECT_KEY, note_project, project_option
 from grove_core.cli.suggestions import session_ids
 from grove_core.clock import now_utc
 from grove_core.codec import to_jsonable
@@ -21,8 +22,6 @@ from grove_core.workspace import Workspace
 if TYPE_CHECKING:
     from rich.console import Console
 
-PLUGINS_KEY: Final = "grove_core.plugins"
-PROJECT_KEY: Final = "grove_core.project"
 _PIPED_WIDTH: Final = 200
 
 
@@ -105,27 +104,6 @@ def grove_command(
         ctx.exit(result.exit_code)
 
     return update_wrapper(callback, function)
-
-
-def project_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--project`` to a command or a group."""
-    return click.option(
-        "-C",
-        "--project",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="Work in this directory's project.",
-    )(function)
-
-
-def note_project(ctx: click.Context, project: Path | None) -> None:
-    """Remember what ``--project`` says; of several the one next to the command's name holds.
-
-    Args:
-        ctx: The context of a group or a command.
-        project: The directory, if one is named.
-    """
-    if project is not None:
-        ctx.meta[PROJECT_KEY] = project
 
 
 def counted(number: int, noun: str) -> str:

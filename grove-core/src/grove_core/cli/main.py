@@ -3,29 +3,20 @@
 import os
 import sys
 from difflib import get_close_matches
-from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import rich_click as click
 
-from grove_core.cli.invocation import (
-    PLUGINS_KEY,
-    name_problems,
-    note_project,
-    project_option,
-)
-from grove_core.clock import now_utc
-from grove_core.errors import GroveError, PluginError
-from grove_core.plugins.report import describe_error
-from grove_core.workspace import Workspace
+from grove_core.cli.options import PLUGINS_KEY, note_project, project_option
+from grove_core.hooks.fast import home
+from grove_core.plugins.offered_commands import none_is_offered
 
 if TYPE_CHECKING:
     from grove_core.plugins.descriptors import CommandSpec
     from grove_core.plugins.facade import Provided
 
-_WORKSPACE_KEY: Final = "grove_core.workspace_of_commands"
 _STDOUT_CLOSED: Final = "standard output is closed; send it to /dev/null to see nothing"
 
 # Help lines stand here so that `grove --help` imports no command.
@@ -42,6 +33,13 @@ COMMANDS: Final = {
     "tickets": "Show the ticket systems, or what a command would close.",
     "backends": "Show the memory backends and their health.",
     "plugins": "Show the installed plugins and what became of them.",
+    "sessions": "List the sessions grove knows.",
+    "trace": "Show what happened in a session.",
+    "debug": "Show everything grove knows of a session, or set its gate.",
+    "clean": "Delete the state of old sessions.",
+    "config": "Show the settings, where each comes from, and what is wrong.",
+    "doctor": "Check everything that can silently go wrong.",
+    "completion": "Print the shell's completion script.",
     "hook": "Answer a hook of the coding agent (run by the agent).",
 }
 
@@ -72,56 +70,32 @@ class LazyGroup(click.RichGroup):
             name, command, rest = super().resolve_command(ctx, args)
         except click.UsageError as error:
             near = get_close_matches(args[0], self.list_commands(ctx), n=1)
-            # The command may be one of a plugin that could not be loaded.
-            name_problems(_workspace(ctx).problems)
+            from grove_core.cli.plugin_commands import name_plugin_problems
+
+            name_plugin_problems(ctx)
             hint = f" Did you mean {near[0]}?" if near else ""
             raise click.UsageError(f"{error.message}{hint}", ctx) from error
+        if name is None or command is None:
+            return name, command, rest
+        from grove_core.cli.plugin_commands import load, load_target
+
         if name in COMMANDS:
-            return name, _load(f"grove_core.cli.{name}:command"), rest
-        if name is not None and command is not None:
-            return name, _load_offered(_plugin_commands(ctx)[name]), rest
-        return name, command, rest
+            return name, load_target(f"grove_core.cli.{name}:command"), rest
+        return name, load(_plugin_commands(ctx)[name]), rest
 
     @staticmethod
     def _stored(name: str, help_line: str) -> click.Command:
         return _StoredHelp(name=name, help=help_line, short_help=help_line)
 
 
-def _load(target: str) -> click.Command:
-    module, _, attribute = target.partition(":")
-    command = getattr(import_module(module), attribute)
-    if not isinstance(command, click.Command):
-        raise PluginError(f"{target} is no click command")
-    return command
-
-
-def _load_offered(offered: "Provided[CommandSpec]") -> click.Command:
-    try:
-        return _load(offered.value.target)
-    except Exception as error:
-        raise click.ClickException(
-            f"{offered.source} cannot be loaded: {describe_error(error)}"
-        ) from error
-
-
-def _workspace(ctx: click.Context) -> Workspace:
-    """The project whose plugins may offer commands; made once."""
-    if _WORKSPACE_KEY not in ctx.meta:
-        start = (ctx.params.get("project") or Path.cwd()).absolute()
-        enabled = ctx.params.get("plugins", True)
-        made = Workspace(start, os.environ, now_utc(), load_plugins=enabled)
-        ctx.meta[_WORKSPACE_KEY] = made
-    workspace: Workspace = ctx.meta[_WORKSPACE_KEY]
-    return workspace
-
-
 def _plugin_commands(ctx: click.Context) -> "dict[str, Provided[CommandSpec]]":
-    """Commands of plugins by name."""
-    try:
-        offered = _workspace(ctx).plugins.commands()
-    except (GroveError, OSError):
+    """Commands of plugins by name; where none is known to be offered, no plugin is loaded."""
+    if not ctx.params.get("plugins", True) or none_is_offered(home()):
         return {}
-    return {one.value.name: one for one in offered if one.value.name not in COMMANDS}
+    from grove_core.cli.plugin_commands import offered_commands
+
+    offered = offered_commands(ctx)
+    return {name: one for name, one in offered.items() if name not in COMMANDS}
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

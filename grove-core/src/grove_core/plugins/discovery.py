@@ -101,6 +101,8 @@ def _write_cache(cache: Path, environment: Environment, found: tuple[FoundPlugin
         "plugins": [astuple(plugin) for plugin in found],
     }
     try:
+        if not cache.parent.parent.is_dir():
+            return  # reading makes no directory; who writes a session or a setting does
         make_directory(cache.parent)
         replace(cache, json.dumps(document).encode())
     except (StorageError, OSError):

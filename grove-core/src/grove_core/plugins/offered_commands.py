@@ -40,7 +40,7 @@ def remember_that_none_is_offered(home: str | os.PathLike[str]) -> None:
         home: grove's own directory.
     """
     environment = look()
-    if not is_settled(environment):
+    if not is_settled(environment) or not os.path.isdir(home):
         return
     document = {"format": _FORMAT, "environment": environment, "offered": False}
     path = cache_file(home, _NAME)

@@ -1,0 +1,31 @@
+"""The options of the group that its commands share; nothing here needs a project yet."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import rich_click as click
+
+PLUGINS_KEY: Final = "grove_core.plugins"
+PROJECT_KEY: Final = "grove_core.project"
+
+
+def project_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--project`` to a command or a group."""
+    return click.option(
+        "-C",
+        "--project",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        help="Work in this directory's project.",
+    )(function)
+
+
+def note_project(ctx: click.Context, project: Path | None) -> None:
+    """Remember what ``--project`` says; of several the one next to the command's name holds.
+
+    Args:
+        ctx: The context of a group or a command.
+        project: The directory, if one is named.
+    """
+    if project is not None:
+        ctx.meta[PROJECT_KEY] = project
