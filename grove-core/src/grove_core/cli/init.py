@@ -1,135 +1,248 @@
 """``grove init``."""
 
-import os
-import shutil
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
+from attrs import evolve, frozen
 
-from grove_core import files
 from grove_core.cli.invocation import Invocation, Result, grove_command
-from grove_core.config import render_default_config
-from grove_core.errors import GroveError, StorageError
-from grove_core.plugins.descriptors import BackendContext
+from grove_core.cli.previews import confirm, documents_of, is_answered, print_changes
+from grove_core.cli.scaffolding import (
+    find_program,
+    record_program,
+    recorded_program,
+    scaffold,
+)
+from grove_core.errors import StorageError
+from grove_core.flow.connecting import may_run_unasked, plan_hooks, plan_rules
+from grove_core.flow.disconnecting import plan_removal
+from grove_core.flow.install_plan import Plan
+from grove_core.flow.installation import InstallationRecord
+from grove_core.hosts.claude_code import NAME as CLAUDE_CODE
+from grove_core.hosts.claude_hooks import ALLOW_RULE
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-SCAFFOLD_SECONDS: Final = 5.0
-# Two branches that append to the log both keep their lines; no two events share one.
-_ATTRIBUTES: Final = "stats.log merge=union\n"
-_FILE_MODE: Final = 0o644
+_RESTART: Final = "start a new session of the client: it reads its settings when it starts"
+_ADVICE: Final = (
+    "the client will ask you before the agent may run grove; the permission rule"
+    f" {ALLOW_RULE} ends that: grove init --hooks --allow-grove"
+)
+
+
+@frozen(kw_only=True)
+class _Wishes:
+    """What the command line asks for.
+
+    Attributes:
+        hooks: Hooks in the client's settings.
+        shared: In the settings that are committed.
+        allow: The permission rule, too.
+        rules: The rule file.
+        dry_run: Nothing but words.
+        asks: Whether to ask before the client's files are changed.
+    """
+
+    hooks: bool
+    shared: bool
+    allow: bool
+    rules: bool
+    dry_run: bool
+    asks: bool
 
 
 @click.command("init")
+@click.option(
+    "--hooks",
+    "host",
+    is_flag=False,
+    flag_value=CLAUDE_CODE,
+    type=click.Choice([CLAUDE_CODE]),
+    help="Add grove's hooks to the client's settings of this project.",
+)
+@click.option("--shared", is_flag=True, help="In the settings that are committed, not in yours.")
+@click.option("--allow-grove", is_flag=True, help=f"Add the permission rule {ALLOW_RULE}, too.")
+@click.option("--rules", is_flag=True, help="Write the gate's protocol as a rule of the project.")
+@click.option("--uninstall", is_flag=True, help="Take back what init added; learnings stay.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @grove_command
-def command(invocation: Invocation) -> Result:
+def command(  # noqa: PLR0913 - one for each option
+    invocation: Invocation,
+    *,
+    host: str | None,
+    shared: bool,
+    allow_grove: bool,
+    rules: bool,
+    uninstall: bool,
+    dry_run: bool,
+    yes: bool,
+) -> Result:
     """Set up grove in this project.
 
     Creates the directory .grove at the project's root with a commented configuration and a place
     for learnings. Files that exist are never touched, so running it again is safe. Commit .grove.
+
+    With --hooks the client runs grove in this project without grove's plugin. The settings are
+    merged, their backup is kept, and --uninstall puts back what was there.
     """
-    workspace = invocation.workspace
+    if uninstall and (host or rules or allow_grove):
+        raise click.UsageError("--uninstall goes with --shared, --dry-run and --yes only")
+    if allow_grove and not host:
+        raise click.UsageError("--allow-grove goes with --hooks")
+    if shared and not (host or uninstall):
+        raise click.UsageError("--shared goes with --hooks or --uninstall")
+    wishes = _Wishes(
+        hooks=host is not None,
+        shared=shared,
+        allow=allow_grove,
+        rules=rules,
+        dry_run=dry_run,
+        asks=not (yes or dry_run) and is_answered(),
+    )
+    _refuse_home(invocation.workspace)
+    return (_uninstall if uninstall else _install)(invocation.workspace, wishes)
+
+
+def _refuse_home(workspace: Workspace) -> None:
     if workspace.root == workspace.paths.home.parent and workspace.project.grove_directory == (
         workspace.paths.home
     ):
         raise StorageError(
             f"{workspace.paths.home} is grove's own directory; run init inside a project"
         )
-    created, kept = _scaffold(workspace)
-    previous = _recorded_program(workspace)
-    program = _record_program(workspace)
+
+
+def _install(workspace: Workspace, wishes: _Wishes) -> Result:
+    record = InstallationRecord(workspace.paths, workspace.root)
+    made = scaffold(workspace, dry_run=wishes.dry_run)
+    previous, program = recorded_program(workspace), find_program()
+    plan = _plan(workspace, record, wishes, program)
+    if wishes.asks:
+        plan = _asked(plan, workspace, record, wishes, program)
+    if not wishes.dry_run:
+        if program:
+            record_program(workspace, program)
+        plan.note_scaffold(made.created, program)
+        plan.make(record)
     document: dict[str, Any] = {
         "root": workspace.root,
-        "created": created,
-        "kept": kept,
+        "created": made.created,
+        "kept": made.kept,
         "program": program,
         "previous_program": previous,
+        "changes": documents_of(plan.changes, workspace.root),
+        "notes": plan.notes,
+        "dry_run": wishes.dry_run,
     }
     return Result(
         document=document,
-        human=lambda console: _human(workspace, document, console),
-        ids=[str(path) for path in created],
+        human=lambda console: _human(workspace, wishes, document, plan, console),
+        ids=[str(path) for path in (*made.created, *(one.path for one in plan.changes))],
     )
 
 
-def _scaffold(workspace: Workspace) -> tuple[list[Path], list[Path]]:
-    directory = workspace.project.grove_directory
-    created: list[Path] = []
-    kept: list[Path] = []
-    if not directory.resolve().is_relative_to(workspace.root.resolve()):
-        raise StorageError(f"{directory} leads out of the project; remove the link and try again")
-    files.make_directory(directory)
-    for path, text in (
-        (workspace.project.config_file, render_default_config()),
-        (directory / ".gitattributes", _ATTRIBUTES),
-    ):
-        if path.exists():
-            kept.append(path)
-        else:
-            files.replace(path, text.encode(), mode=_FILE_MODE)
-            created.append(path)
-    for path, is_new in _scaffold_backend(workspace):
-        (created if is_new else kept).append(path)
-    return created, kept
+def _plan(
+    workspace: Workspace, record: InstallationRecord, wishes: _Wishes, program: str | None
+) -> Plan:
+    plan = Plan(root=workspace.root, installation=record.read())
+    if wishes.hooks:
+        if program is None:
+            raise StorageError("cannot find the program grove that hooks would run; install it")
+        plan_hooks(plan, workspace, program, shared=wishes.shared, allow=wishes.allow)
+        if plan.changes:
+            plan.notes.append(_RESTART)
+        if not wishes.allow and not may_run_unasked(workspace):
+            plan.notes.append(_ADVICE)
+    if wishes.rules:
+        plan_rules(plan, workspace)
+    return plan
 
 
-def _scaffold_backend(workspace: Workspace) -> list[tuple[Path, bool]]:
-    """Let the primary backend prepare its files."""
-    for state in workspace.library.states:
-        if not state.is_primary or state.spec.scaffold is None:
-            continue
-        context = BackendContext(
-            root=workspace.root,
-            home=workspace.paths.home,
-            environment=workspace.environment,
-        )
-        done = workspace.plugins.call(
-            state.provided,
-            state.spec.scaffold,
-            context,
-            seconds=SCAFFOLD_SECONDS,
-            default=(),
-        )
-        return list(done)
-    return []
+def _asked(
+    plan: Plan,
+    workspace: Workspace,
+    record: InstallationRecord,
+    wishes: _Wishes,
+    program: str | None,
+) -> Plan:
+    """Ask for the changes; with hooks, offer the permission rule."""
+    confirm(plan.changes, workspace.root)
+    if _ADVICE not in plan.notes or not plan.changes:
+        return plan
+    question = f"Let the agent run grove without asking you, by the permission rule {ALLOW_RULE}?"
+    if not click.confirm(question, default=False, err=True):
+        return plan
+    return _plan(workspace, record, evolve(wishes, allow=True), program)
 
 
-def _recorded_program(workspace: Workspace) -> str | None:
-    try:
-        content = files.read_text(workspace.paths.program_file)
-    except GroveError:
-        return None  # what cannot be read is no program, and is about to be replaced
-    return content.strip() or None if content else None
-
-
-def _record_program(workspace: Workspace) -> str | None:
-    """Leave word where this program is: the client's PATH often lacks a virtual environment's."""
-    beside = Path(sys.executable).with_name("grove")
-    program = str(beside) if beside.exists() else shutil.which("grove")
-    if program is None:
-        return None
-    program = os.path.abspath(program)  # noqa: PTH100 - links stay as they are
-    files.make_directory(workspace.paths.home)
-    files.replace(workspace.paths.program_file, os.fsencode(f"{program}\n"))
-    return program
-
-
-def _human(workspace: Workspace, document: dict[str, Any], console: "Console") -> None:
-    for mark, key in (("created", "created"), ("kept   ", "kept")):
+def _human(
+    workspace: Workspace,
+    wishes: _Wishes,
+    document: dict[str, Any],
+    plan: Plan,
+    console: "Console",
+) -> None:
+    words = ("would be created:", "there is") if wishes.dry_run else ("created", "kept   ")
+    for word, key in zip(words, ("created", "kept"), strict=True):
         for path in document[key]:
-            console.print(f"{mark} {path.relative_to(workspace.root)}")
+            console.print(f"{word} {path.relative_to(workspace.root)}")
+    print_changes(
+        console, plan.changes, workspace.root, dry_run=wishes.dry_run, with_diffs=not wishes.asks
+    )
     program, previous = document["program"], document["previous_program"]
     was = f" (was {previous})" if program and previous not in (None, program) else ""
     console.print(f"hooks will run {program or previous or 'the grove that PATH holds'}{was}")
-    console.print(
-        "\nNext: commit .grove, and load grove's plugin into your agent; the page “Connect Claude"
-        " Code” of grove's documentation (docs/how-to/connect-claude-code.md) says how."
-    )
+    for note in plan.notes:
+        console.print(f"note: {note}")
+    if not wishes.hooks:
+        console.print(
+            "\nNext: commit .grove, and connect your agent: grove init --hooks, or load grove's"
+            " plugin; the page “Connect Claude Code” of grove's documentation"
+            " (docs/how-to/connect-claude-code.md) says how."
+        )
     if not workspace.library.project_backends:
         console.print(
             "No memory backend is installed: pip install grove-backend-markdown", style="yellow"
         )
+
+
+def _uninstall(workspace: Workspace, wishes: _Wishes) -> Result:
+    record = InstallationRecord(workspace.paths, workspace.root)
+    removal = plan_removal(workspace, record, shared=wishes.shared)
+    if wishes.asks:
+        confirm(removal.changes, workspace.root)
+    if not wishes.dry_run:
+        removal.make(workspace, record)
+    kept = [workspace.project.grove_directory] if workspace.project.initialised else []
+    document: dict[str, Any] = {
+        "root": workspace.root,
+        "changes": documents_of(removal.changes, workspace.root),
+        "kept": kept,
+        "notes": removal.notes,
+        "dry_run": wishes.dry_run,
+    }
+    if removal.faults:
+        document["error"] = "; ".join(removal.faults)
+
+    def human(console: "Console") -> None:
+        shows = not wishes.asks
+        print_changes(
+            console, removal.changes, workspace.root, dry_run=wishes.dry_run, with_diffs=shows
+        )
+        for note in removal.notes:
+            console.print(f"note: {note}")
+        if not removal.changes:
+            console.print("There is nothing to take back in the client's settings and rules.")
+        if kept:
+            console.print("kept .grove: the learnings are yours; rm -r .grove removes them")
+
+    return Result(
+        document=document,
+        human=human,
+        ids=[str(one.path) for one in removal.changes],
+        exit_code=1 if removal.faults else 0,
+        warnings=removal.faults,
+    )

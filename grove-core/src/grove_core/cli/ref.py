@@ -4,6 +4,7 @@ import rich_click as click
 
 from grove_core.cli.invocation import Invocation, Result, grove_command, session_option
 from grove_core.cli.sessions_of import find_session
+from grove_core.cli.suggestions import learning_ids
 from grove_core.errors import LearningNotFoundError
 from grove_core.flow.gatekeeper import ticket_of
 from grove_core.flow.references import mark_used, unknown_ids
@@ -13,7 +14,7 @@ from grove_core.text import clean_line
 
 
 @click.command("ref")
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=learning_ids)
 @click.option("--how", metavar="TEXT", help="How it helped, in a few words.")
 @session_option
 @grove_command

@@ -6,6 +6,7 @@ import rich_click as click
 
 from grove_core.cli.invocation import Invocation, Result, counted, grove_command
 from grove_core.cli.learnings import document_of, print_line
+from grove_core.cli.suggestions import learning_ids
 from grove_core.clock import format_instant
 from grove_core.errors import LearningNotFoundError
 from grove_core.memory.backends import FoundLearning
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("show")
-@click.argument("learning_id", metavar="ID")
+@click.argument("learning_id", metavar="ID", shell_complete=learning_ids)
 @grove_command
 def command(invocation: Invocation, *, learning_id: str) -> Result:
     """Show one learning in full, whatever its status."""

@@ -1,0 +1,79 @@
+"""Showing changes to files, and asking before they are made."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import rich_click as click
+
+from grove_core.errors import GroveError
+from grove_core.flow.file_changes import FileChange
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_DONE: Final = {"create": "created", "change": "changed", "remove": "removed"}
+_LINE_STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def is_answered() -> bool:
+    """Tell whether somebody is there who can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def confirm(changes: Sequence[FileChange], root: Path) -> None:
+    """Show changes on standard error, and ask for them.
+
+    Args:
+        changes: The changes; without any, nothing is asked.
+        root: The project's root.
+
+    Raises:
+        GroveError: The answer is no.
+    """
+    if not changes:
+        return
+    for change in changes:
+        click.echo(change.diff(root), nl=False, err=True)
+    if not click.confirm("Make these changes?", default=True, err=True):
+        raise GroveError("nothing was changed in the client's settings and rules")
+
+
+def documents_of(changes: Sequence[FileChange], root: Path) -> list[dict[str, Any]]:
+    """Describe changes for ``--json``.
+
+    Args:
+        changes: The changes.
+        root: The project's root.
+
+    Returns:
+        Path, action and diff of each.
+    """
+    return [{"path": one.path, "action": one.action, "diff": one.diff(root)} for one in changes]
+
+
+def print_changes(
+    console: "Console",
+    changes: Sequence[FileChange],
+    root: Path,
+    *,
+    dry_run: bool,
+    with_diffs: bool,
+) -> None:
+    """Say what was done, or would be.
+
+    Args:
+        console: Where to.
+        changes: The changes.
+        root: The project's root.
+        dry_run: Whether nothing was done.
+        with_diffs: Whether to show every line.
+    """
+    for change in changes:
+        lines = change.diff(root).splitlines() if with_diffs else ()
+        for line in lines:
+            console.print(line, style=_LINE_STYLES.get(line[:1]))
+    for change in changes:
+        word = f"would be {_DONE[change.action]}:" if dry_run else _DONE[change.action]
+        console.print(f"{word} {change.path.relative_to(root)}")

@@ -1,0 +1,128 @@
+"""What ``grove init`` makes in every project: ``.grove/``, and word of where the program is."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+from grove_core import files
+from grove_core.config.template import render_default_config
+from grove_core.errors import GroveError, StorageError
+from grove_core.plugins.descriptors import BackendContext
+from grove_core.workspace import Workspace
+
+SCAFFOLD_SECONDS: Final = 5.0
+# Two branches that append to the log both keep their lines; no two events share one.
+_ATTRIBUTES: Final = "stats.log merge=union\n"
+_FILE_MODE: Final = 0o644
+
+
+@frozen
+class Scaffold:
+    """The files of ``.grove/``.
+
+    Attributes:
+        created: Those that were missing.
+        kept: Those that were there, and stay as they are.
+    """
+
+    created: tuple[Path, ...]
+    kept: tuple[Path, ...]
+
+
+def scaffold(workspace: Workspace, *, dry_run: bool) -> Scaffold:
+    """Make what is missing in the project's ``.grove`` directory.
+
+    Args:
+        workspace: The project.
+        dry_run: Whether only to look; the backend's own files are left out then.
+
+    Returns:
+        The files.
+
+    Raises:
+        StorageError: They cannot be made, or a link leads out of the project.
+    """
+    directory = workspace.project.grove_directory
+    if not directory.resolve().is_relative_to(workspace.root.resolve()):
+        raise StorageError(f"{directory} leads out of the project; remove the link and try again")
+    wanted = {
+        workspace.project.config_file: render_default_config(),
+        directory / ".gitattributes": _ATTRIBUTES,
+    }
+    is_new = {path: not path.exists() for path in wanted}
+    if not dry_run:
+        files.make_directory(directory)
+        for path, text in wanted.items():
+            if is_new[path]:
+                files.replace(path, text.encode(), mode=_FILE_MODE)
+        is_new |= _scaffold_backend(workspace)
+    return Scaffold(
+        created=tuple(path for path, new in is_new.items() if new),
+        kept=tuple(path for path, new in is_new.items() if not new),
+    )
+
+
+def _scaffold_backend(workspace: Workspace) -> dict[Path, bool]:
+    """Let the primary backend prepare its files."""
+    for state in workspace.library.states:
+        if not state.is_primary or state.spec.scaffold is None:
+            continue
+        context = BackendContext(
+            root=workspace.root,
+            home=workspace.paths.home,
+            environment=workspace.environment,
+        )
+        done = workspace.plugins.call(
+            state.provided,
+            state.spec.scaffold,
+            context,
+            seconds=SCAFFOLD_SECONDS,
+            default=(),
+        )
+        return dict(done)
+    return {}
+
+
+def recorded_program(workspace: Workspace) -> str | None:
+    """Read which program launchers are told to run.
+
+    Args:
+        workspace: The project.
+
+    Returns:
+        The program, or ``None``.
+    """
+    try:
+        content = files.read_text(workspace.paths.program_file)
+    except GroveError:
+        return None  # what cannot be read is no program, and is about to be replaced
+    return content.strip() or None if content else None
+
+
+def find_program() -> str | None:
+    """Find the program ``grove`` of this interpreter, else the one on ``PATH``.
+
+    Returns:
+        Its absolute path, or ``None``.
+    """
+    beside = Path(sys.executable).with_name("grove")
+    program = str(beside) if beside.exists() else shutil.which("grove")
+    return os.path.abspath(program) if program else None  # noqa: PTH100 - links stay as they are
+
+
+def record_program(workspace: Workspace, program: str) -> None:
+    """Leave word where the program is: the client's PATH often lacks a virtual environment's.
+
+    Args:
+        workspace: The project.
+        program: Its absolute path.
+
+    Raises:
+        StorageError: It cannot be written.
+    """
+    files.make_directory(workspace.paths.home)
+    files.replace(workspace.paths.program_file, os.fsencode(f"{program}\n"))

@@ -1,0 +1,162 @@
+"""Taking back what ``grove init`` has written for Claude Code, and nothing else."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from attrs import Factory, define
+
+from grove_core import files
+from grove_core.errors import CodecError, GroveError, StorageError
+from grove_core.flow.connecting import read_inside, unusable
+from grove_core.flow.file_changes import FileChange
+from grove_core.flow.install_plan import relative_to, without_own
+from grove_core.flow.installation import (
+    Installation,
+    InstallationRecord,
+    WrittenFile,
+    digest_of,
+)
+from grove_core.hosts import claude_merge
+from grove_core.hosts.claude_settings import rules_file, settings_file
+from grove_core.workspace import Workspace
+
+
+@define(kw_only=True)
+class Removal:
+    """What is about to be taken back.
+
+    Attributes:
+        changes: The files that change.
+        notes: What a person should know.
+        faults: What cannot be taken back, and why.
+        program_file: Where init recorded the program, if that is taken back, too.
+    """
+
+    changes: list[FileChange] = Factory(list)
+    notes: list[str] = Factory(list)
+    faults: list[str] = Factory(list)
+    program_file: Path | None = None
+
+    def make(self, workspace: Workspace, record: InstallationRecord) -> None:
+        """Take everything back; the record is forgotten only when nothing is left to do.
+
+        Args:
+            workspace: The project.
+            record: What init has done.
+
+        Raises:
+            StorageError: A file could not be changed.
+        """
+        for change in self.changes:
+            change.make(workspace.root)
+        for folder in reversed(record.read().directories):
+            with suppress(OSError):  # what is not empty is not init's alone
+                (workspace.root / folder).rmdir()
+        if self.faults:
+            return
+        if self.program_file is not None:
+            with suppress(OSError):
+                self.program_file.unlink()
+        record.remove()
+
+
+def plan_removal(workspace: Workspace, record: InstallationRecord, *, shared: bool) -> Removal:
+    """Plan to take back what init has written.
+
+    Args:
+        workspace: The project.
+        record: What init has done.
+        shared: Whether hooks in the committed settings go as well when init is not on record as
+            having written them here; those of the personal settings always go.
+
+    Returns:
+        The plan.
+
+    Raises:
+        StorageError: The record cannot be read.
+    """
+    installation = record.read()
+    removal = Removal()
+    for written in installation.files:
+        with _noting_faults(removal):
+            _take_back(removal, workspace.root, record, written)
+    for is_shared in (False, True):
+        path = settings_file(workspace.root, shared=is_shared)
+        if installation.file(relative_to(path, workspace.root)) is None:
+            with suppress(GroveError):  # what cannot be changed was not written by init either
+                _take_out_unrecorded(removal, workspace.root, path, keep=is_shared and not shared)
+    if _is_last(installation, record):
+        removal.program_file = _own_program_file(workspace, installation)
+    return removal
+
+
+@contextmanager
+def _noting_faults(removal: Removal) -> Iterator[None]:
+    """Turn an error into a fault of the plan, so that other files go on."""
+    try:
+        yield
+    except GroveError as error:
+        removal.faults.append(str(error))
+
+
+def _take_back(
+    removal: Removal, root: Path, record: InstallationRecord, written: WrittenFile
+) -> None:
+    path = root / written.path
+    current = read_inside(path, root)
+    if current is None:
+        removal.notes.append(f"{written.path} is gone already")
+        return
+    before = record.kept(written.path) if written.existed else None
+    if current == before:
+        return
+    if digest_of(current) == written.digest and (before is not None or not written.existed):
+        removal.changes.append(FileChange(path=path, before=current, after=before))
+        return
+    if path == rules_file(root):
+        removal.notes.append(f"{written.path} was changed since: kept, delete it yourself")
+        return
+    _take_out(removal, path, current, written)
+    removal.notes.append(f"{written.path} was changed since: only grove's entries were taken out")
+
+
+def _take_out(removal: Removal, path: Path, current: str, written: WrittenFile) -> None:
+    try:
+        after = without_own(current, written)
+    except CodecError as error:
+        raise unusable(path, error) from error
+    if after != current:
+        removal.changes.append(FileChange(path=path, before=current, after=after))
+
+
+def _take_out_unrecorded(removal: Removal, root: Path, path: Path, *, keep: bool) -> None:
+    """Take out hooks that are not on record, because it was lost or somebody else wrote them."""
+    current = read_inside(path, root)
+    if current is None:
+        return
+    has_hooks = claude_merge.without_hooks(current) != current
+    name = relative_to(path, root)
+    if has_hooks and keep:
+        removal.notes.append(
+            f"{name} holds hooks of grove that were not written from here: kept,"
+            " grove init --uninstall --shared takes them out"
+        )
+    elif has_hooks:
+        unknown = WrittenFile(path=name, digest="", existed=True)
+        _take_out(removal, path, current, unknown)
+        removal.notes.append(f"{name} is not on record: only grove's hooks were taken out")
+
+
+def _is_last(installation: Installation, record: InstallationRecord) -> bool:
+    return installation.program is not None and not any(record.others())
+
+
+def _own_program_file(workspace: Workspace, installation: Installation) -> Path | None:
+    """Give the file that names the program, if it still says what init wrote."""
+    path = workspace.paths.program_file
+    try:
+        content = files.read_text(path)
+    except StorageError:
+        return None
+    return path if content == f"{installation.program}\n" else None

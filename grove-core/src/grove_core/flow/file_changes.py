@@ -1,0 +1,118 @@
+"""Changes to a person's files: planned, shown, and made only if the file is still the same."""
+
+import os
+from difflib import unified_diff
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+from grove_core import files
+from grove_core.errors import StorageError
+
+_NEW_FILE_MODE: Final = 0o644
+
+
+@frozen(kw_only=True)
+class FileChange:
+    """What is to become of a file.
+
+    Attributes:
+        path: The file.
+        before: Its text, bytes that are no UTF-8 as surrogates; ``None`` when it is not there.
+        after: Its new text; ``None`` when it is to be removed.
+    """
+
+    path: Path
+    before: str | None
+    after: str | None
+
+    @property
+    def action(self) -> str:
+        """What is done: ``create``, ``change`` or ``remove``."""
+        if self.before is None:
+            return "create"
+        return "remove" if self.after is None else "change"
+
+    def diff(self, root: Path) -> str:
+        """Show the change.
+
+        Args:
+            root: The directory that names are relative to.
+
+        Returns:
+            A unified diff.
+        """
+        name = self.path.relative_to(root).as_posix()
+        lines = unified_diff(
+            _lines(self.before),
+            _lines(self.after),
+            "/dev/null" if self.before is None else f"a/{name}",
+            "/dev/null" if self.after is None else f"b/{name}",
+        )
+        return "".join(lines)
+
+    def make(self, root: Path) -> None:
+        """Make the change.
+
+        Args:
+            root: A directory that symbolic links must not lead out of.
+
+        Raises:
+            StorageError: It could not be made, or the file is no longer what it was when the
+                change was planned; the file is then as it was.
+        """
+        confine(self.path, root)
+        if self.before is None:
+            self._create()
+        elif self.after is None:
+            self._remove()
+        else:
+            files.edit_text(self.path, self._edited, inside=root)
+
+    def _create(self) -> None:
+        self._check(files.read_text(self.path))
+        content = (self.after or "").encode("utf-8", "surrogateescape")
+        files.replace(self.path, content, mode=_NEW_FILE_MODE)
+
+    def _remove(self) -> None:
+        self._check(files.read_text(self.path))
+        try:
+            self.path.unlink()
+        except OSError as error:
+            raise StorageError(f"cannot remove {self.path}: {error.strerror or error}") from error
+
+    def _edited(self, current: str) -> str:
+        self._check(current)
+        return self.after or ""
+
+    def _check(self, current: str | None) -> None:
+        if current != self.before:
+            raise StorageError(f"{self.path} was changed meanwhile, nothing was done; try again")
+
+
+def _lines(text: str | None) -> list[str]:
+    """Split a text for a diff; of one that does not end in a line end, that is said."""
+    if not text:
+        return []
+    *lines, last = text.split("\n")
+    ended = [f"{line}\n" for line in lines]
+    return ended if not last else [*ended, f"{last}\n\\ No newline at end of file\n"]
+
+
+def confine(path: Path, root: Path) -> None:
+    """Make sure that a file's symbolic links lead nowhere out of a directory.
+
+    Args:
+        path: The file, which need not exist.
+        root: The directory.
+
+    Raises:
+        StorageError: They do.
+    """
+    real = Path(os.path.realpath(path))
+    if not real.is_relative_to(os.path.realpath(root)):
+        raise StorageError(
+            f"{path} leads to {real}, which is outside of {root}; nothing was written: replace the"
+            " symbolic link by a file of its own"
+        )

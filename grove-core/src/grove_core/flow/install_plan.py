@@ -1,0 +1,149 @@
+"""Planning what ``grove init`` writes into a client's files, with the record that takes it back."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from attrs import Factory, define, evolve
+
+from grove_core import files
+from grove_core.flow.file_changes import FileChange
+from grove_core.flow.installation import (
+    Installation,
+    InstallationRecord,
+    WrittenFile,
+    digest_of,
+)
+from grove_core.hosts import claude_merge
+from grove_core.hosts.claude_hooks import ALLOW_RULE
+
+
+@define(kw_only=True)
+class Plan:
+    """What is about to be written, and the record of it.
+
+    Attributes:
+        root: The project's root.
+        installation: The record as it will be.
+        changes: The files that change.
+        backups: By relative path, the text to be restored when init is taken back.
+        notes: What a person should know.
+    """
+
+    root: Path
+    installation: Installation
+    changes: list[FileChange] = Factory(list)
+    backups: dict[str, str] = Factory(dict)
+    notes: list[str] = Factory(list)
+
+    def write(self, path: Path, before: str | None, after: str, *, adds_rule: bool) -> None:
+        """Plan to write settings.
+
+        Args:
+            path: The file.
+            before: Its text; ``None`` when it is not there.
+            after: Its new text.
+            adds_rule: Whether the new text has a permission rule that the old one lacks.
+        """
+        known = self.recorded(path)
+        relative = relative_to(path, self.root)
+        untouched = known is not None and before is not None and digest_of(before) == known.digest
+        base = before if known is None else without_own(before, known)
+        existed = known.existed if known is not None and untouched else base is not None
+        if existed and base is not None and not untouched:
+            self.backups[relative] = base
+        written = WrittenFile(
+            path=relative,
+            digest=digest_of(after),
+            existed=existed,
+            added_rule=adds_rule or (known is not None and known.added_rule),
+        )
+        self.installation = self.installation.with_file(written)
+        self.changes.append(FileChange(path=path, before=before, after=after))
+
+    def recorded(self, path: Path) -> WrittenFile | None:
+        """Find what is recorded of a file.
+
+        Args:
+            path: The file.
+
+        Returns:
+            The record, or ``None``.
+        """
+        return self.installation.file(relative_to(path, self.root))
+
+    def note_scaffold(self, created: Iterable[Path], program: str | None) -> None:
+        """Record what init makes in every project.
+
+        Args:
+            created: The files of ``.grove/`` that it has made.
+            program: The program that it recorded for launchers, if it found one.
+        """
+        known = self.installation
+        names = (relative_to(path, self.root) for path in created)
+        self.installation = evolve(
+            known,
+            program=program or known.program,
+            scaffold=tuple(dict.fromkeys((*known.scaffold, *names))),
+        )
+
+    def make(self, record: InstallationRecord) -> None:
+        """Write the record, then the files.
+
+        Args:
+            record: Where the record belongs.
+
+        Raises:
+            StorageError: Something could not be written.
+        """
+        for path, text in self.backups.items():
+            record.keep(path, text)
+        missing = [folder for one in self.changes for folder in _missing(one.path.parent)]
+        known = self.installation.directories
+        made = (relative_to(folder, self.root) for folder in missing)
+        self.installation = evolve(
+            self.installation, directories=tuple(dict.fromkeys((*known, *made)))
+        )
+        record.write(self.installation)
+        for folder in missing:
+            files.make_directory(folder)
+        for change in self.changes:
+            change.make(self.root)
+
+
+def relative_to(path: Path, root: Path) -> str:
+    """Name a file as records do.
+
+    Args:
+        path: The file.
+        root: The project's root.
+
+    Returns:
+        The file, relative to the root.
+    """
+    return path.relative_to(root).as_posix()
+
+
+def _missing(folder: Path) -> Sequence[Path]:
+    """List the directories that have to be made, outer ones first."""
+    return [one for one in (*reversed(folder.parents), folder) if not one.exists()]
+
+
+def without_own(text: str | None, written: WrittenFile) -> str | None:
+    """Take what init has written out of settings that were edited since.
+
+    Args:
+        text: The settings; ``None`` when they are gone.
+        written: What is recorded of them.
+
+    Returns:
+        The rest; ``None`` when there was no file before and nothing is left.
+
+    Raises:
+        CodecError: The settings cannot be read.
+    """
+    if text is None:
+        return None
+    if written.added_rule:
+        text = claude_merge.without_rule(text, ALLOW_RULE)
+    text = claude_merge.without_hooks(text)
+    return None if not written.existed and claude_merge.is_empty(text) else text

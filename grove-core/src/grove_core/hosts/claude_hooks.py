@@ -1,0 +1,160 @@
+"""grove's hooks in Claude Code's configuration: what they look like, and how to know one again.
+
+Pure. The plugin's ``hooks/hooks.json`` says the same through its launcher; a test holds the two
+together.
+"""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from attrs import frozen
+
+from grove_core.hosts.contract import HookEvent
+
+SHELL_TOOL: Final = "Bash"
+OTHER_TOOLS: Final = "TaskUpdate|TodoWrite|mcp__.*"
+ALLOW_RULE: Final = "Bash(grove *)"
+# Each condition that fits starts the hook again, side by side; more than these cost more than one
+# hook without any.
+MOST_CONDITIONS: Final = 3
+
+_ANY_SHELL: Final = "sh"
+_PROGRAM: Final = "grove"
+_LAUNCHER: Final = "grove-hook"
+_ARGUMENTS: Final = frozenset(event.value for event in HookEvent)
+
+
+@frozen(kw_only=True)
+class HookSlot:
+    """When the client runs a hook.
+
+    Attributes:
+        event: grove's event.
+        name: The client's name of it.
+        timeout: Seconds after which the client gives up.
+        for_tools: Whether it is about a tool call.
+    """
+
+    event: HookEvent
+    name: str
+    timeout: int
+    for_tools: bool = False
+
+
+SLOTS: Final = (
+    HookSlot(event=HookEvent.SESSION_START, name="SessionStart", timeout=10),
+    HookSlot(event=HookEvent.USER_PROMPT_SUBMIT, name="UserPromptSubmit", timeout=5),
+    HookSlot(event=HookEvent.PRE_TOOL_USE, name="PreToolUse", timeout=5, for_tools=True),
+    HookSlot(event=HookEvent.POST_TOOL_USE, name="PostToolUse", timeout=5, for_tools=True),
+    HookSlot(
+        event=HookEvent.POST_TOOL_USE_FAILURE, name="PostToolUseFailure", timeout=5, for_tools=True
+    ),
+    HookSlot(event=HookEvent.TASK_COMPLETED, name="TaskCompleted", timeout=5),
+    HookSlot(event=HookEvent.STOP, name="Stop", timeout=10),
+    HookSlot(event=HookEvent.SESSION_END, name="SessionEnd", timeout=3),
+)
+
+Group = Mapping[str, Any]
+
+
+@frozen
+class OwnHook:
+    """A hook of grove's as a configuration names it.
+
+    Attributes:
+        program: The program, as it is written.
+        arguments: What it is called with.
+    """
+
+    program: str
+    arguments: tuple[str, ...]
+
+
+def own_hook(hook: object) -> OwnHook | None:
+    """Tell whether a hook is one of grove's, whichever version wrote it.
+
+    Args:
+        hook: A hook of a configuration: any JSON value.
+
+    Returns:
+        Its program and arguments, or ``None`` when it is no hook of grove's.
+    """
+    if not isinstance(hook, Mapping) or hook.get("type") != "command":
+        return None
+    words = _words(hook.get("command"), hook.get("args"))
+    match words:
+        case [program, "hook", event, *_] if _is_named(program, _PROGRAM):
+            pass
+        case [program, event, *_] if _is_named(program, _LAUNCHER):
+            pass
+        case _:
+            return None
+    return OwnHook(program, tuple(words[1:])) if event in _ARGUMENTS else None
+
+
+def _words(command: object, arguments: object) -> Sequence[str]:
+    if not isinstance(command, str):
+        return ()
+    if isinstance(arguments, list):
+        return [command, *(word for word in arguments if isinstance(word, str))]
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return ()
+
+
+def _is_named(program: str, name: str) -> bool:
+    return program.rpartition("/")[2] == name
+
+
+def conditions_for(literals: Sequence[str]) -> tuple[str, ...]:
+    """Say for which shell commands a hook is worth starting.
+
+    A condition looks at each command without its redirections. ``*bd *`` would miss ``xargs bd <
+    ids``, so a word may have anything around it, and what a shell reads from a here-document is
+    seen by nothing but the shell's own name: all of them hold ``sh``. A hook that starts in vain
+    is harmless, since it looks for itself; a close that none sees would not be.
+
+    Args:
+        literals: Words of which one stands in every command that could close a ticket.
+
+    Returns:
+        At most three conditions; none when there is no word, or too many: then every shell
+        command is looked at.
+    """
+    words = [*sorted(set(literals) - {_ANY_SHELL}), _ANY_SHELL]
+    if not literals or len(words) > MOST_CONDITIONS:
+        return ()
+    return tuple(f"{SHELL_TOOL}(*{word}*)" for word in words)
+
+
+def hook_groups(program: str, conditions: Sequence[str]) -> dict[str, list[Group]]:
+    """Make grove's hooks as they stand in the client's settings.
+
+    Args:
+        program: The program ``grove``, absolute.
+        conditions: What the hooks of shell commands are narrowed to; none for every command.
+
+    Returns:
+        The groups by the client's name of the event.
+    """
+    return {slot.name: _groups(slot, program, conditions) for slot in SLOTS}
+
+
+def _groups(slot: HookSlot, program: str, conditions: Sequence[str]) -> list[Group]:
+    hook = {
+        "type": "command",
+        "command": program,
+        "args": ["hook", slot.event.value],
+        "timeout": slot.timeout,
+    }
+    if not slot.for_tools:
+        return [{"hooks": [hook]}]
+    if not conditions:
+        return [{"matcher": f"{SHELL_TOOL}|{OTHER_TOOLS}", "hooks": [hook]}]
+    narrowed = [{**hook, "if": condition} for condition in conditions]
+    return [
+        {"matcher": SHELL_TOOL, "hooks": narrowed},
+        {"matcher": OTHER_TOOLS, "hooks": [hook]},
+    ]

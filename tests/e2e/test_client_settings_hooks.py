@@ -1,0 +1,88 @@
+"""What `grove init --hooks` writes, in the real client and without the plugin."""
+
+import json
+import sys
+
+import pytest
+from scenario import CLOSE, FINISHED, REFLECT, bash, held, stops
+
+pytestmark = pytest.mark.e2e
+
+RECORDER = """\
+#!/bin/sh
+exec {python} -c '
+import json, os, sys
+payload = json.load(sys.stdin)
+with open(os.path.join(os.environ["HOME"], "calls.jsonl"), "a") as file:
+    file.write(json.dumps([payload["hook_event_name"], payload.get("tool_input", {{}})]) + "\\n")
+' "$@"
+"""
+# Every way to close that grove recognises must start the hook.
+CLOSING = [
+    "bd close bd-1",
+    "true && bd close bd-1 | cat",
+    "xargs bd close < ids",
+    "echo close bd-1 | xargs bd",
+    'bash -c "bd close bd-1"',
+    "env A=1 bd close bd-1",
+    '"bd" close bd-1',
+    "for id in bd-1; do bd close $id; done",
+    "bash <<'EOF'\ntrue\nbd close bd-1\nEOF",
+    "bash -s <<'EOF'\nbd close bd-1\nEOF",
+    "sh <<< 'bd close bd-1'",
+    "echo 'bd close bd-1' | sh",
+    "cat <(bd close bd-1)",
+    "cat <<'EOF' | bd batch\nclose bd-1\nEOF",
+]
+UNRELATED = ["ls", "echo hello > file", "git status | head -1", "cat <<'EOF'\nbd\nEOF"]
+
+
+@pytest.fixture
+def connected(project):
+    """A project that `grove init --hooks` has connected."""
+    project.command("grove", "init", "--hooks", "--allow-grove", "--quiet")
+    return project
+
+
+def test_the_gate_holds_by_the_settings_alone(connected):
+    transcript = connected.play([CLOSE, FINISHED, REFLECT, FINISHED], plugin_dir=())
+    assert transcript["exit_code"] == 0
+    assert len(held(transcript)) == 1
+    assert stops(transcript) == [2, 0]
+    assert json.loads(connected.command("grove", "list", "--json"))["count"] == 1
+
+
+def test_no_close_is_hidden_and_an_unrelated_call_starts_nothing(connected):
+    program = connected.home / "recorder"
+    program.write_text(RECORDER.format(python=sys.executable))
+    program.chmod(0o755)
+    settings = connected.root / ".claude" / "settings.local.json"
+    document = json.loads(settings.read_text())
+    for groups in document["hooks"].values():
+        for group in groups:
+            for hook in group["hooks"]:
+                hook["command"] = str(program)
+    settings.write_text(json.dumps(document))
+    (connected.root / "ids").write_text("bd-1\n")
+
+    commands = [*CLOSING, *UNRELATED]
+    turns = [*(bash(command) for command in commands), FINISHED]
+    transcript = connected.play(turns, plugin_dir=(), timeout=180)
+    assert transcript["exit_code"] == 0
+    lines = (connected.home / "calls.jsonl").read_text().splitlines()
+    seen = {}
+    for event, tool_input in map(json.loads, lines):
+        if "command" in tool_input:
+            seen.setdefault(tool_input["command"], set()).add(event)
+    for command in CLOSING:
+        assert "PreToolUse" in seen.get(command, ()), command
+        assert {"PostToolUse", "PostToolUseFailure"} & seen[command], command
+    assert [command for command in UNRELATED if command in seen] == []
+
+
+def test_after_uninstall_no_hook_runs(connected):
+    connected.command("grove", "init", "--uninstall", "--quiet")
+    transcript = connected.play([CLOSE, FINISHED], plugin_dir=())
+    assert transcript["exit_code"] == 0
+    assert transcript["hooks"] == []
+    assert not (connected.root / ".claude").exists()
