@@ -31,6 +31,11 @@ def documented():
         found[title] |= {f"{prefix}.{key}" for key in found["grove show"]}
     session = {key for key in found["grove status"] if key.startswith("session.")}
     found["grove status"] |= {f"live_sessions[].{key.removeprefix('session.')}" for key in session}
+    tickets = {key for key in session if key.startswith(("session.ticket.", "session.closed[]."))}
+    found["grove sessions"] |= {key.replace("session.", "sessions[].", 1) for key in tickets}
+    debt = {key for key in found["grove sessions"] if key.startswith("sessions[].debts[].")}
+    for title, prefix in (("grove debug", ""), ("grove clean", "kept[].")):
+        found[title] |= {key.replace("sessions[].", prefix, 1) for key in debt}
     return found
 
 
@@ -116,11 +121,18 @@ def printed(tmp_path_factory):
     """What every command prints, once with nothing to tell and once with everything."""
     project = Project(tmp_path_factory.mktemp("json"))
     found = {"grove init": [project.json("init")], "grove status": [project.json("status")]}
+    found["grove init"].append(project.json("init", "--hooks", "--rules"))
+    found["grove init --uninstall"] = [project.json("init", "--uninstall")]
+    found["grove completion"] = [project.json("completion", "bash")]
     found["grove tickets"] = [project.json("tickets")]
     project.ticket(1, "in_progress")
     project.hook("session-start", "monday")
     project.close(1, "monday")
     project.hook("stop", "monday")
+    found["grove sessions"] = [project.json("sessions")]
+    found["grove trace"] = [project.json("trace")]
+    found["grove debug"] = [project.json("debug")]
+    found["grove clean"] = [project.json("clean", "--orphans", "--dry-run")]
     refused = project.json("reflect", stdin=json.dumps({"candidates": [{"summary": "no"}]}))
     found["grove observe"] = [project.json("observe", "rows() is called twice")]
     (project.root / ".grove" / "config.toml").write_text('[gate]\nsession = "maybe"\n')
@@ -144,6 +156,20 @@ def printed(tmp_path_factory):
     found["grove search"] = [project.json("search", "orders")]
     found["grove backends"] = [project.json("backends")]
     found["grove plugins"] = [project.json("plugins")]
+    found["grove doctor"] = [project.json("doctor")]
+    found["grove config"] = [project.json("config")]
+    found["grove config get"] = [
+        project.json("config", "get", key) for key in ("gate.session", "ticketing.discovery")
+    ]
+    found["grove config path"] = [project.json("config", "path")]
+    found["grove config validate"] = [project.json("config", "validate")]
+    found["grove debug --set-gate"] = [project.json("debug", "tuesday", "--set-gate", "idle")]
+    sessions = project.root.parent / "home" / ".grove" / "sessions"
+    for name in ("broken.json", "monday.json.corrupt-1"):
+        (sessions / name).write_text("{")
+    found["grove sessions"].append(project.json("sessions"))
+    found["grove debug"].append(project.json("debug", "monday"))
+    found["grove clean"].append(project.json("clean", "--before", "0d"))
     return found
 
 

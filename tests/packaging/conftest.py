@@ -179,6 +179,22 @@ def core_alone(once, uv, new_environment, wheel):
 
 
 @pytest.fixture(scope="session")
+def with_backend(once, uv, new_environment, wheel):
+    """Core and one backend."""
+    names = ("grove-core", "grove-backend-markdown")
+    folder = once("with backend", lambda folder: new_environment(folder, *map(wheel, names)))
+    return Environment(folder, uv)
+
+
+@pytest.fixture(scope="session")
+def with_tickets(once, uv, new_environment, wheel):
+    """Core and the ticket systems."""
+    names = ("grove-core", "grove-tickets")
+    folder = once("with tickets", lambda folder: new_environment(folder, *map(wheel, names)))
+    return Environment(folder, uv)
+
+
+@pytest.fixture(scope="session")
 def usual(once, uv, new_environment, wheel):
     """What the README recommends: core, markdown and tickets."""
     names = ("grove-core", "grove-backend-markdown", "grove-tickets")

@@ -12,25 +12,6 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGES = sorted(path.parent.name for path in ROOT.glob("grove-*/pyproject.toml"))
 EXTENSIONS = [package for package in PACKAGES if package != "grove-core"]
-EVENTS = [
-    "session-start",
-    "user-prompt-submit",
-    "pre-tool-use",
-    "post-tool-use",
-    "post-tool-use-failure",
-    "task-completed",
-    "stop",
-    "session-end",
-]
-# What commands are called with that want something; all others are called as they are.
-ARGUMENTS = {
-    "skip": ["nothing was learned here"],
-    "observe": ["the export is slow, too"],
-    "ref": ["cl_20260206_k3f9a2"],
-    "search": ["orders"],
-    "show": ["cl_20260206_k3f9a2"],
-    "hook": ["stop"],
-}
 
 
 def metadata(archive):
@@ -126,51 +107,12 @@ def commands(project):
     return json.loads(project.python(code).stdout)
 
 
-@pytest.mark.parametrize("initialised", [False, True], ids=["untouched", "initialised"])
-def test_core_alone_every_command_works_or_says_what_to_do(project_of, core_alone, initialised):
-    project = project_of(core_alone)
-    if initialised:
-        assert project.grove("init").code == 0
-    names = commands(project)
-    assert {"reflect", "status", "plugins"} <= set(names)
-    for name in names:
-        done = project.grove(name, *ARGUMENTS.get(name, []))
-        assert done.code in (0, 1), (name, done)
-        assert "Traceback" not in done.stderr, (name, done)
-        if done.code == 1:
-            assert done.stderr.startswith("grove: "), (name, done)
-            assert done.stdout == "", (name, done)
-
-
 def test_core_alone_every_command_has_help(project_of, core_alone):
     project = project_of(core_alone)
     for name in commands(project):
         done = project.grove(name, "--help")
         assert (done.code, done.stderr) == (0, ""), name
         assert f"grove {name}" in done.stdout
-
-
-def test_core_alone_a_reflection_is_refused_with_words(project_of, core_alone, candidate):
-    project = project_of(core_alone)
-    assert project.grove("init").code == 0
-    assert project.hook("session-start", source="startup").code == 0
-    done = project.reflect(candidate)
-    assert done.code == 1
-    assert "grove-backend-markdown" in done.stdout + done.stderr
-
-
-@pytest.mark.parametrize("initialised", [False, True], ids=["untouched", "initialised"])
-def test_core_alone_hooks_let_the_work_go_on(project_of, core_alone, initialised):
-    project = project_of(core_alone)
-    if initialised:
-        project.configure("")
-    call = {"tool_name": "Bash", "tool_input": {"command": "bd close bd-1"}, "tool_use_id": "t1"}
-    fields = {"source": "startup", "prompt": "Go on", "reason": "other", **call}
-    for event in EVENTS:
-        done = project.hook(event, **fields)
-        assert (done.code, done.stderr) == (0, ""), (event, done)
-    assert not (project.grove_home / "crash.log").exists()
-    assert (project.root / ".grove").exists() is initialised
 
 
 # --- core and plugins ---------------------------------------------------------------------------

@@ -1,0 +1,122 @@
+"""Memory backends: which are used here, and how they do."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from attrs import frozen
+
+from grove_core.health.check import Check, broken, ok, warning
+from grove_core.memory.backends import OpenBackend
+from grove_core.model.memory import Health
+from grove_core.workspace import Workspace
+
+PING_SECONDS: Final = 2.0
+_SILENT: Final = Health(ok=False, detail="did not answer, or not with its health")
+
+
+@frozen(kw_only=True)
+class BackendFact:
+    """A backend that is used here.
+
+    Attributes:
+        name: Its name.
+        role: ``primary``, ``searched`` or ``personal``.
+        health: How it does.
+    """
+
+    name: str
+    role: str
+    health: Health
+
+
+@frozen(kw_only=True)
+class BackendFacts:
+    """The backends of a project.
+
+    Attributes:
+        used: Those that are used.
+        unused: Why each of the others is not, by name.
+        personal: The configured backend for personal learnings.
+    """
+
+    used: tuple[BackendFact, ...]
+    unused: tuple[tuple[str, str], ...]
+    personal: str
+
+
+def gather_backends(workspace: Workspace) -> BackendFacts:
+    """Open the backends and ask each how it does.
+
+    Args:
+        workspace: The project.
+
+    Returns:
+        The facts.
+    """
+    library = workspace.library
+    used = []
+    opened = {one.state.spec.name: one for one in library.project_backends}
+    for state in library.states:
+        if not state.is_active:
+            continue
+        role = "primary" if state.is_primary else "searched"
+        used.append(_asked(workspace, state.spec.name, role, opened.get(state.spec.name)))
+    personal = library.personal
+    if personal is not None:
+        used.append(_asked(workspace, personal.state.spec.name, "personal", personal))
+    return BackendFacts(
+        used=tuple(used),
+        unused=tuple((one.spec.name, one.why) for one in library.states if not one.is_active),
+        personal=workspace.config.backends.personal,
+    )
+
+
+def _asked(workspace: Workspace, name: str, role: str, opened: OpenBackend | None) -> BackendFact:
+    if opened is None:
+        return BackendFact(name=name, role=role, health=Health(ok=False, detail="does not open"))
+    health: object = workspace.plugins.call(
+        opened.state.provided,
+        opened.backend.ping,
+        seconds=PING_SECONDS,
+        default=None,
+        what=f"ping of {name}",
+    )
+    return BackendFact(
+        name=name, role=role, health=health if isinstance(health, Health) else _SILENT
+    )
+
+
+def judge_backends(facts: BackendFacts) -> Sequence[Check]:
+    """Tell whether learnings can be written and found.
+
+    Args:
+        facts: The backends of a project.
+
+    Returns:
+        A check for each backend that is used, and one for each role that nobody fills.
+    """
+    roles = {one.role for one in facts.used}
+    missing = [] if "primary" in roles else [_no_primary(facts)]
+    if "personal" not in roles and facts.used:
+        detail = f"{facts.personal} keeps no personal learnings here; they are refused"
+        mend = "Name another backend in backends.personal, or: pip install grove-backend-markdown"
+        missing.append(warning("personal backend", detail, mend))
+    return [*missing, *(_backend(one) for one in facts.used)]
+
+
+def _no_primary(facts: BackendFacts) -> Check:
+    why = "; ".join(f"{name}: {reason}" for name, reason in facts.unused)
+    detail = f"none is used here, so nothing can be kept{f' ({why})' if why else ''}"
+    return broken("primary backend", detail, "pip install grove-backend-markdown")
+
+
+def _backend(fact: BackendFact) -> Check:
+    name = f"{fact.role} backend" if fact.role != "searched" else "further backend"
+    where = f" ({fact.health.location})" if fact.health.location else ""
+    detail = f"{fact.name}: {fact.health.detail}{where}"
+    if fact.health.ok:
+        return ok(name, detail)
+    mend = "Mend what it names; until then learnings for it wait in the outbox"
+    if fact.role == "searched":
+        return warning(name, detail, "Mend what it names; until then its learnings are not found")
+    return broken(name, detail, mend)

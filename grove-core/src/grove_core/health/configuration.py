@@ -1,0 +1,32 @@
+"""The configuration: every key understood, every name a thing that is there."""
+
+from collections.abc import Iterable, Sequence
+
+from grove_core.config import ConfigProblem
+from grove_core.health.check import Check, broken, ok, warning
+
+
+def judge_configuration(
+    problems: Sequence[ConfigProblem], warnings: Iterable[str]
+) -> Sequence[Check]:
+    """Tell what in the configuration has no effect.
+
+    Args:
+        problems: What was passed over in files and environment.
+        warnings: What is no mistake and yet without effect, in words.
+
+    Returns:
+        A check for each mistake, or one that all is well.
+    """
+    name = "configuration"
+    checks = [_judge(name, problem) for problem in problems]
+    mend = "Correct it, or install what it names; until then it has no effect"
+    checks += [warning(name, line, mend) for line in dict.fromkeys(warnings)]
+    return checks or [ok(name, "every key is understood")]
+
+
+def _judge(name: str, problem: ConfigProblem) -> Check:
+    if not problem.key and problem.origin.file is not None:
+        return broken(name, str(problem), f"Correct {problem.origin.file}: none of it is in force")
+    mend = f"Correct or delete it in {problem.origin}; until then that key alone falls back"
+    return warning(name, str(problem), mend)

@@ -1,0 +1,135 @@
+"""Everything that is looked at, in the order in which it is told."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Final
+
+from grove_core.config import ConfigProblem
+from grove_core.health.backends import gather_backends, judge_backends
+from grove_core.health.check import Check
+from grove_core.health.clock_skew import Moment, judge_clock, newest_file
+from grove_core.health.configuration import judge_configuration
+from grove_core.health.event_logs import LogFacts, gather_log, judge_logs
+from grove_core.health.home_directory import gather_home, judge_home
+from grove_core.health.installation import gather_installation, judge_installation
+from grove_core.health.loaded_plugins import judge_plugins
+from grove_core.health.onlooking import look_only
+from grove_core.health.past_faults import gather_faults, judge_faults
+from grove_core.health.plugin_checks import probes_of_plugins
+from grove_core.health.private_keys import gather_keys, judge_keys
+from grove_core.health.program import gather_program, judge_program
+from grove_core.health.project_directory import gather_project, judge_project
+from grove_core.health.registered_hooks import gather_hooks, judge_hooks
+from grove_core.health.running import Probe, run_probes
+from grove_core.health.sessions import SessionFacts, gather_sessions, judge_sessions, ran_lately
+from grove_core.health.waiting import gather_outbox, judge_outbox
+from grove_core.workspace import Workspace
+
+_PLUGIN_SECONDS: Final = 20.0
+"""For what calls several plugins, each of which has a limit of its own."""
+_MANY_SECONDS: Final = 30.0
+"""A log of a million events, or thousands of sessions, take their time to read."""
+
+
+Mistakes = Callable[[], tuple[Sequence[ConfigProblem], Sequence[str]]]
+"""Finds the mistakes in the configuration; and what is none and yet without effect."""
+
+
+def examine(workspace: Workspace, find_mistakes: Mistakes) -> Sequence[Check]:
+    """Look at everything and change nothing.
+
+    Args:
+        workspace: The project, of which nothing has been asked yet; it writes no log afterwards.
+        find_mistakes: Looks through the configuration, plugins' own sections included.
+
+    Returns:
+        The checks, in the order in which they are told.
+    """
+    return _Examination(workspace, find_mistakes).checks()
+
+
+class _Examination:
+    """What several checks have in common, gathered once."""
+
+    def __init__(self, workspace: Workspace, find_mistakes: Mistakes) -> None:
+        self._workspace = workspace
+        self._find_mistakes = find_mistakes
+        look_only(workspace)
+
+    def checks(self) -> Sequence[Check]:
+        workspace = self._workspace
+        first = [
+            Probe(name="installation", look=lambda: judge_installation(gather_installation())),
+            Probe(name="program of hooks", look=self._program),
+            Probe(name="plugins", look=self._plugins, seconds=_PLUGIN_SECONDS),
+            Probe(name="hooks registered", look=self._hooks, seconds=_PLUGIN_SECONDS),
+            Probe(
+                name="sessions",
+                look=lambda: judge_sessions(self._sessions, workspace.now),
+                seconds=_MANY_SECONDS,
+            ),
+            Probe(
+                name="grove's own directory", look=lambda: judge_home(gather_home(workspace.paths))
+            ),
+            Probe(name="project", look=self._project),
+            Probe(name="backends", look=self._backends, seconds=_PLUGIN_SECONDS),
+            Probe(name="event logs", look=lambda: judge_logs(self._logs), seconds=_MANY_SECONDS),
+        ]
+        checks = list(run_probes(first))
+        checks += run_probes(probes_of_plugins(workspace))
+        last = [
+            Probe(name="private keys", look=lambda: judge_keys(gather_keys(workspace))),
+            Probe(name="outbox", look=lambda: judge_outbox(gather_outbox(workspace))),
+            Probe(name="configuration", look=self._configuration, seconds=_PLUGIN_SECONDS),
+            Probe(name="clock", look=self._clock, seconds=_MANY_SECONDS),
+            Probe(name="past faults", look=self._faults),
+        ]
+        return [*checks, *run_probes(last)]
+
+    @cached_property
+    def _sessions(self) -> SessionFacts:
+        return gather_sessions(self._workspace)
+
+    @cached_property
+    def _logs(self) -> Sequence[LogFacts]:
+        workspace = self._workspace
+        return [
+            gather_log("event log", workspace.project_log),
+            gather_log("personal event log", workspace.personal_log),
+        ]
+
+    def _program(self) -> Sequence[Check]:
+        return judge_program(gather_program(self._workspace.paths, self._workspace.environment))
+
+    def _plugins(self) -> Sequence[Check]:
+        self._workspace.plugins.load_all()
+        return judge_plugins(self._workspace.plugins.report())
+
+    def _hooks(self) -> Sequence[Check]:
+        lately = ran_lately(self._sessions, self._workspace.now)
+        return judge_hooks(gather_hooks(self._workspace, ran_lately=lately))
+
+    def _project(self) -> Sequence[Check]:
+        return judge_project(gather_project(self._workspace.project, self._workspace.environment))
+
+    def _backends(self) -> Sequence[Check]:
+        return judge_backends(gather_backends(self._workspace))
+
+    def _configuration(self) -> Sequence[Check]:
+        return judge_configuration(*self._find_mistakes())
+
+    def _clock(self) -> Sequence[Check]:
+        paths, project = self._workspace.paths, self._workspace.project
+        moments = [
+            Moment(what=f"session {one.id}", at=one.updated_at) for one in self._sessions.here
+        ]
+        moments += [
+            Moment(what=f"an event in {one.path}", at=one.newest)
+            for one in self._logs
+            if one.newest
+        ]
+        newest = newest_file((paths.home, paths.sessions, project.grove_directory))
+        return judge_clock(self._workspace.now, [*moments, *([newest] if newest else [])])
+
+    def _faults(self) -> Sequence[Check]:
+        return judge_faults(gather_faults(self._workspace.paths), self._workspace.now)

@@ -1,0 +1,98 @@
+"""The interpreter and what is installed in it."""
+
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from attrs import frozen
+
+from grove_core import __version__
+from grove_core.health.check import Check, broken, ok, warning
+
+_DISTRIBUTION: Final = "grove-core"
+_OLDEST: Final = (3, 11)
+_REINSTALL: Final = (
+    "Install grove-core anew: uv tool install --reinstall grove-core --with grove-backend-markdown"
+    " --with grove-tickets (or: pip install --force-reinstall grove-core)"
+)
+
+
+@frozen(kw_only=True)
+class InstallationFacts:
+    """The interpreter and the distribution.
+
+    Attributes:
+        python: The interpreter's version: major, minor, micro.
+        executable: The interpreter.
+        version: The version of the code that runs.
+        installed_version: The version that the distribution's metadata tells; ``None`` without
+            metadata.
+        has_script: Whether the metadata names the console script ``grove``.
+    """
+
+    python: tuple[int, int, int]
+    executable: str
+    version: str
+    installed_version: str | None
+    has_script: bool
+
+
+def gather_installation() -> InstallationFacts:
+    """Look at this process's own environment.
+
+    Returns:
+        The facts.
+    """
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    installed: str | None = None
+    has_script = False
+    try:
+        found = distribution(_DISTRIBUTION)
+    except PackageNotFoundError:
+        pass
+    else:
+        installed = found.version
+        scripts = found.entry_points.select(group="console_scripts")
+        has_script = "grove" in scripts.names
+    return InstallationFacts(
+        python=(sys.version_info.major, sys.version_info.minor, sys.version_info.micro),
+        executable=sys.executable,
+        version=__version__,
+        installed_version=installed,
+        has_script=has_script,
+    )
+
+
+def judge_installation(facts: InstallationFacts) -> Sequence[Check]:
+    """Tell whether the interpreter will do and the installation is whole.
+
+    Args:
+        facts: The interpreter and the distribution.
+
+    Returns:
+        Two checks.
+    """
+    return [_python(facts), _distribution(facts)]
+
+
+def _python(facts: InstallationFacts) -> Check:
+    text = ".".join(str(number) for number in facts.python)
+    detail = f"Python {text} ({facts.executable})"
+    if facts.python < _OLDEST:
+        oldest = ".".join(str(number) for number in _OLDEST)
+        return broken("python", detail, f"Install grove into a Python of {oldest} or newer")
+    return ok("python", detail)
+
+
+def _distribution(facts: InstallationFacts) -> Check:
+    name = "installation"
+    if facts.installed_version is None:
+        detail = "grove-core runs without its metadata, so it cannot tell its own plugins"
+        return broken(name, detail, _REINSTALL)
+    if not facts.has_script:
+        return broken(name, "the entry point of the program grove is missing", _REINSTALL)
+    if facts.installed_version != facts.version:
+        detail = f"grove {facts.version} runs, its metadata says {facts.installed_version}"
+        return warning(name, detail, _REINSTALL)
+    return ok(name, f"grove {facts.version}, with the entry point of its program")

@@ -1,0 +1,62 @@
+"""Plugins: installed, loaded, and not at odds with each other."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from grove_core.health.check import Check, broken, ok, warning
+from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
+from grove_core.plugins.manager import LOADING
+from grove_core.plugins.report import PluginEntry, PluginProblem, PluginReport, PluginState
+
+_WHAT_TO_INSTALL: Final = {
+    BACKEND_GROUP: ("memory backends", "grove-backend-markdown"),
+    TICKET_GROUP: ("ticket systems", "grove-tickets"),
+}
+_IN_USE: Final = (PluginState.ACTIVE, PluginState.NOT_LOADED)
+
+
+def judge_plugins(report: PluginReport) -> Sequence[Check]:
+    """Tell which plugins are missing, do not load, or do something wrong.
+
+    Args:
+        report: What became of each plugin, all of them loaded.
+
+    Returns:
+        A check for each family, and one for each plugin at fault.
+    """
+    families = [_family(group, report.plugins) for group in _WHAT_TO_INSTALL]
+    faults = [check for entry in report.plugins if (check := _fault(entry))]
+    return [*families, *faults, *(_problem(one) for one in report.problems if one.what != LOADING)]
+
+
+def _family(group: str, entries: Sequence[PluginEntry]) -> Check:
+    name, distribution = _WHAT_TO_INSTALL[group]
+    found = [entry for entry in entries if entry.found.group == group]
+    used = [entry.found.name for entry in found if entry.state in _IN_USE]
+    if used:
+        return ok(name, f"loaded: {', '.join(used)}")
+    install = f"pip install {distribution} (with uv: uv tool install grove-core --with …)"
+    if not found:
+        return broken(name, "none is installed", install)
+    why = "; ".join(f"{one.found.name} is {one.state.value}: {one.detail}" for one in found)
+    return broken(name, f"none can be used: {why}", f"Mend or unblock one of them, or {install}")
+
+
+def _fault(entry: PluginEntry) -> Check | None:
+    found = entry.found
+    name = f"plugin {found.name}"
+    where = f"{found.distribution} {found.version} ({found.group})"
+    detail = f"{where} is {entry.state.value}: {entry.detail}"
+    if entry.state is PluginState.FAILED or entry.state is PluginState.REFUSED:
+        mend = f"Upgrade or remove it: pip install --upgrade {found.distribution}"
+        return broken(name, detail, mend)
+    if entry.state is PluginState.SHADOWED:
+        mend = f"Uninstall one of the two, or name `{found.name}@DISTRIBUTION` in the configuration"
+        return warning(name, detail, mend)
+    return None
+
+
+def _problem(problem: PluginProblem) -> Check:
+    name = f"plugin {problem.source.name}"
+    mend = f"Upgrade {problem.source.distribution}, or report this to its authors"
+    return warning(name, str(problem), mend)

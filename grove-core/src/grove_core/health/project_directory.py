@@ -1,0 +1,148 @@
+"""The project's ``.grove``: there, writable, inside the project, and looked after by git."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+from grove_core import files, gitinfo
+from grove_core.errors import StorageError
+from grove_core.health.check import Check, broken, ok, warning
+from grove_core.health.processes import ask
+from grove_core.paths import ProjectPaths
+
+_GIT_SECONDS: Final = 1.0
+_IGNORED: Final = 0
+_MERGED_FILE: Final = "stats.log"
+_MERGE_LINE: Final = f"{_MERGED_FILE} merge=union"
+# A work tree's own settings must not make this run a program.
+_SAFE_OPTIONS: Final = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+
+
+@frozen(kw_only=True)
+class ProjectFacts:
+    """A project's ``.grove`` as it is.
+
+    Attributes:
+        root: The project's root.
+        directory: The directory, there or not.
+        exists: Whether it is there.
+        leads_to: Where it really lies, when that is outside of the project.
+        unwritable: What in it cannot be written to, itself included.
+        attributes: The text of its ``.gitattributes``; ``None`` without one.
+        in_git: Whether the project lies in a git work tree.
+        ignored: What in it git ignores.
+    """
+
+    root: Path
+    directory: Path
+    exists: bool
+    leads_to: Path | None = None
+    unwritable: tuple[Path, ...] = ()
+    attributes: str | None = None
+    in_git: bool = False
+    ignored: tuple[Path, ...] = ()
+
+
+def gather_project(project: ProjectPaths, environment: Mapping[str, str]) -> ProjectFacts:
+    """Look at a project's ``.grove``.
+
+    Args:
+        project: Its files.
+        environment: The process's environment.
+
+    Returns:
+        The facts.
+    """
+    directory = project.grove_directory
+    if not project.initialised:
+        return ProjectFacts(root=project.root, directory=directory, exists=False)
+    real = Path(os.path.realpath(directory))
+    kept = (project.learnings_file, project.events_file)
+    in_git = gitinfo.find_top(project.root) is not None
+    return ProjectFacts(
+        root=project.root,
+        directory=directory,
+        exists=True,
+        leads_to=None if real.is_relative_to(os.path.realpath(project.root)) else real,
+        unwritable=tuple(one for one in (directory, *kept) if _is_unwritable(one)),
+        attributes=_text(directory / ".gitattributes"),
+        in_git=in_git,
+        ignored=_ignored(project.root, kept, environment) if in_git else (),
+    )
+
+
+def _is_unwritable(path: Path) -> bool:
+    if not os.path.exists(path):  # noqa: PTH110 - Path.exists may raise
+        return os.path.lexists(path)
+    needed = os.W_OK | os.X_OK if os.path.isdir(path) else os.W_OK  # noqa: PTH112 - never raises
+    return not os.access(path, needed)
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return files.read_text(path)
+    except StorageError:
+        return None
+
+
+def _ignored(root: Path, paths: Sequence[Path], environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Ask git; what is tracked counts as not ignored, whatever the patterns say."""
+    ignored = []
+    for path in paths:
+        words = ("git", *_SAFE_OPTIONS, "-C", str(root), "check-ignore", "--quiet", "--", str(path))
+        variables = {**environment, "GIT_OPTIONAL_LOCKS": "0"}
+        if ask(words, variables, _GIT_SECONDS).code == _IGNORED:
+            ignored.append(path)
+    return tuple(ignored)
+
+
+def judge_project(facts: ProjectFacts) -> Sequence[Check]:
+    """Tell whether the project can keep learnings and share them.
+
+    Args:
+        facts: The project's ``.grove`` as it is.
+
+    Returns:
+        A check of the directory and, where it is there, two of git.
+    """
+    name = "project"
+    if not facts.exists:
+        detail = f"{facts.root} has no .grove; it is gated only where it has a ticket system"
+        return [warning(name, detail, "If it is to use grove: grove init")]
+    return [_directory(name, facts), _attributes(facts), *_sharing(facts)]
+
+
+def _directory(name: str, facts: ProjectFacts) -> Check:
+    if facts.leads_to is not None:
+        detail = f"{facts.directory} leads out of the project, to {facts.leads_to}"
+        return broken(name, detail, "Replace the link by a directory; grove writes to no other")
+    if facts.unwritable:
+        named = ", ".join(str(one) for one in facts.unwritable)
+        mend = f"Mend its permissions: chmod u+w {named}"
+        return broken(name, f"nothing can be written to {named}", mend)
+    return ok(name, str(facts.directory))
+
+
+def _attributes(facts: ProjectFacts) -> Check:
+    name, path = "git attributes", facts.directory / ".gitattributes"
+    lines = [line.split() for line in (facts.attributes or "").splitlines()]
+    if any(words[:1] == [_MERGED_FILE] and "merge=union" in words[1:] for words in lines):
+        return ok(name, f"{path} lets branches that both append to {_MERGED_FILE} merge")
+    detail = f"{path} does not say how {_MERGED_FILE} is merged: branches will conflict in it"
+    if facts.attributes is None:
+        return warning(name, f"{path} is missing: branches will conflict", "grove init")
+    return warning(name, detail, f"Add the line: {_MERGE_LINE}")
+
+
+def _sharing(facts: ProjectFacts) -> Sequence[Check]:
+    name = "git"
+    if not facts.in_git:
+        return ()
+    if facts.ignored:
+        named = ", ".join(str(one.relative_to(facts.root)) for one in facts.ignored)
+        mend = "To share learnings, take .grove out of .gitignore (git check-ignore -v tells where)"
+        return [warning(name, f"git ignores {named}: nobody else gets them", mend)]
+    return [ok(name, "git ignores nothing of .grove")]

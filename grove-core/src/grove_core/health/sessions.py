@@ -1,0 +1,141 @@
+"""Sessions: whether hooks run here, what cannot be read, what is owed."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+from grove_core.clock import format_instant
+from grove_core.flow.session_debts import DebtKind, Life, debts_of, life_of
+from grove_core.flow.session_files import survey
+from grove_core.health.check import Check, ok, warning
+from grove_core.model.session import Session
+from grove_core.workspace import Workspace
+
+_QUIET: Final = timedelta(days=7)
+
+
+@frozen(kw_only=True)
+class SessionDebt:
+    """A reflection that nobody is held for any more.
+
+    Attributes:
+        session_id: The session that owes it.
+        text: What it owes, going on where the session's name ends.
+    """
+
+    session_id: str
+    text: str
+
+
+@frozen(kw_only=True)
+class SessionFacts:
+    """The sessions that grove knows.
+
+    Attributes:
+        here: Those of this project, the one written last first.
+        elsewhere: How many belong to other projects.
+        unreadable: Why states cannot be read, a line each.
+        set_aside: States that could not be read once and were put out of the way.
+        debts: What sessions of this project owe, the open debts of live ones left out.
+    """
+
+    here: tuple[Session, ...]
+    elsewhere: int = 0
+    unreadable: tuple[str, ...] = ()
+    set_aside: tuple[Path, ...] = ()
+    debts: tuple[SessionDebt, ...] = ()
+
+
+def gather_sessions(workspace: Workspace) -> SessionFacts:
+    """Read everything that is kept of sessions.
+
+    Args:
+        workspace: The project.
+
+    Returns:
+        The facts.
+    """
+    kept = survey(workspace)
+    known = [one.session for one in kept if one.session is not None]
+    here = [one for one in known if one.project_root == str(workspace.root)]
+    return SessionFacts(
+        here=tuple(here),
+        elsewhere=len(known) - len(here),
+        unreadable=tuple(f"{one.state}: {one.fault}" for one in kept if one.fault),
+        set_aside=tuple(path for one in kept for path in one.set_aside),
+        debts=tuple(debt for one in here for debt in _debts_of(one, workspace)),
+    )
+
+
+def _debts_of(session: Session, workspace: Workspace) -> Iterator[SessionDebt]:
+    is_live = life_of(session, workspace) is Life.LIVE
+    for debt in debts_of(session):
+        is_held = debt.kind is DebtKind.OPEN and is_live
+        # States that were set aside are named by themselves.
+        if not is_held and debt.kind is not DebtKind.UNREADABLE:
+            yield SessionDebt(session_id=session.id, text=str(debt))
+
+
+def ran_lately(facts: SessionFacts, now: datetime) -> bool:
+    """Tell whether a hook has run in the project within a week.
+
+    Args:
+        facts: The sessions that grove knows.
+        now: The time, UTC.
+
+    Returns:
+        Whether one has.
+    """
+    return any(now - one.updated_at <= _QUIET for one in facts.here)
+
+
+def judge_sessions(facts: SessionFacts, now: datetime) -> Sequence[Check]:
+    """Tell whether hooks run here, and what sessions have left behind.
+
+    Args:
+        facts: The sessions that grove knows.
+        now: The time, UTC.
+
+    Returns:
+        A check of the hooks' last sign of life, and one for each thing to be seen to.
+    """
+    return [_activity(facts, now), *_states(facts), *_debts(facts)]
+
+
+def _activity(facts: SessionFacts, now: datetime) -> Check:
+    name = "hooks running"
+    mend = "Start a session of the client here, then look again; the client's /hooks lists hooks"
+    if not facts.here:
+        elsewhere = f" (sessions of other projects: {facts.elsewhere})" if facts.elsewhere else ""
+        return warning(name, f"no hook has run in this project yet{elsewhere}", mend)
+    newest = max(facts.here, key=lambda one: one.updated_at)
+    detail = f"last at {format_instant(newest.updated_at)}, in session {newest.id}"
+    if now - newest.updated_at > _QUIET:
+        return ok(name, f"{detail}; nothing since, for {(now - newest.updated_at).days} days")
+    return ok(name, detail)
+
+
+def _states(facts: SessionFacts) -> Sequence[Check]:
+    name = "session state"
+    checks = []
+    for fault in facts.unreadable:
+        mend = "Its next hook sets it aside; a ticket closed there may still owe a reflection"
+        checks.append(warning(name, fault, mend))
+    for path in facts.set_aside:
+        mend = "See whether a reflection is owed there, then delete the file"
+        checks.append(warning(name, f"{path} could not be read and was set aside", mend))
+    return checks or [ok(name, "all of it can be read")]
+
+
+def _debts(facts: SessionFacts) -> Sequence[Check]:
+    checks = []
+    for debt in facts.debts:
+        option = f"--session-id {debt.session_id}"
+        mend = (
+            f"If you know what it taught: grove reflect {option}; else: grove skip REASON {option}"
+        )
+        checks.append(warning("debts", f"session {debt.session_id} {debt.text}", mend))
+    return checks or [ok("debts", "no session of this project owes a reflection")]

@@ -1,0 +1,412 @@
+"""What `grove doctor` makes of the facts: tables of facts and what is said of them."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+
+from grove_core.config import ConfigProblem, Origin, Source
+from grove_core.health.backends import BackendFact, BackendFacts, judge_backends
+from grove_core.health.check import Status
+from grove_core.health.clock_skew import Moment, judge_clock
+from grove_core.health.configuration import judge_configuration
+from grove_core.health.event_logs import LogFacts, judge_logs
+from grove_core.health.home_directory import HomeFacts, judge_home
+from grove_core.health.installation import InstallationFacts, judge_installation
+from grove_core.health.loaded_plugins import judge_plugins
+from grove_core.health.matchers import covers
+from grove_core.health.past_faults import Fault, FaultFacts, judge_faults
+from grove_core.health.program import Candidate, ProgramFacts, judge_program
+from grove_core.health.project_directory import ProjectFacts, judge_project
+from grove_core.health.registered_hooks import HookFacts, judge_hooks
+from grove_core.health.waiting import OutboxFacts, judge_outbox
+from grove_core.hosts.claude_hooks import SLOTS
+from grove_core.hosts.claude_settings import Registration
+from grove_core.model.memory import Health
+from grove_core.plugins.discovery import FoundPlugin
+from grove_core.plugins.report import PluginEntry, PluginReport, PluginState
+
+NOW = datetime(2030, 1, 2, 10, tzinfo=UTC)
+HOME = Path("/home/you/.grove")
+ROOT = Path("/src/shop")
+OK, WARNING, BROKEN = Status.OK, Status.WARNING, Status.BROKEN
+
+
+def told(checks):
+    """The checks by name, the worst of several with one name; each that is not ok has a mend."""
+    order = list(Status)
+    found = {}
+    for check in checks:
+        assert bool(check.mend) is (check.status is not OK), check
+        found[check.name] = max(found.get(check.name, OK), check.status, key=order.index)
+    return found
+
+
+# --- the interpreter ----------------------------------------------------------------------------
+
+INSTALLED = InstallationFacts(
+    python=(3, 11, 0),
+    executable="/usr/bin/python3",
+    version="1.2.3",
+    installed_version="1.2.3",
+    has_script=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "python", "installation"),
+    [
+        ({}, OK, OK),
+        ({"python": (3, 14, 1)}, OK, OK),
+        ({"python": (3, 10, 9)}, BROKEN, OK),
+        ({"installed_version": None}, OK, BROKEN),
+        ({"installed_version": "1.2.2"}, OK, WARNING),
+        ({"has_script": False}, OK, BROKEN),
+    ],
+)
+def test_installation(change, python, installation):
+    facts = evolve(INSTALLED, **change)
+    assert told(judge_installation(facts)) == {"python": python, "installation": installation}
+
+
+# --- programs -----------------------------------------------------------------------------------
+
+RECORD = str(HOME / "program")
+THIS = Candidate(origin=RECORD, path="/venv/bin/grove", is_this=True)
+OTHER = Candidate(origin=RECORD, path="/old/bin/grove")
+GONE = Candidate(origin=RECORD, path="/gone/bin/grove", complaint="does not exist")
+ON_PATH = Candidate(origin="PATH", path="/venv/bin/grove", is_this=True)
+OTHER_ON_PATH = Candidate(origin="PATH", path="/usr/bin/grove", complaint="is another program")
+LAUNCHER = Candidate(origin="PATH", path="/p/bin/grove", complaint="is it", is_launcher=True)
+VARIABLE = Candidate(origin="GROVE_PROGRAM", path="grove", complaint="is no absolute path")
+
+
+@pytest.mark.parametrize(
+    ("candidates", "complaint", "expected"),
+    [
+        ((THIS, ON_PATH), "", {}),
+        ((ON_PATH,), "", {}),
+        ((), "", {"program of hooks": WARNING, "program of agents": WARNING}),
+        ((GONE,), "", dict.fromkeys(("program of hooks",), BROKEN)
+         | dict.fromkeys(("program of agents", "recorded program"), WARNING)),
+        ((GONE, ON_PATH), "", {"recorded program": WARNING}),
+        ((OTHER, ON_PATH), "", {"program of hooks": WARNING}),
+        ((THIS, ON_PATH), "Permission denied", {"program of hooks": BROKEN}),
+        ((VARIABLE, THIS, ON_PATH), "", {"GROVE_PROGRAM": WARNING}),
+        ((THIS, LAUNCHER), "", {}),
+        ((LAUNCHER,), "", {"program of hooks": WARNING}),
+        ((OTHER_ON_PATH, ON_PATH), "", {"program of agents": WARNING}),
+        ((THIS, OTHER_ON_PATH), "", {"program of agents": WARNING}),
+        ((THIS, evolve(ON_PATH, is_this=False)), "", {"program of agents": WARNING}),
+    ],
+)  # fmt: skip
+def test_program(candidates, complaint, expected):
+    facts = ProgramFacts(
+        own="/venv/bin/grove",
+        version="1.2.3",
+        record=RECORD,
+        candidates=candidates,
+        chosen_version="" if complaint else "1.2.3",
+        start_complaint=complaint,
+    )
+    found = told(judge_program(facts))
+    assert {"program of hooks", "program of agents"} <= set(found)
+    assert {name: status for name, status in found.items() if status is not OK} == expected
+
+
+# --- plugins ------------------------------------------------------------------------------------
+
+
+def entry(group, state, detail=""):
+    found = FoundPlugin(group, "acme", "acme", "grove-acme", "1.0", first_party=False)
+    return PluginEntry(found=found, state=state, detail=detail)
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        ([], {"memory backends": BROKEN, "ticket systems": BROKEN}),
+        ([entry("grove.backends", PluginState.ACTIVE)], {"ticket systems": BROKEN}),
+        ([entry("grove.tickets", PluginState.ACTIVE)], {"memory backends": BROKEN}),
+        (
+            [entry("grove.backends", PluginState.BLOCKED, "why"), entry("grove.tickets", PluginState.ACTIVE)],
+            {"memory backends": BROKEN},
+        ),
+        (
+            [entry("grove.plugins", PluginState.FAILED, "why")],
+            {"memory backends": BROKEN, "ticket systems": BROKEN, "plugin acme": BROKEN},
+        ),
+        (
+            [entry("grove.plugins", PluginState.SHADOWED, "why")],
+            {"memory backends": BROKEN, "ticket systems": BROKEN, "plugin acme": WARNING},
+        ),
+    ],
+)  # fmt: skip
+def test_plugins(entries, expected):
+    found = told(judge_plugins(PluginReport(plugins=tuple(entries), problems=())))
+    assert {name: status for name, status in found.items() if status is not OK} == expected
+
+
+def test_missing_families_are_named_with_what_to_install():
+    checks = judge_plugins(PluginReport(plugins=(), problems=()))
+    assert ["grove-backend-markdown" in checks[0].mend, "grove-tickets" in checks[1].mend] == [
+        True,
+        True,
+    ]
+
+
+# --- hooks --------------------------------------------------------------------------------------
+
+
+def registered(event, kind="local", matcher=None, program="/venv/bin/grove"):
+    return Registration(
+        source=ROOT / ".claude" / f"{kind}.json",
+        kind=kind,
+        event=event,
+        matcher=matcher,
+        program=program,
+        arguments=("hook", "stop"),
+        timeout=None,
+    )
+
+
+ALL = tuple(registered(slot.name) for slot in SLOTS)
+HOOKS = HookFacts(
+    registrations=ALL,
+    complaints={},
+    disabled_by=None,
+    unreadable=(),
+    matchers=(),
+    ran_lately=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({}, {}),
+        ({"registrations": ()}, {}),
+        ({"registrations": (), "ran_lately": False}, {"hooks registered": BROKEN}),
+        ({"registrations": ALL[:-1]}, {"hooks registered": BROKEN}),
+        ({"registrations": (*ALL, registered("Stop", "plugin"))}, {"registered twice": WARNING}),
+        ({"registrations": (*ALL, registered("Stop"))}, {}),
+        ({"complaints": {"/venv/bin/grove": "is gone"}}, {"registered program": BROKEN}),
+        ({"disabled_by": ROOT}, {"client's settings": BROKEN}),
+        ({"unreadable": (ROOT,)}, {"client's settings": BROKEN}),
+    ],
+)
+def test_hooks(change, expected):
+    found = told(judge_hooks(evolve(HOOKS, **change)))
+    assert {name: status for name, status in found.items() if status is not OK} == expected
+
+
+@pytest.mark.parametrize("event", [slot.name for slot in SLOTS])
+def test_each_of_the_eight_events_is_missed(event):
+    facts = evolve(HOOKS, registrations=tuple(one for one in ALL if one.event != event))
+    (check,) = [one for one in judge_hooks(facts) if one.status is BROKEN]
+    assert check.name == "hooks registered"
+    assert f" {event} " in check.detail
+
+
+@pytest.mark.parametrize(
+    ("matcher", "tool", "expected"),
+    [
+        (None, "Bash", True),
+        ("", "Bash", True),
+        ("*", "Bash", True),
+        ("Bash", "Bash", True),
+        ("Ba", "Bash", False),
+        ("bash", "Bash", False),
+        ("Edit|Bash", "Bash", True),
+        ("Edit, Bash", "Bash", True),
+        ("Edit|Write", "Bash", False),
+        ("^Ba", "Bash", True),
+        ("Ba.*", "Bash", True),
+        # No list, as a regular expression has been asked for: `Bash,` stands nowhere.
+        ("Bash, TaskUpdate|mcp__.*", "Bash", False),
+        ("Bash(bd close *)", "Bash", False),
+        ("(", "Bash", False),
+        ("mcp__.*", "mcp__*", True),
+        ("mcp__beads__.*", "mcp__*", False),
+        ("mcp__.*", "mcp__beads__*", True),
+    ],
+)
+def test_matchers(matcher, tool, expected):
+    assert covers(matcher, tool) is expected
+
+
+# --- directories --------------------------------------------------------------------------------
+
+GOOD_HOME = HomeFacts(
+    path=HOME,
+    exists=True,
+    is_directory=True,
+    unwritable=(),
+    nearest=HOME,
+    can_be_made=True,
+    is_own=True,
+    others_may_write=False,
+    free_bytes=10**12,
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({}, {}),
+        ({"exists": False, "is_directory": False}, {}),
+        ({"exists": False, "can_be_made": False}, {"grove's own directory": BROKEN}),
+        ({"is_directory": False}, {"grove's own directory": BROKEN}),
+        ({"unwritable": (HOME / "sessions",)}, {"grove's own directory": BROKEN}),
+        ({"is_own": False}, {"permissions": WARNING}),
+        ({"others_may_write": True}, {"permissions": BROKEN}),
+        ({"free_bytes": None}, {"free space": WARNING}),
+        ({"free_bytes": 50 * 2**20}, {"free space": WARNING}),
+        ({"free_bytes": 2**19}, {"free space": BROKEN}),
+    ],
+)
+def test_home(change, expected):
+    found = told(judge_home(evolve(GOOD_HOME, **change)))
+    assert {name: status for name, status in found.items() if status is not OK} == expected
+
+
+GOOD_PROJECT = ProjectFacts(
+    root=ROOT,
+    directory=ROOT / ".grove",
+    exists=True,
+    attributes="# ours\nstats.log text merge=union\n",
+    in_git=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({}, {}),
+        ({"in_git": False}, {}),
+        ({"exists": False}, {"project": WARNING}),
+        ({"leads_to": Path("/elsewhere")}, {"project": BROKEN}),
+        ({"unwritable": (ROOT / ".grove",)}, {"project": BROKEN}),
+        ({"attributes": None}, {"git attributes": WARNING}),
+        ({"attributes": "other.log merge=union\n"}, {"git attributes": WARNING}),
+        ({"ignored": (ROOT / ".grove" / "learnings.md",)}, {"git": WARNING}),
+    ],
+)
+def test_project(change, expected):
+    found = told(judge_project(evolve(GOOD_PROJECT, **change)))
+    assert {name: status for name, status in found.items() if status is not OK} == expected
+
+
+# --- memory -------------------------------------------------------------------------------------
+
+
+def backend(role, *, works=True):
+    return BackendFact(name="acme", role=role, health=Health(ok=works, detail="seven shelves"))
+
+
+@pytest.mark.parametrize(
+    ("used", "expected"),
+    [
+        ((backend("primary"), backend("personal")), {}),
+        ((), {"primary backend": BROKEN}),
+        ((backend("personal"),), {"primary backend": BROKEN}),
+        ((backend("primary"),), {"personal backend": WARNING}),
+        ((backend("primary", works=False), backend("personal")), {"primary backend": BROKEN}),
+        ((backend("primary"), backend("personal", works=False)), {"personal backend": BROKEN}),
+        (
+            (backend("primary"), backend("searched", works=False), backend("personal")),
+            {"further backend": WARNING},
+        ),
+    ],
+)
+def test_backends(used, expected):
+    facts = BackendFacts(used=used, unused=(("mcp", "no server"),), personal="markdown")
+    found = told(judge_backends(facts))
+    assert {name: status for name, status in found.items() if status is not OK} == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "words"),
+    [
+        ({"count": 7}, OK, "events: 7"),
+        ({"complaint": "cannot read it"}, BROKEN, "cannot read it"),
+        ({"unreadable": (3, 4)}, WARNING, "lines 3, 4 cannot"),
+        ({"unreadable": tuple(range(1, 13))}, WARNING, "9, 10 and 2 more cannot"),
+        ({"unknown": 2}, WARNING, "newer grove"),
+    ],
+)
+def test_event_logs(change, status, words):
+    (check,) = judge_logs([LogFacts(name="event log", path=ROOT / "stats.log", **change)])
+    assert check.status is status
+    assert words in check.detail
+
+
+@pytest.mark.parametrize(
+    ("here", "elsewhere", "unreadable", "status"),
+    [(0, 0, (), OK), (0, 3, (), OK), (1, 0, (), WARNING), (1, 0, (ROOT,), BROKEN), (0, 0, (ROOT,), BROKEN)],
+)  # fmt: skip
+def test_outbox(here, elsewhere, unreadable, status):
+    facts = OutboxFacts(here=here, elsewhere=elsewhere, unreadable=unreadable)
+    assert told(judge_outbox(facts)) == {"outbox": status}
+
+
+# --- configuration, clock, logs -----------------------------------------------------------------
+
+
+def test_configuration():
+    file = Origin(source=Source.PROJECT, file=ROOT / ".grove" / "config.toml")
+    variable = Origin(source=Source.ENVIRONMENT, variable="GROVE_X_Y")
+    whole = ConfigProblem(key="", origin=file, message="is not valid TOML")
+    key = ConfigProblem(key="gate.session", origin=file, message="must be one of …")
+    odd = ConfigProblem(key="", origin=variable, message="is unknown")
+    assert told(judge_configuration([], [])) == {"configuration": OK}
+    assert told(judge_configuration([key], [])) == {"configuration": WARNING}
+    assert told(judge_configuration([odd], [])) == {"configuration": WARNING}
+    assert told(judge_configuration([], ["[tickets.acme] x is unknown"])) == {
+        "configuration": WARNING
+    }
+    assert told(judge_configuration([key, whole], [])) == {"configuration": BROKEN}
+    assert len(judge_configuration([key], ["again", "again"])) == 2
+
+
+@pytest.mark.parametrize(
+    ("ahead", "status"),
+    [
+        (None, OK),
+        (timedelta(days=-400), OK),
+        (timedelta(minutes=5), OK),
+        (timedelta(minutes=5, seconds=1), WARNING),
+        (timedelta(days=9_000), WARNING),
+    ],
+)
+def test_clock(ahead, status):
+    moments = [] if ahead is None else [Moment(what="session monday", at=NOW + ahead)]
+    (check,) = judge_clock(NOW, [*moments, Moment(what="a file", at=NOW - timedelta(days=1))])
+    assert check.status is status
+    assert ("session monday" in check.detail) is (status is WARNING)
+
+
+@pytest.mark.parametrize(
+    ("crash_age", "error_age", "expected"),
+    [
+        (None, None, {}),
+        (timedelta(days=6), None, {"crashes": WARNING}),
+        (timedelta(days=8), None, {}),
+        (None, timedelta(hours=23), {"errors": WARNING}),
+        (None, timedelta(hours=25), {}),
+    ],
+)
+def test_past_faults(crash_age, error_age, expected):
+    crashes = [] if crash_age is None else [Fault(at=NOW - crash_age, text="stop: error=OSError")]
+    errors = [] if error_age is None else [Fault(at=NOW - error_age, text="events were lost")]
+    facts = FaultFacts(
+        crash_log=HOME / "crash.log",
+        crashes=tuple(crashes),
+        log_file=HOME / "grove.log",
+        errors=tuple(errors),
+    )
+    checks = judge_faults(facts, NOW)
+    assert {name: status for name, status in told(checks).items() if status is not OK} == expected
+    if crashes:
+        assert "stop: error=OSError" in checks[0].detail
