@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from grove_core import __version__
+from grove_core import __version__, files
 from grove_core.config import LoadedConfig, load_config
 from grove_core.config.schema import Config, gate_policy
 from grove_core.diagnostics import Diagnostics
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from grove_core.gitinfo import WorkTree
     from grove_core.memory.outbox import Outbox
     from grove_core.model.events import StatsEvent
-    from grove_core.model.statistics import AggregateStats
+    from grove_core.model.statistics import AggregateStats, LearningStats
     from grove_core.stats.log import EventLog, LogContent
     from grove_core.ticketing import TicketSystems
 
@@ -250,6 +250,23 @@ class Workspace:
         for content in self._log_contents().values():
             events += content.events
         return aggregate(events)
+
+    def usage(self) -> "Mapping[str, LearningStats]":
+        """Count how learnings have fared; quicker than ``statistics``, for hooks.
+
+        Returns:
+            The numbers by learning; what cannot be read is named by ``log_faults``.
+        """
+        from grove_core.codec import event_from_line
+        from grove_core.stats.usage import usage_of
+
+        texts: list[str] = []
+        for path in (self.project.events_file, self.paths.personal_events):
+            try:
+                texts.append(files.read_text(path) or "")
+            except StorageError as error:
+                self.diagnostics.log("error", f"the event log cannot be read: {error}")
+        return usage_of(texts, event_from_line)
 
     def log_faults(self) -> list[str]:
         """Name what cannot be read in the event logs.

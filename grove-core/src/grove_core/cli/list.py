@@ -1,6 +1,6 @@
 """``grove list``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Final, Unpack
@@ -17,7 +17,7 @@ from grove_core.cli.learnings import (
     read_filters,
 )
 from grove_core.memory.backends import FoundLearning
-from grove_core.model.statistics import AggregateStats, LearningStats
+from grove_core.model.statistics import LearningStats
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,29 +57,27 @@ def command(
         for one in known
         if filters.admit(one.hit.learning) and names_a_file(one.hit.learning, narrowing)
     ]
-    numbers = workspace.statistics()
-    learnings = _sorted(kept, numbers, Order(sort))[: narrowing["limit"]]
+    usage = workspace.usage()
+    learnings = _sorted(kept, usage, Order(sort))[: narrowing["limit"]]
     return Result(
         document={
             "count": len(learnings),
             "total": len(kept),
-            "learnings": [
-                document_of(one, numbers.learnings.get(one.hit.learning.id)) for one in learnings
-            ],
+            "learnings": [document_of(one, usage.get(one.hit.learning.id)) for one in learnings],
         },
-        human=lambda console: _human(learnings, len(kept), len(known), numbers, console),
+        human=lambda console: _human(learnings, len(kept), len(known), usage, console),
         ids=[one.hit.learning.id for one in learnings],
     )
 
 
 def _sorted(
-    learnings: Sequence[FoundLearning], numbers: AggregateStats, order: Order
+    learnings: Sequence[FoundLearning], usage: Mapping[str, LearningStats], order: Order
 ) -> list[FoundLearning]:
     """Sort, the highest first; ties go to the newer."""
 
     def key(one: FoundLearning) -> tuple[datetime | float, datetime]:
         created = one.hit.learning.timestamp
-        stats = numbers.learnings.get(one.hit.learning.id) or LearningStats(learning_id="")
+        stats = usage.get(one.hit.learning.id) or LearningStats(learning_id="")
         match order:
             case Order.CREATED:
                 return created, created
@@ -97,11 +95,11 @@ def _human(
     learnings: Sequence[FoundLearning],
     total: int,
     known: int,
-    numbers: AggregateStats,
+    usage: Mapping[str, LearningStats],
     console: "Console",
 ) -> None:
     for one in learnings:
-        print_line(console, one, numbers.learnings.get(one.hit.learning.id))
+        print_line(console, one, usage.get(one.hit.learning.id))
     if not known:
         console.print("No learnings yet.")
     elif not total:

@@ -27,7 +27,7 @@ def command(invocation: Invocation, *, learning_id: str) -> Result:
         raise LearningNotFoundError(
             f"no learning has the id {learning_id}; `grove list --all` names those there are"
         )
-    stats = workspace.statistics().learnings.get(learning_id)
+    stats = workspace.usage().get(learning_id)
     return Result(
         document=document_of(found, stats),
         human=lambda console: _human(found, stats, console),

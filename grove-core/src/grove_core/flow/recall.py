@@ -1,6 +1,6 @@
 """Choosing which learnings to show, showing them, and remembering that they were shown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from attrs import evolve, frozen
@@ -25,7 +25,7 @@ from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from grove_core.model.events import Surfaced
-    from grove_core.model.statistics import AggregateStats
+    from grove_core.model.statistics import LearningStats
 
 VIA_START: Final = "start"
 VIA_PROMPT: Final = "prompt"
@@ -70,8 +70,8 @@ def recall(
     new = {one.hit.learning.id: one for one in found if one.hit.learning.id not in shown}
     if not new:
         return None
-    numbers = workspace.statistics()
-    chosen, number = _choose(workspace, query, list(new.values()), numbers, limit)
+    usage = workspace.usage()
+    chosen, number = _choose(workspace, query, list(new.values()), usage, limit)
     if not chosen:
         return None
     injection = render(
@@ -105,7 +105,7 @@ def _choose(
     workspace: Workspace,
     query: Query,
     found: Sequence[FoundLearning],
-    numbers: "AggregateStats",
+    usage: "Mapping[str, LearningStats]",
     limit: int,
 ) -> tuple[Sequence[RankedHit], int]:
     """Choose hits, and tell how many fit the work in all."""
@@ -114,9 +114,9 @@ def _choose(
         # Where nothing is known about the work, only this project's own learnings may fit it.
         found = [one for one in found if one.area is Area.PROJECT]
     hits: list[Hit] = [one.hit for one in found]
-    ranked = rank(hits, numbers.learnings, workspace.now, retrieval.recency_days_to_30_percent)
+    ranked = rank(hits, usage, workspace.now, retrieval.recency_days_to_30_percent)
     if query.is_empty:
-        chosen = choose_without_query(ranked, numbers.learnings, limit)
+        chosen = choose_without_query(ranked, usage, limit)
         return chosen, len(chosen)
     chosen = choose(ranked, retrieval.strategy, limit, workspace.now)
     return chosen, max(len(fitting(ranked, retrieval.strategy)), len(chosen))
