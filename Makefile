@@ -36,13 +36,13 @@ setup: $(VENV)/.synced ## Make the development environment in .venv.
 
 .PHONY: test
 test: setup ## Run the unit and integration tests.
-	$(BIN)/python -m pytest -n auto -m "not e2e"
+	$(BIN)/python -m pytest -n auto -m "not e2e and not stress"
 
 .PHONY: test-e2e
-test-e2e: setup ## Drive the real Claude Code client; skips where it cannot be had.
+test-e2e: setup ## Drive the real Claude Code client (skipped where it cannot be had), and stress the loop.
 	@test -x .e2e/bin/python || $(PYTHON) -m venv .e2e
 	@.e2e/bin/python -m pip install --quiet --no-deps $(CLIENT) || echo "test-e2e: the registry does not give $(CLIENT); tests that need the client are skipped"
-	$(BIN)/python -m pytest -n auto -m e2e tests/e2e
+	$(BIN)/python -m pytest -n auto -m "e2e or stress" tests/e2e tests/stress
 
 .PHONY: lint
 lint: setup ## Check style, layers and types.
@@ -65,5 +65,5 @@ demo: setup ## Show the main job, once through, on a scratch repository.
 	@$(BIN)/python scripts/demo.py
 
 .PHONY: bench
-bench: setup ## Measure what hooks cost, as multiples of starting Python.
+bench: setup ## Measure what hooks cost, as multiples of starting Python; writes docs/explanation/latency.md.
 	@$(BIN)/python benchmarks/hook_latency.py
