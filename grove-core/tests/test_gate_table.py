@@ -439,6 +439,15 @@ def test_a_broken_cycle_stays_visible():
     assert [cycle.tickets[0].ticket_id for cycle in gate.broken_cycles] == ["T-1", "T-2"]
 
 
+def test_an_agent_that_never_reflects_leaves_the_latest_ten_broken_cycles():
+    gate = Gate()
+    for number in range(13):
+        closed = TicketClosed(ticket=evolve(TWO, ticket_id=f"T-{number}"))
+        gate = play(gate, closed, *[STOP] * 4)
+    tickets = [cycle.tickets[0].ticket_id for cycle in gate.broken_cycles]
+    assert tickets == [f"T-{number}" for number in range(3, 13)]
+
+
 @pytest.mark.parametrize("payment", [REFLECT, SKIP])
 def test_a_broken_cycle_is_shown_until_something_is_written_down(payment):
     assert play(gate_in(PENDING), *[STOP] * 4, payment).broken_cycles == ()

@@ -82,12 +82,29 @@ class MarkdownBackend:
 
         with _as_backend_error():
             stored = self._store.entries().get(learning.id)
-            if stored is not None:
+            if stored is not None and not self._complete(stored.path, learning.id, entry):
                 return _receipt(learning, ReceiptStatus.DUPLICATE, stored.path)
+            if stored is not None:
+                return _receipt(learning, ReceiptStatus.STORED, stored.path)
             appended = append_text(path, unless_there, inside=self._inside)
         self._store.forget(path)
         status = ReceiptStatus.STORED if appended else ReceiptStatus.DUPLICATE
         return _receipt(learning, status, path)
+
+    def _complete(self, path: Path, learning_id: str, entry: str) -> bool:
+        """Write the rest of an entry that was cut off at the file's end, by a loss of power say."""
+        heading = entry[: entry.index(learning_id) + len(learning_id)]
+        completed: list[bool] = []
+
+        def whole(text: str) -> str:
+            start = text.rfind(heading)
+            torn = start >= 0 and text[start:] != entry and entry.startswith(text[start:])
+            completed.append(torn)
+            return text[:start] + entry if torn else text
+
+        edit_text(path, whole, inside=self._inside)
+        self._store.forget(path)
+        return completed[-1]
 
     def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
         """Find learnings by the rules: tags, files, ticket, words.
@@ -102,11 +119,11 @@ class MarkdownBackend:
         Raises:
             BackendError: A file could not be read.
         """
-        hits = [
-            hit
-            for learning in self._learnings()
-            if filters.admit(learning) and (hit := _hit(query, learning))
-        ]
+        admitted = filter(filters.admit, self._learnings())
+        if query.is_empty:
+            hits = [Hit(learning=learning, relevance=0.0) for learning in admitted]
+        else:
+            hits = [hit for learning in admitted if (hit := _hit(query, learning))]
         hits.sort(key=_order)
         return hits[: filters.limit]
 
@@ -191,8 +208,6 @@ def _joint(text: str, header: str) -> str:
 
 
 def _hit(query: Query, learning: Learning) -> Hit | None:
-    if query.is_empty:
-        return Hit(learning=learning, relevance=0.0)
     relevance, reasons = rule_relevance(query, learning)
     return Hit(learning=learning, relevance=relevance, reasons=reasons) if relevance else None
 

@@ -174,9 +174,10 @@ def current_ticket(gate: Gate) -> Ticket | None:
 
     Returns:
         The first ticket of an open debt, else the ticket in progress, else the first ticket of the
-        debt that was settled last.
+        debt that was settled or let go last.
     """
-    closed = gate.cycle.tickets[0] if gate.cycle and gate.cycle.tickets else None
+    cycle = gate.cycle or (gate.broken_cycles[-1] if gate.broken_cycles else None)
+    closed = cycle.tickets[0] if cycle is not None and cycle.tickets else None
     return closed if gate.status.owes_reflection or gate.ticket is None else gate.ticket
 
 

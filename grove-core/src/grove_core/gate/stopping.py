@@ -23,6 +23,8 @@ from grove_core.model.session import EventType
 # The client overrides the ninth block in a row and then ends a headless run with an empty result.
 MOST_BLOCKS: Final = 6
 CYCLE_FACTOR: Final = 2
+# An agent that never reflects must not make its session's state grow for ever.
+MOST_BROKEN_CYCLES: Final = 10
 
 SUBAGENT: Final = "subagent"
 
@@ -82,7 +84,7 @@ def _break(gate: Gate, event: StopRequested, now: datetime) -> Outcome:
         cycle=None,
         breaker=evolve(gate.breaker, block_count=0, cycle_blocks=0, tripped=True),
         credit=None,
-        broken_cycles=(*gate.broken_cycles, broken),
+        broken_cycles=(*gate.broken_cycles, broken)[-MOST_BROKEN_CYCLES:],
     )
     finished = finish(gate, CycleOutcome.BREAKER, now)
     decision = Decision(verdict=Verdict.BREAK, reason="breaker", finished=finished)

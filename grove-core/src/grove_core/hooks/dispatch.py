@@ -74,6 +74,8 @@ def _silenced() -> Iterator[None]:
     saved = {stream: _copy(stream) for stream in (1, 2)}
     for stream in saved:
         os.dup2(nowhere, stream)
+    if nowhere not in saved:
+        os.close(nowhere)
     try:
         yield
     finally:
