@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -59,6 +60,8 @@ class Project:
     def play(self, turns, **options):
         """Runs the client once, with the plugin, in a new session."""
         self.runs += 1
+        # A machine that is busy with other tests must not make hooks late.
+        patient = {"GROVE_HOOKS_DEADLINE_MS": "9000"}
         return harness.play(
             turns,
             self.root,
@@ -69,8 +72,14 @@ class Project:
                 "out": self.out / f"run-{self.runs}",
                 "timeout": 90,
                 **options,
+                "environment": {**patient, **options.get("environment", {})},
             },
         )
+
+    def wait_for_stop(self):
+        """The shell command that waits for the first stop of the next run, which must be recorded."""
+        record = self.out / f"run-{self.runs + 1}" / "recorded" / "Stop-1.json"
+        return f"until test -s {shlex.quote(str(record))}; do sleep 0.1; done"
 
     def command(self, *words):
         """Runs a program as a person in the project would."""
@@ -78,6 +87,36 @@ class Project:
         return subprocess.run(
             words, cwd=self.root, env=environment, capture_output=True, text=True, check=True
         ).stdout
+
+    def commit(self):
+        """Commits everything that has changed."""
+        self.command("git", "add", "-A")
+        identity = ("-c", "user.name=Dev", "-c", "user.email=dev@example.org")
+        self.command("git", *identity, "commit", "-q", "-m", "Change")
+
+    def status(self):
+        """What `grove status` says outside the client."""
+        return json.loads(self.command("grove", "status", "--json"))
+
+    def events(self, name):
+        """The events of one kind in the project's log."""
+        path = self.root / ".grove" / "stats.log"
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [event for event in map(json.loads, lines) if event["event"] == name]
+
+    def outcomes(self):
+        """How the gate's cycles ended, in order, and how often each was held."""
+        return [(event["outcome"], event["blocks"]) for event in self.events("gate")]
+
+    def lock_store(self, against):
+        """Lets bd fail until the lock is gone; gives the command that takes it away.
+
+        Args:
+            against: ``writing``, or ``reading`` for all commands.
+        """
+        lock = self.root / ".beads" / "embeddeddolt" / f"locked-for-{against}"
+        lock.touch()
+        return shlex.join(["rm", str(lock)])
 
     def changed(self):
         """The paths that git sees as changed or new."""
@@ -119,9 +158,7 @@ def bare_project(claude, tmp_path):
     project = Project(root, tmp_path / "home", path, tmp_path / "runs")
     project.home.mkdir()
     project.command("git", "init", "-q", "-b", "main")
-    project.command("git", "add", ".")
-    identity = ("-c", "user.name=Dev", "-c", "user.email=dev@example.org")
-    project.command("git", *identity, "commit", "-q", "-m", "Start")
+    project.commit()
     return project
 
 
@@ -130,3 +167,18 @@ def project(bare_project, grove_folder):
     """The same with this checkout's grove first on PATH."""
     bare_project.path = os.pathsep.join([str(grove_folder), bare_project.path])
     return bare_project
+
+
+@pytest.fixture
+def shop(project):
+    """The same after `grove init`, so that grove keeps a log there."""
+    project.command("grove", "init", "--quiet")
+    return project
+
+
+@pytest.fixture
+def without_beads(project):
+    """A project that has no ticket system but the client's own tasks, and no grove yet."""
+    shutil.rmtree(project.root / ".beads")
+    project.commit()
+    return project

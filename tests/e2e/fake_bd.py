@@ -2,9 +2,11 @@
 
 Output, exit codes, `--json` and `.beads/interactions.jsonl` have the form of bd 1.0.5. The issues
 themselves lie in a folder that bd keeps its database in, so that nobody reads them around bd.
+A file ``locked-for-writing`` or ``locked-for-reading`` beside them makes it fail as on a busy database.
 """
 
 import argparse
+import fcntl
 import json
 import sys
 from datetime import UTC, datetime
@@ -83,6 +85,7 @@ def parser():
     for name in ("show", "list", "close", "update"):
         command = commands.add_parser(name)
         command.add_argument("--json", action="store_true")
+        command.add_argument("--readonly", action="store_true")
         if name != "list":
             command.add_argument("ids", nargs="*")
         if name in ("list", "update"):
@@ -99,12 +102,20 @@ def parser():
 def main():
     options = parser().parse_args()
     beads = find_beads()
-    issues = json.loads((beads / STORE).read_text())
-    if options.command in ("show", "list"):
-        print(json.dumps({"show": show, "list": listed}[options.command](issues, options)))
-    else:
+    reads = options.command in ("show", "list")
+    locks = ["locked-for-reading"] if reads else ["locked-for-reading", "locked-for-writing"]
+    if any((beads / STORE).with_name(name).exists() for name in locks):
+        sys.exit("Error: database is locked by another process")
+    with (beads / STORE).open("r+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        issues = json.load(file)
+        if reads:
+            print(json.dumps({"show": show, "list": listed}[options.command](issues, options)))
+            return
         {"close": close, "update": update}[options.command](beads, issues, options)
-        (beads / STORE).write_text(json.dumps(issues))
+        file.seek(0)
+        file.truncate()
+        json.dump(issues, file)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,9 @@ import time
 from itertools import count
 from pathlib import Path
 
+# By this on stderr, which nobody reads at exit 0, a transcript tells the recorder from other hooks.
+SILENT = "harness: recorded\n"
+
 
 def free_record(folder, name):
     """Opens the record with the next free number, which parallel hooks must not share."""
@@ -85,7 +88,7 @@ def main():
         "answer": answer,
     }
     path.write_text(json.dumps(record, indent=1))
-    give(answer)
+    give(answer or {"stderr": SILENT})
 
 
 if __name__ == "__main__":

@@ -8,14 +8,11 @@ Prints one JSON transcript. From Python: play(turns, cwd, plugin_dir=…, rules=
 """
 
 import argparse
-import contextlib
 import importlib.util
 import json
 import os
 import shlex
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -27,6 +24,7 @@ HERE = Path(__file__).resolve().parent
 if str(HERE) not in sys.path:
     sys.path.insert(0, str(HERE))
 import fake_api  # noqa: E402 - beside this file, whichever way this file was started
+from client import end_marked, wait_for_client  # noqa: E402 - likewise
 from transcript import read_transcript  # noqa: E402 - likewise
 
 REPOSITORY = HERE.parents[2]
@@ -54,7 +52,7 @@ class Run:
     script: dict
     cwd: Path
     out: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="claude-run-")))
-    prompt: str = "Do the task."
+    prompt: str | list = "Do the task."  # a list: one after the other, in one process
     settings: dict = field(default_factory=dict)
     plugin_dirs: list = field(default_factory=list)
     record: bool = False
@@ -136,7 +134,8 @@ def clean_environment(run, home, port):
 
 def command_line(run, claude, settings_path):
     """The client's whole command line."""
-    command = [claude, "-p", run.prompt, "--output-format", "stream-json", "--verbose"]
+    command = [claude, "-p", "--output-format", "stream-json", "--verbose"]
+    command += ["--input-format", "stream-json"] if isinstance(run.prompt, list) else [run.prompt]
     command += ["--include-hook-events", "--settings", settings_path, "--model", run.model]
     command += ["--debug-file", run.out / "debug.log"]
     for folder in run.plugin_dirs:
@@ -145,57 +144,6 @@ def command_line(run, claude, settings_path):
     if not any(str(each).lower().startswith("--allowed") for each in run.arguments):
         command += ["--allowedTools", DEFAULT_TOOLS]
     return [str(each) for each in command]
-
-
-def wait_for_client(run, command, environment):
-    """The client's exit code, and whether its time ran out."""
-    timed_out = False
-    with (
-        (run.out / "stream.jsonl").open("w") as stdout,
-        (run.out / "stderr.txt").open("w") as stderr,
-        subprocess.Popen(
-            command,
-            cwd=run.cwd,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
-            start_new_session=True,
-        ) as process,
-    ):
-        try:
-            if run.signal_after:
-                time.sleep(run.signal_after[0])
-                process.send_signal(int(run.signal_after[1]))
-            process.wait(run.timeout)
-        except subprocess.TimeoutExpired:
-            timed_out = True
-            process.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(5)
-        finally:
-            process.kill()
-    return process.returncode, timed_out
-
-
-def marked(mark):
-    """Processes that inherited this run's mark, as (pid, command line)."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if mark.encode() in (folder / "environ").read_bytes():
-                words = (folder / "cmdline").read_bytes().replace(b"\0", b" ")
-                found.append((int(folder.name), words.decode(errors="replace").strip()))
-    return found
-
-
-def end_marked(mark):
-    """Ends the daemons that hooks or tools of this run left behind, and names them."""
-    left = marked(mark)
-    for pid, _ in left:
-        with contextlib.suppress(OSError):
-            os.kill(pid, signal.SIGTERM)
-    return left
 
 
 def execute(run):

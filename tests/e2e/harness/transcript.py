@@ -4,11 +4,15 @@ import json
 import re
 
 import fake_api
+from recorder import SILENT
 
 HOOK_WORDS = re.compile(
     r"hook (success|additional context|feedback|blocking error|error)|operation blocked by hook"
 )
-HOOK_FIELDS = ("hook_event", "hook_name", "exit_code", "outcome", "stdout", "stderr")
+HOOK_FIELDS = (
+    "hook_event", "hook_name", "session_id", "exit_code", "outcome", "stdout", "stderr",
+)  # fmt: skip
+RESULT_FIELDS = ("session_id", "subtype", "is_error", "result")
 
 
 def read_json_lines(path):
@@ -77,13 +81,18 @@ def read_transcript(out):
     """What the logs in a run's folder say."""
     stream = read_json_lines(out / "stream.jsonl")
     init = next((each for each in stream if each.get("subtype") == "init"), {})
-    result = next((each for each in reversed(stream) if each.get("type") == "result"), {})
+    results = [each for each in stream if each.get("type") == "result"]
+    result = results[-1] if results else {}
     records = [json.loads(path.read_text()) for path in (out / "recorded").glob("*.json")]
     requests = [summary(line) for line in read_json_lines(out / "requests.jsonl")]
     return {
         "out": str(out),
         "version": init.get("claude_code_version"),
         "session_id": init.get("session_id"),
+        "session_ids": list(
+            dict.fromkeys(each["session_id"] for each in stream if each.get("session_id"))
+        ),
+        "results": [{name: each.get(name) for name in RESULT_FIELDS} for each in results],
         "final_text": result.get("result"),
         "result": result.get("subtype"),
         "is_error": result.get("is_error"),
@@ -97,7 +106,7 @@ def read_transcript(out):
         "hooks": [
             {name: each.get(name) for name in HOOK_FIELDS}
             for each in stream
-            if each.get("subtype") == "hook_response"
+            if each.get("subtype") == "hook_response" and each.get("stderr") != SILENT
         ],
         "recorded": [
             {name: each[name] for name in ("event", "n", "stdin", "env")}
