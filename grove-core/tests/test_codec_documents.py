@@ -23,7 +23,7 @@ from grove_core.errors import CodecError
 from grove_core.model.gate import Cycle, Gate, GateStatus
 from grove_core.model.learning import Category, Criterion, Learning
 from grove_core.model.session import EventType, Session, Trace, TraceEvent
-from grove_core.model.statistics import AggregateStats, CrossPollination, LearningStats
+from grove_core.model.statistics import AggregateStats, LearningStats, SkipStats
 from grove_core.model.ticket import Ticket
 
 NOW = datetime(2026, 2, 6, 10, 0, tzinfo=UTC)
@@ -348,9 +348,9 @@ def test_any_value_of_the_model_for_people():
     assert document["domain"] == [1, 3]
     assert document["n"] == {"a": 2}
     assert json.dumps(document)
-    edge = CrossPollination(learning_id="c", origin_ticket="o", referenced_in=frozenset())
-    assert codec.to_jsonable((edge, None, True, 1.5)) == [
-        {"learning_id": "c", "origin_ticket": "o", "referenced_in": []},
+    skips = SkipStats(by_decider={"agent": 1})
+    assert codec.to_jsonable((skips, None, True, 1.5)) == [
+        {"by_decider": {"agent": 1}},
         None,
         True,
         1.5,

@@ -218,7 +218,6 @@ def test_files_of_home(tmp_path):
         paths.cache.name,
         paths.crash_log.name,
         paths.log_file.name,
-        paths.trust_file.name,
     } == {
         "config.toml",
         "sessions",
@@ -228,7 +227,6 @@ def test_files_of_home(tmp_path):
         "cache",
         "crash.log",
         "grove.log",
-        "trust.json",
     }
     assert list(tmp_path.iterdir()) == []
 

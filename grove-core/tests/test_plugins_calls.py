@@ -29,7 +29,7 @@ from grove_core import (
 from grove_core.plugins.discovery import discover
 from grove_core.plugins.facade import Plugins
 from grove_core.plugins.hookspecs import HOOK_SPECIFICATIONS
-from grove_core.plugins.limits import TimeLimits
+from grove_core.plugins.limits import Deadline, TimeLimits
 from grove_core.plugins.manager import GROUPS_OF_HOOK
 from grove_core.plugins.report import PluginState
 from grove_core.plugins.selection import PluginSettings
@@ -85,6 +85,7 @@ class World:
         self.site.mkdir()
         self.problems = []
         self.limits = PATIENT
+        self.deadline = Deadline()
 
     def install(self, distribution, plugins, version="1.0", requires=()):
         """Install a distribution: group, name, and source text (and attribute) of each plugin."""
@@ -109,6 +110,7 @@ class World:
             PluginSettings(**settings),
             self.problems.append,
             limits=self.limits,
+            deadline=self.deadline,
         )
 
     def complaints(self):
@@ -761,13 +763,13 @@ def test_after_the_deadline_nothing_is_called_and_that_is_said_once(world):
     modules = [world.install(f"d-{name}", [(GENERAL, name, called)]) for name in "ab"]
     plugins = world.plugins()
     assert terms(plugins) == {"x"}
-    plugins.set_deadline(time.monotonic() - 1)
+    world.deadline.at = time.monotonic() - 1
     assert terms(plugins) == terms(plugins) == frozenset()
     assert [sys.modules[module].CALLED for module in modules] == [[1], [1]]
     assert world.complaints() == [("a", "grove_query_terms", "was not called: no time was left")]
-    plugins.set_deadline(time.monotonic() + 3600)
+    world.deadline.at = time.monotonic() + 3600
     assert terms(plugins) == {"x"}
-    plugins.set_deadline(None)
+    world.deadline.at = None
     assert terms(plugins) == {"x"}
 
 
@@ -776,7 +778,9 @@ def test_after_the_deadline_nothing_is_loaded_and_that_is_said_once(world):
         world.install(f"d-{name}", [(TICKETS, name, PROBES.format(names=[name]))]) for name in "ab"
     ]
     late = time.monotonic() - 1
-    plugins = Plugins(discover(world.home), PluginSettings(), world.problems.append, deadline=late)
+    plugins = Plugins(
+        discover(world.home), PluginSettings(), world.problems.append, deadline=Deadline(late)
+    )
     assert plugins.ticket_probes() == []
     assert not any(map(imported, modules))
     assert world.complaints() == [("a", "load", "was not called: no time was left")]
@@ -789,7 +793,7 @@ def test_what_is_left_of_the_time_limits_every_call(world):
         world.install(f"d-{name}", [(GENERAL, name, slow)])
     plugins = world.plugins()
     plugins.load_all()
-    plugins.set_deadline(time.monotonic() + 0.1)
+    world.deadline.at = time.monotonic() + 0.1
     assert terms(plugins) == frozenset()
     first, second = world.complaints()
     assert first[2].startswith("took longer than 0.")
@@ -801,10 +805,10 @@ def test_a_function_is_not_called_after_the_deadline(world):
     plugins = world.plugins()
     (probe,) = plugins.ticket_probes()
     called = []
-    plugins.set_deadline(time.monotonic() - 1)
+    world.deadline.at = time.monotonic() - 1
     for _ in range(2):
         assert plugins.call(probe, called.append, 1, seconds=30, default="late") == "late"
-    plugins.set_deadline(None)
+    world.deadline.at = None
     assert plugins.call(probe, called.append, 2, seconds=30, default="late") is None
     assert called == [2]
     assert len(world.problems) == 1

@@ -18,7 +18,7 @@ MOMENTS = st.sampled_from(
 )  # fmt: skip
 ODD = st.sampled_from([None, True, 1, 7, 1.5, "text", [], {}, 10**400])
 EVENTS = st.sampled_from(
-    ["surfaced", "referenced", "dismissed", "corrected", "rated", "skip", "novel", 3]
+    ["surfaced", "referenced", "dismissed", "corrected", "rated", "skip", "novel", 3, [], {}]
 )
 
 

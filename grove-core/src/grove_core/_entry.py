@@ -6,6 +6,8 @@ line.
 
 import sys
 
+_OPTIONS_WITH_A_VALUE = ("-C", "--project")
+
 
 def main() -> int:
     """Run ``grove``.
@@ -14,13 +16,12 @@ def main() -> int:
         The exit code.
     """
     arguments = sys.argv[1:]
-    first = arguments[0] if arguments else ""
-    # Options before it are none of the hooks': a usage error must not end with 2, which blocks.
-    words = [word for word in arguments if not word.startswith("-")]
-    if words[:1] == ["hook"]:
+    hook = _arguments_of_hook(arguments)
+    if hook is not None:
         from grove_core.hooks.fast import run
 
-        return run(arguments[arguments.index("hook") + 1 :])
+        return run(hook)
+    first = arguments[0] if arguments else ""
     if first == "--version":
         from grove_core import __version__
 
@@ -29,6 +30,22 @@ def main() -> int:
     from grove_core.cli.main import run_command_line
 
     return run_command_line()
+
+
+def _arguments_of_hook(arguments: list[str]) -> list[str] | None:
+    """Find what follows ``hook``; the options before it are none of its business.
+
+    No usage error may reach the command line, which ends with 2 then: to the client, that blocks.
+    """
+    is_value = False
+    for place, word in enumerate(arguments):
+        if is_value:
+            is_value = False
+        elif word in _OPTIONS_WITH_A_VALUE:
+            is_value = True
+        elif not word.startswith("-"):
+            return arguments[place + 1 :] if word == "hook" else None
+    return None
 
 
 if __name__ == "__main__":

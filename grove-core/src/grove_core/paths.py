@@ -204,11 +204,6 @@ class Paths(Value):
         """The directory of what ``grove init`` has done, a directory for each project."""
         return self.home / "installed"
 
-    @property
-    def trust_file(self) -> Path:
-        """Which projects' configuration may name programs."""
-        return self.home / "trust.json"
-
 
 @frozen(eq=False, repr=False)
 class ProjectPaths(Value):

@@ -18,6 +18,7 @@ from grove_core.paths import Paths, ProjectPaths, grove_home, project_key, proje
 from grove_core.plugins.descriptors import BackendContext, ProjectContext
 from grove_core.plugins.discovery import discover
 from grove_core.plugins.facade import Plugins
+from grove_core.plugins.limits import Deadline
 from grove_core.plugins.report import PluginProblem
 from grove_core.plugins.selection import PluginSettings, read_allow_list
 from grove_core.prefilter import Prefilter
@@ -147,7 +148,10 @@ class Workspace:
             allowed=read_allow_list(self.environment),
         )
         return Plugins(
-            discover(self.paths.home), settings, self._report_problem, deadline=self.deadline
+            discover(self.paths.home),
+            settings,
+            self._report_problem,
+            deadline=Deadline(self.deadline),
         )
 
     @cached_property

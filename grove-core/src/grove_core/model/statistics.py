@@ -78,21 +78,6 @@ class SkipStats(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class CrossPollination(Value):
-    """A learning that helped with another ticket than the one that taught it.
-
-    Attributes:
-        learning_id: The learning.
-        origin_ticket: The ticket that taught it.
-        referenced_in: Other tickets whose work used it.
-    """
-
-    learning_id: str
-    origin_ticket: str
-    referenced_in: frozenset[str]
-
-
-@frozen(kw_only=True, eq=False, repr=False)
 class AggregateStats(Value):
     """Everything one pass over the log yields.
 

@@ -75,7 +75,7 @@ class Plugins:
         settings: What the user and the project want.
         on_problem: Is told once of everything that a plugin does wrong.
         limits: How long plugins may take, each by itself.
-        deadline: When all of them together must be done, in seconds of the monotonic clock.
+        deadline: When all of them together must be done; by default never.
     """
 
     def __init__(
@@ -85,23 +85,15 @@ class Plugins:
         on_problem: Callable[[PluginProblem], None],
         *,
         limits: TimeLimits = _DEFAULT_LIMITS,
-        deadline: float | None = None,
+        deadline: Deadline | None = None,
     ) -> None:
         self._settings = settings
         self._limits = limits
-        self._deadline = Deadline(deadline)
+        self._deadline = deadline or Deadline()
         self._problems = ProblemList(on_problem)
         self._manager = Manager(found, settings, limits, self._deadline, self._problems)
         self._offers: dict[str, list[Provided[Any]]] = {}
         self._hung: set[tuple[PluginSource, str]] = set()
-
-    def set_deadline(self, monotonic_seconds: float | None) -> None:
-        """Say when all calls together must be done; what is called after that is not called.
-
-        Args:
-            monotonic_seconds: The moment on the monotonic clock, or ``None`` for no deadline.
-        """
-        self._deadline.at = monotonic_seconds
 
     def ticket_probes(self) -> list[Provided[TicketProbe]]:
         """Give the ticket systems: configured ones in their order, the others by name."""

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 ReadEvent = Callable[[str], "StatsEvent | None"]
 """Reads a line as an event; ``None`` for events of a newer grove, ``CodecError`` for no event."""
 
-_USES: Final = frozenset({"surfaced", "referenced", "dismissed"})
-_KNOWN: Final = _USES | {"corrected", "rated"}
 _VERSION: Final = 1
+# Without one of these a line says nothing of a learning's use; `\\u` may write any of them.
+_WORDS: Final = ("surfaced", "referenced", "dismissed", "corrected", "rated", "\\u")
 _LENGTH_OF_INSTANT: Final = len("2026-02-06T10:00:00Z")
 
 
@@ -107,54 +107,57 @@ def _count(
     document: Any,  # noqa: ANN401 - any JSON value
     read: ReadEvent,
 ) -> None:
-    if not isinstance(document, dict):
-        return
-    event = document.get("event")
-    if not isinstance(event, str) or event not in _KNOWN:
-        return
-    moment = _moment(document.get("ts"))
-    if event in _USES and moment is not None and _is_plain(event, document):
-        one = usage[document["learning_id"]]
-        one.add_use(event, document["session_id"], moment, document.get("ticket_id"))
+    try:
+        event, learning_id = document["event"], document["learning_id"]
+        session_id, ts = document["session_id"], document["ts"]
+    except (KeyError, TypeError):
+        event = None
+    if (
+        type(event) is str
+        and event in _PLAIN_DETAILS
+        and type(learning_id) is type(session_id) is type(ts) is str
+        and len(ts) == _LENGTH_OF_INSTANT
+        and ts[10] == "T"
+        and ts[-1] == "Z"
+        and _is_of_this_version(document)
+        and _PLAIN_DETAILS[event](document)
+    ):
+        try:
+            moment = datetime.fromisoformat(ts)
+        except ValueError:
+            return
+        usage[learning_id].add_use(event, session_id, moment, document.get("ticket_id"))
     else:
         _count_slowly(usage, line, read)
 
 
-def _moment(ts: Any) -> datetime | None:  # noqa: ANN401 - any JSON value
-    """Read an instant as grove writes it; ``None`` for all others."""
-    if not isinstance(ts, str) or len(ts) != _LENGTH_OF_INSTANT or ts[-1] != "Z" or ts[10] != "T":
-        return None
-    try:
-        return datetime.fromisoformat(ts)
-    except ValueError:
-        return None
+def _is_of_this_version(document: Mapping[str, Any]) -> bool:
+    version = document.get("v")
+    return type(version) is int and version == _VERSION and "grove_version" not in document
 
 
-def _is_plain(event: str, document: Mapping[str, Any]) -> bool:
-    """Tell whether an event is of this version and its fields are what they should be."""
-    return (
-        type(document.get("v")) is int
-        and document["v"] == _VERSION
-        and "grove_version" not in document
-        and isinstance(document.get("learning_id"), str)
-        and isinstance(document.get("session_id"), str)
-        and _has_plain_details(event, document)
-    )
+def _plain_surfaced(document: Mapping[str, Any]) -> bool:
+    score = document.get("score", 0.0)
+    plain = type(score) is float or (type(score) is int and abs(score) <= 1)
+    return plain and isinstance(document.get("via", ""), str)
 
 
-def _has_plain_details(event: str, document: Mapping[str, Any]) -> bool:
-    if event == "surfaced":
-        score = document.get("score", 0.0)
-        plain = type(score) is float or (type(score) is int and abs(score) <= 1)
-        return plain and isinstance(document.get("via", ""), str)
-    if event == "referenced":
-        return isinstance(document.get("ticket_id"), str | None) and isinstance(
-            document.get("how"), str | None
-        )
-    return True
+def _plain_referenced(document: Mapping[str, Any]) -> bool:
+    details = (document.get("ticket_id"), document.get("how"))
+    return all(isinstance(detail, str | None) for detail in details)
+
+
+# What every event has is looked at in one place; this is for the rest of its fields.
+_PLAIN_DETAILS: Final[Mapping[str, Callable[[Mapping[str, Any]], bool]]] = {
+    "surfaced": _plain_surfaced,
+    "referenced": _plain_referenced,
+    "dismissed": lambda _: True,
+}
 
 
 def _count_slowly(usage: defaultdict[str, _Usage], line: str, read: ReadEvent) -> None:
+    if not any(word in line for word in _WORDS):
+        return
     from grove_core.model.events import Corrected, Dismissed, Rated, Referenced, Surfaced
 
     try:
