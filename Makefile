@@ -67,3 +67,7 @@ demo: setup ## Show the main job, once through, on a scratch repository.
 .PHONY: bench
 bench: setup ## Measure what hooks cost, as multiples of starting Python; writes docs/explanation/latency.md.
 	@$(BIN)/python benchmarks/hook_latency.py
+
+.PHONY: bench-quick
+bench-quick: setup ## Try the benchmarks in three rounds; writes nothing.
+	@$(BIN)/python benchmarks/hook_latency.py --quick

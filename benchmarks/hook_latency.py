@@ -1,86 +1,139 @@
-"""What a hook costs, as a multiple of starting Python in the same environment.
+"""What grove costs, as multiples of starting Python in the same environment.
 
-Absolute times say more about the machine than about grove, so every figure is the median of a
-hook's runs over the median of `python -c pass`, taken in turn in one run. Prints a markdown table.
+Absolute times say more about the machine than about grove. So each round measures starting
+Python, every hook and every command in turn, and what counts is the ratio of their medians. Writes
+the table into docs/explanation/latency.md, or prints it alone with --quick or --json.
 """
 
 import argparse
 import json
 import os
-import statistics
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
-CHECKOUT = Path(__file__).resolve().parent.parent
-PAYLOADS = CHECKOUT / "tests" / "data" / "hook-payloads"
-GROVE = Path(sys.executable).with_name("grove")
-UNRELATED = {"tool_input": {"command": "ls -la"}}
-
-# What is measured: the event, the recorded payload, changes to it, and the budget.
-CASES: Sequence[tuple[str, str, str, Mapping[str, object], float]] = (
-    ("pre-tool-use, nothing to do", "pre-tool-use", "PreToolUse-Bash", UNRELATED, 1.3),
-    ("post-tool-use, no open intent", "post-tool-use", "PostToolUse-Bash", UNRELATED, 1.3),
-    ("stop that approves", "stop", "Stop-first", {}, 3.0),
-    ("session-start", "session-start", "SessionStart-startup", {}, 8.0),
-    ("user-prompt-submit", "user-prompt-submit", "UserPromptSubmit", {}, 8.0),
-    ("session-end", "session-end", "SessionEnd-other", {}, 4.0),
+from attrs import asdict, frozen
+from large import LargeRow, measure_large
+from many_calls import Leftovers, call_many_times
+from report import (
+    TOLERANCE,
+    Row,
+    facts,
+    row_of,
+    sentence_about,
+    table_of,
+    table_of_large,
+    write_between_markers,
 )
+from rounds import Length, measure, rehearse
+from scenarios import SESSIONS, STEPS, TICKETS, USUAL
+from worlds import World, make_world, prove
+
+_FULL: Final = Length(seconds=60.0, least=7)
+_QUICK: Final = Length(seconds=0.0, least=3)
+_CALLS: Final = 500
+_QUICK_CALLS: Final = 20
 
 
-def scratch_project(folder: Path) -> dict[str, str]:
-    """Make a project with a ticket system, and the environment of its hooks."""
-    (folder / "project" / ".beads").mkdir(parents=True)
-    (folder / "project" / ".beads" / "metadata.json").write_text("{}")
-    (folder / "home").mkdir()
-    environment = {name: value for name, value in os.environ.items() if name != "GROVE_PLUGINS"}
-    # Without bytecode everything looks twice as slow as it is for people.
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    home = folder / "home"
-    return {**environment, "HOME": str(home), "GROVE_HOME": str(home / ".grove")}
+@frozen(kw_only=True)
+class Results:
+    """Everything that was measured.
+
+    Attributes:
+        about: What it was measured with.
+        rows: The lines of the table.
+        leftovers: What many calls have left behind.
+        large: The lines of the large project's table, if it was asked for.
+        about_large: What these were measured with.
+    """
+
+    about: str
+    rows: Sequence[Row]
+    leftovers: Leftovers
+    large: Sequence[LargeRow]
+    about_large: str
+
+    def missed(self) -> list[str]:
+        """Name what was missed."""
+        left = self.leftovers
+        missed = [row.title for row in self.rows if row.is_missed]
+        missed += [f"{row.title}, large" for row in self.large if row.is_missed(TOLERANCE)]
+        if left.processes or left.files or left.failures or left.memory > 1 + TOLERANCE:
+            missed.append(sentence_about(left))
+        return missed
 
 
-def payload(name: str, project: Path, changes: Mapping[str, object]) -> bytes:
-    """Take a recorded payload into the scratch project."""
-    recorded = json.loads((PAYLOADS / f"{name}.json").read_text())["stdin"]
-    recorded.update(changes, session_id="benchmark", cwd=str(project))
-    return json.dumps(recorded, separators=(",", ":")).encode() + b"\n"
+def main() -> int:
+    """Measure and report.
 
-
-def seconds(
-    command: Sequence[str], data: bytes, cwd: Path, environment: Mapping[str, str]
-) -> float:
-    """Run a command once and tell how long it took."""
-    started = time.perf_counter()
-    subprocess.run(command, input=data, cwd=cwd, env=environment, capture_output=True, check=True)
-    return time.perf_counter() - started
-
-
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=15, help="runs of each hook (default: 15)")
-    runs = parser.parse_args().runs
+    Returns:
+        The exit code.
+    """
+    options = _parser().parse_args()
+    here = Path.cwd()
     with tempfile.TemporaryDirectory(prefix="grove-bench-") as name:
-        project = Path(name) / "project"
-        environment = scratch_project(Path(name))
-        start = payload("SessionStart-startup", project, {})
-        seconds([str(GROVE), "hook", "session-start"], start, project, environment)
-        print("| hook | × `python -c pass` | budget |\n|---|---|---|")
-        for title, event, recorded, changes, budget in CASES:
-            data = payload(recorded, project, changes)
-            bare: list[float] = []
-            hook: list[float] = []
-            for _ in range(runs):
-                bare.append(seconds([sys.executable, "-c", "pass"], b"", project, environment))
-                command = [str(GROVE), "hook", event]
-                hook.append(seconds(command, data, project, environment))
-            ratio = statistics.median(hook) / statistics.median(bare)
-            print(f"| {title} | {ratio:.2f} | {budget} |")
+        results = _measure_all(Path(name), options)
+        os.chdir(here)
+    if options.json:
+        sys.stdout.write(json.dumps(asdict(results), indent=2) + "\n")
+    else:
+        _report(results, write=not options.quick)
+    missed = results.missed()
+    if options.check and missed:
+        sys.stderr.write("missed:\n" + "".join(f"- {one}\n" for one in missed))
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="three rounds, to see that it runs")
+    parser.add_argument("--large", action="store_true", help="100,000 learnings as well")
+    parser.add_argument("--calls", type=int, default=None, help=f"hook calls (usual: {_CALLS})")
+    parser.add_argument("--json", action="store_true", help="print JSON and write nothing")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help=f"exit with 1 when a budget is missed by more than {TOLERANCE:.0%}",
+    )
+    return parser
+
+
+def _measure_all(folder: Path, options: argparse.Namespace) -> Results:
+    worlds = {
+        TICKETS: make_world(folder / TICKETS, USUAL, tickets=True),
+        SESSIONS: make_world(folder / SESSIONS, USUAL, tickets=False),
+    }
+    for world in worlds.values():
+        prove(world, USUAL)
+    rehearsal = rehearse(worlds, STEPS)
+    if rehearsal.failed:
+        sys.exit(f"not as it should be: {', '.join(step.title for step in rehearsal.failed)}")
+    rounds = measure(worlds, STEPS, rehearsal.calls, _QUICK if options.quick else _FULL)
+    usual: World = worlds[TICKETS]
+    calls = options.calls or (_QUICK_CALLS if options.quick else _CALLS)
+    leftovers = call_many_times(usual, calls)
+    large, rounds_of_large = measure_large(folder / "large", usual) if options.large else ((), None)
+    return Results(
+        about=facts(rounds),
+        rows=[row_of(measured, rounds) for measured in rounds.steps],
+        leftovers=leftovers,
+        large=large,
+        about_large=facts(rounds_of_large) if rounds_of_large else "",
+    )
+
+
+def _report(results: Results, *, write: bool) -> None:
+    parts = {"hooks": table_of(results.rows, results.leftovers, results.about)}
+    if results.large:
+        parts["large"] = table_of_large(results.large, results.about_large)
+    for name, text in parts.items():
+        sys.stdout.write(f"{text}\n\n")
+        if write:
+            write_between_markers(name, text)
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())
