@@ -86,10 +86,14 @@ def test_update_begins_with_what_is_stored(store):
     assert store.get("s1").cwd == "/2"
 
 
-def test_update_stores_under_the_id_it_was_asked_for(store):
-    store.update("s1", lambda _: a_session("other"))
-    assert store.get("other") is None
-    assert store.get("s1").id == "other"
+def test_a_file_that_holds_another_sessions_state_is_refused_and_set_aside(on_disk):
+    on_disk.put(a_session("other"))
+    on_disk.path("s1").write_bytes(on_disk.path("other").read_bytes())
+    with pytest.raises(CodecError, match="state of session 'other'"):
+        on_disk.get("s1")
+    after = on_disk.update("s1", lambda stored: stored or a_session())
+    assert after.recovered_from == f"{on_disk.path('s1')}.corrupt-1"
+    assert on_disk.get("other") == a_session("other")
 
 
 @pytest.mark.parametrize("known", [True, False])

@@ -24,9 +24,9 @@ def main() -> int:
     first = arguments[0] if arguments else ""
     if first == "--version":
         from grove_core import __version__
+        from grove_core.hooks.fast import say
 
-        sys.stdout.write(f"grove {__version__}\n")
-        return 0
+        return say(f"grove {__version__}\n")
     from grove_core.cli.main import run_command_line
 
     return run_command_line()

@@ -4,6 +4,7 @@ Neither function here ever raises: a log that cannot be written must not become 
 The standard ``logging`` package is left alone since importing it costs more than a whole hook.
 """
 
+import errno
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -15,6 +16,7 @@ from attrs import frozen
 
 from grove_core.clock import format_instant, now_utc
 from grove_core.files import locked, make_directory
+from grove_core.model.value import Value
 from grove_core.paths import Paths
 from grove_core.text import remove_invisible, shorten
 
@@ -25,8 +27,8 @@ _LONGEST_TRACEBACK: Final = 64 * 1024
 _FILE_MODE: Final = 0o600
 
 
-@frozen
-class Diagnostics:
+@frozen(eq=False, repr=False)
+class Diagnostics(Value):
     """Writes to the logs in grove's own directory.
 
     Attributes:
@@ -51,18 +53,26 @@ class Diagnostics:
 
     def crash(
         self, error: BaseException, session_id: str | None = None, hook: str | None = None
-    ) -> None:
+    ) -> str:
         """Add an unexpected error and its traceback to ``crash.log``; never raises.
 
         Args:
             error: The error.
             session_id: The session it happened in, if known.
             hook: The hook it happened in, if it was one.
+
+        Returns:
+            Where a person finds out more: ``see`` and the log, or the error itself where that
+            could not be written.
         """
-        with suppress(Exception):
+        kind = type(error).__name__
+        try:
             fields = {"session": session_id or "-", "hook": hook or "-"}
             kind, text = _describe(error)
             _append(self.paths.crash_log, f"{self._head('', fields)} error={kind}\n{text}")
+        except Exception:  # noqa: BLE001 - whatever it is, the error that brought us here counts
+            return f"{self.paths.crash_log} cannot be written, either: {kind}"
+        return f"see {self.paths.crash_log}"
 
     def _head(self, level: str, fields: Mapping[str, object]) -> str:
         pairs = (f"{name}={_word(value)}" for name, value in fields.items() if value is not None)
@@ -98,9 +108,17 @@ def _append(path: Path, text: str) -> None:
     make_directory(path.parent)
     with locked(path, mode=_FILE_MODE, timeout=_LOCK_SECONDS) as descriptor:
         if os.fstat(descriptor).st_size + len(data) <= ROTATION_BYTES:
-            os.write(descriptor, data)
+            _write(descriptor, data)
             return
         # Who waits for this lock finds another file of that name afterwards, and locks that one.
         path.replace(path.with_name(f"{path.name}.1"))
     with locked(path, mode=_FILE_MODE, timeout=_LOCK_SECONDS) as descriptor:
-        os.write(descriptor, data)
+        _write(descriptor, data)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    """Write all of an entry, or nothing: the next one would go on in the middle of its line."""
+    size = os.fstat(descriptor).st_size
+    if os.write(descriptor, data) < len(data):
+        os.ftruncate(descriptor, size)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -43,7 +43,8 @@ class Prefilter:
             words: The words without which no call can close a ticket.
             close_waits: Whether a close waits for confirmation.
         """
-        lines = ["1" if close_waits else "0", *sorted(words)]
+        # The empty line at the end tells a whole file from one that was cut off.
+        lines = ["1" if close_waits else "0", *sorted(words), "", ""]
         with suppress(StorageError):
             files.make_directory(self._directory)
             files.replace(self._directory / session_id, "\n".join(lines).encode())

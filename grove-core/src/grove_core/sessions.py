@@ -1,6 +1,7 @@
 """Where session state is kept: one JSON file a session, written under its lock."""
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -72,6 +73,22 @@ def _check(session_id: str) -> str:
     return session_id
 
 
+def _read(session_id: str, content: bytes) -> Session:
+    session = codec.session_from_json(content)
+    if session.id != session_id:
+        raise CodecError(f"it holds the state of session {session.id[:140]!r}")
+    return session
+
+
+def _was_emptied(path: Path) -> bool:
+    """Tell a file that has lost what it held from one that another process is about to write."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - as the lock does
+    except OSError:
+        return False
+    return status.st_size == 0 and time.time() - status.st_mtime > files.LOCK_TIMEOUT_SECONDS
+
+
 class FileSessionStore:
     """Sessions as files ``<id>.json`` in one directory."""
 
@@ -111,7 +128,7 @@ class FileSessionStore:
             CodecError: The state is there and cannot be read.
         """
         content = files.read_bytes(self.path(session_id))
-        return codec.session_from_json(content) if content else None
+        return _read(session_id, content) if content else None
 
     def put(self, session: Session) -> None:
         """Store a session whole, under its lock.
@@ -139,10 +156,12 @@ class FileSessionStore:
         """
         path = self.path(session_id)
         files.make_directory(self._directory)
+        was_emptied = _was_emptied(path)
         with files.locked(path, mode=0o600):
             content = files.read_bytes(path)
             try:
-                before, aside = self._decode(session_id, content) if content else (None, None)
+                known = bool(content) or was_emptied
+                before, aside = self._decode(session_id, content or b"") if known else (None, None)
                 after = change(before)
                 if aside is not None:
                     after = evolve(after, recovered_from=str(aside.path))
@@ -157,7 +176,7 @@ class FileSessionStore:
 
     def _decode(self, session_id: str, content: bytes) -> tuple[Session | None, SetAside | None]:
         try:
-            return codec.session_from_json(content), None
+            return _read(session_id, content), None
         except CodecError as error:
             path = self._keep_aside(session_id, content)
             aside = SetAside(session_id=session_id, path=path, reason=str(error))

@@ -72,6 +72,8 @@ def _read(path: Path | None) -> bytes:
             return path.read_bytes()
         except OSError as error:
             raise ReflectionError(f"cannot read {path}: {error.strerror}") from error
+    if sys.stdin is None:
+        raise ReflectionError("standard input is closed; give the JSON there, or with --file")
     if sys.stdin.isatty():
         raise ReflectionError(
             "waiting for JSON on standard input; use a heredoc, --file, or --schema for the format"

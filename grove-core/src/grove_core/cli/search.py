@@ -1,6 +1,6 @@
 """``grove search``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 import rich_click as click
@@ -16,8 +16,9 @@ from grove_core.cli.learnings import (
 )
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.memory import Query
-from grove_core.model.statistics import AggregateStats
+from grove_core.model.statistics import LearningStats
 from grove_core.retrieval.ranking import RankedHit, rank
+from grove_core.text import remove_invisible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,34 +40,34 @@ def command(
     """
     workspace = invocation.workspace
     filters = read_filters(workspace.now, narrowing)
-    query = Query(text=" ".join(words), files=narrowing["paths"])
+    query = Query(text=remove_invisible(" ".join(words)), files=narrowing["paths"])
     kept = {
         one.hit.learning.id: one
         for one in workspace.library.search(query, filters)
         if one.hit.relevance > 0 and names_a_file(one.hit.learning, narrowing)
     }
-    numbers = workspace.statistics()
+    usage = workspace.usage()
     recency_days = workspace.config.retrieval.recency_days_to_30_percent
     hits = [one.hit for one in kept.values()]
     limit = narrowing["limit"] or _USUAL_LIMIT
-    ranked = rank(hits, numbers.learnings, workspace.now, recency_days)[:limit]
+    ranked = rank(hits, usage, workspace.now, recency_days)[:limit]
     return Result(
         document={
             "query": query.text,
             "count": len(ranked),
-            "results": [_document(one, kept, numbers) for one in ranked],
+            "results": [_document(one, kept, usage) for one in ranked],
         },
-        human=lambda console: _human(ranked, kept, numbers, console, explain=explain),
+        human=lambda console: _human(ranked, kept, usage, console, explain=explain),
         ids=[one.hit.learning.id for one in ranked],
     )
 
 
 def _document(
-    one: RankedHit, found: dict[str, FoundLearning], numbers: AggregateStats
+    one: RankedHit, found: dict[str, FoundLearning], usage: Mapping[str, LearningStats]
 ) -> dict[str, Any]:
     learning_id = one.hit.learning.id
     return {
-        **document_of(found[learning_id], numbers.learnings.get(learning_id)),
+        **document_of(found[learning_id], usage.get(learning_id)),
         "score": one.score,
         "reasons": one.hit.reasons,
     }
@@ -75,14 +76,14 @@ def _document(
 def _human(
     ranked: Sequence[RankedHit],
     found: dict[str, FoundLearning],
-    numbers: AggregateStats,
+    usage: Mapping[str, LearningStats],
     console: "Console",
     *,
     explain: bool,
 ) -> None:
     for one in ranked:
         learning_id = one.hit.learning.id
-        print_line(console, found[learning_id], numbers.learnings.get(learning_id))
+        print_line(console, found[learning_id], usage.get(learning_id))
         if explain:
             score = one.score
             console.print(

@@ -12,12 +12,14 @@ from grove_core.flow.lifecycle import debt_notice, is_over
 from grove_core.flow.messages import name_of
 from grove_core.model.memory import Health
 from grove_core.model.session import Session
+from grove_core.text import clean_line
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 CHECK_SECONDS: Final = 2.0
+_LONGEST_PATH: Final = 4096
 
 
 @click.command("status")
@@ -119,7 +121,7 @@ def _human(
     console: "Console",
 ) -> None:
     state = "initialised" if workspace.project.initialised else "not initialised (grove init)"
-    console.print(f"Project   {workspace.root} ({state})")
+    console.print(f"Project   {clean_line(str(workspace.root), _LONGEST_PATH)} ({state})")
     for session in live:
         console.print(f"Session   {_describe_session(session)}")
     if not live:

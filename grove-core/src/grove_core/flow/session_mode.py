@@ -65,6 +65,9 @@ def take_baseline(
     excluded = own_paths(workspace)
     top = gitinfo.find_top(workspace.root)
     tree = gitinfo.read_work_tree(top, seconds) if top is not None else None
+    if top is not None and tree is None:
+        why = "git failed or was late; what this session changes is read from its transcript"
+        workspace.diagnostics.log("warning", why, session=session.id)
     if top is None or tree is None:
         return Baseline(
             taken_at=workspace.now, excluded=excluded, transcript_offset=transcript_offset

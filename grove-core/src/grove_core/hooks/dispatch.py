@@ -52,8 +52,8 @@ def run_hook(name: str, data: bytes) -> int:
         The exit code: 0 to go on, 2 to block, 3 when grove failed. Never 2 for a usage error,
         since to the client 2 means block.
     """
-    with _silenced():
-        answer = respond(name, data, os.environ)
+    with _silenced() as stderr:
+        answer = respond(name, data, os.environ, stderr)
     _write(1, answer.stdout)
     _write(2, answer.stderr)
     return answer.exit_code
@@ -68,8 +68,12 @@ def _write(stream: int, text: str) -> None:
 
 
 @contextmanager
-def _silenced() -> Iterator[None]:
-    """Keep what plugins and their programs print away from the client, which reads our answer."""
+def _silenced() -> Iterator[int | None]:
+    """Keep what plugins and their programs print away from the client, which reads our answer.
+
+    Yields:
+        Where standard error still goes; ``None`` when it was closed.
+    """
     nowhere = os.open(os.devnull, os.O_RDWR)
     saved = {stream: _copy(stream) for stream in (1, 2)}
     for stream in saved:
@@ -77,7 +81,7 @@ def _silenced() -> Iterator[None]:
     if nowhere not in saved:
         os.close(nowhere)
     try:
-        yield
+        yield saved[2]
     finally:
         for output in (sys.stdout, sys.stderr):
             if output is not None:
@@ -96,13 +100,16 @@ def _copy(stream: int) -> int | None:
         return None
 
 
-def respond(name: str, data: bytes, environment: Mapping[str, str]) -> Answer:
+def respond(
+    name: str, data: bytes, environment: Mapping[str, str], stderr: int | None = None
+) -> Answer:
     """Work out the answer to a hook call.
 
     Args:
         name: The event's name.
         data: What the client wrote to standard input.
         environment: The process's environment.
+        stderr: Where the last words go of a process that cannot be ended in any other way.
 
     Returns:
         The answer; a fault is logged and never blocks.
@@ -126,12 +133,17 @@ def respond(name: str, data: bytes, environment: Mapping[str, str]) -> Answer:
     except CodecError as error:
         diagnostics.log("warning", str(error), hook=name)
         return SILENCE
-    return _handle(call, environment, diagnostics)
+    return _handle(call, environment, diagnostics, stderr)
 
 
-def _handle(call: HookInput, environment: Mapping[str, str], diagnostics: Diagnostics) -> Answer:
+def _handle(
+    call: HookInput,
+    environment: Mapping[str, str],
+    diagnostics: Diagnostics,
+    stderr: int | None,
+) -> Answer:
     hook = call.event.value
-    watchdog = Watchdog(lambda: _late(diagnostics, call))
+    watchdog = Watchdog(lambda: _late(diagnostics, call), stderr)
     started = time.monotonic()
     watchdog.start(_USUAL_SECONDS)
     try:
@@ -143,10 +155,10 @@ def _handle(call: HookInput, environment: Mapping[str, str], diagnostics: Diagno
         module = import_module(f"grove_core.hooks.{_MODULES[call.event]}")
         return cast("Handler", module.handle)(workspace, call)
     except Exception as error:  # noqa: BLE001 - whatever it is, work must go on
-        diagnostics.crash(error, call.session_id, hook)
+        where = diagnostics.crash(error, call.session_id, hook)
         return Answer(
             exit_code=CRASH_EXIT_CODE,
-            stderr=f"grove: {hook} failed and work goes on; see {diagnostics.paths.crash_log}\n",
+            stderr=f"grove: {hook} failed and work goes on; {where}\n",
         )
     finally:
         watchdog.cancel()

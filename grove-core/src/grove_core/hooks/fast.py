@@ -4,13 +4,15 @@ Hooks run on every tool call. Before anything is imported, not even ``json``, th
 standard input are searched for the words without which no ticket can be closed. The words and
 whether a close waits for confirmation stand in a small file per session
 (``GROVE_HOME/cache/fast/<session id>``): the first line is ``1`` when a close waits, else ``0``,
-and every further line is a word. Without that file the full way is taken, which writes it anew.
+every further line is a word, and an empty line ends it. Without such a file, and with one that was
+cut off, the full way is taken, which writes it anew.
 
 A stop and the end of a session have a way of their own, ``settled``, when nothing is owed.
 """
 
+# `signal` imports enum, which costs more than this whole way.
+import _signal  # type: ignore[import-not-found]
 import os
-import sys
 
 from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT
 
@@ -21,6 +23,8 @@ _WORD_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01
 # A word may follow an escaped line break, tab or other character, whose letters are no part of it.
 _ESCAPE_LETTERS = frozenset(b"nrtbf")
 _MOST_ID_BYTES = 128
+_LAST_LINES = [b"", b""]
+_LONGEST_SECONDS = 5.0
 
 
 def run(arguments: list[str]) -> int:
@@ -36,6 +40,19 @@ def run(arguments: list[str]) -> int:
     if event in ("-h", "--help"):
         return _help()
     data = _read_stdin()
+    # For a disk that never answers: by default, the alarm ends the process.
+    _signal.setitimer(_signal.ITIMER_REAL, _LONGEST_SECONDS)
+    try:
+        return _answer(event, data)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - work must go on
+        # Not even the full way could be begun, so there is no log to write to.
+        _complain(f"{event} failed and work goes on: {type(error).__name__}: {error}")
+        return CRASH_EXIT_CODE
+    finally:
+        _signal.setitimer(_signal.ITIMER_REAL, 0)
+
+
+def _answer(event: str, data: bytes) -> int:
     if event == "pre-tool-use":
         if not _may_close(data):
             return 0
@@ -44,16 +61,14 @@ def run(arguments: list[str]) -> int:
             return 0
     elif event in ("stop", "session-end") and _is_settled(event, data):
         return 0
-    try:
-        from grove_core.hooks.dispatch import run_hook
+    _signal.setitimer(_signal.ITIMER_REAL, 0)
+    from grove_core.hooks.dispatch import run_hook
 
-        return run_hook(event, data)
-    except Exception:  # noqa: BLE001 - whatever it is, work must go on
-        return CRASH_EXIT_CODE
+    return run_hook(event, data)
 
 
 def _help() -> int:
-    sys.stdout.write(
+    return say(
         "Usage: grove hook EVENT < payload.json\n\n"
         "Answer a hook of the coding agent. Run by the agent, not by people.\n\n"
         "Events: session-start, user-prompt-submit, pre-tool-use, post-tool-use,\n"
@@ -61,7 +76,38 @@ def _help() -> int:
         "Exit codes: 0 go on, 2 the agent is stopped (the reason is on stderr),\n"
         "3 grove failed, and work goes on.\n"
     )
+
+
+def say(text: str) -> int:
+    """Print a short text where the command line is not worth its import.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The exit code: 1 when it could not be printed, with the reason on standard error.
+    """
+    from errno import EBADF
+
+    try:
+        os.write(1, text.encode())
+    except BrokenPipeError:
+        return 0
+    except OSError as error:
+        why = f"cannot write to standard output: {error.strerror}"
+        if error.errno == EBADF:
+            why = "standard output is closed; send it to /dev/null to see nothing"
+        _complain(why)
+        return 1
     return 0
+
+
+def _complain(text: str) -> None:
+    # Not contextlib.suppress, whose import costs more than this whole way.
+    try:  # noqa: SIM105
+        os.write(2, f"grove: {text}\n".encode("utf-8", "replace"))
+    except OSError:
+        pass
 
 
 def _read_stdin() -> bytes:
@@ -123,7 +169,7 @@ def _session_lines(data: bytes) -> list[bytes] | None:
             os.close(descriptor)
     except OSError:
         return None
-    return lines if lines[0] in _FLAGS else None
+    return lines if lines[0] in _FLAGS and lines[-2:] == _LAST_LINES else None
 
 
 def _session_id(data: bytes) -> bytes:

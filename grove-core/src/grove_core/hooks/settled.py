@@ -180,6 +180,8 @@ def _measure(session: "Document") -> tuple[str, int] | None:
 
 def _read(path: str) -> "Document":
     document: Document = json.loads(files.read_bytes(path) or b"")
+    if f"{document['id']}.json" != os.path.basename(path):
+        raise ValueError("another session's state")
     return document
 
 
