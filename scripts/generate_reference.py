@@ -13,11 +13,9 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import redirect_stdout
 from difflib import unified_diff
 from enum import Enum
 from importlib import import_module
-from io import StringIO
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Final, Union, get_args, get_origin
@@ -129,7 +127,7 @@ def commands_page() -> Iterator[str]:
     for name in COMMANDS:
         command: click.Command = import_module(f"grove_core.cli.{name}").command
         if name == "hook":
-            yield from ("## grove hook", "", "```text", _hook_help(), "```", "")
+            yield from ("## grove hook", "", "```text", fast.HELP.rstrip(), "```", "")
             continue
         context = click.Context(command, info_name=f"grove {name}", parent=None)
         yield from _command(command, context, "##")
@@ -138,13 +136,6 @@ def commands_page() -> Iterator[str]:
                 sub = command.commands[sub_name]
                 title = f"grove {name} {sub_name}"
                 yield from _command(sub, click.Context(sub, info_name=title), "###")
-
-
-def _hook_help() -> str:
-    printed = StringIO()
-    with redirect_stdout(printed):
-        fast.run(["--help"])
-    return printed.getvalue().rstrip()
 
 
 def _command(command: click.Command, context: click.Context, level: str) -> Iterator[str]:

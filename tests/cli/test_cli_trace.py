@@ -121,4 +121,4 @@ def test_unreadable_state_is_named(blocked):
     done = blocked.grove("trace", "session-1", "--json")
     assert done.code == 1
     assert "cannot be read" in done.json["error"]
-    assert "grove sessions" in done.stderr
+    assert "session-1.json" in done.stderr

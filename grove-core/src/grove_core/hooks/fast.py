@@ -16,6 +16,14 @@ import os
 
 from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT
 
+HELP = (
+    "Usage: grove hook EVENT < payload.json\n\n"
+    "Answer a hook of the coding agent. Run by the agent, not by people.\n\n"
+    "Events: session-start, user-prompt-submit, pre-tool-use, post-tool-use,\n"
+    "post-tool-use-failure, task-completed, stop, session-end.\n\n"
+    "Exit codes: 0 go on, 2 the agent is stopped (the reason is on stderr),\n"
+    "3 grove failed, and work goes on.\n"
+)
 FLAG_OPEN = b"1"
 _FLAGS = (b"0", FLAG_OPEN)
 _READ_SIZE = 1024 * 1024
@@ -38,7 +46,7 @@ def run(arguments: list[str]) -> int:
     """
     event = arguments[0] if arguments else ""
     if event in ("-h", "--help"):
-        return _help()
+        return say(HELP)
     data = _read_stdin()
     # For a disk that never answers: by default, the alarm ends the process.
     _signal.setitimer(_signal.ITIMER_REAL, _LONGEST_SECONDS)
@@ -65,17 +73,6 @@ def _answer(event: str, data: bytes) -> int:
     from grove_core.hooks.dispatch import run_hook
 
     return run_hook(event, data)
-
-
-def _help() -> int:
-    return say(
-        "Usage: grove hook EVENT < payload.json\n\n"
-        "Answer a hook of the coding agent. Run by the agent, not by people.\n\n"
-        "Events: session-start, user-prompt-submit, pre-tool-use, post-tool-use,\n"
-        "post-tool-use-failure, task-completed, stop, session-end.\n\n"
-        "Exit codes: 0 go on, 2 the agent is stopped (the reason is on stderr),\n"
-        "3 grove failed, and work goes on.\n"
-    )
 
 
 def say(text: str) -> int:
