@@ -27,19 +27,21 @@ class Sides(NamedTuple):
     markers: Sequence[int]
 
 
-def split_sides(lines: Sequence[str]) -> Sides:
+def split_sides(text: str, lines: Sequence[str]) -> Sides:
     """Take both sides of every conflict apart.
 
     Markers need not come in complete sets: no line besides them is lost on both sides, except the
     common ancestor's that git shows with ``merge.conflictStyle = diff3``.
 
     Args:
-        lines: A file's lines.
+        text: A file's text, which almost always shows at once that there is no conflict.
+        lines: Its lines.
 
     Returns:
         The sides.
     """
-    if not any(line[:7] in _ENDS and _marker(line) for line in lines):
+    possible = any(end in text for end in _ENDS)
+    if not possible or not any(line[:7] in _ENDS and _marker(line) for line in lines):
         return Sides(range(len(lines)), (), ())
     ours: list[int] = []
     theirs: list[int] = []

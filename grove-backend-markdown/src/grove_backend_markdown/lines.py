@@ -100,3 +100,30 @@ def next_visible(lines: Sequence[str], position: int) -> int:
     while position < len(lines) and is_blank(lines[position]):
         position += 1
     return position
+
+
+def read_quote(lines: Sequence[str], start: int, *, ends_in_cr: bool) -> tuple[str, int]:
+    """Read quoted lines; blank ones between them belong to the quote.
+
+    Args:
+        lines: A file's lines.
+        start: Index of the first quoted line.
+        ends_in_cr: Whether lines end in CRLF.
+
+    Returns:
+        The text that is quoted, and the index after its last line.
+    """
+    quoted: list[str] = []
+    end = place = start
+    while place < len(lines):
+        line = lines[place]
+        if line.startswith(">"):
+            quoted += [">"] * (place - end)
+            quoted.append(line)
+            end = place + 1
+        elif not is_blank(line):
+            break
+        place += 1
+    if ends_in_cr:
+        quoted = [line.removesuffix("\r") for line in quoted]
+    return "\n".join([line[2:] if line[1:2] == " " else line[1:] for line in quoted]), end

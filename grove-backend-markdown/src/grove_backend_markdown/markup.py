@@ -67,8 +67,11 @@ def split_list(text: str) -> tuple[str, ...]:
     Returns:
         The items; empty ones are left out.
     """
+    if not text:
+        return ()
     parts = _LIST_PARTS.findall(text) if "\\" in text else text.split(",")
-    return tuple(unescape(item) for part in parts if (item := part.strip(BLANKS)))
+    items = [item for part in parts if (item := part.strip(BLANKS))]
+    return tuple(map(unescape, items) if "&#" in text or "\\" in text else items)
 
 
 def split_origin(text: str) -> list[str]:

@@ -19,9 +19,11 @@ from grove_backend_markdown.lines import (
     heading_of,
     is_blank,
     is_field,
+    read_quote,
 )
 from grove_backend_markdown.markup import BLANKS, unescape
 from grove_backend_markdown.old_layout import read_old_section
+from grove_backend_markdown.usual import UsualEntry, read_usual_entry
 from grove_backend_markdown.values import learning_of, shown
 from grove_core import Learning, is_learning_id
 
@@ -90,14 +92,15 @@ def read_entries(text: str) -> Reading:
     problems: list[Problem] = []
     lines = _decoded(text, problems).split("\n")
     lines[0] = lines[0].removeprefix("\ufeff")
-    sides = split_sides(lines)
+    sides = split_sides(text, lines)
     problems += [
         Problem(position + 1, "a conflict marker of git; both sides are read, resolve it")
         for position in sides.markers
     ]
     entries: dict[str, Entry] = {}
     for positions in (sides.ours, sides.theirs):
-        side = _Side([lines[position] for position in positions], positions)
+        whole = len(positions) == len(lines)
+        side = _Side(lines if whole else [lines[position] for position in positions], positions)
         side.read()
         problems += side.problems
         for entry in side.entries:
@@ -159,6 +162,9 @@ class _Side:
         return self._positions[position] + 1
 
     def _read_heading(self, position: int) -> int:
+        usual = read_usual_entry(self._lines, position)
+        if usual is not None:
+            return self._add_usual(position, usual)
         old = read_old_section(self._lines, position)
         if old is not None:
             return self._add_old(position, old)
@@ -167,6 +173,18 @@ class _Side:
             return position + 1
         section = read_section(self._lines, position, *heading)
         return self._add_current(position, section)
+
+    def _add_usual(self, position: int, usual: UsualEntry) -> int:
+        self.entries.append(
+            Entry(
+                learning=usual.learning,
+                first_line=self._number(position),
+                last_line=self._number(usual.end - 1),
+                status_line=self._number(usual.status),
+                is_old=False,
+            )
+        )
+        return usual.end
 
     def _add_old(self, position: int, section: Section) -> int:
         if section.summary:
@@ -252,7 +270,7 @@ def read_section(lines: Sequence[str], position: int, learning_id: str, summary:
     while place < len(lines):
         line = lines[place]
         if line.startswith(">"):
-            detail, end = _read_quote(lines, place, ends_in_cr=lines[position].endswith("\r"))
+            detail, end = read_quote(lines, place, ends_in_cr=lines[position].endswith("\r"))
             break
         if field := field_of(line):
             name, value = field
@@ -265,21 +283,3 @@ def read_section(lines: Sequence[str], position: int, learning_id: str, summary:
             break
         place += 1
     return Section(learning_id, unescape(summary), fields, repeated, detail, end)
-
-
-def _read_quote(lines: Sequence[str], start: int, *, ends_in_cr: bool) -> tuple[str, int]:
-    """Read quoted lines; blank ones between them belong to the quote."""
-    quoted: list[str] = []
-    end = place = start
-    while place < len(lines):
-        line = lines[place]
-        if line.startswith(">"):
-            quoted += [">"] * (place - end)
-            quoted.append(line)
-            end = place + 1
-        elif not is_blank(line):
-            break
-        place += 1
-    if ends_in_cr:
-        quoted = [line.removesuffix("\r") for line in quoted]
-    return "\n".join([line[2:] if line[1:2] == " " else line[1:] for line in quoted]), end

@@ -40,11 +40,11 @@ def _find(members: Mapping[str, _Member], text: str) -> _Member | None:
     return members.get(text) or members.get(_squeezed(text))
 
 
-_CATEGORIES: Final = _by_word(Category)
-_SCOPES: Final = _by_word(Scope)
-_CONFIDENCES: Final = _by_word(Confidence)
-_CRITERIA: Final = _by_word(Criterion)
-_STATUSES: Final = _by_word(LearningStatus)
+CATEGORIES: Final = _by_word(Category)
+SCOPES: Final = _by_word(Scope)
+CONFIDENCES: Final = _by_word(Confidence)
+CRITERIA: Final = _by_word(Criterion)
+STATUSES: Final = _by_word(LearningStatus)
 _ID_DATE: Final = re.compile(r"cl_(\d{4})(\d{2})(\d{2})_")
 _SHOWN: Final = 60
 
@@ -66,13 +66,13 @@ def learning_of(section: Section, position: int, report: Report) -> Learning:
         report(position, "the entry has no category, and is read as a pattern")
     return Learning(
         id=section.learning_id,
-        category=reader.choice("category", _CATEGORIES, Category.PATTERN),
+        category=reader.choice("category", CATEGORIES, Category.PATTERN),
         summary=section.summary,
         detail=section.detail or "",
         session_id=session,
         timestamp=reader.instant(),
-        scope=reader.choice("scope", _SCOPES, Scope.PROJECT),
-        confidence=reader.choice("confidence", _CONFIDENCES, Confidence.MEDIUM),
+        scope=reader.choice("scope", SCOPES, Scope.PROJECT),
+        confidence=reader.choice("confidence", CONFIDENCES, Confidence.MEDIUM),
         criteria_met=reader.criteria(),
         tags=reader.tags(),
         context_files=split_list(reader.text("files") or reader.text("context files")),
@@ -108,7 +108,7 @@ class _FieldReader:
         word = self.text("status").partition("(")[0]
         if not word:
             return LearningStatus.ACTIVE
-        return self._member("status", word, _STATUSES, LearningStatus.ARCHIVED)
+        return self._member("status", word, STATUSES, LearningStatus.ARCHIVED)
 
     def _member(
         self, name: str, text: str, members: Mapping[str, _Member], default: _Member
@@ -124,7 +124,7 @@ class _FieldReader:
     def criteria(self) -> frozenset[Criterion]:
         found = set()
         for text in split_list(self.text("criteria")):
-            criterion = _find(_CRITERIA, text)
+            criterion = _find(CRITERIA, text)
             if criterion is None:
                 self._complain("criteria", f"{shown(text)} is no criterion")
             else:

@@ -29,10 +29,13 @@ def remove_invisible(text: str) -> str:
     Returns:
         The text without characters that a reader cannot see. Cleaning it again changes nothing.
     """
+    if _is_clean(text):
+        return text
     unified = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n")
     unified = unified.replace("\u2029", "\n").replace("\x85", "\n")
-    if _is_clean(unified):
-        return unified
+    whole = _undo_escapes(unified)
+    if whole != text:
+        return remove_invisible(whole)
     kept: list[str] = []
     for character in unified:
         if character in _JOINERS or character in _SELECTORS:
@@ -41,6 +44,14 @@ def remove_invisible(text: str) -> str:
         elif _is_visible(character):
             kept.append(character)
     return "".join(kept)
+
+
+def _undo_escapes(text: str) -> str:
+    """Decode UTF-8 that the locale did not know: Python hands its bytes on as lone surrogates."""
+    try:
+        return text.encode("utf-8", "surrogateescape").decode()
+    except UnicodeError:
+        return text
 
 
 def _is_clean(text: str) -> bool:
@@ -100,4 +111,10 @@ def clean_line(text: str, limit: int) -> str:
     Returns:
         The line, perhaps empty.
     """
-    return shorten(one_line(remove_invisible(text)), limit)
+    folded = text if _is_plain_line(text) else one_line(remove_invisible(text))
+    return shorten(folded, limit)
+
+
+def _is_plain_line(text: str) -> bool:
+    """Tell at little cost that there is nothing to clean and nothing to fold."""
+    return text.isascii() and text.isprintable() and "  " not in text and text.strip() == text

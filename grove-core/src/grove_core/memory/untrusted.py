@@ -1,8 +1,12 @@
 """What backends return has come from anywhere: it is checked, bounded and cleaned before use."""
 
 import math
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, Final, TypeGuard
+from itertools import repeat
+from operator import attrgetter
+from types import NoneType
+from typing import Any, Final, TypeGuard, TypeVar
 
 from attrs import evolve
 
@@ -26,8 +30,10 @@ from grove_core.reflection.limits import (
 )
 from grove_core.text import clean_line, remove_invisible, shorten
 
+V = TypeVar("V", Hit, Learning)
+
 _LONGEST_ORIGIN: Final = 200
-_TYPES: Final = {
+_TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
     "id": str,
     "category": Category,
     "summary": str,
@@ -37,14 +43,17 @@ _TYPES: Final = {
     "scope": Scope,
     "confidence": Confidence,
     "status": LearningStatus,
-    "ticket_id": str | None,
+    "ticket_id": (str, NoneType),
 }
-_ITEM_TYPES: Final = {
+_ITEM_TYPES: Final[Mapping[str, type]] = {
     "tags": str,
     "context_files": str,
     "supersedes": str,
     "criteria_met": Criterion,
 }
+# A search checks every hit: attrgetter, map and all take a third of the time of a loop.
+_fields_of = attrgetter(*_TYPES)
+_item_fields_of = attrgetter(*_ITEM_TYPES)
 
 
 def is_learning(value: object) -> TypeGuard[Learning]:
@@ -58,8 +67,8 @@ def is_learning(value: object) -> TypeGuard[Learning]:
     """
     return (
         isinstance(value, Learning)
-        and all(isinstance(getattr(value, name), kind) for name, kind in _TYPES.items())
-        and all(_holds_only(getattr(value, name), kind) for name, kind in _ITEM_TYPES.items())
+        and all(map(isinstance, _fields_of(value), _TYPES.values()))
+        and all(map(_holds_only, _item_fields_of(value), _ITEM_TYPES.values()))
         and value.timestamp.utcoffset() is not None
         and is_learning_id(value.id)
     )
@@ -67,8 +76,8 @@ def is_learning(value: object) -> TypeGuard[Learning]:
 
 def _holds_only(items: Any, kind: type) -> bool:  # noqa: ANN401 - any value
     # A list in the place of a tuple does no harm.
-    known = isinstance(items, tuple | list | frozenset | set)
-    return known and all(isinstance(item, kind) for item in items)
+    known = isinstance(items, (tuple, list, frozenset, set))
+    return known and all(map(isinstance, items, repeat(kind)))
 
 
 def is_hit(value: object) -> TypeGuard[Hit]:
@@ -98,25 +107,39 @@ def cleaned(hit: Hit) -> Hit:
         The hit as it may be shown.
     """
     relevance = hit.relevance if math.isfinite(hit.relevance) else 0.0
-    return evolve(
+    return _with(
         hit,
-        relevance=min(1.0, max(0.0, relevance)),
         learning=_cleaned_learning(hit.learning),
-        reasons=tuple(clean_line(reason, SUMMARY_LENGTH_MAX) for reason in hit.reasons),
+        relevance=min(1.0, max(0.0, relevance)),
+        reasons=_clean_lines(hit.reasons, SUMMARY_LENGTH_MAX),
     )
 
 
 def _cleaned_learning(learning: Learning) -> Learning:
     files = learning.context_files[:CONTEXT_FILES_MAX]
     ticket = learning.ticket_id
-    return evolve(
+    return _with(
         learning,
         summary=clean_line(learning.summary, SUMMARY_LENGTH_MAX),
         detail=shorten(remove_invisible(learning.detail), DETAIL_LENGTH_MAX),
-        tags=tuple(clean_line(tag, TAG_LENGTH_MAX) for tag in learning.tags[:TAGS_MAX]),
-        context_files=tuple(clean_line(path, PATH_LENGTH_MAX) for path in files),
+        tags=_clean_lines(learning.tags[:TAGS_MAX], TAG_LENGTH_MAX),
+        context_files=_clean_lines(files, PATH_LENGTH_MAX),
         supersedes=tuple(filter(is_learning_id, learning.supersedes)),
         criteria_met=frozenset(learning.criteria_met),
         ticket_id=None if ticket is None else clean_line(ticket, _LONGEST_ORIGIN),
         session_id=clean_line(learning.session_id, _LONGEST_ORIGIN),
     )
+
+
+def _with(value: V, **fields: Any) -> V:  # noqa: ANN401 - fields of any type
+    """Give a value other fields; where nothing is other, as almost always, it is not copied."""
+    changes = {
+        name: new
+        for name, new in fields.items()
+        if new is not (old := getattr(value, name)) and (type(new) is not type(old) or new != old)
+    }
+    return evolve(value, **changes) if changes else value
+
+
+def _clean_lines(texts: Iterable[str], limit: int) -> tuple[str, ...]:
+    return tuple([clean_line(text, limit) for text in texts])

@@ -6,7 +6,6 @@ and as the baseline that any better engine is measured against.
 
 import re
 from collections.abc import Iterable
-from pathlib import PurePosixPath
 from typing import Final
 
 from grove_core.model.learning import Learning
@@ -20,6 +19,8 @@ KEYWORD_WEIGHT: Final = 0.3
 _SHORTEST_KEYWORD: Final = 3
 _SHORTEST_PARTIAL: Final = 4
 _WORD: Final = re.compile(r"\w+(?:[-_]\w+)*")
+_JOINED_BEFORE: Final = re.compile(r"\w-?\Z")
+_JOINED_AFTER: Final = re.compile(r"-?\w")
 _STOP_WORDS: Final = frozenset(
     (
         "about after all also and any are because been before but can cannot could did does "
@@ -34,6 +35,8 @@ _STOP_WORDS: Final = frozenset(
 def rule_relevance(query: Query, learning: Learning) -> tuple[float, tuple[str, ...]]:
     """Score how well a learning fits a query, by rules alone.
 
+    What a query says is worked out once for all learnings that it is asked about in a row.
+
     Args:
         query: What is looked for.
         learning: The learning to score.
@@ -41,29 +44,83 @@ def rule_relevance(query: Query, learning: Learning) -> tuple[float, tuple[str, 
     Returns:
         Relevance 0 to 1, absolute, and the reasons in a few words each.
     """
-    score = 0.0
-    reasons: list[str] = []
-    named = keywords(f"{query.text} {query.ticket_title}")
-    exact, partial = _tag_matches({*query.tags, *named}, learning.tags)
-    if exact:
-        score += EXACT_TAG_WEIGHT
-        reasons.append("tag " + ", ".join(exact))
-    elif partial:
-        score += PARTIAL_TAG_WEIGHT
-        reasons.append("part of tag " + ", ".join(partial))
-    files = [file for file in learning.context_files if overlaps(file, query.files)]
-    if files:
-        score += FILE_WEIGHT
-        reasons.append("file " + ", ".join(files))
-    wanted = named | keywords(f"{query.ticket_description} {query.error_signature}")
-    found = _found_keywords(wanted, learning)
-    if found:
-        score += KEYWORD_WEIGHT * len(found)
-        reasons.append("words " + ", ".join(found))
-    if query.ticket_id and query.ticket_id == learning.ticket_id:
-        score += EXACT_TAG_WEIGHT
-        reasons.append(f"ticket {query.ticket_id}")
-    return min(1.0, score), tuple(reasons)
+    return _scorer_of(query).relevance(learning)
+
+
+def _scorer_of(query: Query) -> "_Scorer":
+    # By identity, since hashing a query takes as long as scoring a learning.
+    scorer = _latest.get("scorer")
+    if scorer is None or scorer.query is not query:
+        scorer = _latest["scorer"] = _Scorer(query)
+    return scorer
+
+
+class _Scorer:
+    """A query, prepared for being compared with many learnings."""
+
+    def __init__(self, query: Query) -> None:
+        self.query = query
+        named = keywords(f"{query.text} {query.ticket_title}")
+        wanted = named | keywords(f"{query.ticket_description} {query.error_signature}")
+        self._wanted = sorted(wanted)
+        self._tags = named.union(query.tags)
+        self._long_words = [word for word in self._tags if len(word) >= _SHORTEST_PARTIAL]
+        self._long_text = "\n".join(self._long_words)
+        self._files: dict[str, list[list[str]]] = {}
+        for parts in map(_parts, query.files):
+            if parts:
+                self._files.setdefault(parts[-1], []).append(parts)
+
+    def relevance(self, learning: Learning) -> tuple[float, tuple[str, ...]]:
+        score = 0.0
+        reasons: list[str] = []
+        if exact := [tag for tag in learning.tags if tag in self._tags]:
+            score += EXACT_TAG_WEIGHT
+            reasons.append("tag " + ", ".join(exact))
+        elif partial := self._partial_tags(learning.tags):
+            score += PARTIAL_TAG_WEIGHT
+            reasons.append("part of tag " + ", ".join(partial))
+        if files := [file for file in learning.context_files if self._names(file)]:
+            score += FILE_WEIGHT
+            reasons.append("file " + ", ".join(files))
+        if found := self._found_keywords(learning):
+            score += KEYWORD_WEIGHT * len(found)
+            reasons.append("words " + ", ".join(found))
+        ticket = self.query.ticket_id
+        if ticket and ticket == learning.ticket_id:
+            score += EXACT_TAG_WEIGHT
+            reasons.append(f"ticket {ticket}")
+        return min(1.0, score), tuple(reasons)
+
+    def _partial_tags(self, tags: tuple[str, ...]) -> list[str]:
+        # What is not in all of them together is in none: most words and tags end there.
+        together = "\n".join(tags)
+        inside = [word for word in self._long_words if word in together]
+        return [
+            tag
+            for tag in tags
+            if len(tag) >= _SHORTEST_PARTIAL
+            and (
+                (inside and any(word in tag for word in inside))
+                or (tag in self._long_text and any(tag in word for word in self._long_words))
+            )
+        ]
+
+    def _names(self, file: str) -> bool:
+        parts = _parts(file)
+        same_name = self._files.get(parts[-1], ()) if parts else ()
+        return any(_is_tail(parts, other) for other in same_name)
+
+    def _found_keywords(self, learning: Learning) -> list[str]:
+        text = f"{learning.summary}\n{learning.detail}".lower()
+        return [
+            word
+            for word in self._wanted
+            if word in text and (len(word) >= _SHORTEST_PARTIAL or _stands_alone(word, text))
+        ]
+
+
+_latest: Final[dict[str, _Scorer]] = {}
 
 
 def keywords(text: str) -> frozenset[str]:
@@ -92,33 +149,31 @@ def overlaps(file: str, others: Iterable[str]) -> bool:
     Returns:
         Whether one is equal to, or the tail of, the other.
     """
-    parts = PurePosixPath(file).parts
-    for other in others:
-        other_parts = PurePosixPath(other).parts
-        shorter = min(len(parts), len(other_parts))
-        if shorter and parts[-shorter:] == other_parts[-shorter:]:
+    parts = _parts(file)
+    return any(_is_tail(parts, _parts(other)) for other in others)
+
+
+def _parts(path: str) -> list[str]:
+    """Split a path as ``PurePosixPath`` does, which takes ten times as long."""
+    parts = [part for part in path.split("/") if part and part != "."]
+    if path.startswith("/"):
+        # POSIX leaves a meaning of its own to two slashes at the beginning, and to no other number.
+        parts.insert(0, "//" if path.startswith("//") and not path.startswith("///") else "/")
+    return parts
+
+
+def _is_tail(parts: list[str], others: list[str]) -> bool:
+    shorter = min(len(parts), len(others))
+    return shorter > 0 and parts[-shorter:] == others[-shorter:]
+
+
+def _stands_alone(word: str, text: str) -> bool:
+    """Tell whether a word is one of a text's, and not just a part of one."""
+    start = text.find(word)
+    while start >= 0:
+        end = start + len(word)
+        before = max(0, start - 2)
+        if not _JOINED_AFTER.match(text, end) and not _JOINED_BEFORE.search(text[before:start]):
             return True
+        start = text.find(word, start + 1)
     return False
-
-
-def _tag_matches(wanted: set[str], tags: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    exact = [tag for tag in tags if tag in wanted]
-    partial = [
-        tag
-        for tag in tags
-        if any(
-            min(len(word), len(tag)) >= _SHORTEST_PARTIAL and (word in tag or tag in word)
-            for word in wanted
-        )
-    ]
-    return exact, partial
-
-
-def _found_keywords(wanted: frozenset[str], learning: Learning) -> list[str]:
-    text = f"{learning.summary}\n{learning.detail}".lower()
-    words = frozenset(_WORD.findall(text))
-    return sorted(
-        word
-        for word in wanted
-        if word in words or (len(word) >= _SHORTEST_PARTIAL and word in text)
-    )
