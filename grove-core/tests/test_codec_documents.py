@@ -383,3 +383,12 @@ def test_reading_a_session_imports_no_events():
 def test_a_learning_that_is_no_object_is_refused_with_words(document):
     with pytest.raises(CodecError, match="must be an object"):
         codec.learning_from_dict(document)
+
+
+def test_fields_of_a_newer_grove_may_be_nested_deeply():
+    document = document_of(minimal())
+    deep = []
+    for _ in range(700):
+        deep = [deep]
+    session = read(document | {"novelty": deep})
+    assert document_of(session)["novelty"] == deep

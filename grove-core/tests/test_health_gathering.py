@@ -114,7 +114,8 @@ def test_sessions_that_vanish_or_are_no_sessions_are_passed_over(workspace, path
     facts = gather_sessions(workspace)
     assert (facts.here, facts.elsewhere, facts.debts) == ((), 0, ())
     (fault,) = facts.unreadable
-    assert "torn.json" in fault
+    assert fault.path == paths.sessions / "torn.json"
+    assert fault.fault
     assert [path.name for path in facts.set_aside] == ["monday.json.corrupt-2"]
 
 

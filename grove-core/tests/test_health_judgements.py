@@ -8,6 +8,7 @@ from attrs import evolve
 
 from grove_core.config import ConfigProblem, Origin, Source
 from grove_core.health.backends import BackendFact, BackendFacts, judge_backends
+from grove_core.health.blocked_plugins import BlockedPlugin
 from grove_core.health.check import Status
 from grove_core.health.clock_skew import Moment, judge_clock
 from grove_core.health.configuration import judge_configuration
@@ -19,11 +20,13 @@ from grove_core.health.matchers import covers
 from grove_core.health.past_faults import Fault, FaultFacts, judge_faults
 from grove_core.health.program import Candidate, ProgramFacts, judge_program
 from grove_core.health.project_directory import ProjectFacts, judge_project
-from grove_core.health.registered_hooks import HookFacts, judge_hooks
+from grove_core.health.registered_hooks import HookFacts, MatchedTools, judge_hooks
+from grove_core.health.sessions import SessionFacts, UnreadableState, judge_sessions
 from grove_core.health.waiting import OutboxFacts, judge_outbox
 from grove_core.hosts.claude_hooks import SLOTS
 from grove_core.hosts.claude_settings import Registration
 from grove_core.model.memory import Health
+from grove_core.model.session import Session
 from grove_core.plugins.discovery import FoundPlugin
 from grove_core.plugins.report import PluginEntry, PluginReport, PluginState
 
@@ -144,16 +147,34 @@ def entry(group, state, detail=""):
     ],
 )  # fmt: skip
 def test_plugins(entries, expected):
-    found = told(judge_plugins(PluginReport(plugins=tuple(entries), problems=())))
+    found = told(judge_plugins(PluginReport(plugins=tuple(entries), problems=()), ()))
     assert {name: status for name, status in found.items() if status is not OK} == expected
 
 
 def test_missing_families_are_named_with_what_to_install():
-    checks = judge_plugins(PluginReport(plugins=(), problems=()))
+    checks = judge_plugins(PluginReport(plugins=(), problems=()), ())
     assert ["grove-backend-markdown" in checks[0].mend, "grove-tickets" in checks[1].mend] == [
         True,
         True,
     ]
+
+
+BLOCKED = BlockedPlugin(
+    group="grove.backends", name="acme", source="grove-acme 1.0", by="GROVE_PLUGINS", mend="unset it"
+)
+
+
+def test_what_is_blocked_is_not_to_be_installed():
+    entries = (entry("grove.backends", PluginState.BLOCKED, "why"),)
+    check = judge_plugins(PluginReport(plugins=entries, problems=()), (BLOCKED,))[0]
+    assert (check.detail, check.mend) == (
+        "none can be used: acme is blocked by GROVE_PLUGINS",
+        "unset it",
+    )
+    other = entry("grove.backends", PluginState.ACTIVE)
+    check = judge_plugins(PluginReport(plugins=(*entries, other), problems=()), (BLOCKED,))[0]
+    assert check.status is OK
+    assert "acme is blocked by GROVE_PLUGINS" in check.detail
 
 
 # --- hooks --------------------------------------------------------------------------------------
@@ -178,7 +199,8 @@ HOOKS = HookFacts(
     disabled_by=None,
     unreadable=(),
     matchers=(),
-    ran_lately=True,
+    last_ran=NOW,
+    own="/venv/bin/grove",
 )
 
 
@@ -186,19 +208,99 @@ HOOKS = HookFacts(
     ("change", "expected"),
     [
         ({}, {}),
-        ({"registrations": ()}, {}),
-        ({"registrations": (), "ran_lately": False}, {"hooks registered": BROKEN}),
+        ({"registrations": ()}, {"hooks registered": WARNING}),
+        ({"registrations": (), "last_ran": None}, {"hooks registered": BROKEN}),
         ({"registrations": ALL[:-1]}, {"hooks registered": BROKEN}),
         ({"registrations": (*ALL, registered("Stop", "plugin"))}, {"registered twice": WARNING}),
         ({"registrations": (*ALL, registered("Stop"))}, {}),
         ({"complaints": {"/venv/bin/grove": "is gone"}}, {"registered program": BROKEN}),
         ({"disabled_by": ROOT}, {"client's settings": BROKEN}),
-        ({"unreadable": (ROOT,)}, {"client's settings": BROKEN}),
+        ({"unreadable": ((ROOT, "line 1, column 2: why"),)}, {"client's settings": BROKEN}),
     ],
 )
 def test_hooks(change, expected):
     found = told(judge_hooks(evolve(HOOKS, **change)))
     assert {name: status for name, status in found.items() if status is not OK} == expected
+
+
+DEAD = "/old/bin/grove"
+REMOVES = "grove init --uninstall --shared takes grove's hooks out of both"
+
+
+def all_of(kind, program="/venv/bin/grove"):
+    return tuple(registered(slot.name, kind, program=program) for slot in SLOTS)
+
+
+@pytest.mark.parametrize(
+    ("registrations", "mend"),
+    [
+        (all_of("local", DEAD), "grove init --hooks writes /src/shop/.claude/local.json anew"),
+        (all_of("project", DEAD), "grove init --hooks --shared writes /src/shop/.claude/project.json anew"),
+        (all_of("user", DEAD), f"Edit /src/shop/.claude/user.json: name /venv/bin/grove instead of {DEAD}"),
+        (all_of("plugin", DEAD), "Install grove's plugin anew (/src/shop/.claude/plugin.json)"),
+        (all_of("project") + all_of("local", DEAD), f"{REMOVES}; then: grove init --hooks --shared"),
+        (all_of("project", DEAD) + all_of("local"), f"{REMOVES}; then: grove init --hooks"),
+        (all_of("project", DEAD) + all_of("local", DEAD), f"{REMOVES}; then: grove init --hooks --shared"),
+        (
+            all_of("user", DEAD) + all_of("local"),
+            "Keep those of /src/shop/.claude/local.json: take grove's hooks out of"
+            " /src/shop/.claude/user.json by hand",
+        ),
+        (
+            all_of("plugin") + all_of("local", DEAD),
+            "Keep those of /src/shop/.claude/plugin.json: grove init --uninstall takes grove's hooks"
+            " out of /src/shop/.claude/local.json",
+        ),
+        (
+            all_of("user") + all_of("project", DEAD),
+            "Keep those of /src/shop/.claude/user.json: grove init --uninstall --shared takes grove's"
+            " hooks out of /src/shop/.claude/project.json",
+        ),
+        (
+            all_of("user", DEAD) + all_of("project", DEAD),
+            "Keep those of /src/shop/.claude/project.json: take grove's hooks out of"
+            " /src/shop/.claude/user.json by hand; then: grove init --hooks --shared",
+        ),
+        (
+            all_of("plugin", DEAD) + all_of("user"),
+            "Keep those of /src/shop/.claude/user.json: uninstall grove's plugin"
+            " (/src/shop/.claude/plugin.json)",
+        ),
+    ],
+)  # fmt: skip
+def test_the_mend_of_a_dead_program_really_mends(registrations, mend):
+    facts = evolve(HOOKS, registrations=registrations, complaints={DEAD: "is gone"})
+    (check,) = [one for one in judge_hooks(facts) if one.name == "registered program"]
+    assert mend in check.mend
+    twice = [one.mend for one in judge_hooks(facts) if one.name == "registered twice"]
+    assert twice == ([check.mend] if len({one.kind for one in registrations}) > 1 else [])
+
+
+CLOSERS = (
+    MatchedTools(system="beads", tools=("Bash",), words=("bd",), takes_part=False),
+    MatchedTools(system="tissue", tools=("Bash",), words=("tissue",), takes_part=True),
+)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "matchers", "status"),
+    [
+        ((None,), CLOSERS, None),
+        (("Bash(*tissue*)", "Bash(*sh*)"), CLOSERS, None),
+        (("Bash(*tissue*)", "Bash(*bd*)", "Bash(*sh*)"), CLOSERS, OK),
+        (("Bash(*bd*)", "Bash(*sh*)"), CLOSERS[:1], WARNING),
+        (("Bash(*gone*)", "Bash(*sh*)"), (), WARNING),
+        (("Bash(*bd*)", "Bash(*sh*)"), CLOSERS, BROKEN),
+    ],
+)
+def test_conditions_of_hooks(conditions, matchers, status):
+    shell = tuple(
+        evolve(registered("PreToolUse", matcher="Bash"), condition=one) for one in conditions
+    )
+    others = tuple(one for one in ALL if one.event != "PreToolUse")
+    facts = evolve(HOOKS, registrations=shell + others, matchers=matchers)
+    found = told(judge_hooks(facts)).get("conditions of hooks")
+    assert found is status
 
 
 @pytest.mark.parametrize("event", [slot.name for slot in SLOTS])
@@ -234,6 +336,60 @@ def test_each_of_the_eight_events_is_missed(event):
 )
 def test_matchers(matcher, tool, expected):
     assert covers(matcher, tool) is expected
+
+
+# --- sessions -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("age", "status", "words"),
+    [
+        (None, WARNING, "no hook has run"),
+        (timedelta(minutes=1), OK, "in session monday"),
+        (timedelta(days=8), OK, "nothing since, for 8 days"),
+        (timedelta(days=30), OK, "nothing since, for 30 days"),
+        (timedelta(days=31), WARNING, "nothing since, for 31 days"),
+        (timedelta(days=95), WARNING, "nothing since, for 95 days"),
+    ],
+)
+def test_hooks_running(age, status, words):
+    here = () if age is None else (session_of(NOW - age),)
+    check = judge_sessions(SessionFacts(here=here), NOW)[0]
+    assert (check.name, check.status) == ("hooks running", status)
+    assert words in check.detail
+
+
+def session_of(moment):
+    return Session(
+        id="monday",
+        host="claude-code",
+        cwd=str(ROOT),
+        project_root=str(ROOT),
+        created_at=moment,
+        updated_at=moment,
+    )
+
+
+@pytest.mark.parametrize(
+    ("age", "is_plain", "mend"),
+    [
+        (
+            timedelta(hours=1),
+            True,
+            "If it goes on, its next hook sets it aside; if it is over, grove clean --orphans deletes"
+            " it 24 hours after it was written, from 2030-01-03T09:00:00Z on",
+        ),
+        (timedelta(hours=25), True, "grove clean --orphans deletes it"),
+        (timedelta(hours=25), False, "Look at /src/shop/monday.json and move it away"),
+    ],
+)
+def test_unreadable_state(age, is_plain, mend):
+    state = UnreadableState(
+        path=ROOT / "monday.json", fault="torn", written_at=NOW - age, is_plain=is_plain
+    )
+    check = judge_sessions(SessionFacts(here=(), unreadable=(state,)), NOW)[1]
+    assert (check.status, check.detail) == (WARNING, "/src/shop/monday.json: torn")
+    assert check.mend.startswith(mend)
 
 
 # --- directories --------------------------------------------------------------------------------
@@ -321,7 +477,8 @@ def backend(role, *, works=True):
     ],
 )
 def test_backends(used, expected):
-    facts = BackendFacts(used=used, unused=(("mcp", "no server"),), personal="markdown")
+    unused = (("mcp", "no server"),)
+    facts = BackendFacts(used=used, unused=unused, personal="markdown", blocked=())
     found = told(judge_backends(facts))
     assert {name: status for name, status in found.items() if status is not OK} == expected
 
@@ -331,9 +488,11 @@ def test_backends(used, expected):
     [
         ({"count": 7}, OK, "events: 7"),
         ({"complaint": "cannot read it"}, BROKEN, "cannot read it"),
-        ({"unreadable": (3, 4)}, WARNING, "lines 3, 4 cannot"),
+        ({"unreadable": (3,)}, WARNING, "line 3 cannot be read and does not count"),
+        ({"unreadable": (3, 4)}, WARNING, "lines 3, 4 cannot be read and do not count"),
         ({"unreadable": tuple(range(1, 13))}, WARNING, "9, 10 and 2 more cannot"),
-        ({"unknown": 2}, WARNING, "newer grove"),
+        ({"unknown": 1}, WARNING, "1 event is of a newer grove and does not count"),
+        ({"unknown": 2}, WARNING, "2 events are of a newer grove and do not count"),
     ],
 )
 def test_event_logs(change, status, words):
@@ -408,5 +567,8 @@ def test_past_faults(crash_age, error_age, expected):
     )
     checks = judge_faults(facts, NOW)
     assert {name: status for name, status in told(checks).items() if status is not OK} == expected
+    if expected.get("errors"):
+        assert "of all projects: 1" in checks[1].detail
+        assert "goes away a day after the last one, at 2030-01-02T11:00:00Z" in checks[1].mend
     if crashes:
         assert "stop: error=OSError" in checks[0].detail

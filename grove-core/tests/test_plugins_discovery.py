@@ -49,6 +49,7 @@ def site(tmp_path, monkeypatch):
 
 @pytest.fixture
 def home(tmp_path):
+    (tmp_path / "home").mkdir()
     return tmp_path / "home"
 
 
@@ -220,7 +221,7 @@ def test_a_search_path_that_leads_nowhere_is_no_fault(site, home, tmp_path):
 def test_nothing_is_cached_while_an_installation_may_be_going_on(site, home):
     site.install("acme", {"grove.tickets": {"acme": "module"}})
     assert names(discover(home)) == ["acme"]
-    assert not home.exists()
+    assert not (home / "cache").exists()
 
 
 VALID_ROW = ["grove.tickets", "acme", "module", "acme", "1.0", False]
@@ -266,6 +267,7 @@ def test_a_cache_that_cannot_be_read_means_a_scan(site, home):
 
 
 def test_a_home_that_cannot_be_written_is_no_fault(site, home):
+    home.rmdir()
     home.write_text("not a directory")
     site.install("acme", {"grove.tickets": {"acme": "module"}})
     site.settle()
@@ -296,4 +298,10 @@ def test_broken_metadata_of_one_distribution_concerns_no_other(site, home, file,
     (broken / file).write_bytes(content)
     site.settle()
     assert names(discover(home)) == ["acme"]
-    assert not home.exists(), "an incomplete result must not be kept"
+    assert not (home / "cache").exists(), "an incomplete result must not be kept"
+
+
+def test_looking_makes_no_home(site, tmp_path):
+    site.install("acme", {"grove.tickets": {"acme": "module"}})
+    assert names(discover(tmp_path / "nowhere")) == ["acme"]
+    assert not (tmp_path / "nowhere").exists()

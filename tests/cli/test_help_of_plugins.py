@@ -1,5 +1,7 @@
 """`grove --help` names the commands of plugins, and loads no plugin where none offers any."""
 
+import os
+
 import pytest
 
 OFFER = """
@@ -10,6 +12,13 @@ from grove_core import CommandSpec, hookimpl
 @hookimpl
 def grove_commands():
     return [CommandSpec(name="weather", target="none:command", help="Tell the weather.")]
+"""
+NO_OFFER = """
+from grove_core import hookimpl
+
+@hookimpl
+def grove_query_terms(project, ticket):
+    return []
 """
 
 
@@ -55,3 +64,17 @@ def test_what_a_broken_plugin_offers_is_not_known(world):
 def test_help_makes_no_home(world):
     assert world.grove("--help").code == 0
     assert not world.grove_home.exists()
+
+
+def test_a_command_that_a_plugin_gains_without_an_installation_is_found_by_its_name(world):
+    """Plugins are developed in place: their sources change, and what is installed does not."""
+    world.grove_home.mkdir()
+    world.install_plugin("weather", NO_OFFER)
+    for file in world.others.rglob("*"):
+        os.utime(file, (1_000_000_000, 1_000_000_000))
+    os.utime(world.others / "site", (1_000_000_000, 1_000_000_000))
+    assert "weather" not in world.grove("--help").stdout
+    assert len(list(world.grove_home.glob("cache/commands-*.json"))) == 1
+    (world.others / "site" / "weather.py").write_text(OFFER)
+    os.utime(world.others / "site", (1_000_000_000, 1_000_000_000))
+    assert "cannot be loaded" in world.grove("weather").stderr

@@ -1,6 +1,7 @@
 """Session mode: without a ticket system, the work itself arms the gate."""
 
 import json
+import shutil
 
 import pytest
 
@@ -242,4 +243,34 @@ def test_a_project_that_is_set_up_in_mid_session_counts_from_then_on(world):
     write(world, "app.py", 60)
     agent.is_let_go()
     write(world, "app.py", 90)
+    agent.is_blocked()
+
+
+def test_a_git_that_is_slow_at_the_start_leaves_no_turn_without_a_gate(repository):
+    """The first prompt takes the baseline then: nothing has been done yet."""
+    slow = repository.others / "slow"
+    program = repository.others / "bin" / "git"
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\ntest -e {slow} && sleep 3\nexec {shutil.which("git")} "$@"\n')
+    program.chmod(0o755)
+    repository.environment["PATH"] = f"{program.parent}:{repository.environment['PATH']}"
+    slow.touch()
+    agent = repository.agent()
+    agent.send("SessionStart", source="startup", variables={"GROVE_HOOKS_DEADLINE_MS": "20000"})
+    assert repository.session()["baseline"] is None
+    assert "git failed or was late" in repository.log()
+    slow.unlink()
+    agent.asks("Write the report")
+    write(repository, "report.py", 300)
+    agent.is_blocked()
+
+
+def test_a_session_that_goes_on_elsewhere_is_judged_from_where_it_began(repository, agent):
+    """The agent may be in a part of the project with tickets of its own when it is compacted."""
+    store = repository.project / "lib" / ".beads"
+    store.mkdir(parents=True)
+    (store / "metadata.json").write_text("{}")
+    (store / "beads.db").touch()
+    agent.starts("compact", cwd=str(store.parent))
+    write(repository, "app.py", 120)
     agent.is_blocked()

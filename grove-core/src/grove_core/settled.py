@@ -6,7 +6,7 @@ session without a debt, are worked out here on plain JSON values. They must come
 ``hooks`` would have it, byte for byte; whatever is not plainly settled is left to those.
 """
 
-from grove_core.trace_bounds import KEPT_FROM_START, surplus
+from grove_core.trace_bounds import KEPT_FROM_START, LONGEST_DETAIL, surplus
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without the import
 if TYPE_CHECKING:
@@ -110,11 +110,12 @@ def may_end(document: "Document") -> bool:
         document: A settled session.
 
     Returns:
-        Whether no debt is to be named later and no plugin is to be told.
+        Whether no debt is to be named later, no plugin is to be told, and the trace can name what
+        was shown without being cut.
     """
     told = document["gate"]["status"] == "active" and document["surroundings"]["observed"]
     owed = document["recovered_from"] is not None or document["gate"]["broken_cycles"]
-    return not (told or owed)
+    return not (told or owed) and len(_ids_of_dismissed(document)) <= LONGEST_DETAIL
 
 
 def unlogged_small_change(document: "Document") -> int | None:
@@ -196,8 +197,12 @@ def dismissed(document: "Document") -> "list[Document]":
 
 
 def _dismissal(document: "Document") -> list[tuple[str, dict[str, str]]]:
-    ids = " ".join(one["learning_id"] for one in dismissed(document))
+    ids = _ids_of_dismissed(document)
     return [("learning_dismissed", {"learnings": ids})] if ids else []
+
+
+def _ids_of_dismissed(document: "Document") -> str:
+    return " ".join(one["learning_id"] for one in dismissed(document))
 
 
 def _traced(document: "Document", *notes: tuple[str, dict[str, str]]) -> "Document":

@@ -1,25 +1,49 @@
-"""Whether what a session knows of its project may be out of date, told by two or three ``stat``."""
+"""Whether what a session knows of its project may be out of date, told by a few looks at files."""
 
 import os
+import zlib
+
+# Of this session's shell calls, and no setting.
+_NO_SETTING = "GROVE_SESSION_ID"
 
 
-def stamp(root: str, home: str) -> str:
+def stamp(root: str, home: str, marker: str) -> str:
     """Sum up what decides how a session's stops are judged, besides the session itself.
 
     Args:
         root: The project's root.
         home: grove's own directory.
+        marker: What gave the active ticket system away, as a path; empty without one.
 
     Returns:
-        A text that is another one once the project's ``.grove`` or one of the two configuration
-        files has come, gone or changed.
+        A text that is another one once ``.grove``, in the project or above it, one of the
+        configuration files, a setting in the environment, or the marker has come, gone or changed.
     """
-    grove = os.path.join(root, ".grove")
-    parts = [str(os.path.isdir(grove))]
-    for directory in (grove, home):
+    grove = _nearest_grove(root)
+    parts = [grove, str(bool(marker) and os.path.lexists(os.path.join(root, marker)))]
+    for directory in (os.path.join(root, ".grove"), home):
         try:
             status = os.stat(os.path.join(directory, "config.toml"))
             parts.append(f"{status.st_size}@{status.st_mtime_ns}")
         except OSError:
             parts.append("none")
-    return " ".join(parts)
+    return " ".join([*parts, _settings_of_environment()])
+
+
+def _nearest_grove(root: str) -> str:
+    directory = root
+    while not os.path.isdir(os.path.join(directory, ".grove")):
+        parent = os.path.dirname(directory)
+        if parent == directory:
+            return "nowhere"
+        directory = parent
+    return directory
+
+
+def _settings_of_environment() -> str:
+    items = [
+        f"{name}={value}"
+        for name, value in os.environ.items()
+        if name.startswith("GROVE_") and name != _NO_SETTING
+    ]
+    return f"{zlib.crc32(os.fsencode(chr(0).join(sorted(items)))):08x}"

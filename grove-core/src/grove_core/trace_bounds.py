@@ -2,6 +2,8 @@
 
 MOST_EVENTS = 500
 KEPT_FROM_START = 10
+LONGEST_DETAIL = 300
+"""Characters."""
 
 
 def surplus(events: int) -> int:

@@ -2,13 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
 
 from grove_core.model.session import EventType, Trace, TraceEvent
 from grove_core.text import one_line, shorten
-from grove_core.trace_bounds import KEPT_FROM_START, surplus
-
-_LONGEST_DETAIL: Final = 300
+from grove_core.trace_bounds import KEPT_FROM_START, LONGEST_DETAIL, surplus
 
 
 def extend(trace: Trace, events: Sequence[TraceEvent]) -> Trace:
@@ -40,7 +37,7 @@ def event(kind: EventType, now: datetime, **details: object) -> TraceEvent:
         The event.
     """
     texts = {
-        name: shorten(one_line(str(value)), _LONGEST_DETAIL)
+        name: shorten(one_line(str(value)), LONGEST_DETAIL)
         for name, value in details.items()
         if value is not None
     }

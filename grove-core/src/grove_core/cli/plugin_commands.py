@@ -11,6 +11,7 @@ from grove_core.cli.invocation import name_problems
 from grove_core.clock import now_utc
 from grove_core.errors import GroveError, PluginError
 from grove_core.plugins.descriptors import CommandSpec
+from grove_core.plugins.environment import look
 from grove_core.plugins.facade import Provided
 from grove_core.plugins.offered_commands import remember_that_none_is_offered
 from grove_core.plugins.report import PluginState, describe_error
@@ -28,13 +29,14 @@ def offered_commands(ctx: click.Context) -> dict[str, Provided[CommandSpec]]:
     Returns:
         The commands by name.
     """
+    environment = look()
     try:
         workspace = _workspace(ctx)
         offered = workspace.plugins.commands()
     except (GroveError, OSError):
         return {}
     if not offered and _all_were_asked(workspace):
-        remember_that_none_is_offered(workspace.paths.home)
+        remember_that_none_is_offered(workspace.paths.home, environment)
     return {one.value.name: one for one in offered}
 
 

@@ -96,6 +96,8 @@ def read_as(kind: type[_T], document: Document) -> _T:
     annotation: Any = kind
     try:
         instance: _T = _reader(annotation)(document)
+    except RecursionError as error:
+        raise CodecError(f"this {kind.__name__.lower()} is nested too deeply") from error
     except ValueError as error:
         place = f"{kind.__name__.lower()}{_place_of(error)}"
         raise CodecError(f"{place} {error}") from error
@@ -122,8 +124,10 @@ def _reader(annotation: Any) -> _Reader:  # noqa: ANN401, PLR0911 - a type; a li
 
 
 def _optional_reader(alternatives: tuple[Any, ...]) -> _Reader:
-    (kind,) = (each for each in alternatives if each is not NoneType)
-    read = _reader(kind)
+    kinds = [each for each in alternatives if each is not NoneType]
+    if len(kinds) != 1:
+        raise TypeError(f"cannot tell which of {kinds} a value is")
+    read = _reader(kinds[0])
     return lambda value: None if value is None else read(value)
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
-from attrs import fields
+from attrs import evolve, fields
 
 from grove_core.codec.converter import read_as, to_jsonable
 from grove_core.codec.values import Document, Step, migrate, parse_object, version_of
@@ -24,8 +24,10 @@ def session_to_json(session: Session) -> bytes:
     Returns:
         JSON, with the fields that a newer grove had written.
     """
-    document = to_jsonable(session)
-    document = {**document.pop("unknown"), **document}
+    document = to_jsonable(evolve(session, unknown={}))
+    del document["unknown"]
+    # What a newer grove wrote is plain JSON already, nested as deeply as it likes.
+    document = {**session.unknown, **document}
     return json.dumps(document, separators=(",", ":")).encode("ascii")
 
 

@@ -66,7 +66,7 @@ def take_baseline(
     top = gitinfo.find_top(workspace.root)
     tree = gitinfo.read_work_tree(top, seconds) if top is not None else None
     if top is not None and tree is None:
-        why = "git failed or was late; what this session changes is read from its transcript"
+        why = "git failed or was late; until it answers, changes are read from the transcript"
         workspace.diagnostics.log("warning", why, session=session.id)
     if top is None or tree is None:
         return Baseline(

@@ -1,6 +1,7 @@
 """Looking at what a session's project is like, for hooks that need not look again."""
 
 import os
+from pathlib import Path
 
 from grove_core.flow.session_mode import applies
 from grove_core.model.session import Session, Surroundings
@@ -17,11 +18,14 @@ def look_around(workspace: Workspace, session: Session) -> Surroundings:
         session: The session.
 
     Returns:
-        What was found. The stamp is taken first: what changes meanwhile is looked at again.
+        What was found.
     """
-    taken = stamp(os.fspath(workspace.root), os.fspath(workspace.paths.home))
+    active = workspace.tickets(Path(session.cwd), session.id).active()
+    marker = active.detection.marker if active is not None and active.detection is not None else ""
+    root, home = os.fspath(workspace.root), os.fspath(workspace.paths.home)
     return Surroundings(
-        stamp=taken,
+        stamp=stamp(root, home, marker),
+        marker=marker,
         initialised=workspace.project.initialised,
         session_mode=applies(workspace, session),
         observed=workspace.plugins.observe_the_gate(),

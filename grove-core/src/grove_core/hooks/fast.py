@@ -67,8 +67,10 @@ def _answer(event: str, data: bytes) -> int:
     elif event in ("post-tool-use", "post-tool-use-failure"):
         if not _close_waits(data):
             return 0
-    elif event in ("stop", "session-end") and _is_settled(event, data):
-        return 0
+    elif event in ("stop", "session-end"):
+        code = _settle(event, data)
+        if code is not None:
+            return code
     _signal.setitimer(_signal.ITIMER_REAL, 0)
     from grove_core.hooks.dispatch import run_hook
 
@@ -135,10 +137,10 @@ def _close_waits(data: bytes) -> bool:
     return lines is None or lines[0] == FLAG_OPEN
 
 
-def _is_settled(event: str, data: bytes) -> bool:
+def _settle(event: str, data: bytes) -> int | None:
     session_id = _session_id(data)
     if not session_id:
-        return False
+        return None
     from grove_core.hooks.settled import settle
 
     return settle(event, data, home(), session_id.decode("ascii"))

@@ -76,15 +76,18 @@ def _open(workspace: Workspace, call: HookInput) -> Session:
     """Make or take up the session's state, with its ticket and its baseline."""
     fresh = new_session(workspace, call)
     known = workspace.session(call.session_id)
-    tickets = workspace.tickets(session_id=call.session_id)
+    # A session that goes on is looked at from where it began, wherever the agent is now.
+    goes_on = known is not None and (call.source.continues or _is_same_start(known, fresh))
+    session = known if known is not None and goes_on else fresh
+    tickets = workspace.tickets(Path(session.cwd), call.session_id)
     active = tickets.active()
     ticket = tickets.current_ticket()
     backends = workspace.library.states
     primary = next((state.spec.name for state in backends if state.is_primary), None)
-    surroundings = look_around(workspace, fresh)
+    surroundings = look_around(workspace, session)
     baseline = None
     if (known is None or known.baseline is None) and surroundings.session_mode:
-        baseline = _baseline(workspace, fresh)
+        baseline = _baseline(workspace, session)
 
     def change(stored: Session) -> Change:
         goes_on = call.source.continues or _is_same_start(stored, fresh)
@@ -94,8 +97,8 @@ def _open(workspace: Workspace, call: HookInput) -> Session:
             process_id=call.process_id or stored.process_id,
             transcript_path=call.transcript_path or stored.transcript_path,
             ticket_system=active.probe.name if active is not None else None,
+            surroundings=surroundings,
         )
-        resumed = evolve(resumed, surroundings=surroundings)
         if resumed.baseline is None and baseline is not None:
             unchanged = first_measurement(workspace, baseline)
             resumed = evolve(resumed, baseline=baseline, measurement=unchanged)
@@ -122,11 +125,12 @@ def _open(workspace: Workspace, call: HookInput) -> Session:
 
 
 def _baseline(workspace: Workspace, session: Session) -> Baseline | None:
-    """Take the baseline if git is quick; else the first stop, which has more time, takes it."""
+    """Take the baseline if git is quick; else the first prompt, which has more time, takes it."""
     seconds = _SHARE_FOR_GIT * workspace.config.hooks.deadline_ms / 1000
     baseline = take_baseline(workspace, session, seconds)
-    in_git = gitinfo.find_top(workspace.root) is not None
-    return None if in_git and baseline.head is None else baseline
+    if baseline.head is not None or gitinfo.find_top(workspace.root) is None:
+        return baseline
+    return None
 
 
 def _is_same_start(stored: Session, fresh: Session) -> bool:

@@ -11,7 +11,6 @@ from contextlib import suppress
 from grove_core import __version__, files, settled
 from grove_core.errors import StorageError
 from grove_core.gitstatus import (
-    STATUS_SECONDS,
     find_work_tree,
     read_status,
     seen_from_top,
@@ -25,13 +24,17 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING, without the import
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from grove_core.diagnostics import Diagnostics
     from grove_core.settled import Document
 
-EVENTS = ("stop", "session-end")
+CRASH_EXIT_CODE = 3
 _SESSION_FILE_MODE = 0o600
+# The full way, which follows if git is slow, has a time limit of its own.
+_STATUS_SECONDS = 0.5
+_LOG_SECONDS = 0.3
 
 
-def settle(event: str, data: bytes, home: str, session_id: str) -> bool:
+def settle(event: str, data: bytes, home: str, session_id: str) -> int | None:
     """Do what a stop or an end of a session asks for, if that is little.
 
     Args:
@@ -41,23 +44,26 @@ def settle(event: str, data: bytes, home: str, session_id: str) -> bool:
         session_id: The session's id, checked.
 
     Returns:
-        Whether it is done; if not, nothing has been changed.
+        The exit code when it is done; ``None`` when nothing has been changed and the full way is
+        to be taken.
     """
     path = os.path.join(home, "sessions", f"{session_id}.json")
     if not os.path.isabs(home) or not os.path.exists(path):
-        return False
+        return None
     act = _stop if event == "stop" else _end
     try:
         payload = PlainPayload(data)
-        if payload.session_id != session_id:
-            return False
-        after = act(path, home, payload)
+        after = act(path, home, payload) if payload.session_id == session_id else None
     except Exception:  # noqa: BLE001 - the full way meets it again and reports it
-        return False
+        return None
     if after is None:
-        return False
-    after()
-    return True
+        return None
+    try:
+        after()
+    except Exception as error:  # noqa: BLE001 - the state is written: the full way must not follow
+        _diagnostics(home).crash(error, session_id, event)
+        return CRASH_EXIT_CODE
+    return 0
 
 
 def _nothing() -> None:
@@ -143,14 +149,18 @@ def _log(path: str, lines: str, home: str, *, inside: str | None) -> None:
     if not lines:
         return
     try:
-        files.append_text(path, lines, inside=inside)
+        files.append_text(path, lines, inside=inside, timeout=_LOG_SECONDS)
     except StorageError as error:
-        from pathlib import Path
+        _diagnostics(home).log("error", f"events were lost: {error}")
 
-        from grove_core.diagnostics import Diagnostics
-        from grove_core.paths import Paths
 
-        Diagnostics(Paths(Path(home))).log("error", f"events were lost: {error}")
+def _diagnostics(home: str) -> "Diagnostics":
+    from pathlib import Path
+
+    from grove_core.diagnostics import Diagnostics
+    from grove_core.paths import Paths
+
+    return Diagnostics(Paths(Path(home)))
 
 
 def _is_known(session: "Document", home: str) -> bool:
@@ -158,7 +168,8 @@ def _is_known(session: "Document", home: str) -> bool:
     return (
         settled.is_settled(session)
         and session["surroundings"] is not None
-        and session["surroundings"]["stamp"] == stamp(session["project_root"], home)
+        and session["surroundings"]["stamp"]
+        == stamp(session["project_root"], home, session["surroundings"]["marker"])
     )
 
 
@@ -168,7 +179,7 @@ def _measure(session: "Document") -> tuple[str, int] | None:
     top = find_work_tree(root)
     if baseline is None or not baseline["head"] or top is None:
         return None
-    status = read_status(top, STATUS_SECONDS)
+    status = read_status(top, _STATUS_SECONDS)
     if status is None:
         return None
     head, _, changed, untracked = status

@@ -189,7 +189,7 @@ def _move(workspace: Workspace, call: HookInput, evidence: _Evidence) -> Moved:
         )
         stops, is_new = stored.stops, True
         if _still_open(stored, evidence) or _may_open(evidence):
-            stops, is_new = count_stop(stops, call.set_of_hooks, call.prompt_id)
+            stops, is_new = count_stop(stops, call.set_of_hooks, call.prompt_id, workspace.now)
         events: list[GateEvent] = list(resolved.events)
         events += [TicketCloseFailed(ticket=ticket) for ticket in evidence.failed]
         events += [stop] if is_new else []

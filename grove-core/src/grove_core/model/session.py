@@ -186,7 +186,9 @@ class Surroundings(Value):
     """What the latest full look at the project has found, so that a quick hook need not look.
 
     Attributes:
-        stamp: Tells whether the project's ``.grove`` or the configuration has changed since.
+        stamp: Tells whether ``.grove``, the configuration or the marker has changed since.
+        marker: What gave the active ticket system away, a path relative to the project or not;
+            empty without one.
         initialised: Whether the project had a ``.grove`` directory.
         session_mode: Whether changes, rather than tickets, armed the gate.
         observed: Whether a plugin wants to hear of changes of the gate.
@@ -194,6 +196,7 @@ class Surroundings(Value):
     """
 
     stamp: str
+    marker: str
     initialised: bool
     session_mode: bool
     observed: bool
@@ -202,15 +205,17 @@ class Surroundings(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class StopCount(Value):
-    """How often the agent has really stopped, when the client calls several sets of hooks.
+    """The latest stop with a debt, to tell it from further reports of the same.
 
     Attributes:
-        prompt_id: The client's id of the prompt that these stops belong to.
-        seen: By set of hooks, how many stops it has reported.
+        prompt_id: The client's id of its prompt; ``None`` when it names none.
+        at: When it was first reported, UTC; ``None`` before the first.
+        reported_by: The sets of hooks that have reported it.
     """
 
     prompt_id: str | None = None
-    seen: Mapping[str, int] = field(factory=dict)
+    at: datetime | None = None
+    reported_by: tuple[str, ...] = ()
 
 
 @frozen(kw_only=True, eq=False, repr=False)

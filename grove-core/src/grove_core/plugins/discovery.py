@@ -31,6 +31,7 @@ _ROW_TYPES: Final = (str, str, str, str, str, bool)
 _REQUIREMENT_NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
 _EXTRA: Final = re.compile(r";.*\bextra\s*==")
 
+
 @frozen(eq=False, repr=False)
 class FoundPlugin(Value):
     """An installed entry point of one of grove's groups.

@@ -9,7 +9,7 @@ import os
 
 from grove_core.errors import StorageError
 from grove_core.files import make_directory, read_bytes, replace
-from grove_core.plugins.environment import cache_file, is_settled, look
+from grove_core.plugins.environment import Environment, cache_file, is_settled, look
 
 _FORMAT = 1
 _NAME = "commands"
@@ -33,13 +33,13 @@ def none_is_offered(home: str | os.PathLike[str]) -> bool:
     return known
 
 
-def remember_that_none_is_offered(home: str | os.PathLike[str]) -> None:
+def remember_that_none_is_offered(home: str | os.PathLike[str], environment: Environment) -> None:
     """Keep that all plugins were loaded and none offers a command; a fault is none.
 
     Args:
         home: grove's own directory.
+        environment: What ``look`` said before the plugins were loaded.
     """
-    environment = look()
     if not is_settled(environment) or not os.path.isdir(home):
         return
     document = {"format": _FORMAT, "environment": environment, "offered": False}
