@@ -246,3 +246,32 @@ def test_the_lock_of_a_session_is_not_waited_for_for_ever(beads, agent):
         assert "deadline" in beads.log()
     del agent.variables["GROVE_HOOKS_DEADLINE_MS"]
     agent.is_blocked()
+
+
+def test_a_log_that_somebody_holds_locked_does_not_hold_the_end_of_a_session(beads):
+    beads.learning("cl_20300102_aaaaaa", "The orders report is slow without prefetching")
+    beads.start_ticket("bd-1", title="The orders report is slow")
+    agent = beads.agent()
+    agent.starts()
+    log = beads.project / ".grove" / "stats.log"
+    with log.open("a") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        agent.ends()
+    assert beads.session()["injected"][0]["outcome"] == "dismissed"
+    assert beads.events("dismissed") == []
+    assert "events were lost" in beads.log()
+
+
+def test_what_fails_after_the_state_is_written_is_a_crash_with_a_line(beads):
+    """The full way must not follow: it would count the end twice."""
+    agent = beads.agent()
+    agent.starts()
+    state = beads.grove_home / "sessions" / "session-1.json"
+    document = json.loads(state.read_text())
+    document["surroundings"]["project_key"] = 7
+    state.write_text(json.dumps(document))
+    done = agent.send("SessionEnd", reason="other")
+    assert (done.code, done.stdout) == (3, "")
+    assert done.stderr.startswith("grove: session-end failed and work goes on; see ")
+    assert "hook=session-end" in beads.log("crash.log")
+    assert beads.session()["ended_at"]

@@ -297,21 +297,11 @@ def _remove_stale(directory: StrPath) -> None:
             return
         for name in names:
             match = _TEMPORARY.fullmatch(name) if name.endswith(".tmp") else None
-            if match is None or _is_running(int(match[1])):
+            if match is None or is_running(int(match[1])):
                 continue
             leftover = os.path.join(directory, name)
             if time.time() - os.lstat(leftover).st_mtime > _STALE_SECONDS:
                 os.unlink(leftover)
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def make_directory(path: StrPath) -> None:
@@ -327,3 +317,21 @@ def make_directory(path: StrPath) -> None:
         os.makedirs(path, exist_ok=True)
     except OSError as error:
         raise StorageError(f"cannot create {path}: {error.strerror or error}") from error
+
+
+def is_running(process: int) -> bool:
+    """Tell whether a process is there.
+
+    Args:
+        process: Its number.
+
+    Returns:
+        Whether it is, be it somebody else's.
+    """
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

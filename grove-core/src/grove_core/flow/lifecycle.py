@@ -209,17 +209,7 @@ def is_over(session: Session, workspace: Workspace) -> bool:
     """
     if session.ended_at is not None or workspace.now - session.updated_at > IDLE_LIMIT:
         return True
-    return session.process_id is not None and not _is_alive(session.process_id)
-
-
-def _is_alive(process_id: int) -> bool:
-    try:
-        os.kill(process_id, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+    return session.process_id is not None and not files.is_running(session.process_id)
 
 
 def _dismiss_stored(workspace: Workspace, session: Session) -> Session:

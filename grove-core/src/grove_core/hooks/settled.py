@@ -17,6 +17,7 @@ from grove_core.gitstatus import (
     state_key,
     without,
 )
+from grove_core.hooks import CRASH_EXIT_CODE
 from grove_core.hosts.claude_code_plain import PlainPayload
 from grove_core.surroundings import stamp
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from grove_core.diagnostics import Diagnostics
     from grove_core.settled import Document
 
-CRASH_EXIT_CODE = 3
 _SESSION_FILE_MODE = 0o600
 # The full way, which follows if git is slow, has a time limit of its own.
 _STATUS_SECONDS = 0.5
@@ -61,7 +61,9 @@ def settle(event: str, data: bytes, home: str, session_id: str) -> int | None:
     try:
         after()
     except Exception as error:  # noqa: BLE001 - the state is written: the full way must not follow
-        _diagnostics(home).crash(error, session_id, event)
+        where = _diagnostics(home).crash(error, session_id, event)
+        with suppress(OSError):
+            os.write(2, f"grove: {event} failed and work goes on; {where}\n".encode())
         return CRASH_EXIT_CODE
     return 0
 
