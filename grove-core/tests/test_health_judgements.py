@@ -160,7 +160,11 @@ def test_missing_families_are_named_with_what_to_install():
 
 
 BLOCKED = BlockedPlugin(
-    group="grove.backends", name="acme", source="grove-acme 1.0", by="GROVE_PLUGINS", mend="unset it"
+    group="grove.backends",
+    name="acme",
+    source="grove-acme 1.0",
+    by="GROVE_PLUGINS",
+    mend="unset it",
 )
 
 
@@ -243,28 +247,38 @@ def all_of(kind, program="/venv/bin/grove"):
         (all_of("project", DEAD) + all_of("local", DEAD), f"{REMOVES}; then: grove init --hooks --shared"),
         (
             all_of("user", DEAD) + all_of("local"),
-            "Keep those of /src/shop/.claude/local.json: take grove's hooks out of"
-            " /src/shop/.claude/user.json by hand",
+            (
+                "Keep those of /src/shop/.claude/local.json: take grove's hooks out of"
+                " /src/shop/.claude/user.json by hand"
+            ),
         ),
         (
             all_of("plugin") + all_of("local", DEAD),
-            "Keep those of /src/shop/.claude/plugin.json: grove init --uninstall takes grove's hooks"
-            " out of /src/shop/.claude/local.json",
+            (
+                "Keep those of /src/shop/.claude/plugin.json: grove init --uninstall takes grove's hooks"
+                " out of /src/shop/.claude/local.json"
+            ),
         ),
         (
             all_of("user") + all_of("project", DEAD),
-            "Keep those of /src/shop/.claude/user.json: grove init --uninstall --shared takes grove's"
-            " hooks out of /src/shop/.claude/project.json",
+            (
+                "Keep those of /src/shop/.claude/user.json: grove init --uninstall --shared takes grove's"
+                " hooks out of /src/shop/.claude/project.json"
+            ),
         ),
         (
             all_of("user", DEAD) + all_of("project", DEAD),
-            "Keep those of /src/shop/.claude/project.json: take grove's hooks out of"
-            " /src/shop/.claude/user.json by hand; then: grove init --hooks --shared",
+            (
+                "Keep those of /src/shop/.claude/project.json: take grove's hooks out of"
+                " /src/shop/.claude/user.json by hand; then: grove init --hooks --shared"
+            ),
         ),
         (
             all_of("plugin", DEAD) + all_of("user"),
-            "Keep those of /src/shop/.claude/user.json: uninstall grove's plugin"
-            " (/src/shop/.claude/plugin.json)",
+            (
+                "Keep those of /src/shop/.claude/user.json: uninstall grove's plugin"
+                " (/src/shop/.claude/plugin.json)"
+            ),
         ),
     ],
 )  # fmt: skip
@@ -376,8 +390,10 @@ def session_of(moment):
         (
             timedelta(hours=1),
             True,
-            "If it goes on, its next hook sets it aside; if it is over, grove clean --orphans deletes"
-            " it 24 hours after it was written, from 2030-01-03T09:00:00Z on",
+            (
+                "If it goes on, its next hook sets it aside; if it is over, grove clean --orphans deletes"
+                " it 24 hours after it was written, from 2030-01-03T09:00:00Z on"
+            ),
         ),
         (timedelta(hours=25), True, "grove clean --orphans deletes it"),
         (timedelta(hours=25), False, "Look at /src/shop/monday.json and move it away"),

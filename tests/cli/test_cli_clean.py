@@ -4,7 +4,7 @@ import fcntl
 import json
 import os
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -165,6 +165,15 @@ def test_something_must_be_said(world):
     assert not world.grove_home.exists()
 
 
+def test_a_session_whose_client_still_runs_is_live_after_a_weekend(many):
+    path = many.grove_home / "sessions" / "owing.json"
+    session = json.loads(path.read_text())
+    path.write_text(json.dumps(session | {"ended_at": None, "process_id": os.getpid()}))
+    done, _ = clean(many, "--orphans", "--before", "1d")
+    assert reasons(done["kept"])["owing"] == "live"
+    assert path.exists()
+
+
 def test_before_takes_everything_of_an_old_session(many):
     sessions = many.grove_home / "sessions"
     (sessions / ".old.json.12.34.tmp").write_text("torn")
@@ -240,19 +249,38 @@ def test_a_debt_that_the_breaker_let_go_is_named_when_it_goes(beads):
     assert "though it was let go without its reflection (bd-1)" in warnings
 
 
-@pytest.mark.parametrize("text", ["12h", "1d", "1w", "2999-01-01", "2999-01-01T10:00:00+02:00"])
+@pytest.mark.parametrize("text", ["12h", "1d", "1w", "date", "time"])
 def test_ways_to_say_when(world, text):
     world.initialise()
     make(world, "session-1", hours=6)
     make(world, "session-2", hours=30)
     make(world, "session-3", days=30)
-    gone = {
-        "12h": ["session-2", "session-3"],
-        "1d": ["session-2", "session-3"],
-        "1w": ["session-3"],
-    }.get(text, ["session-1", "session-2", "session-3"])
-    done = world.grove("clean", "-q", "--before", text)
+    east = timezone(timedelta(hours=2))
+    said = {
+        "date": ago(days=10).date().isoformat(),
+        "time": ago(hours=12).astimezone(east).isoformat(),
+    }
+    both = ["session-2", "session-3"]
+    gone = {"12h": both, "1d": both, "time": both}.get(text, ["session-3"])
+    done = world.grove("clean", "-q", "--before", said.get(text, text))
     assert (done.code, sorted(done.stdout.split())) == (0, gone)
+
+
+@pytest.mark.parametrize("text", ["2999-01-01", "2999-01-01T10:00:00+02:00"])
+def test_what_is_still_to_come_is_a_usage_error(world, text):
+    world.initialise()
+    make(world, "session-1", days=30)
+    for words in ((), ("--dry-run",)):
+        done = world.grove("clean", "--before", text, *words)
+        assert (done.code, done.stdout) == (2, "")
+        assert "in the future" in " ".join(done.stderr.split())
+    assert files_named(world, "session-1")
+
+
+def test_help_says_only_what_is_understood(world):
+    words = " ".join(world.grove("clean", "--help").stdout.replace("│", " ").split())
+    assert "2w ago" not in words
+    assert "longer ago than 30d, 12h or 2w" in words
 
 
 def test_leftovers_without_a_session(beads):

@@ -146,6 +146,19 @@ def test_an_unknown_command_suggests_the_nearest(world):
     assert "Did you mean" not in world.grove("zeppelin").stderr
 
 
+def test_help_is_a_word_for_help(world):
+    assert assert_done(world.grove("help")).stdout == world.grove("--help").stdout
+    done = assert_done(world.grove("help", "tickets", "match"))
+    assert done.stdout == world.grove("tickets", "match", "--help").stdout
+    assert world.grove("help", "nonsense").code == 2
+
+
+def test_version_is_an_option(world):
+    done = world.grove("version")
+    assert done.code == 2
+    assert "Did you mean --version?" in done.stderr
+
+
 # --- reading ------------------------------------------------------------------------------------
 
 
@@ -184,8 +197,40 @@ def test_quiet_prints_ids_or_nothing(project):
         (("status", "-q"), []),
         (("tickets", "match", "-q", "ls"), []),
         (("tickets", "match", "-q", "bd close bd-1 bd-2"), ["bd-1", "bd-2"]),
+        (("config", "get", "gate.session", "-q"), ["initialized"]),
+        (("config", "validate", "-q"), []),
     ]:
         assert assert_done(project.grove(*words)).stdout.splitlines() == lines, words
+
+
+def test_quiet_prints_the_script_of_completion(project):
+    script = assert_done(project.grove("completion", "bash")).stdout
+    assert assert_done(project.grove("completion", "bash", "-q")).stdout.split("\n") == (
+        script.split("\n")
+    )
+
+
+def test_quiet_prints_the_keys_with_mistakes(project):
+    config = project.project / ".grove" / "config.toml"
+    config.write_text("[circuit_breaker]\nmax_blocks = 99\nnonsense = 1\n[gate\n")
+    assert project.grove("config", "validate", "-q").stdout.splitlines() == [str(config)]
+    config.write_text("[circuit_breaker]\nmax_blocks = 99\nnonsense = 1\n")
+    done = project.grove("config", "validate", "-q")
+    assert done.code == 1
+    assert done.stdout.splitlines() == ["circuit_breaker.max_blocks", "circuit_breaker.nonsense"]
+
+
+def test_mistakes_that_are_not_of_the_key_are_counted(project):
+    config = project.project / ".grove" / "config.toml"
+    config.write_text("[circuit_breaker]\nmax_blocks = 99\nnonsense = 1\n")
+    other = project.grove("config", "get", "gate.session")
+    assert other.stdout == "initialized\n"
+    line = "2 mistakes in the configuration; see grove config validate"
+    assert other.stderr == f"grove: {line}\n"
+    own = project.grove("config", "get", "circuit_breaker.max_blocks").stderr.splitlines()
+    assert "max_blocks must be" in own[0]
+    assert own[1] == "grove: 1 mistake in the configuration; see grove config validate"
+    assert project.grove("list").stderr == ""
 
 
 def test_search_explains_itself(project):
@@ -567,15 +612,18 @@ def test_a_refusal_says_that_the_gate_is_closed_only_if_it_is(beads):
     )
 
 
-def test_init_names_the_program_that_hooks_will_run(world):
+def test_init_names_the_program(world):
     record = world.grove_home / "program"
     first = world.grove("init", "--json").json
     assert first["previous_program"] is None
     assert record.read_text() == f"{first['program']}\n"
     record.write_text("/elsewhere/grove\n")
     human = world.grove("init").stdout
-    assert f"hooks will run {first['program']} (was /elsewhere/grove)" in human
+    assert f"a launcher will find grove at {first['program']} (was /elsewhere/grove)" in human
+    assert "hooks will run" not in human
     assert "(was" not in world.grove("init").stdout
+    world.start("init", "--hooks").communicate(timeout=60)
+    assert f"hooks will run {first['program']}" in world.grove("init").stdout
 
 
 def test_the_configuration_marks_keys_without_effect(world):
@@ -610,7 +658,7 @@ def test_a_closed_pipe_is_no_fault(project, words):
     process.stdout.read(1)
     process.stdout.close()
     _, err = process.communicate()
-    assert err == b""
+    assert (err, process.returncode) == (b"", 0)
 
 
 @pytest.mark.parametrize("words", [("list",), ("list", "--json"), ("--help",), ("status", "-q")])

@@ -93,6 +93,14 @@ def test_people_see_what_is_set_where(layered):
     assert f"(user file {user_config(layered)})" in marked["ticketing.overrides.tasks"]
     (line,) = [line for line in lines if " backends.primary " in line]
     assert line.endswith(' = ""  (default)')
+    (line,) = [line for line in lines if " retrieval.on_file " in line]
+    assert line.endswith(" = true  (default; no effect yet)")
+    (line,) = [line for line in lines if " ticketing.patterns " in line]
+    assert line.endswith(f"  (user file {user_config(layered)}; no effect yet)")
+    for key, one in settings(layered).items():
+        declared = config_keys().get(key)
+        is_without = declared is not None and not declared.setting.effective
+        assert one["help"].endswith(" (no effect yet)") is is_without
     shown = [line.removeprefix("* ").strip().rpartition("  (")[0] for line in lines]
     assert tomllib.loads("\n".join(shown))["circuit_breaker"]["max_blocks"] == 3
     quiet = layered.grove("config", "show", "--changed", "-q").stdout.split()
@@ -190,6 +198,8 @@ def test_the_home_directory_is_no_project(world):
 
 
 def test_valid(layered):
+    user = user_config(layered)
+    user.write_text(user.read_text().replace("patterns = []\n", ""))
     done = layered.grove("config", "validate")
     assert (done.code, done.stderr) == (0, "")
     assert done.stdout == f"0 mistakes ({project_config(layered)}, {user_config(layered)}).\n"
@@ -232,7 +242,72 @@ def test_every_mistake_with_its_place(layered):
     assert f"7 mistakes ({project}, {user})." in human.stdout
     for warning in done.json["warnings"]:
         assert f"grove: {warning}\n" in human.stderr
-    assert layered.grove("config", "validate", "-q").stdout == ""
+    assert sorted(layered.grove("config", "validate", "-q").stdout.split()) == sorted(places)
+
+
+def warned_of(world):
+    """What `validate` warns of, where there is no mistake."""
+    done = world.grove("config", "validate", "--json")
+    assert done.code == 0
+    assert done.json["valid"] is True
+    return done.json["warnings"]
+
+
+def test_settings_without_effect_are_named(layered):
+    layered.environment["GROVE_RETRIEVAL_ON_FILE"] = "true"
+    assert warned_of(layered) == [
+        f"{user_config(layered)}: ticketing.patterns has no effect yet",
+        "GROVE_RETRIEVAL_ON_FILE: retrieval.on_file has no effect yet",
+    ]
+
+
+PROBE_PLUGIN = """
+import grove_core as grove
+
+@grove.hookimpl
+def grove_ticket_probes():
+    return [grove.TicketProbe(name="desk", detect=lambda context: None)]
+"""
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "words"),
+    [
+        ("backends", "markdwn", "no memory backend that is installed; did you mean markdown?"),
+        ("ticketing", "jira", "no ticket system that is installed (beads, "),
+        ("ticketing", "markdown", "no ticket system that is installed"),
+    ],
+)
+def test_overrides_that_name_nothing_are_named(layered, section, name, words):
+    project_config(layered).write_text(f"[{section}.overrides]\n{name} = false\n")
+    (warning, _) = warned_of(layered)
+    assert warning.startswith(
+        f"{project_config(layered)}: {section}.overrides.{name} names {words}"
+    )
+
+
+def test_overrides_that_name_something(layered):
+    layered.install_plugin("counter", PROBE_PLUGIN)
+    text = "[ticketing.overrides]\ndesk = false\nbeads = false\n[backends.overrides]\nmcp = false\n"
+    project_config(layered).write_text(text)
+    assert len(warned_of(layered)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[gate]\n[gate]\n", "[gate] stands there twice (at line 2, "),
+        ("[gate.auto_skip]\nx = 1\n[gate.auto_skip]\n", "[gate.auto_skip] stands there twice"),
+        ('[gate]\n["a b"]\n["a b"]\n', "[a b] stands there twice"),
+        ("a = {}\n[a.b]\n", "[a.b]"),
+        ("[[a]]\n[a]\n", "(at line 2, "),
+    ],
+)
+def test_mistakes_of_toml_are_in_words(layered, text, words):
+    project_config(layered).write_text(text)
+    (problem,) = layered.grove("config", "validate", "--json").json["problems"]
+    assert words in problem["message"]
+    assert "'" not in problem["message"]
 
 
 def test_a_file_that_is_no_toml(layered):

@@ -60,6 +60,13 @@ def script(world, text, name="grove"):
     return path
 
 
+def changes_settings(world, *words):
+    """Runs a command that is meant to write into the client's settings."""
+    process = world.start(*words)
+    out, err = process.communicate(b"", timeout=60)
+    assert process.returncode == 0, (out, err)
+
+
 def record(world, program):
     world.grove_home.mkdir(exist_ok=True)
     (world.grove_home / "program").write_text(f"{program}\n")
@@ -195,7 +202,7 @@ def test_what_is_broken_comes_last_with_its_mend_below(healthy):
     for line, below in pairwise(lines):
         assert below.startswith("          → ") is line.startswith(("warning ", "broken "))
     assert lines[-1].endswith("checks.")
-    assert "1 broken, 2 warnings" in lines[-1]
+    assert "1 broken, 3 warnings" in lines[-1]
     quiet = healthy.grove("doctor", "--quiet")
     assert (quiet.code, quiet.stdout) == (1, "client's settings\n")
 
@@ -308,11 +315,50 @@ def test_a_plugin_that_says_nothing_sensible_is_a_warning(healthy):
     finds(healthy, "plugin acme", "warning", "grove_commands", "returned int")
 
 
-def test_without_plugins_doctor_says_what_is_missing(healthy):
-    report = finds(healthy, "memory backends", "broken", "blocked", GROVE_PLUGINS="")
-    assert report.of("ticket systems")[0]["status"] == "broken"
-    assert "grove-tickets" in report.of("ticket systems")[0]["mend"]
-    assert report.of("primary backend")[0]["status"] == "broken"
+def test_plugins_that_the_environment_switches_off_are_not_missing(healthy):
+    report = finds(
+        healthy, "memory backends", "broken", "blocked by GROVE_PLUGINS", GROVE_PLUGINS=""
+    )
+    for name in ("memory backends", "ticket systems", "primary backend"):
+        (check,) = report.of(name)
+        assert check["status"] == "broken"
+        assert "unset GROVE_PLUGINS" in check["mend"]
+        assert "pip install" not in check["mend"]
+
+
+def test_plugins_that_the_command_line_switches_off_are_not_missing(healthy):
+    done = healthy.grove("--no-plugins", "doctor", "--json")
+    for check in done.json["checks"]:
+        assert "pip install" not in check["mend"]
+        if check["name"] in ("memory backends", "ticket systems", "primary backend"):
+            assert "blocked by --no-plugins" in check["detail"]
+            assert "without --no-plugins" in check["mend"]
+
+
+def test_a_plugin_that_the_configuration_blocks_is_not_missing(healthy):
+    path = healthy.project / ".grove" / "config.toml"
+    path.write_text("[backends.overrides]\nmarkdown = false\n")
+    key = "backends.overrides.markdown"
+    report = finds(
+        healthy, "primary backend", "broken", f"blocked by {key}", f"{key} out of {path}"
+    )
+    assert "pip install" not in report.of("primary backend")[0]["mend"]
+    path.write_text("[backends.overrides]\nmarkdown = false\nmcp = false\ntotal-recall = false\n")
+    report = finds(
+        healthy, "memory backends", "broken", f"blocked by {key}", f"{key} out of {path}"
+    )
+    assert "pip install" not in report.of("memory backends")[0]["mend"]
+
+
+def test_the_backend_of_personal_learnings_is_blocked(healthy):
+    healthy.install_plugin("acme", BACKEND.format(ping="return None", open="pass"))
+    path = healthy.project / ".grove" / "config.toml"
+    path.write_text("[backends.overrides]\nmarkdown = false\n")
+    key = "backends.overrides.markdown"
+    report = finds(
+        healthy, "personal backend", "warning", f"blocked by {key}", f"{key} out of {path}"
+    )
+    assert "pip install" not in report.of("personal backend")[0]["mend"]
 
 
 CHECKS = """
@@ -366,11 +412,18 @@ def test_no_hook_is_registered_and_none_has_run(healthy):
     assert report.of("hooks running")[0]["status"] == "warning"
 
 
-def test_hooks_that_run_are_registered_somewhere(healthy):
+def test_hooks_that_ran_and_stand_in_no_file(healthy):
     """A plugin that is given on the client's command line stands in no settings."""
     settings(healthy, {})
-    (check,) = examine(healthy).of("hooks registered")
-    assert check["status"] == "ok"
+    words = ("in no file", "last ran at", "command line", "grove init --hooks")
+    finds(healthy, "hooks registered", "warning", *words)
+
+
+def test_after_uninstall_nothing_is_registered(healthy):
+    settings(healthy, {})
+    changes_settings(healthy, "init", "--hooks")
+    changes_settings(healthy, "init", "--uninstall")
+    finds(healthy, "hooks registered", "warning", "in no file", "grove init --hooks")
 
 
 def test_hooks_of_plugin_and_settings_run_twice(healthy):
@@ -379,8 +432,13 @@ def test_hooks_of_plugin_and_settings_run_twice(healthy):
 
 
 def test_hooks_of_two_settings_files_run_twice(healthy):
+    """What is told to be done ends it."""
     settings(healthy, hooks(), "settings.json")
-    finds(healthy, "registered twice", "warning", "settings.json", "settings.local.json")
+    words = ("settings.json", "settings.local.json", "grove init --uninstall --shared")
+    finds(healthy, "registered twice", "warning", *words, "then: grove init --hooks --shared")
+    changes_settings(healthy, "init", "--uninstall", "--shared")
+    changes_settings(healthy, "init", "--hooks", "--shared")
+    assert examine(healthy).not_ok() == {}
 
 
 def test_the_plugin_alone_is_complete(healthy):
@@ -390,8 +448,61 @@ def test_the_plugin_alone_is_complete(healthy):
 
 
 def test_a_registered_program_is_missing(healthy):
-    settings(healthy, hooks(program="/nowhere/bin/grove"))
-    finds(healthy, "registered program", "broken", "/nowhere/bin/grove does not exist")
+    path = settings(healthy, hooks(program="/nowhere/bin/grove"))
+    finds(
+        healthy, "registered program", "broken", "/nowhere/bin/grove does not exist",
+        f"grove init --hooks writes {path} anew",
+    )  # fmt: skip
+    changes_settings(healthy, "init", "--hooks")
+    assert examine(healthy).not_ok() == {}
+
+
+def test_a_program_of_the_shared_settings_is_missing(healthy):
+    """What is told to be done mends it, and registers nothing twice."""
+    settings(healthy, {})
+    path = settings(healthy, hooks(program="/nowhere/bin/grove"), "settings.json")
+    finds(
+        healthy, "registered program", "broken", f"grove init --hooks --shared writes {path} anew"
+    )
+    changes_settings(healthy, "init", "--hooks", "--shared")
+    assert examine(healthy).not_ok() == {}
+
+
+def test_a_program_of_the_users_settings_is_missing(healthy):
+    settings(healthy, {})
+    path = healthy.home / ".claude" / "settings.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(hooks(program="/nowhere/bin/grove")))
+    report = finds(
+        healthy, "registered program", "broken", f"Edit {path}",
+        f"name {PROGRAM} instead of /nowhere/bin/grove",
+    )  # fmt: skip
+    assert "init" not in report.of("registered program")[0]["mend"]
+
+
+def test_dead_hooks_beside_working_ones_are_to_be_removed(healthy):
+    settings(healthy, hooks(program="/nowhere/bin/grove"), "settings.json")
+    words = ("grove init --uninstall --shared", "then: grove init --hooks")
+    report = finds(healthy, "registered twice", "warning", *words)
+    assert not report.of("registered twice")[0]["mend"].endswith("--shared")
+    finds(healthy, "registered program", "broken", *words)
+    changes_settings(healthy, "init", "--uninstall", "--shared")
+    changes_settings(healthy, "init", "--hooks")
+    assert examine(healthy).not_ok() == {}
+
+
+def test_dead_hooks_of_the_user_beside_working_ones(healthy):
+    path = healthy.home / ".claude" / "settings.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(hooks(program="/nowhere/bin/grove")))
+    report = finds(healthy, "registered twice", "warning", f"take grove's hooks out of {path}")
+    assert "init" not in report.of("registered twice")[0]["mend"]
+
+
+def test_hooks_of_the_shared_settings_lack_an_event(healthy):
+    settings(healthy, {})
+    settings(healthy, hooks(without=("Stop",)), "settings.json")
+    finds(healthy, "hooks registered", "broken", "Stop", "grove init --hooks --shared")
 
 
 def test_a_registered_program_is_never_run(healthy):
@@ -415,8 +526,8 @@ def test_all_hooks_are_switched_off(healthy):
 
 
 def test_a_settings_file_is_no_json(healthy):
-    path = settings(healthy, "{broken", "settings.json")
-    finds(healthy, "client's settings", "broken", path, "JSON")
+    path = settings(healthy, '{\n  "hooks": nonsense}\n', "settings.json")
+    finds(healthy, "client's settings", "broken", path, "JSON", "line 2, column 12")
 
 
 @pytest.mark.parametrize(
@@ -443,7 +554,20 @@ def test_hooks_are_narrowed_to_another_ticket_system(healthy):
     settings(healthy, hooks(conditions=("Bash(*tissue*)",)))
     finds(healthy, "conditions of hooks", "broken", "beads", "Bash(*tissue*)")
     settings(healthy, hooks(conditions=("Bash(*tissue*)", "Bash(*bd*)")))
+    report = examine(healthy)
+    assert report.not_ok() == {}
+    (check,) = report.of("conditions of hooks")
+    assert "Bash(*tissue*)" in check["detail"]
+
+
+def test_hooks_are_narrowed_to_a_ticket_system_that_is_gone(healthy):
+    conditions = ("Bash(*bd*)", "Bash(*sh*)")
+    path = settings(healthy, hooks(conditions=conditions))
     assert examine(healthy).not_ok() == {}
+    shutil.rmtree(healthy.project / ".beads")
+    words = ("Bash(*bd*)", "beads is not used here", f"grove init --hooks writes {path} anew")
+    report = finds(healthy, "conditions of hooks", "warning", *words)
+    assert "Bash(*sh*)" not in report.of("conditions of hooks")[0]["detail"]
 
 
 # --- sessions -----------------------------------------------------------------------------------
@@ -469,7 +593,24 @@ def test_the_debt_of_a_session_that_goes_on_is_its_own_affair(healthy):
 def test_state_that_cannot_be_read_is_named(healthy):
     path = healthy.grove_home / "sessions" / "tuesday.json"
     path.write_text("{torn")
-    finds(healthy, "session state", "warning", path)
+    words = (path, "If it goes on, its next hook sets it aside", "grove clean --orphans deletes it")
+    finds(healthy, "session state", "warning", *words, "24 hours after it was written")
+
+
+def test_state_of_a_session_that_is_over_is_deleted_by_what_is_told(healthy):
+    path = healthy.grove_home / "sessions" / "tuesday.json"
+    path.write_text("{torn")
+    os.utime(path, (path.stat().st_mtime - 90_000,) * 2)
+    report = finds(healthy, "session state", "warning", path, "grove clean --orphans deletes it")
+    assert "next hook" not in report.of("session state")[0]["mend"]
+    assert healthy.grove("clean", "--orphans").code == 0
+    assert "session state" not in examine(healthy).not_ok()
+
+
+def test_state_that_is_no_plain_file_is_left_to_people(healthy):
+    path = healthy.grove_home / "sessions" / "tuesday.json"
+    path.mkdir()
+    finds(healthy, "session state", "warning", path, "no plain file", f"Look at {path}")
 
 
 def test_state_that_was_set_aside_is_named(healthy):
@@ -613,7 +754,7 @@ def test_an_entry_of_the_outbox_cannot_be_read(healthy):
 def test_a_log_has_lines_that_cannot_be_read(healthy):
     with (healthy.project / ".grove" / "stats.log").open("a") as file:
         file.write("<<<<<<< ours\n")
-    finds(healthy, "event log", "warning", "lines 1", "merge")
+    finds(healthy, "event log", "warning", "line 1 cannot", "that line", "merge")
 
 
 def test_a_log_is_no_file(healthy):
@@ -651,6 +792,9 @@ def test_a_private_key_is_named_and_not_shown(healthy):
         ('[gate]\nsession = "maybe"\n', "warning", "gate.session"),
         ("[gate]\nsesion = 1\n", "warning", "gate.sesion"),
         ('[backends]\nprimary = "postgres"\n', "warning", "postgres"),
+        ("[backends.overrides]\nmarkdwn = false\n", "warning", "backends.overrides.markdwn"),
+        ("[ticketing.overrides]\njira = true\n", "warning", "ticketing.overrides.jira"),
+        ("[retrieval]\non_file = false\n", "warning", "retrieval.on_file has no effect yet"),
     ],
 )
 def test_mistakes_in_the_configuration_are_named(healthy, text, status, word):
@@ -700,4 +844,61 @@ def test_faults_of_hooks_are_told(healthy):
     healthy.install_plugin("acme", 'raise RuntimeError("no luck")\n', group="grove.tickets")
     healthy.agent("monday").starts()
     assert "ERROR" in healthy.log()
-    finds(healthy, "errors", "warning", "no luck", "grove.log")
+    words = ("no luck", "grove.log", "of all projects", "goes away a day after the last one")
+    finds(healthy, "errors", "warning", *words)
+
+
+# --- the same words elsewhere -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "variables", "cause", "mend"),
+    [
+        ((), {}, "backends.overrides.markdown", "backends.overrides.markdown out of"),
+        (("--no-plugins",), {}, "--no-plugins", "without --no-plugins"),
+        ((), {"GROVE_PLUGINS": ""}, "GROVE_PLUGINS", "unset GROVE_PLUGINS"),
+    ],
+)
+@pytest.mark.parametrize("command", ["status", "backends"])
+def test_blocked_plugins_are_not_missing(healthy, command, words, variables, cause, mend):
+    if not words and not variables:
+        text = "[backends.overrides]\nmarkdown = false\nmcp = false\ntotal-recall = false\n"
+        (healthy.project / ".grove" / "config.toml").write_text(text)
+    done = healthy.grove(*words, command, **variables)
+    assert done.code == 0
+    assert "pip install" not in done.stdout
+    assert f"blocked by {cause}" in done.stdout
+    assert mend in done.stdout
+
+
+def test_one_blocked_backend_stands_in_the_list(healthy):
+    text = "[backends.overrides]\nmcp = false\n"
+    (healthy.project / ".grove" / "config.toml").write_text(text)
+    lines = healthy.grove("backends").stdout.splitlines()
+    (line,) = [line for line in lines if line.startswith("mcp ")]
+    assert "blocked by backends.overrides.mcp" in line
+    backends = healthy.grove("backends", "--json").json["backends"]
+    (blocked,) = [one for one in backends if one["name"] == "mcp"]
+    assert (blocked["active"], blocked["primary"], blocked["health"]) == (False, False, None)
+    assert blocked["why"].startswith("blocked by backends.overrides.mcp")
+    assert "grove-backend-mcp" in blocked["plugin"]
+
+
+def test_a_backend_that_is_named_and_blocked(healthy):
+    text = '[backends]\nprimary = "markdown"\n[backends.overrides]\nmarkdown = false\n'
+    (healthy.project / ".grove" / "config.toml").write_text(text)
+    (warning,) = healthy.grove("status", "--json").json["warnings"]
+    assert "names markdown, which is blocked by backends.overrides.markdown" in warning
+
+
+def test_status_and_sessions_say_the_same_of_a_session_that_died(healthy):
+    agent = healthy.agent("monday")
+    agent.starts()
+    agent.closes("bd-1")
+    agent.is_blocked()
+    path = healthy.grove_home / "sessions" / "monday.json"
+    document = {**json.loads(path.read_text()), "updated_at": "2026-01-01T00:00:00Z"}
+    path.write_text(json.dumps(document))
+    assert "monday  died" in healthy.grove("sessions").stdout
+    (debt,) = healthy.grove("status", "--json").json["debts"]
+    assert debt.startswith("grove: session monday died without the reflection it owed (bd-1)")

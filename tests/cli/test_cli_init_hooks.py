@@ -88,6 +88,8 @@ def test_what_is_there_stays_and_a_second_run_changes_nothing(world, local):
     before = tree(world.folder)
     again = run_json(world, "--hooks")
     assert again["changes"] == []
+    assert any("the hooks are there already, nothing changed" in one for one in again["notes"])
+    assert not any("--allow-grove" in one for one in again["notes"])
     assert tree(world.folder) == before
 
 
@@ -158,10 +160,22 @@ def test_a_dry_run_shows_and_does_nothing(world):
     assert "+++ b/.claude/settings.local.json" in out
     assert "would be created: .claude/settings.local.json" in out
     assert "would be created: .grove/config.toml" in out
+    assert "would be created: .grove/learnings.md" in out
     assert tree(world.project) == before
     assert not (world.project / ".grove").exists()
     assert not (world.grove_home / "program").exists()
     assert not (world.grove_home / "installed").exists()
+
+
+def test_a_dry_run_and_the_run_name_the_same_files(world):
+    dry = run_json(world, "--dry-run")
+    real = run_json(world)
+    assert sorted(dry["created"]) == sorted(real["created"])
+    again, _ = run(world)
+    again_dry, _ = run(world, "--dry-run")
+    kept = re.findall(r"^kept +(.+)$", again, re.MULTILINE)
+    assert re.findall(r"^would be kept: (.+)$", again_dry, re.MULTILINE) == kept
+    assert ".grove/learnings.md" in kept
 
 
 def test_the_permission_rule_is_advice_unless_it_is_asked_for(world, local):
@@ -204,6 +218,8 @@ def test_settings_that_cannot_be_read_are_named_and_not_touched(world, local, te
     assert f"{local}: {where}" in err
     assert where in run_json(world, "--hooks", code=1)["error"]
     assert local.read_text() == text
+    assert not (world.project / ".grove").exists()
+    assert not (world.grove_home / "program").exists()
 
 
 def test_settings_behind_a_link_out_of_the_project_are_not_touched(world, local):
@@ -214,6 +230,96 @@ def test_settings_behind_a_link_out_of_the_project_are_not_touched(world, local)
     _, err = run(world, "--hooks", code=1)
     assert str(outside) in err
     assert outside.read_text() == "{}"
+    assert not (world.project / ".grove").exists()
+
+
+def test_a_link_that_leads_to_nothing_is_refused_and_stays(world, local):
+    local.parent.mkdir()
+    local.symlink_to("elsewhere.json")
+    _, err = run(world, "--hooks", code=1)
+    assert f"{local} is a symbolic link to " in err
+    assert local.is_symlink()
+    assert not (world.project / ".grove").exists()
+    run(world, "--uninstall")
+    assert local.is_symlink()
+
+
+def test_a_link_is_not_taken_for_the_file_that_init_made(world, local):
+    run(world, "--hooks")
+    moved = local.with_name("elsewhere.json")
+    local.rename(moved)
+    local.symlink_to(moved.name)
+    run(world, "--uninstall")
+    assert local.is_symlink()
+    assert json.loads(moved.read_text()) == {}
+
+
+def test_a_link_of_the_folder_that_leads_to_nothing_is_refused(world, local):
+    local.parent.symlink_to("nowhere")
+    _, err = run(world, "--hooks", code=1)
+    assert f"{local.parent} is a symbolic link to " in err
+    assert not (world.project / ".grove").exists()
+
+
+# --- what git and the permissions say -----------------------------------------------------------
+
+IGNORED = "git does not ignore .claude/settings.local.json"
+
+
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)])
+def test_settings_that_git_does_not_ignore_are_named(world, dry):
+    world.make_git()
+    out, _ = run(world, "--hooks", *dry)
+    (line,) = [one for one in out.splitlines() if IGNORED in one]
+    assert "add that line to .gitignore or .git/info/exclude" in line
+    assert not (world.project / ".gitignore").exists()
+
+
+def test_settings_that_git_ignores_are_not_named(world):
+    assert IGNORED not in run(world, "--hooks")[0]  # no repository
+    run(world, "--uninstall")
+    world.make_git()
+    assert IGNORED in run(world, "--hooks")[0]
+    assert IGNORED not in run(world)[0]
+    (world.project / ".gitignore").write_text("*.local.json\n")
+    assert IGNORED not in run(world, "--hooks")[0]
+
+
+@pytest.mark.parametrize(
+    "line", ["/.claude/settings.local.json", ".claude/", "settings.local.json"]
+)
+def test_without_git_its_files_are_read(world, line):
+    world.make_git()
+    nothing = {"PATH": str(world.others)}
+    assert IGNORED in run(world, "--hooks", **nothing)[0]
+    (world.project / ".git" / "info").mkdir(exist_ok=True)
+    (world.project / ".git" / "info" / "exclude").write_text(f"# mine\n{line}\n")
+    assert IGNORED not in run(world, "--hooks", **nothing)[0]
+
+
+def test_shared_settings_are_to_be_committed(world):
+    world.make_git()
+    assert IGNORED not in run(world, "--hooks", "--shared")[0]
+
+
+@pytest.mark.parametrize("rule", ["Bash(grove *)", "Bash(grove:*)", "Bash"])
+def test_a_permission_is_not_added_beside_a_rule_that_denies_it(world, local, shared, rule):
+    shared.parent.mkdir()
+    shared.write_text(json.dumps({"permissions": {"deny": [rule]}}))
+    out, _ = run(world, "--hooks", "--allow-grove")
+    assert f"the client's settings deny {rule}: a deny rule wins" in out
+    assert "permissions" not in json.loads(local.read_text())
+    _, shown = on_terminal(world, "--hooks", "--shared", answers="y\n")
+    assert "--allow-grove" not in shown
+    assert "[y/N]" not in shown
+
+
+def test_a_rule_that_denies_one_command_is_named_and_leaves_the_others(world, local):
+    local.parent.mkdir()
+    local.write_text(json.dumps({"permissions": {"deny": ["Bash(grove skip:*)", "Bash(rm *)"]}}))
+    out, _ = run(world, "--hooks", "--allow-grove")
+    assert "the client's settings deny Bash(grove skip:*): a deny rule wins" in out
+    assert json.loads(local.read_text())["permissions"]["allow"] == [RULE]
 
 
 # --- what is there already ----------------------------------------------------------------------
@@ -297,7 +403,11 @@ def test_uninstall_by_dry_run_takes_nothing_back(world):
     before = tree(world.project)
     document = run_json(world, "--uninstall", "--dry-run")
     assert {one["action"] for one in document["changes"]} == {"remove"}
-    assert len(document["changes"]) == 2
+    assert [Path(one["path"]).name for one in document["changes"]] == [
+        "settings.local.json",
+        "grove.md",
+        "program",
+    ]
     assert tree(world.project) == before
     assert (world.grove_home / "installed").exists()
 
@@ -307,9 +417,12 @@ def test_the_program_stays_known_while_another_project_uses_it(world):
     other.mkdir(parents=True)
     run(world, "--hooks")
     run(world, cwd=other)
-    run(world, "--uninstall")
+    first, _ = run(world, "--uninstall")
     assert (world.grove_home / "program").exists()
-    run(world, "--uninstall", cwd=other)
+    assert "grove-home/program" not in first
+    out, _ = run(world, "--uninstall", cwd=other)
+    assert f"removed {world.grove_home / 'program'}" in out
+    assert "nothing to take back" not in out
     assert not (world.grove_home / "program").exists()
 
 
@@ -383,13 +496,16 @@ def test_on_a_terminal_the_changes_are_shown_and_asked_for(world, local):
     assert "Make these changes? [Y/n]" in shown
     assert f"permission rule {RULE}? [y/N]" in shown
     assert "permissions" not in json.loads(local.read_text())
+    assert "--allow-grove" not in shown
 
 
 def test_on_a_terminal_no_means_no(world, local):
     code, shown = on_terminal(world, "--hooks", answers="n\n")
     assert code == 1
-    assert "nothing was changed in the client's settings" in shown
+    assert "nothing was changed" in shown
+    assert list(world.project.iterdir()) == []
     assert not local.parent.exists()
+    assert not (world.grove_home / "program").exists()
     assert not (world.grove_home / "installed").exists()
 
 

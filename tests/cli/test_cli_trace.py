@@ -122,3 +122,11 @@ def test_unreadable_state_is_named(blocked):
     assert done.code == 1
     assert "cannot be read" in done.json["error"]
     assert "session-1.json" in done.stderr
+
+
+def test_an_unknown_session_where_there_is_none(blocked):
+    done = blocked.grove("trace", "nosuch", cwd=blocked.home)
+    assert done.code == 1
+    assert "there is no session nosuch" in done.stderr
+    assert "grove knows none of this project" in done.stderr
+    assert "session-1" not in done.stderr

@@ -91,6 +91,8 @@ def test_commands_of_commands_and_options(tab):
     assert tab("init", "--hooks", "") == ["claude-code"]
     assert sorted(tab("completion", "")) == ["bash", "fish", "zsh"]
     assert tab("list", "--category", "pit") == ["pitfall"]
+    assert sorted(tab("hook", "p")) == ["post-tool-use", "post-tool-use-failure", "pre-tool-use"]
+    assert tab("hook", "stop", "") == []
 
 
 def test_ids(tab, busy):
@@ -182,7 +184,7 @@ def test_the_script_of_a_shell(world, shell):
     assert world.grove("completion", SHELL=f"/usr/bin/{shell}").stdout == script
     done = world.grove("completion", shell, "--json")
     assert (done.json["shell"], done.json["script"].strip()) == (shell, script.strip())
-    assert world.grove("completion", shell, "-q").stdout == ""
+    assert world.grove("completion", shell, "-q").stdout.strip() == script.strip()
 
 
 @pytest.mark.parametrize("shell", ["", "/bin/tcsh"])

@@ -284,7 +284,10 @@ class Workspace:
                 numbers = ", ".join(str(number) for number in content.unreadable[:_MOST_LINES])
                 more = len(content.unreadable) - _MOST_LINES
                 rest = f" and {more} more" if more > 0 else ""
-                faults.append(f"{path}: lines {numbers}{rest} cannot be read and do not count")
+                many = len(content.unreadable) > 1
+                what = f"lines {numbers}{rest}" if many else f"line {numbers}"
+                verb = "do" if many else "does"
+                faults.append(f"{path}: {what} cannot be read and {verb} not count")
             if content.unknown:
                 faults.append(f"{path}: {content.unknown} events are of a newer grove")
         return faults

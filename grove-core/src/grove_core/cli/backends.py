@@ -7,8 +7,10 @@ import rich_click as click
 
 from grove_core.cli.configured_backends import backend_warnings
 from grove_core.cli.invocation import Invocation, Result, grove_command
+from grove_core.health.blocked_plugins import BlockedPlugin, gather_blocked, of_group
 from grove_core.memory.backends import BackendState
 from grove_core.model.memory import Health
+from grove_core.plugins.discovery import BACKEND_GROUP
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,14 +23,18 @@ def command(invocation: Invocation) -> Result:
     library = invocation.workspace.library
     health = {one.backend.name: library.health(one) for one in library.project_backends}
     personal = library.personal
+    blocked = of_group(gather_blocked(invocation.workspace), BACKEND_GROUP)
     document: dict[str, Any] = {
-        "backends": [_document(state, health) for state in library.states],
+        "backends": [
+            *(_document(state, health) for state in library.states),
+            *(_blocked_document(one) for one in blocked),
+        ],
         "personal": personal.backend.name if personal is not None else None,
         "warnings": backend_warnings(invocation.workspace),
     }
     return Result(
         document=document,
-        human=lambda console: _human(library.states, health, document, console),
+        human=lambda console: _human(library.states, health, blocked, document, console),
         ids=[state.spec.name for state in library.states if state.is_active],
         warnings=document["warnings"],
     )
@@ -46,9 +52,22 @@ def _document(state: BackendState, health: dict[str, Health]) -> dict[str, Any]:
     }
 
 
+def _blocked_document(blocked: BlockedPlugin) -> dict[str, Any]:
+    return {
+        "name": blocked.name,
+        "active": False,
+        "primary": False,
+        "marker": None,
+        "why": f"blocked by {blocked.by}",
+        "health": None,
+        "plugin": blocked.source,
+    }
+
+
 def _human(
     states: Sequence[BackendState],
     health: dict[str, Health],
+    blocked: Sequence[BlockedPlugin],
     document: dict[str, Any],
     console: "Console",
 ) -> None:
@@ -57,6 +76,9 @@ def _human(
         console.print(f"{state.spec.name:<14} {mark:<8} {state.why}  [{state.provided.source}]")
         if (found := health.get(state.spec.name)) is not None:
             console.print(f"{'':<14} {'works' if found.ok else 'FAILS':<8} {found.detail}")
-    if not states:
+    for one in blocked:
+        console.print(f"{one.name:<14} {'-':<8} blocked by {one.by}  [{one.source}]")
+        console.print(f"{'':<14} {'':<8} → {one.mend}")
+    if not states and not blocked:
         console.print("No memory backend is installed: pip install grove-backend-markdown")
     console.print(f"Personal learnings go to: {document['personal'] or 'no backend can take them'}")

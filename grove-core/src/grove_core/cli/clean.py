@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
@@ -32,7 +33,7 @@ _COUNTED: Final = {
 @click.option(
     "--before",
     metavar="WHEN",
-    help="Sessions last written before this: 30d, 12h, 2w ago, or a date such as 2026-02-06.",
+    help="Sessions last written longer ago than 30d, 12h or 2w, or before a date: 2026-02-06.",
 )
 @click.option(
     "--orphans",
@@ -52,7 +53,7 @@ def command(invocation: Invocation, *, before: str | None, orphans: bool, dry_ru
         raise click.UsageError("say what to delete: --before 30d, --orphans, or both")
     workspace = invocation.workspace
     limits = CleaningLimits(
-        before=read_moment(before, workspace.now, "--before") if before is not None else None,
+        before=_past_moment(before, workspace.now) if before is not None else None,
         orphans=orphans,
     )
     choices = clean(workspace, limits, dry_run=dry_run)
@@ -69,6 +70,13 @@ def command(invocation: Invocation, *, before: str | None, orphans: bool, dry_ru
         exit_code=1 if any(one.reason is Reason.FAILED for one in choices) else 0,
         warnings=warnings,
     )
+
+
+def _past_moment(text: str, now: datetime) -> datetime:
+    moment = read_moment(text, now, "--before")
+    if moment > now:
+        raise click.BadParameter(f"{text} lies in the future", param_hint="--before")
+    return moment
 
 
 def _document(choices: Sequence[Choice], *, dry_run: bool) -> dict[str, Any]:

@@ -35,6 +35,7 @@ def command(invocation: Invocation, *, shell: str | None) -> Result:
     return Result(
         document={"shell": wanted, "script": script},
         human=lambda _: click.echo(script, nl=not script.endswith(os.linesep)),
+        ids=script.rstrip(os.linesep).split(os.linesep),
     )
 
 

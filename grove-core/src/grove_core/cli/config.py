@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
+from grove_core.cli.idle_settings import NO_EFFECT_YET
 from grove_core.cli.invocation import Invocation, Result, counted, grove_command
 from grove_core.cli.settings import (
     EffectiveSetting,
@@ -45,7 +46,10 @@ def command(invocation: Invocation) -> Result:
 @click.option("--changed", is_flag=True, help="Only what a file or the environment sets.")
 @grove_command
 def show(invocation: Invocation, *, changed: bool) -> Result:
-    """Show every key with its value in force and what sets it; a star marks what is set."""
+    """Show every key with its value in force and what sets it; a star marks what is set.
+
+    Keys that nothing acts on yet are marked as having no effect yet.
+    """
     return _shown(invocation.workspace, only_changed=changed)
 
 
@@ -58,7 +62,8 @@ def get(invocation: Invocation, *, key: str) -> Result:
     return Result(
         document=_document(setting),
         human=lambda console: console.print(_bare(setting), soft_wrap=True),
-        warnings=_warnings(invocation.workspace),
+        ids=[_bare(setting)],
+        warnings=_warnings_on(key, invocation.workspace),
     )
 
 
@@ -88,8 +93,9 @@ def validate(invocation: Invocation) -> Result:
     """Name every mistake in the files and the environment, with its place.
 
     A mistake costs one key, which then has what the next weaker layer says. Sections of plugins are
-    checked by what the plugins declare; one that no plugin reads is named and is no mistake. Exit
-    code 1 when there is a mistake.
+    checked by what the plugins declare. What is set and has no effect is named and is no mistake: a
+    section that no plugin reads, an override of what is not installed, a key that nothing acts on
+    yet. Exit code 1 when there is a mistake.
     """
     problems, warnings = all_problems(invocation.workspace)
 
@@ -107,6 +113,7 @@ def validate(invocation: Invocation) -> Result:
             "warnings": warnings,
         },
         human=human,
+        ids=list(dict.fromkeys(one.key or _place(one.origin) for one in problems)),
         exit_code=1 if problems else 0,
         warnings=warnings,
     )
@@ -124,6 +131,17 @@ def _shown(workspace: Workspace, *, only_changed: bool) -> Result:
 
 def _warnings(workspace: Workspace) -> list[str]:
     return [str(problem) for problem in workspace.loaded_config.problems]
+
+
+def _warnings_on(key: str, workspace: Workspace) -> list[str]:
+    """Name the mistakes with one key; of all others only the number, for they may be many."""
+    problems = workspace.loaded_config.problems
+    own = [str(one) for one in problems if one.key == key]
+    others = len(problems) - len(own)
+    if others:
+        number = counted(others, "mistake")
+        own.append(f"{number} in the configuration; see grove config validate")
+    return own
 
 
 def _document(setting: EffectiveSetting) -> dict[str, Any]:
@@ -172,15 +190,20 @@ def _human(settings: Sequence[EffectiveSetting], console: "Console") -> None:
         line.append("* " if one.is_changed else "  ", style="yellow")
         line.append(f"{printable(one.key):<{widest}}", style="bold" if one.is_changed else "")
         line.append(f" = {printable(in_toml(one.value))}")
-        line.append(f"  ({_origin_in_words(one.origin)})", style="dim")
+        later = "" if one.has_effect else f"; {NO_EFFECT_YET}"
+        line.append(f"  ({_origin_in_words(one.origin)}{later})", style="dim")
         console.print(line)
     if not settings:
         console.print("Nothing is set: every key has its default.")
 
 
 def _origin_in_words(origin: Origin) -> str:
-    place = origin.file or origin.variable
+    place = _place(origin)
     return f"{_ORIGINS[origin.source]}{f' {place}' if place else ''}"
+
+
+def _place(origin: Origin) -> str:
+    return str(origin.file or origin.variable or "")
 
 
 def _bare(setting: EffectiveSetting) -> str:

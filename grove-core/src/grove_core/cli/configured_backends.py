@@ -3,6 +3,7 @@
 from typing import Final
 
 from grove_core.config import Source
+from grove_core.health.blocked_plugins import gather_blocked, of_group
 from grove_core.plugins.discovery import BACKEND_GROUP
 from grove_core.workspace import Workspace
 
@@ -39,8 +40,15 @@ def _complaint(workspace: Workspace, name: str, *, is_primary: bool) -> str:
         return "" if usable else f"which cannot be used here: {states[name].why}"
     if name in states:
         return "" if workspace.library.personal else "which cannot keep personal learnings"
+    for blocked in of_group(gather_blocked(workspace), BACKEND_GROUP):
+        if blocked.name == name:
+            return f"which is blocked by {blocked.by}: {_going_on(blocked.mend)}"
     for entry in workspace.plugins.report().plugins:
         if entry.found.group == BACKEND_GROUP and entry.found.name == name:
             return f"which is {entry.state.value}: `grove plugins` says why"
     installed = ", ".join(states) or "none"
     return f"which is not installed: install it or name another (installed: {installed})"
+
+
+def _going_on(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]

@@ -1,8 +1,15 @@
-"""``grove hook``: for the group's help; the console script takes a shorter way."""
+"""``grove hook``: for the group's help and completion; the console script takes a shorter way."""
 
 import rich_click as click
 
 from grove_core.hooks.fast import run
+
+
+def _events(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    from grove_core.hosts.contract import HookEvent
+
+    known = () if ctx.params.get("event") else tuple(HookEvent)
+    return [one.value for one in known if one.value.startswith(incomplete)]
 
 
 @click.command(
@@ -10,7 +17,8 @@ from grove_core.hooks.fast import run
     add_help_option=False,
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
+@click.argument("event", required=False, shell_complete=_events)
 @click.pass_context
-def command(ctx: click.Context) -> None:
+def command(ctx: click.Context, event: str | None) -> None:
     """Answer a hook of the coding agent."""
-    ctx.exit(run(ctx.args))
+    ctx.exit(run([*([event] if event else []), *ctx.args]))

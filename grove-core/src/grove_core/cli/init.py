@@ -1,5 +1,6 @@
 """``grove init``."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
@@ -14,12 +15,20 @@ from grove_core.cli.scaffolding import (
     scaffold,
 )
 from grove_core.errors import StorageError
-from grove_core.flow.connecting import may_run_unasked, plan_hooks, plan_rules
+from grove_core.flow.connecting import (
+    denied_rules,
+    denies_all,
+    may_run_unasked,
+    plan_hooks,
+    plan_rules,
+)
 from grove_core.flow.disconnecting import plan_removal
+from grove_core.flow.git_ignoring import advice_to_ignore
 from grove_core.flow.install_plan import Plan
 from grove_core.flow.installation import InstallationRecord
 from grove_core.hosts.claude_code import NAME as CLAUDE_CODE
 from grove_core.hosts.claude_hooks import ALLOW_RULE
+from grove_core.hosts.claude_settings import registrations, settings_file
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -117,12 +126,14 @@ def _refuse_home(workspace: Workspace) -> None:
 
 def _install(workspace: Workspace, wishes: _Wishes) -> Result:
     record = InstallationRecord(workspace.paths, workspace.root)
-    made = scaffold(workspace, dry_run=wishes.dry_run)
     previous, program = recorded_program(workspace), find_program()
+    # All that may be refused or declined comes first: then nothing is left behind.
+    made = scaffold(workspace, dry_run=True)
     plan = _plan(workspace, record, wishes, program)
     if wishes.asks:
         plan = _asked(plan, workspace, record, wishes, program)
     if not wishes.dry_run:
+        made = scaffold(workspace, dry_run=False)
         if program:
             record_program(workspace, program)
         plan.note_scaffold(made.created, program)
@@ -151,14 +162,35 @@ def _plan(
     if wishes.hooks:
         if program is None:
             raise StorageError("cannot find the program grove that hooks would run; install it")
-        plan_hooks(plan, workspace, program, shared=wishes.shared, allow=wishes.allow)
-        if plan.changes:
-            plan.notes.append(_RESTART)
-        if not wishes.allow and not may_run_unasked(workspace):
-            plan.notes.append(_ADVICE)
+        denied = denied_rules(workspace)
+        allow = wishes.allow and not denies_all(denied)
+        plan_hooks(plan, workspace, program, shared=wishes.shared, allow=allow)
+        plan.notes += _notes_on_hooks(plan, workspace, wishes, denied)
     if wishes.rules:
         plan_rules(plan, workspace)
     return plan
+
+
+def _notes_on_hooks(
+    plan: Plan, workspace: Workspace, wishes: _Wishes, denied: Sequence[str]
+) -> list[str]:
+    notes = []
+    if plan.changes:
+        notes.append(_RESTART)
+    if denied:
+        rules = ", ".join(denied)
+        end = ", so none was added" if denies_all(denied) else ""
+        notes.append(
+            f"the client's settings deny {rules}: a deny rule wins over any permission{end}"
+        )
+    is_asked_for = wishes.allow or may_run_unasked(workspace) or denies_all(denied)
+    if plan.changes and not is_asked_for:
+        notes.append(_ADVICE)
+    target = settings_file(workspace.root, shared=wishes.shared)
+    is_written = plan.recorded(target) is not None and not wishes.shared
+    if is_written and (advice := advice_to_ignore(workspace, target)):
+        notes.append(advice)
+    return notes
 
 
 def _asked(
@@ -170,10 +202,11 @@ def _asked(
 ) -> Plan:
     """Ask for the changes; with hooks, offer the permission rule."""
     confirm(plan.changes, workspace.root)
-    if _ADVICE not in plan.notes or not plan.changes:
+    if _ADVICE not in plan.notes:
         return plan
     question = f"Let the agent run grove without asking you, by the permission rule {ALLOW_RULE}?"
     if not click.confirm(question, default=False, err=True):
+        plan.notes.remove(_ADVICE)
         return plan
     return _plan(workspace, record, evolve(wishes, allow=True), program)
 
@@ -185,16 +218,14 @@ def _human(
     plan: Plan,
     console: "Console",
 ) -> None:
-    words = ("would be created:", "there is") if wishes.dry_run else ("created", "kept   ")
+    words = ("would be created:", "would be kept:") if wishes.dry_run else ("created", "kept   ")
     for word, key in zip(words, ("created", "kept"), strict=True):
         for path in document[key]:
             console.print(f"{word} {path.relative_to(workspace.root)}")
     print_changes(
         console, plan.changes, workspace.root, dry_run=wishes.dry_run, with_diffs=not wishes.asks
     )
-    program, previous = document["program"], document["previous_program"]
-    was = f" (was {previous})" if program and previous not in (None, program) else ""
-    console.print(f"hooks will run {program or previous or 'the grove that PATH holds'}{was}")
+    console.print(_line_on_program(workspace, wishes, document))
     for note in plan.notes:
         console.print(f"note: {note}")
     if not wishes.hooks:
@@ -209,6 +240,15 @@ def _human(
         )
 
 
+def _line_on_program(workspace: Workspace, wishes: _Wishes, document: dict[str, Any]) -> str:
+    program, previous = document["program"], document["previous_program"]
+    was = f" (was {previous})" if program and previous not in (None, program) else ""
+    place = program or previous
+    if wishes.hooks or registrations(workspace.root, workspace.environment):
+        return f"hooks will run {place or 'the grove that PATH holds'}{was}"
+    return f"a launcher will find grove {f'at {place}' if place else 'on PATH'}{was}"
+
+
 def _uninstall(workspace: Workspace, wishes: _Wishes) -> Result:
     record = InstallationRecord(workspace.paths, workspace.root)
     removal = plan_removal(workspace, record, shared=wishes.shared)
@@ -219,7 +259,7 @@ def _uninstall(workspace: Workspace, wishes: _Wishes) -> Result:
     kept = [workspace.project.grove_directory] if workspace.project.initialised else []
     document: dict[str, Any] = {
         "root": workspace.root,
-        "changes": documents_of(removal.changes, workspace.root),
+        "changes": documents_of(removal.everything, workspace.root),
         "kept": kept,
         "notes": removal.notes,
         "dry_run": wishes.dry_run,
@@ -230,11 +270,11 @@ def _uninstall(workspace: Workspace, wishes: _Wishes) -> Result:
     def human(console: "Console") -> None:
         shows = not wishes.asks
         print_changes(
-            console, removal.changes, workspace.root, dry_run=wishes.dry_run, with_diffs=shows
+            console, removal.everything, workspace.root, dry_run=wishes.dry_run, with_diffs=shows
         )
         for note in removal.notes:
             console.print(f"note: {note}")
-        if not removal.changes:
+        if not removal.everything:
             console.print("There is nothing to take back in the client's settings and rules.")
         if kept:
             console.print("kept .grove: the learnings are yours; rm -r .grove removes them")
@@ -242,7 +282,7 @@ def _uninstall(workspace: Workspace, wishes: _Wishes) -> Result:
     return Result(
         document=document,
         human=human,
-        ids=[str(one.path) for one in removal.changes],
+        ids=[str(one.path) for one in removal.everything],
         exit_code=1 if removal.faults else 0,
         warnings=removal.faults,
     )

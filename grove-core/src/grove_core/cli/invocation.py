@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import update_wrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 from attrs import field, frozen
@@ -96,8 +96,7 @@ def grove_command(
             problems = invocation.workspace.problems
             result = function(invocation, **parameters)
         except (GroveError, OSError) as error:
-            name_problems(problems)
-            _fail(error, as_json=as_json)
+            result = _failure(str(error))
         _print(result, as_json=as_json, quiet=quiet)
         if not result.names_problems:
             name_problems(problems)
@@ -154,12 +153,10 @@ def name_problems(problems: Sequence[PluginProblem]) -> None:
         click.echo(f"grove: plugin {problem}", err=True)
 
 
-def _fail(error: GroveError | OSError, *, as_json: bool) -> NoReturn:
-    message = str(error)
-    if as_json:
-        _write_json({"error": message})
-    click.echo(f"grove: {message}", err=True)
-    raise SystemExit(1)
+def _failure(message: str) -> Result:
+    return Result(
+        document={"error": message}, human=lambda _: None, exit_code=1, warnings=[message]
+    )
 
 
 def _print(result: Result, *, as_json: bool, quiet: bool) -> None:

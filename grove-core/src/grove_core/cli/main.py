@@ -59,7 +59,7 @@ class LazyGroup(click.RichGroup):
         """Give what help and completion need of a command: its name and its help line."""
         if cmd_name in COMMANDS:
             return self._stored(cmd_name, COMMANDS[cmd_name])
-        offered = _plugin_commands(ctx).get(cmd_name)
+        offered = _plugin_commands(ctx, wanted=True).get(cmd_name)
         return self._stored(cmd_name, offered.value.help) if offered else None
 
     def resolve_command(
@@ -69,7 +69,13 @@ class LazyGroup(click.RichGroup):
         try:
             name, command, rest = super().resolve_command(ctx, args)
         except click.UsageError as error:
-            near = get_close_matches(args[0], self.list_commands(ctx), n=1)
+            if args[0] == "help" and not ctx.resilient_parsing:
+                return self._help(ctx, args[1:])
+            near = (
+                ["--version"]
+                if args[0] == "version"
+                else get_close_matches(args[0], self.list_commands(ctx), n=1)
+            )
             from grove_core.cli.plugin_commands import name_plugin_problems
 
             name_plugin_problems(ctx)
@@ -81,16 +87,30 @@ class LazyGroup(click.RichGroup):
 
         if name in COMMANDS:
             return name, load_target(f"grove_core.cli.{name}:command"), rest
-        return name, load(_plugin_commands(ctx)[name]), rest
+        return name, load(_plugin_commands(ctx, wanted=True)[name]), rest
+
+    def _help(
+        self, ctx: click.Context, words: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Do for ``grove help COMMAND`` what ``grove COMMAND --help`` does."""
+        if not words:
+            click.echo(ctx.get_help())
+            ctx.exit()
+        return self.resolve_command(ctx, [*words, "--help"])
 
     @staticmethod
     def _stored(name: str, help_line: str) -> click.Command:
         return _StoredHelp(name=name, help=help_line, short_help=help_line)
 
 
-def _plugin_commands(ctx: click.Context) -> "dict[str, Provided[CommandSpec]]":
-    """Commands of plugins by name; where none is known to be offered, no plugin is loaded."""
-    if not ctx.params.get("plugins", True) or none_is_offered(home()):
+def _plugin_commands(
+    ctx: click.Context, *, wanted: bool = False
+) -> "dict[str, Provided[CommandSpec]]":
+    """Commands of plugins by name; to list them, none is loaded where none is known to be offered.
+
+    Which one is wanted may have come into a plugin's sources without an installation.
+    """
+    if not ctx.params.get("plugins", True) or (not wanted and none_is_offered(home())):
         return {}
     from grove_core.cli.plugin_commands import offered_commands
 
@@ -145,6 +165,9 @@ def _run() -> int:
     try:
         grove(prog_name="grove", standalone_mode=True)
     except SystemExit as leaving:
+        if isinstance(leaving.__context__, BrokenPipeError):
+            # click and rich make a fault of it.
+            raise leaving.__context__ from None
         return leaving.code if isinstance(leaving.code, int) else 1
     finally:
         sys.stdout.flush()

@@ -37,7 +37,7 @@ def confirm(changes: Sequence[FileChange], root: Path) -> None:
     for change in changes:
         click.echo(change.diff(root), nl=False, err=True)
     if not click.confirm("Make these changes?", default=True, err=True):
-        raise GroveError("nothing was changed in the client's settings and rules")
+        raise GroveError("nothing was changed")
 
 
 def documents_of(changes: Sequence[FileChange], root: Path) -> list[dict[str, Any]]:
@@ -76,4 +76,4 @@ def print_changes(
             console.print(line, style=_LINE_STYLES.get(line[:1]))
     for change in changes:
         word = f"would be {_DONE[change.action]}:" if dry_run else _DONE[change.action]
-        console.print(f"{word} {change.path.relative_to(root)}")
+        console.print(f"{word} {change.name(root)}")

@@ -11,6 +11,7 @@ from attrs import frozen
 from grove_core import files
 from grove_core.config.template import render_default_config
 from grove_core.errors import GroveError, StorageError
+from grove_core.memory.backends import BackendState
 from grove_core.plugins.descriptors import BackendContext
 from grove_core.workspace import Workspace
 
@@ -38,7 +39,7 @@ def scaffold(workspace: Workspace, *, dry_run: bool) -> Scaffold:
 
     Args:
         workspace: The project.
-        dry_run: Whether only to look; the backend's own files are left out then.
+        dry_run: Whether only to look.
 
     Returns:
         The files.
@@ -53,8 +54,10 @@ def scaffold(workspace: Workspace, *, dry_run: bool) -> Scaffold:
         workspace.project.config_file: render_default_config(),
         directory / ".gitattributes": _ATTRIBUTES,
     }
-    is_new = {path: not path.exists() for path in wanted}
-    if not dry_run:
+    is_new = {path: not os.path.lexists(path) for path in wanted}
+    if dry_run:
+        is_new |= _expected_of_backend(workspace)
+    else:
         files.make_directory(directory)
         for path, text in wanted.items():
             if is_new[path]:
@@ -68,23 +71,38 @@ def scaffold(workspace: Workspace, *, dry_run: bool) -> Scaffold:
 
 def _scaffold_backend(workspace: Workspace) -> dict[Path, bool]:
     """Let the primary backend prepare its files."""
-    for state in workspace.library.states:
-        if not state.is_primary or state.spec.scaffold is None:
-            continue
-        context = BackendContext(
-            root=workspace.root,
-            home=workspace.paths.home,
-            environment=workspace.environment,
-        )
-        done = workspace.plugins.call(
-            state.provided,
-            state.spec.scaffold,
-            context,
-            seconds=SCAFFOLD_SECONDS,
-            default=(),
-        )
-        return dict(done)
-    return {}
+    state = _state_to_scaffold(workspace)
+    if state is None or state.spec.scaffold is None:
+        return {}
+    context = BackendContext(
+        root=workspace.root,
+        home=workspace.paths.home,
+        environment=workspace.environment,
+    )
+    done = workspace.plugins.call(
+        state.provided,
+        state.spec.scaffold,
+        context,
+        seconds=SCAFFOLD_SECONDS,
+        default=(),
+    )
+    return dict(done)
+
+
+def _expected_of_backend(workspace: Workspace) -> dict[Path, bool]:
+    """Name the file that a backend will prepare which keeps the project's learnings in ``.grove``.
+
+    It cannot be asked: preparing is all that it offers, and a dry run does nothing.
+    """
+    state, path = _state_to_scaffold(workspace), workspace.project.learnings_file
+    if state is None or path.parent.name not in state.spec.paths:
+        return {}
+    return {path: not os.path.lexists(path)}
+
+
+def _state_to_scaffold(workspace: Workspace) -> BackendState | None:
+    states = workspace.library.states
+    return next((one for one in states if one.is_primary and one.spec.scaffold is not None), None)
 
 
 def recorded_program(workspace: Workspace) -> str | None:

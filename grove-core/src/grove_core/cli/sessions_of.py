@@ -13,6 +13,7 @@ from grove_core.model.session import Session
 from grove_core.workspace import Workspace
 
 OWN_VARIABLE: Final = "GROVE_SESSION_ID"
+_NONE_KNOWN: Final = "grove knows none of this project"
 _MOST_NAMED: Final = 5
 _MOST_LISTED: Final = 1_000
 """Of all projects, the ones written last; more would make a command slow."""
@@ -38,7 +39,8 @@ def find_session(invocation: Invocation, session_id: str | None) -> tuple[Invoca
     wanted = session_id or environment.get(SESSION_ID_VARIABLE) or environment.get(OWN_VARIABLE)
     session = _read(workspace, wanted) if wanted else _only_live_session(workspace)
     if session is None:
-        raise SessionNotFoundError(f"there is no session {wanted}; {_known_sessions(workspace)}")
+        known = _known_here(workspace) or _NONE_KNOWN
+        raise SessionNotFoundError(f"there is no session {wanted}; {known}")
     if invocation.project_given or Path(session.project_root) == workspace.root:
         return invocation, session
     elsewhere = workspace.elsewhere(Path(session.project_root))
@@ -61,7 +63,7 @@ def _only_live_session(workspace: Workspace) -> Session:
     if len(live) == 1:
         return live[0]
     many = "several sessions are live here" if live else "no session is live here"
-    raise SessionNotFoundError(f"{many}; name one with --session-id ({_known_sessions(workspace)})")
+    raise SessionNotFoundError(f"{many}; name one with --session-id ({_known_anywhere(workspace)})")
 
 
 def sessions_here(workspace: Workspace) -> list[Session]:
@@ -77,15 +79,20 @@ def sessions_here(workspace: Workspace) -> list[Session]:
     return [one for one in workspace.sessions.list(_MOST_LISTED) if one.project_root == root]
 
 
-def _known_sessions(workspace: Workspace) -> str:
+def _known_here(workspace: Workspace) -> str:
     here = sessions_here(workspace)[:_MOST_NAMED]
-    if here:
-        named = (f"{one.id}{' (ended)' if is_over(one, workspace) else ''}" for one in here)
-        return f"known here: {', '.join(named)}"
+    named = (f"{one.id}{' (ended)' if is_over(one, workspace) else ''}" for one in here)
+    return f"known here: {', '.join(named)}" if here else ""
+
+
+def _known_anywhere(workspace: Workspace) -> str:
+    """Name the sessions of this project, else those that the caller may have come from."""
+    if here := _known_here(workspace):
+        return here
     elsewhere = [
         f"session {one.id} belongs to {one.project_root}"
         for one in workspace.sessions.list(_MOST_NAMED)
         if not is_over(one, workspace)
     ]
     why = "; ".join(elsewhere) or "its hooks have not run here, see `grove status`"
-    return f"grove knows none of this project: {why}"
+    return f"{_NONE_KNOWN}: {why}"

@@ -8,6 +8,7 @@ from typing import Any, Final
 from attrs import fields, frozen, has, resolve_types
 
 from grove_core.cli.configured_backends import backend_warnings
+from grove_core.cli.idle_settings import NO_EFFECT_YET, has_effect, idle_settings
 from grove_core.config import (
     ConfigProblem,
     LoadedConfig,
@@ -19,12 +20,10 @@ from grove_core.config.plugin_section import validate_plugin_section
 from grove_core.config.schema import setting_of
 from grove_core.config.values import printable
 from grove_core.errors import ConfigError
-from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
 from grove_core.workspace import Workspace
 
 _DEFAULT: Final = Origin(source=Source.DEFAULT)
 _MOST_NAMED: Final = 5
-_GROUPS: Final = {"backends": BACKEND_GROUP, "tickets": TICKET_GROUP}
 
 
 @frozen(kw_only=True)
@@ -36,7 +35,8 @@ class EffectiveSetting:
         value: The value in force.
         default: The value where nothing sets it; ``None`` also when there is none.
         origin: What sets it.
-        help: One line for people; empty for a plugin's key without one.
+        help: One line for people, which also says when nothing acts on it yet; empty for a
+            plugin's key without one.
     """
 
     key: str
@@ -49,6 +49,11 @@ class EffectiveSetting:
     def is_changed(self) -> bool:
         """Whether a file or the environment sets it, be it to its default."""
         return self.origin.source is not Source.DEFAULT
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether anything acts on it."""
+        return has_effect(self.key)
 
 
 def effective_settings(workspace: Workspace) -> list[EffectiveSetting]:
@@ -153,9 +158,7 @@ def all_problems(workspace: Workspace) -> tuple[list[ConfigProblem], list[str]]:
     problems = list(loaded.problems)
     for name, kind in sections.items():
         problems += _problems_of_section(name, kind, loaded)
-    unread = [name for name in loaded.plugin_sections if name not in sections]
-    warnings = [_unread(name, workspace) for name in unread]
-    return problems, [*backend_warnings(workspace), *warnings]
+    return problems, [*backend_warnings(workspace), *idle_settings(workspace, sections)]
 
 
 def _rows_of(key: str, loaded: LoadedConfig) -> Iterator[EffectiveSetting]:
@@ -164,6 +167,8 @@ def _rows_of(key: str, loaded: LoadedConfig) -> Iterator[EffectiveSetting]:
     for name in key.split("."):
         value = getattr(value, name)
     about = declared.setting.help
+    if not declared.setting.effective:
+        about = f"{about} ({NO_EFFECT_YET})"
     if isinstance(value, Mapping) and value:
         # A table of the user's own names: each of them may come from somewhere else.
         for name, item in value.items():
@@ -239,17 +244,3 @@ def _problem(section: str, key: str, message: str, loaded: LoadedConfig) -> Conf
     beside = (loaded.origins[one] for one in loaded.origins if one.startswith(f"{section}."))
     origin = loaded.origins.get(name) or next(beside, _DEFAULT)
     return ConfigProblem(key=printable(name), origin=origin, message=message)
-
-
-def _unread(section: str, workspace: Workspace) -> str:
-    family, _, name = section.partition(".")
-    entries = workspace.plugins.report().plugins
-    states = [
-        one.state.value
-        for one in entries
-        if one.found.group == _GROUPS[family] and one.found.name == name
-    ]
-    why = f"the plugin {name} is {states[0]}" if states else f"no plugin {name} is installed"
-    origins = workspace.loaded_config.origins
-    origin = next((origins[one] for one in origins if one.startswith(f"{section}.")), _DEFAULT)
-    return printable(f"{origin}: [{section}] has no effect: {why}")

@@ -10,8 +10,17 @@ from grove_core.cli.invocation import Invocation, Result, counted, grove_command
 from grove_core.cli.sessions_of import sessions_here
 from grove_core.flow.lifecycle import debt_notice, is_over
 from grove_core.flow.messages import name_of
+from grove_core.flow.session_debts import debts_of, life_of
+from grove_core.health.blocked_plugins import (
+    BlockedPlugin,
+    gather_blocked,
+    mends_of,
+    named_by_cause,
+    of_group,
+)
 from grove_core.model.memory import Health
 from grove_core.model.session import Session
+from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
 from grove_core.text import clean_line
 from grove_core.workspace import Workspace
 
@@ -101,8 +110,10 @@ def _checks(workspace: Workspace) -> list[dict[str, Any]]:
 
 def _debt(session: Session, workspace: Workspace) -> str:
     """Say what a session owes; a live one still has its gate, but not what it was let go with."""
-    if session.recovered_from is not None or is_over(session, workspace):
+    if session.recovered_from is not None:
         return debt_notice(session)
+    if is_over(session, workspace):
+        return _debt_of_past(session, workspace)
     broken = session.gate.broken_cycles
     if not broken:
         return ""
@@ -110,6 +121,18 @@ def _debt(session: Session, workspace: Workspace) -> str:
     return (
         f"grove: session {session.id} was let go without its reflection"
         f" ({', '.join(tickets) or 'its changes'}); if you know what it taught:"
+        f" grove reflect --session-id {session.id}"
+    )
+
+
+def _debt_of_past(session: Session, workspace: Workspace) -> str:
+    debts = debts_of(session)
+    if not debts:
+        return ""
+    tickets = ", ".join(name_of(ticket) for debt in debts for ticket in debt.tickets)
+    return (
+        f"grove: session {session.id} {life_of(session, workspace).value} without the reflection it"
+        f" owed ({tickets or 'its changes'}); if you know what it taught:"
         f" grove reflect --session-id {session.id}"
     )
 
@@ -126,12 +149,13 @@ def _human(
         console.print(f"Session   {_describe_session(session)}")
     if not live:
         console.print("Session   none is live here")
+    blocked = gather_blocked(workspace)
     active = document["active_ticket_system"] or "none is used here"
     if not document["installed_ticket_systems"]:
-        active = "none installed (pip install grove-tickets)"
+        active = _nothing_of(of_group(blocked, TICKET_GROUP), "grove-tickets")
     also = [one for one in document["ticket_systems"] if one != active]
     console.print(f"Tickets   {active}{', also ' + ', '.join(also) if also else ''}")
-    _print_backends(document, console)
+    _print_backends(document, of_group(blocked, BACKEND_GROUP), console)
     _print_faults(document, console)
     if document["outbox"]:
         console.print(f"Outbox    {len(document['outbox'])} waiting for their backend")
@@ -144,14 +168,25 @@ def _human(
         console.print(debt, style="yellow")
 
 
-def _print_backends(document: dict[str, Any], console: "Console") -> None:
+def _nothing_of(blocked: Sequence[BlockedPlugin], distribution: str) -> str:
+    """Say why no plugin of a group is there."""
+    if blocked:
+        return f"none can be used: {named_by_cause(blocked)} ({mends_of(blocked)})"
+    return f"none installed (pip install {distribution})"
+
+
+def _print_backends(
+    document: dict[str, Any], blocked: Sequence[BlockedPlugin], console: "Console"
+) -> None:
     for backend in document["backends"]:
         health = backend["health"]
         mark = "works" if health.ok else "FAILS"
         role = " (primary)" if backend["primary"] else ""
         console.print(f"Backend   {backend['name']}{role} {mark}: {health.detail}")
     if not document["backends"]:
-        console.print("Backend   none installed (pip install grove-backend-markdown)")
+        console.print(f"Backend   {_nothing_of(blocked, 'grove-backend-markdown')}")
+    elif blocked:
+        console.print(f"Backend   {named_by_cause(blocked)}")
 
 
 def _print_faults(document: dict[str, Any], console: "Console") -> None:

@@ -221,9 +221,22 @@ def _parse_toml(content: bytes) -> dict[str, Any]:
         if "at line" not in message:
             last_line = content.rstrip().count(b"\n") + 1
             message = f"{message} (at line {last_line})"
-        raise ValueProblem(f"is not valid TOML: {printable(message)}") from error
+        raise ValueProblem(f"is not valid TOML: {printable(_in_words(message))}") from error
     except (RecursionError, ValueError) as error:
         raise ValueProblem("is not valid TOML: nested too deeply, or a number too long") from error
+
+
+def _in_words(message: str) -> str:
+    """Write tables as the file does: the parser names them as tuples of Python's."""
+    import ast
+    import re
+
+    def header(found: re.Match[str]) -> str:
+        return f"[{'.'.join(ast.literal_eval(found[0]))}]"
+
+    text = r"(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")"
+    named = re.sub(rf"\({text},(?: {text},?)*\)", header, message)
+    return re.sub(r"Cannot declare (\[.*\]) twice", r"\1 stands there twice", named)
 
 
 def _sets_nothing(text: str) -> bool:

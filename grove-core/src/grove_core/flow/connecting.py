@@ -1,12 +1,13 @@
 """What ``grove init`` writes for Claude Code: hooks, a permission rule, the gate's rules."""
 
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 from grove_core import files
 from grove_core.errors import CodecError, StorageError
-from grove_core.flow.file_changes import FileChange, confine
+from grove_core.flow.file_changes import FileChange, confine, refuse_dangling
 from grove_core.flow.install_plan import Plan, relative_to
 from grove_core.flow.installation import (
     WrittenFile,
@@ -18,14 +19,18 @@ from grove_core.hosts.claude_settings import (
     PLUGIN,
     Registration,
     allowed,
+    denied,
     registrations,
     rules_file,
     settings_file,
 )
+from grove_core.plugins.descriptors import Participation
+from grove_core.ticketing import TicketSystem
 from grove_core.workspace import Workspace
 
 _RULES: Final = Path(__file__).parents[1] / "hosts" / "claude_code_rules.md"
 _ENOUGH: Final = frozenset({ALLOW_RULE, "Bash(grove:*)", SHELL_TOOL, f"{SHELL_TOOL}(*)"})
+_ABOUT_GROVE: Final = ("Bash(grove ", "Bash(grove:", "Bash(grove*", "Bash(grove)")
 
 
 def unusable(path: Path, error: CodecError) -> StorageError:
@@ -71,7 +76,8 @@ def plan_hooks(
         allow: Whether the agent may run grove without a question.
 
     Raises:
-        StorageError: The settings cannot be read, are no settings, or lie outside the project.
+        StorageError: The settings cannot be read, are no settings, lie outside the project, or
+            are a symbolic link to nothing.
     """
     target = settings_file(workspace.root, shared=shared)
     elsewhere = registered_elsewhere(workspace, target)
@@ -79,12 +85,16 @@ def plan_hooks(
         plan.notes.append(_already(elsewhere, workspace.root))
         return
     before = read_inside(target, workspace.root)
+    refuse_dangling(target, workspace.root)
     conditions = conditions_for(shell_words(workspace))
     try:
         hooked = claude_merge.with_hooks(before or "", hook_groups(program, conditions))
         after = claude_merge.with_rule(hooked, ALLOW_RULE) if allow else hooked
         if after != before:
             plan.write(target, before, after, adds_rule=after != hooked)
+        else:
+            place = relative_to(target, workspace.root)
+            plan.notes.append(f"the hooks are there already, nothing changed ({place})")
     except CodecError as error:
         raise unusable(target, error) from error
 
@@ -130,6 +140,31 @@ def may_run_unasked(workspace: Workspace) -> bool:
     return not _ENOUGH.isdisjoint(allowed(workspace.root, workspace.environment))
 
 
+def denied_rules(workspace: Workspace) -> tuple[str, ...]:
+    """Find the rules that keep the agent from running grove, all of it or some of its commands.
+
+    Args:
+        workspace: The project.
+
+    Returns:
+        The rules of the client's settings.
+    """
+    rules = denied(workspace.root, workspace.environment)
+    return tuple(sorted(one for one in rules if one in _ENOUGH or one.startswith(_ABOUT_GROVE)))
+
+
+def denies_all(rules: Iterable[str]) -> bool:
+    """Tell whether rules that deny something leave the agent no command of grove's.
+
+    Args:
+        rules: The rules.
+
+    Returns:
+        Whether they do, so that a permission would be of no use.
+    """
+    return not _ENOUGH.isdisjoint(rules)
+
+
 def shell_words(workspace: Workspace) -> tuple[str, ...]:
     """Collect the words of which one stands in every shell command that closes a ticket here.
 
@@ -139,7 +174,7 @@ def shell_words(workspace: Workspace) -> tuple[str, ...]:
     Returns:
         The words of the ticket systems that take part.
     """
-    used = {one.probe.name for one in workspace.tickets().all if one.takes_part}
+    used = {one.probe.name for one in workspace.tickets().all if _may_take_part(one)}
     matchers = [one.value for one in workspace.plugins.close_matchers()]
     return tuple(
         word
@@ -147,6 +182,12 @@ def shell_words(workspace: Workspace) -> tuple[str, ...]:
         if matcher.system in used and any(_is_shell(tool) for tool in matcher.tools)
         for word in matcher.literals
     )
+
+
+def _may_take_part(system: TicketSystem) -> bool:
+    """Tell whether a system takes part, or may do so once the project has its ``.grove``."""
+    is_used = system.detection is not None and system.detection.usable
+    return system.takes_part or (is_used and system.probe.participation is Participation.ACTIVE)
 
 
 def _is_shell(pattern: str) -> bool:
@@ -162,11 +203,13 @@ def plan_rules(plan: Plan, workspace: Workspace) -> None:
         workspace: The project.
 
     Raises:
-        StorageError: The file cannot be read or lies outside the project.
+        StorageError: The file cannot be read, lies outside the project, or is a symbolic link to
+            nothing.
     """
     path = rules_file(workspace.root)
     text = _RULES.read_text(encoding="utf-8")
     before = read_inside(path, workspace.root)
+    refuse_dangling(path, workspace.root)
     known = plan.recorded(path)
     if before == text:
         return

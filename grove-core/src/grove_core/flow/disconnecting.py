@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from attrs import Factory, define
+from attrs import Factory, define, evolve
 
 from grove_core import files
 from grove_core.errors import CodecError, GroveError, StorageError
@@ -30,13 +30,19 @@ class Removal:
         changes: The files that change.
         notes: What a person should know.
         faults: What cannot be taken back, and why.
-        program_file: Where init recorded the program, if that is taken back, too.
+        program: The file where init recorded the program, if that is taken back, too. It is
+            grove's own, so nobody is asked for it.
     """
 
     changes: list[FileChange] = Factory(list)
     notes: list[str] = Factory(list)
     faults: list[str] = Factory(list)
-    program_file: Path | None = None
+    program: FileChange | None = None
+
+    @property
+    def everything(self) -> list[FileChange]:
+        """The files that change, grove's own one last."""
+        return [*self.changes, *([self.program] if self.program is not None else [])]
 
     def make(self, workspace: Workspace, record: InstallationRecord) -> None:
         """Take everything back; the record is forgotten only when nothing is left to do.
@@ -55,9 +61,9 @@ class Removal:
                 (workspace.root / folder).rmdir()
         if self.faults:
             return
-        if self.program_file is not None:
+        if self.program is not None:
             with suppress(OSError):
-                self.program_file.unlink()
+                self.program.path.unlink()
         record.remove()
 
 
@@ -86,8 +92,8 @@ def plan_removal(workspace: Workspace, record: InstallationRecord, *, shared: bo
         if installation.file(relative_to(path, workspace.root)) is None:
             with suppress(GroveError):  # what cannot be changed was not written by init either
                 _take_out_unrecorded(removal, workspace.root, path, keep=is_shared and not shared)
-    if _is_last(installation, record):
-        removal.program_file = _own_program_file(workspace, installation)
+    if _is_last(installation, record) and not removal.faults:
+        removal.program = _own_program(workspace, installation)
     return removal
 
 
@@ -111,6 +117,9 @@ def _take_back(
     before = record.kept(written.path) if written.existed else None
     if current == before:
         return
+    if path.is_symlink():
+        # Whether there before or not: a link is not init's, nor is the file that it leads to.
+        written = evolve(written, existed=True)
     if digest_of(current) == written.digest and (before is not None or not written.existed):
         removal.changes.append(FileChange(path=path, before=current, after=before))
         return
@@ -152,11 +161,13 @@ def _is_last(installation: Installation, record: InstallationRecord) -> bool:
     return installation.program is not None and not any(record.others())
 
 
-def _own_program_file(workspace: Workspace, installation: Installation) -> Path | None:
-    """Give the file that names the program, if it still says what init wrote."""
+def _own_program(workspace: Workspace, installation: Installation) -> FileChange | None:
+    """Plan to remove the file that names the program, if it still says what init wrote."""
     path = workspace.paths.program_file
     try:
         content = files.read_text(path)
     except StorageError:
         return None
-    return path if content == f"{installation.program}\n" else None
+    if content is None or content != f"{installation.program}\n":
+        return None
+    return FileChange(path=path, before=content, after=None)

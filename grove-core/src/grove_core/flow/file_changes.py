@@ -34,6 +34,18 @@ class FileChange:
             return "create"
         return "remove" if self.after is None else "change"
 
+    def name(self, root: Path) -> str:
+        """Name the file for people.
+
+        Args:
+            root: The directory that names are relative to.
+
+        Returns:
+            The relative path; the whole one of a file that lies elsewhere.
+        """
+        is_inside = self.path.is_relative_to(root)
+        return (self.path.relative_to(root) if is_inside else self.path).as_posix()
+
     def diff(self, root: Path) -> str:
         """Show the change.
 
@@ -43,12 +55,13 @@ class FileChange:
         Returns:
             A unified diff.
         """
-        name = self.path.relative_to(root).as_posix()
+        name = self.name(root)
+        old, new = (name, name) if name.startswith("/") else (f"a/{name}", f"b/{name}")
         lines = unified_diff(
             _lines(self.before),
             _lines(self.after),
-            "/dev/null" if self.before is None else f"a/{name}",
-            "/dev/null" if self.after is None else f"b/{name}",
+            "/dev/null" if self.before is None else old,
+            "/dev/null" if self.after is None else new,
         )
         return "".join(lines)
 
@@ -116,3 +129,25 @@ def confine(path: Path, root: Path) -> None:
             f"{path} leads to {real}, which is outside of {root}; nothing was written: replace the"
             " symbolic link by a file of its own"
         )
+
+
+def refuse_dangling(path: Path, root: Path) -> None:
+    """Make sure that no symbolic link on the way to a file leads to nothing.
+
+    To write there would put a plain file in the link's place.
+
+    Args:
+        path: The file, which need not exist.
+        root: The directory above which nothing is looked at.
+
+    Raises:
+        StorageError: One does.
+    """
+    for one in (path, *path.parents):
+        if one == root:
+            return
+        if one.is_symlink() and not one.exists():
+            raise StorageError(
+                f"{one} is a symbolic link to {one.readlink()}, which is not there; nothing was"
+                " written: make what it leads to, or remove the link"
+            )

@@ -182,8 +182,16 @@ def clean(workspace: Workspace, limits: CleaningLimits, *, dry_run: bool) -> lis
 
 
 def _choose_now(workspace: Workspace, found: SessionFiles, limits: CleaningLimits) -> Choice:
-    life = life_of(found.session, workspace) if found.session is not None else None
+    life = None
+    if found.session is not None:
+        life = Life.LIVE if _client_runs(found.session) else life_of(found.session, workspace)
     return choose(found, life, limits, workspace.now)
+
+
+def _client_runs(session: Session) -> bool:
+    """Tell whether a session that has been idle for days may still go on."""
+    known = session.ended_at is None and session.process_id is not None
+    return known and files.is_running(session.process_id or 0)
 
 
 def _carry_out(

@@ -5,9 +5,17 @@ from typing import Final
 
 from attrs import frozen
 
+from grove_core.health.blocked_plugins import (
+    BlockedPlugin,
+    gather_blocked,
+    mends_of,
+    named_by_cause,
+    of_group,
+)
 from grove_core.health.check import Check, broken, ok, warning
 from grove_core.memory.backends import OpenBackend
 from grove_core.model.memory import Health
+from grove_core.plugins.discovery import BACKEND_GROUP
 from grove_core.workspace import Workspace
 
 PING_SECONDS: Final = 2.0
@@ -37,11 +45,13 @@ class BackendFacts:
         used: Those that are used.
         unused: Why each of the others is not, by name.
         personal: The configured backend for personal learnings.
+        blocked: Backends that are switched off, and by what.
     """
 
     used: tuple[BackendFact, ...]
     unused: tuple[tuple[str, str], ...]
     personal: str
+    blocked: tuple[BlockedPlugin, ...]
 
 
 def gather_backends(workspace: Workspace) -> BackendFacts:
@@ -68,6 +78,7 @@ def gather_backends(workspace: Workspace) -> BackendFacts:
         used=tuple(used),
         unused=tuple((one.spec.name, one.why) for one in library.states if not one.is_active),
         personal=workspace.config.backends.personal,
+        blocked=tuple(of_group(gather_blocked(workspace), BACKEND_GROUP)),
     )
 
 
@@ -98,16 +109,27 @@ def judge_backends(facts: BackendFacts) -> Sequence[Check]:
     roles = {one.role for one in facts.used}
     missing = [] if "primary" in roles else [_no_primary(facts)]
     if "personal" not in roles and facts.used:
-        detail = f"{facts.personal} keeps no personal learnings here; they are refused"
-        mend = "Name another backend in backends.personal, or: pip install grove-backend-markdown"
-        missing.append(warning("personal backend", detail, mend))
+        missing.append(_no_personal(facts))
     return [*missing, *(_backend(one) for one in facts.used)]
 
 
 def _no_primary(facts: BackendFacts) -> Check:
-    why = "; ".join(f"{name}: {reason}" for name, reason in facts.unused)
-    detail = f"none is used here, so nothing can be kept{f' ({why})' if why else ''}"
-    return broken("primary backend", detail, "pip install grove-backend-markdown")
+    why = [f"{name}: {reason}" for name, reason in facts.unused]
+    why += [named_by_cause(facts.blocked)] if facts.blocked else []
+    detail = "none is used here, so nothing can be kept"
+    mend = mends_of(facts.blocked) or "pip install grove-backend-markdown"
+    return broken("primary backend", f"{detail} ({'; '.join(why)})" if why else detail, mend)
+
+
+def _no_personal(facts: BackendFacts) -> Check:
+    name = "personal backend"
+    blocked = [one for one in facts.blocked if one.name == facts.personal]
+    if blocked:
+        detail = f"{named_by_cause(blocked)}, so personal learnings are refused"
+        return warning(name, detail, mends_of(blocked))
+    detail = f"{facts.personal} keeps no personal learnings here; they are refused"
+    mend = "Name another backend in backends.personal, or: pip install grove-backend-markdown"
+    return warning(name, detail, mend)
 
 
 def _backend(fact: BackendFact) -> Check:

@@ -13,6 +13,7 @@ from grove_core.health.check import Check, broken, ok, warning
 from grove_core.stats.log import EventLog
 
 _MOST_LINES: Final = 10
+_MANY_UNKNOWN: Final = "events are of a newer grove and do"
 
 
 @frozen(kw_only=True)
@@ -86,10 +87,15 @@ def _judge(facts: LogFacts) -> Check:
         numbers = ", ".join(str(number) for number in facts.unreadable[:_MOST_LINES])
         more = len(facts.unreadable) - _MOST_LINES
         numbers += f" and {more} more" if more > 0 else ""
+        if len(facts.unreadable) == 1:
+            detail = f"{facts.path}: line {numbers} cannot be read and does not count"
+            mend = "Open the file and mend or delete that line; often it is a merge's marker"
+            return warning(name, detail, mend)
         detail = f"{facts.path}: lines {numbers} cannot be read and do not count"
         mend = "Open the file and mend or delete those lines; often they are a merge's markers"
         return warning(name, detail, mend)
     if facts.unknown:
-        detail = f"{facts.path}: {facts.unknown} events are of a newer grove and do not count"
+        words = "event is of a newer grove and does" if facts.unknown == 1 else _MANY_UNKNOWN
+        detail = f"{facts.path}: {facts.unknown} {words} not count"
         return warning(name, detail, "Upgrade grove-core")
     return ok(name, f"{facts.path}, events: {facts.count}")

@@ -6,6 +6,7 @@ from typing import Final
 
 from grove_core.config import ConfigProblem
 from grove_core.health.backends import gather_backends, judge_backends
+from grove_core.health.blocked_plugins import gather_blocked
 from grove_core.health.check import Check
 from grove_core.health.clock_skew import Moment, judge_clock, newest_file
 from grove_core.health.configuration import judge_configuration
@@ -103,11 +104,12 @@ class _Examination:
 
     def _plugins(self) -> Sequence[Check]:
         self._workspace.plugins.load_all()
-        return judge_plugins(self._workspace.plugins.report())
+        blocked = gather_blocked(self._workspace)
+        return judge_plugins(self._workspace.plugins.report(), blocked)
 
     def _hooks(self) -> Sequence[Check]:
-        lately = ran_lately(self._sessions, self._workspace.now)
-        return judge_hooks(gather_hooks(self._workspace, ran_lately=lately))
+        last_ran = ran_lately(self._sessions, self._workspace.now)
+        return judge_hooks(gather_hooks(self._workspace, last_ran=last_ran))
 
     def _project(self) -> Sequence[Check]:
         return judge_project(gather_project(self._workspace.project, self._workspace.environment))

@@ -144,7 +144,8 @@ def _crashes(facts: FaultFacts, now: datetime) -> Check:
     detail = f"the last was at {format_instant(last.at)}, in {last.text}"
     if now - last.at > _CRASH_MATTERS:
         return ok(name, detail)
-    return warning(name, detail, f"Report it with its traceback from {facts.crash_log}")
+    mend = f"Report it with its traceback from {facts.crash_log}; this goes away a week after it"
+    return warning(name, detail, mend)
 
 
 def _errors(facts: FaultFacts, now: datetime) -> Check:
@@ -152,5 +153,8 @@ def _errors(facts: FaultFacts, now: datetime) -> Check:
     recent = [one for one in facts.errors if now - one.at <= _ERROR_MATTERS]
     if not recent:
         return ok(name, f"none in {facts.log_file} within a day")
-    detail = f"within a day: {len(recent)}, the last at {format_instant(recent[-1].at)}:"
-    return warning(name, f"{detail} {recent[-1].text}", f"Read {facts.log_file}")
+    last = recent[-1]
+    detail = f"within a day, of all projects: {len(recent)}, the last at {format_instant(last.at)}:"
+    gone = format_instant(last.at + _ERROR_MATTERS)
+    mend = f"Read {facts.log_file}; this goes away a day after the last one, at {gone}"
+    return warning(name, f"{detail} {last.text}", mend)

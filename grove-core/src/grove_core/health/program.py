@@ -82,7 +82,7 @@ def gather_program(paths: Paths, environment: Mapping[str, str]) -> ProgramFacts
     Returns:
         The facts.
     """
-    own = _own_program()
+    own = own_program()
     record = paths.program_file
     candidates = tuple(_candidates(record, environment, own))
     facts = ProgramFacts(own=own, version=__version__, record=str(record), candidates=candidates)
@@ -120,7 +120,12 @@ def complaint_about(path: str) -> str:
     return ""
 
 
-def _own_program() -> str | None:
+def own_program() -> str | None:
+    """Find the program of the installation that runs now.
+
+    Returns:
+        Its path, or ``None`` when it has none.
+    """
     called = sys.argv[0]
     if os.path.basename(called) == "grove" and os.path.isfile(called):  # noqa: PTH113, PTH119
         return os.path.abspath(called)  # noqa: PTH100 - links stay as they are

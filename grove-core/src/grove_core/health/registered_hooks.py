@@ -1,24 +1,30 @@
 """Hooks in the client's settings: all there, once, with a program that can start."""
 
-import json
 import shutil
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from attrs import frozen
 
-from grove_core.errors import StorageError
+from grove_core.clock import format_instant
+from grove_core.errors import CodecError, StorageError
 from grove_core.files import read_bytes
 from grove_core.health.check import Check, broken, ok, warning
+from grove_core.health.hook_mends import mend_of
 from grove_core.health.matchers import covers
-from grove_core.health.program import complaint_about
+from grove_core.health.program import complaint_about, own_program
+from grove_core.hosts import json_edits
 from grove_core.hosts.claude_hooks import SHELL_TOOL, SLOTS
 from grove_core.hosts.claude_settings import Registration, registrations, settings_sources
 from grove_core.workspace import Workspace
 
 _SWITCH: Final = "disableAllHooks"
 _EVENTS: Final = frozenset(slot.name for slot in SLOTS)
+_ANY_SHELL: Final = f"{SHELL_TOOL}(*sh*)"
+"""The condition for shells in shells, which stands beside those of every ticket system."""
+_CONDITIONS: Final = "conditions of hooks"
 _REGISTER: Final = (
     "grove init --hooks writes them into the project's settings; or start the client with"
     " --plugin-dir and grove's plugin"
@@ -50,25 +56,27 @@ class HookFacts:
         registrations: The hooks.
         complaints: Why programs that they name cannot start, by program.
         disabled_by: The settings file that switches all hooks off, if one does.
-        unreadable: Settings files that are no JSON.
+        unreadable: Settings files that are no JSON, with the reason of each.
         matchers: What installed ticket systems look at.
-        ran_lately: Whether a hook has run here within some days.
+        last_ran: When a hook last ran here, if that was lately, UTC.
+        own: The program of the installation that runs now, if it has one.
     """
 
     registrations: tuple[Registration, ...]
     complaints: Mapping[str, str]
     disabled_by: Path | None
-    unreadable: tuple[Path, ...]
+    unreadable: tuple[tuple[Path, str], ...]
     matchers: tuple[MatchedTools, ...]
-    ran_lately: bool
+    last_ran: datetime | None
+    own: str | None
 
 
-def gather_hooks(workspace: Workspace, *, ran_lately: bool) -> HookFacts:
+def gather_hooks(workspace: Workspace, *, last_ran: datetime | None) -> HookFacts:
     """Read the client's settings.
 
     Args:
         workspace: The project.
-        ran_lately: Whether a hook has run here within some days.
+        last_ran: When a hook last ran here, if that was lately, UTC.
 
     Returns:
         The facts.
@@ -87,7 +95,8 @@ def gather_hooks(workspace: Workspace, *, ran_lately: bool) -> HookFacts:
         disabled_by=disabled_by,
         unreadable=unreadable,
         matchers=_matchers(workspace),
-        ran_lately=ran_lately,
+        last_ran=last_ran,
+        own=own_program(),
     )
 
 
@@ -99,14 +108,19 @@ def _complaint(program: str, environment: Mapping[str, str]) -> str:
     return complaint_about(found) if found else "is not on PATH"
 
 
-def _switches(root: Path, environment: Mapping[str, str]) -> tuple[Path | None, tuple[Path, ...]]:
+def _switches(
+    root: Path, environment: Mapping[str, str]
+) -> tuple[Path | None, tuple[tuple[Path, str], ...]]:
     disabled_by: Path | None = None
     unreadable = []
     for _, path in settings_sources(root, environment):
         try:
-            settings = json.loads((read_bytes(path) or b"{}").decode("utf-8-sig"))
-        except (StorageError, ValueError, RecursionError):
-            unreadable.append(path)
+            settings = json_edits.parse((read_bytes(path) or b"{}").decode("utf-8-sig"))
+        except UnicodeDecodeError:
+            unreadable.append((path, "it is not UTF-8"))
+            continue
+        except (StorageError, CodecError) as error:
+            unreadable.append((path, str(error)))
             continue
         if isinstance(settings, dict) and _SWITCH in settings:
             disabled_by = path if settings[_SWITCH] is True else None
@@ -144,15 +158,20 @@ def judge_hooks(facts: HookFacts) -> Sequence[Check]:
 def _registered(facts: HookFacts) -> Check:
     name = "hooks registered"
     if not facts.registrations:
-        if facts.ran_lately:
-            return ok(name, "hooks run here, from a plugin that was given on the command line")
+        if facts.last_ran is not None:
+            detail = f"they stand in no file; hooks last ran at {format_instant(facts.last_ran)}"
+            mend = (
+                "If no plugin is given on the client's command line (--plugin-dir):"
+                " grove init --hooks"
+            )
+            return warning(name, detail, mend)
         return broken(name, "the client's settings name no hook of grove's", _REGISTER)
     covered = {one.event for one in facts.registrations}
     missing = [slot.name for slot in SLOTS if slot.name not in covered]
     where = ", ".join(sorted({f"{one.kind} {one.source}" for one in facts.registrations}))
     if missing:
         detail = f"the client does not tell grove of {', '.join(missing)} ({where})"
-        return broken(name, detail, _REGISTER)
+        return broken(name, detail, _mend(facts))
     return ok(name, f"all {len(SLOTS)} events ({where})")
 
 
@@ -162,8 +181,8 @@ def _switched_off(facts: HookFacts) -> Sequence[Check]:
     if facts.disabled_by is not None:
         detail = f"{facts.disabled_by} says {_SWITCH}: the client runs no hook at all"
         checks.append(broken(name, detail, f"Take {_SWITCH} out of {facts.disabled_by}"))
-    for path in facts.unreadable:
-        detail = f"{path} cannot be read as JSON, so nothing in it counts"
+    for path, why in facts.unreadable:
+        detail = f"{path} cannot be read as JSON, so nothing in it counts: {why}"
         checks.append(broken(name, detail, f"Mend {path}"))
     return checks
 
@@ -173,8 +192,8 @@ def _programs(facts: HookFacts) -> Sequence[Check]:
     checks = []
     for program, complaint in facts.complaints.items():
         sources = sorted({str(one.source) for one in facts.registrations if one.program == program})
-        mend = f"grove init --hooks names this program anew; it stands in {', '.join(sources)}"
-        checks.append(broken(name, f"{program} {complaint}", mend))
+        detail = f"{program} {complaint} (it stands in {', '.join(sources)})"
+        checks.append(broken(name, detail, _mend(facts)))
     programs = sorted({one.program for one in facts.registrations})
     return checks or [ok(name, ", ".join(programs))]
 
@@ -188,8 +207,7 @@ def _twice(facts: HookFacts) -> Sequence[Check]:
         return ()
     where = ", ".join(sorted(set().union(*(sources[event] for event in repeated))))
     detail = f"{', '.join(repeated)} are registered more than once, so hooks run twice: {where}"
-    mend = "Keep one: grove init --uninstall takes out what init --hooks wrote"
-    return [warning("registered twice", detail, mend)]
+    return [warning("registered twice", detail, _mend(facts))]
 
 
 def _tools(facts: HookFacts) -> Check:
@@ -205,7 +223,7 @@ def _tools(facts: HookFacts) -> Check:
     ]
     if missed:
         detail = f"no hook is registered for {', '.join(missed)}: closes by them are not seen"
-        return broken(name, detail, "Add the tools to the matchers; grove init --hooks knows them")
+        return broken(name, detail, f"Add the tools to the matchers, or: {_mend(facts)}")
     return ok(name, "every tool that can close a ticket is looked at")
 
 
@@ -224,10 +242,35 @@ def _conditions(facts: HookFacts) -> Sequence[Check]:
         and not any(word in condition for word in one.words for condition in conditions)
     ]
     if not missed:
-        return ()
+        return _idle_conditions(facts, conditions)
     detail = f"closes of {', '.join(missed)} are not seen: hooks are narrowed to"
     detail = f"{detail} {', '.join(dict.fromkeys(conditions))}"
-    return [broken("conditions of hooks", detail, "grove init --hooks writes them anew")]
+    return [broken(_CONDITIONS, detail, _mend(facts))]
+
+
+def _idle_conditions(facts: HookFacts, conditions: Sequence[str]) -> Sequence[Check]:
+    """Conditions of ticket systems that are not used any more; beside others they do no harm."""
+    used = [word for one in facts.matchers if one.takes_part for word in one.words]
+    named = [one for one in dict.fromkeys(conditions) if one != _ANY_SHELL]
+    idle = [one for one in named if not any(word in one for word in used)]
+    if not idle:
+        return ()
+    systems = [
+        one.system
+        for one in facts.matchers
+        if not one.takes_part and any(word in condition for word in one.words for condition in idle)
+    ]
+    why = f"{', '.join(dict.fromkeys(systems)) or 'what they are for'} is not used here"
+    detail = f"hooks are narrowed to {', '.join(idle)}, yet {why}"
+    if len(idle) < len(named):
+        return [
+            ok(_CONDITIONS, f"{detail}; those for the ticket systems that are used stand there")
+        ]
+    return [warning(_CONDITIONS, detail, _mend(facts))]
+
+
+def _mend(facts: HookFacts) -> str:
+    return mend_of(facts.registrations, facts.complaints, facts.own)
 
 
 def _of(facts: HookFacts, event: str) -> Sequence[Registration]:

@@ -8,13 +8,16 @@ from typing import Final
 from attrs import frozen
 
 from grove_core.clock import format_instant
+from grove_core.flow.lifecycle import IDLE_LIMIT
 from grove_core.flow.session_debts import DebtKind, Life, debts_of, life_of
 from grove_core.flow.session_files import survey
 from grove_core.health.check import Check, ok, warning
 from grove_core.model.session import Session
 from grove_core.workspace import Workspace
 
-_QUIET: Final = timedelta(days=7)
+_LATELY: Final = timedelta(days=7)
+_SILENT: Final = timedelta(days=30)
+"""A project may rest for a while; a month without any hook is worth a look."""
 
 
 @frozen(kw_only=True)
@@ -31,20 +34,37 @@ class SessionDebt:
 
 
 @frozen(kw_only=True)
+class UnreadableState:
+    """A session's state that cannot be read.
+
+    Attributes:
+        path: The file.
+        fault: Why it cannot.
+        written_at: When it was last written, UTC.
+        is_plain: Whether it is a plain file; grove leaves everything else alone.
+    """
+
+    path: Path
+    fault: str
+    written_at: datetime
+    is_plain: bool = True
+
+
+@frozen(kw_only=True)
 class SessionFacts:
     """The sessions that grove knows.
 
     Attributes:
         here: Those of this project, the one written last first.
         elsewhere: How many belong to other projects.
-        unreadable: Why states cannot be read, a line each.
+        unreadable: States that cannot be read.
         set_aside: States that could not be read once and were put out of the way.
         debts: What sessions of this project owe, the open debts of live ones left out.
     """
 
     here: tuple[Session, ...]
     elsewhere: int = 0
-    unreadable: tuple[str, ...] = ()
+    unreadable: tuple[UnreadableState, ...] = ()
     set_aside: tuple[Path, ...] = ()
     debts: tuple[SessionDebt, ...] = ()
 
@@ -64,7 +84,13 @@ def gather_sessions(workspace: Workspace) -> SessionFacts:
     return SessionFacts(
         here=tuple(here),
         elsewhere=len(known) - len(here),
-        unreadable=tuple(f"{one.state}: {one.fault}" for one in kept if one.fault),
+        unreadable=tuple(
+            UnreadableState(
+                path=one.state, fault=one.fault, written_at=one.written_at, is_plain=one.is_plain
+            )
+            for one in kept
+            if one.fault and one.state is not None
+        ),
         set_aside=tuple(path for one in kept for path in one.set_aside),
         debts=tuple(debt for one in here for debt in _debts_of(one, workspace)),
     )
@@ -79,17 +105,18 @@ def _debts_of(session: Session, workspace: Workspace) -> Iterator[SessionDebt]:
             yield SessionDebt(session_id=session.id, text=str(debt))
 
 
-def ran_lately(facts: SessionFacts, now: datetime) -> bool:
-    """Tell whether a hook has run in the project within a week.
+def ran_lately(facts: SessionFacts, now: datetime) -> datetime | None:
+    """Tell when a hook last ran in the project, if that was within a week.
 
     Args:
         facts: The sessions that grove knows.
         now: The time, UTC.
 
     Returns:
-        Whether one has.
+        The time, UTC, or ``None``.
     """
-    return any(now - one.updated_at <= _QUIET for one in facts.here)
+    newest = max((one.updated_at for one in facts.here), default=None)
+    return newest if newest is not None and now - newest <= _LATELY else None
 
 
 def judge_sessions(facts: SessionFacts, now: datetime) -> Sequence[Check]:
@@ -102,7 +129,7 @@ def judge_sessions(facts: SessionFacts, now: datetime) -> Sequence[Check]:
     Returns:
         A check of the hooks' last sign of life, and one for each thing to be seen to.
     """
-    return [_activity(facts, now), *_states(facts), *_debts(facts)]
+    return [_activity(facts, now), *_states(facts, now), *_debts(facts)]
 
 
 def _activity(facts: SessionFacts, now: datetime) -> Check:
@@ -113,21 +140,37 @@ def _activity(facts: SessionFacts, now: datetime) -> Check:
         return warning(name, f"no hook has run in this project yet{elsewhere}", mend)
     newest = max(facts.here, key=lambda one: one.updated_at)
     detail = f"last at {format_instant(newest.updated_at)}, in session {newest.id}"
-    if now - newest.updated_at > _QUIET:
-        return ok(name, f"{detail}; nothing since, for {(now - newest.updated_at).days} days")
+    silence = now - newest.updated_at
+    if silence > _LATELY:
+        detail = f"{detail}; nothing since, for {silence.days} days"
+    if silence > _SILENT:
+        return warning(name, detail, f"If you have worked here with the client since: {mend}")
     return ok(name, detail)
 
 
-def _states(facts: SessionFacts) -> Sequence[Check]:
+def _states(facts: SessionFacts, now: datetime) -> Sequence[Check]:
     name = "session state"
-    checks = []
-    for fault in facts.unreadable:
-        mend = "Its next hook sets it aside; a ticket closed there may still owe a reflection"
-        checks.append(warning(name, fault, mend))
+    checks = [
+        warning(name, f"{state.path}: {state.fault}", _mend_of_state(state, now))
+        for state in facts.unreadable
+    ]
     for path in facts.set_aside:
         mend = "See whether a reflection is owed there, then delete the file"
         checks.append(warning(name, f"{path} could not be read and was set aside", mend))
     return checks or [ok(name, "all of it can be read")]
+
+
+def _mend_of_state(state: UnreadableState, now: datetime) -> str:
+    debt = "a ticket closed there may still owe a reflection"
+    if not state.is_plain:
+        return f"Look at {state.path} and move it away: grove touches plain files only; {debt}"
+    if now - state.written_at > IDLE_LIMIT:
+        return f"grove clean --orphans deletes it; {debt}"
+    return (
+        "If it goes on, its next hook sets it aside; if it is over, grove clean --orphans deletes"
+        " it 24 hours after it was written, from"
+        f" {format_instant(state.written_at + IDLE_LIMIT)} on; {debt}"
+    )
 
 
 def _debts(facts: SessionFacts) -> Sequence[Check]:

@@ -47,6 +47,9 @@ def run(arguments: list[str]) -> int:
     event = arguments[0] if arguments else ""
     if event in ("-h", "--help"):
         return say(HELP)
+    if not event and os.isatty(0):
+        os.write(2, HELP.encode())  # a person, who would wait for ever
+        return 0
     data = _read_stdin()
     # For a disk that never answers: by default, the alarm ends the process.
     _signal.setitimer(_signal.ITIMER_REAL, _LONGEST_SECONDS)

@@ -136,10 +136,27 @@ def allowed(root: Path, environment: Mapping[str, str]) -> frozenset[str]:
     Returns:
         The permission rules.
     """
+    return _rules("allow", root, environment)
+
+
+def denied(root: Path, environment: Mapping[str, str]) -> frozenset[str]:
+    """Collect what the client's settings deny, whatever else allows it.
+
+    Args:
+        root: The project's root.
+        environment: The process's environment.
+
+    Returns:
+        The permission rules.
+    """
+    return _rules("deny", root, environment)
+
+
+def _rules(kind: str, root: Path, environment: Mapping[str, str]) -> frozenset[str]:
     return frozenset(
         rule
         for _, path in settings_sources(root, environment)
-        for rule in _list(_table(_read(path).get("permissions")).get("allow"))
+        for rule in _list(_table(_read(path).get("permissions")).get(kind))
         if isinstance(rule, str)
     )
 
