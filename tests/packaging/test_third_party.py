@@ -70,6 +70,7 @@ def test_an_installation_is_seen_at_once_and_so_is_a_removal(
     environment = new_environment(tmp_path / "environment", wheel("grove-core"))
     project = project_of(environment)
     settle(environment, 1_000_000_000)
+    project.grove_home.mkdir()  # looking makes none, and keeps what it finds only there
     assert entries(project.grove("plugins", "--json")) == {}
     (cache,) = (project.grove_home / "cache").glob("plugins-*.json")
     assert json.loads(cache.read_text())["plugins"] == []

@@ -39,7 +39,8 @@ def block_reason(session: Session, most_blocks: int) -> str:
     if block <= 1:
         return _filled(full, _material(session), [], LONGEST_REASON)
     short = [reflect_command(session.id, shortened=True), *ending]
-    shorter = len("\n".join(full)) - 1
+    first = [*full[:-1], _what_comes_next(1, most_blocks)]
+    shorter = len("\n".join(first)) - 1
     return _filled([head], _refusals(session.last_rejections), short, shorter)
 
 
