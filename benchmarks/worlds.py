@@ -38,12 +38,14 @@ _TICKET: Final = {
 # Writes down how it was called and goes on as git, so that git's share is measured with the very
 # calls that a hook makes.
 _RECORDER: Final = """\
-#!{python} -IS
+#!/bin/sh
+exec "{python}" -IS -c '
 import json, os, sys
 variables = {{key: value for key, value in os.environ.items() if key[:4] in ("GIT_", "LC_A")}}
-with open({calls!r}, "a") as file:
+with open(os.environ["GIT_CALLS_OF_A_HOOK"], "a") as file:
     file.write(json.dumps([sys.argv[1:], variables]) + "\\n")
-os.execv({git!r}, [{git!r}, *sys.argv[1:]])
+os.execv("{git}", ["{git}", *sys.argv[1:]])
+' "$@"
 """
 
 
@@ -199,10 +201,10 @@ def git_calls(world: World, command: Command, expected_exit: int = 0) -> Sequenc
     folder.mkdir(exist_ok=True)
     calls.unlink(missing_ok=True)
     recorder = folder / "git"
-    recorder.write_text(_RECORDER.format(python=sys.executable, calls=str(calls), git=git))
+    recorder.write_text(_RECORDER.format(python=sys.executable, git=git))
     recorder.chmod(0o755)
     path = f"{folder}{os.pathsep}{world.environment['PATH']}"
-    environment = {**world.environment, "PATH": path}
+    environment = {**world.environment, "PATH": path, "GIT_CALLS_OF_A_HOOK": str(calls)}
     run(
         Command(words=command.words, stdin=command.stdin, cwd=command.cwd, environment=environment),
         expected_exit,

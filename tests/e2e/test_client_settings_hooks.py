@@ -10,7 +10,7 @@ pytestmark = pytest.mark.e2e
 
 RECORDER = """\
 #!/bin/sh
-exec {python} -c '
+exec "{python}" -c '
 import json, os, sys
 payload = json.load(sys.stdin)
 with open(os.path.join(os.environ["HOME"], "calls.jsonl"), "a") as file:
