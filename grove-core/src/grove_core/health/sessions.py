@@ -181,4 +181,4 @@ def _debts(facts: SessionFacts) -> Sequence[Check]:
             f"If you know what it taught: grove reflect {option}; else: grove skip REASON {option}"
         )
         checks.append(warning("debts", f"session {debt.session_id} {debt.text}", mend))
-    return checks or [ok("debts", "no session of this project owes a reflection")]
+    return checks or [ok("debts", "no session of this project that is over owes a reflection")]
