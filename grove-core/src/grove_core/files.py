@@ -155,7 +155,7 @@ def append_text(
     Raises:
         StorageError: It could not be written; the file is then as it was.
     """
-    path = _confined(path, inside)
+    path = confined(path, inside)
     make_directory(os.path.dirname(path))
     with locked(path, timeout=timeout) as descriptor:
         if callable(text):
@@ -206,7 +206,7 @@ def edit_text(
     Raises:
         StorageError: It could not be read or written; the file is then as it was.
     """
-    real = os.path.realpath(_confined(path, inside))
+    real = os.path.realpath(confined(path, inside))
     if not os.path.exists(real):
         raise StorageError(f"cannot edit {path}: there is no such file")
     with locked(real) as descriptor:
@@ -217,8 +217,19 @@ def edit_text(
             replace(real, _encode(after, path), mode=mode)
 
 
-def _confined(path: StrPath, inside: StrPath | None) -> StrPath:
-    """Resolve links, which whoever made the project chose and not whoever works in it."""
+def confined(path: StrPath, inside: StrPath | None) -> StrPath:
+    """Resolve links, which whoever made the project chose and not whoever works in it.
+
+    Args:
+        path: A file, which need not exist.
+        inside: A directory that its symbolic links must not lead out of; ``None`` for anywhere.
+
+    Returns:
+        Where it leads; the path itself when it may lead anywhere.
+
+    Raises:
+        StorageError: It leads out of the directory.
+    """
     if inside is None:
         return path
     real = os.path.realpath(path)

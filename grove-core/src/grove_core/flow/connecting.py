@@ -7,7 +7,7 @@ from typing import Final
 
 from grove_core import files
 from grove_core.errors import CodecError, StorageError
-from grove_core.flow.file_changes import FileChange, confine, refuse_dangling
+from grove_core.flow.file_changes import FileChange, refuse_dangling
 from grove_core.flow.install_plan import Plan, relative_to
 from grove_core.flow.installation import (
     WrittenFile,
@@ -59,7 +59,7 @@ def read_inside(path: Path, root: Path) -> str | None:
     Raises:
         StorageError: It cannot be read, or a symbolic link leads out of the project.
     """
-    confine(path, root)
+    files.confined(path, root)
     return files.read_text(path)
 
 

@@ -1,6 +1,5 @@
 """Changes to a person's files: planned, shown, and made only if the file is still the same."""
 
-import os
 from difflib import unified_diff
 from pathlib import Path
 from typing import Final
@@ -75,7 +74,7 @@ class FileChange:
             StorageError: It could not be made, or the file is no longer what it was when the
                 change was planned; the file is then as it was.
         """
-        confine(self.path, root)
+        files.confined(self.path, root)
         if self.before is None:
             self._create()
         elif self.after is None:
@@ -111,24 +110,6 @@ def _lines(text: str | None) -> list[str]:
     *lines, last = text.split("\n")
     ended = [f"{line}\n" for line in lines]
     return ended if not last else [*ended, f"{last}\n\\ No newline at end of file\n"]
-
-
-def confine(path: Path, root: Path) -> None:
-    """Make sure that a file's symbolic links lead nowhere out of a directory.
-
-    Args:
-        path: The file, which need not exist.
-        root: The directory.
-
-    Raises:
-        StorageError: They do.
-    """
-    real = Path(os.path.realpath(path))
-    if not real.is_relative_to(os.path.realpath(root)):
-        raise StorageError(
-            f"{path} leads to {real}, which is outside of {root}; nothing was written: replace the"
-            " symbolic link by a file of its own"
-        )
 
 
 def refuse_dangling(path: Path, root: Path) -> None:

@@ -112,6 +112,19 @@ def renew_baseline(workspace: Workspace, session: Session) -> Session:
     """
     if session.baseline is None:
         return session
+    return begin_from_here(workspace, session)
+
+
+def begin_from_here(workspace: Workspace, session: Session) -> Session:
+    """Take a session's baseline, and store it.
+
+    Args:
+        workspace: The project.
+        session: The session as stored.
+
+    Returns:
+        The session as stored now.
+    """
     baseline = take_baseline(workspace, session)
     measurement = first_measurement(workspace, baseline)
     return workspace.sessions.update(

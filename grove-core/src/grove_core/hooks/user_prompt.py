@@ -8,7 +8,7 @@ from grove_core.flow.recall import VIA_PROMPT, recall, remember
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookInput
 from grove_core.model.memory import Query
-from grove_core.model.session import Baseline, EventType, Measurement, Session
+from grove_core.model.session import EventType, Session
 from grove_core.model.ticket import CloseIntent
 from grove_core.tracing import event
 from grove_core.workspace import Workspace
@@ -46,11 +46,7 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
 
 
 def _note_prompt(workspace: Workspace, call: HookInput) -> Session:
-    work = _missing_baseline(workspace, call)
-
     def change(stored: Session) -> Change:
-        if work is not None and stored.baseline is None:
-            stored = evolve(stored, baseline=work[0], measurement=work[1])
         kept = tuple(one for one in stored.intents if _goes_on(one))
         dropped = [one for one in stored.intents if not _goes_on(one)]
         trace = [event(EventType.PROMPT, workspace.now, prompt_id=call.prompt_id)]
@@ -68,22 +64,17 @@ def _note_prompt(workspace: Workspace, call: HookInput) -> Session:
         absent=lambda: new_session(workspace, call),
         cause="prompt",
     )
-    return moved.session
+    return _with_baseline(workspace, moved.session)
 
 
-def _missing_baseline(
-    workspace: Workspace, call: HookInput
-) -> tuple[Baseline, Measurement | None] | None:
+def _with_baseline(workspace: Workspace, session: Session) -> Session:
     """Take the baseline that git was too slow for at the start: no work has been done yet."""
-    session = workspace.session(call.session_id)
-    if session is None or session.baseline is not None or session.surroundings is None:
-        return None
-    if not session.surroundings.session_mode:
-        return None
-    from grove_core.flow.session_mode import first_measurement, take_baseline
+    surroundings = session.surroundings
+    if session.baseline is not None or surroundings is None or not surroundings.session_mode:
+        return session
+    from grove_core.flow.session_mode import begin_from_here
 
-    baseline = take_baseline(workspace, session)
-    return baseline, first_measurement(workspace, baseline)
+    return begin_from_here(workspace, session)
 
 
 def _goes_on(intent: CloseIntent) -> bool:
