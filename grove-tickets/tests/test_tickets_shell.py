@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_tickets.shell import Command, commands
-from grove_tickets.shell_words import UNKNOWN
+from grove_tickets.shell.words import UNKNOWN
 
 
 def words(text: str) -> list[str]:

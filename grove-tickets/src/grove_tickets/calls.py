@@ -40,7 +40,7 @@ def resolve(start: str, path: str, environment: Mapping[str, str]) -> str | None
     Returns:
         The absolute path, or ``None`` when the text does not tell it.
     """
-    from grove_tickets.shell_words import is_known
+    from grove_tickets.shell.words import is_known
 
     if path == "~" or path.startswith("~/"):
         path = environment.get("HOME", "~") + path[1:]

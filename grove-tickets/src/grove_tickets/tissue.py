@@ -125,7 +125,7 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
 
 
 def _close(ticket_id: str, directory: str | None) -> TicketClose:
-    from grove_tickets.shell_words import is_known
+    from grove_tickets.shell.words import is_known
 
     known = ticket_id if is_known(ticket_id) else None
     return TicketClose(system=SYSTEM, ticket_id=known, directory=directory)

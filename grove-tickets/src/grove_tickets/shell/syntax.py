@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
-from grove_tickets.shell_quotes import unterminated_quote
-from grove_tickets.shell_words import HEREDOC_QUOTE, UNKNOWN
+from grove_tickets.shell.quotes import unterminated_quote
+from grove_tickets.shell.words import HEREDOC_QUOTE, UNKNOWN
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser

@@ -7,7 +7,7 @@ from typing import Final
 from attrs import field, frozen
 
 from grove_tickets.arguments import Arguments, parse
-from grove_tickets.shell_words import UNKNOWN
+from grove_tickets.shell.words import UNKNOWN
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 

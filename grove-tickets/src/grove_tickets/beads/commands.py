@@ -9,7 +9,7 @@ from attrs import frozen
 from grove_core import ToolCall
 from grove_tickets.arguments import Arguments, parse
 from grove_tickets.calls import resolve, shell_commands, store_directory
-from grove_tickets.shell_words import UNKNOWN, is_known
+from grove_tickets.shell.words import UNKNOWN, is_known
 
 if TYPE_CHECKING:
     from grove_tickets.shell import Command

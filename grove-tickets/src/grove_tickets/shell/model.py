@@ -5,8 +5,8 @@ from pathlib import PurePosixPath
 
 from attrs import define, field, frozen
 
-from grove_tickets.shell_words import UNKNOWN
-from grove_tickets.shell_wrappers import program_of
+from grove_tickets.shell.words import UNKNOWN
+from grove_tickets.shell.wrappers import program_of
 
 
 @frozen(kw_only=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_core import ProjectContext
-from grove_tickets.beads_output import is_same_issue
-from grove_tickets.beads_store import find_store
+from grove_tickets.beads.output import is_same_issue
+from grove_tickets.beads.store import find_store
 from grove_tickets.records import records, text_field
 
 _CURRENT_SECONDS: Final = 0.3

@@ -8,8 +8,8 @@ input of ``xargs``. Bodies of functions, aliases, scripts in files and other mac
 not looked into. A line with an unterminated quote runs nothing, nor does what follows it.
 """
 
-from grove_tickets.shell_model import Command, Scope
-from grove_tickets.shell_walk import Budget, TooMuchError, Walk
+from grove_tickets.shell.model import Command, Scope
+from grove_tickets.shell.walk import Budget, TooMuchError, Walk
 
 __all__ = ["Command", "commands"]
 

@@ -50,7 +50,7 @@ def detect(context: ProjectContext) -> Detection | None:
     Returns:
         The store that ``bd`` would use, or ``None``.
     """
-    from grove_tickets.beads_store import find_store
+    from grove_tickets.beads.store import find_store
 
     store = find_store(context.cwd, context.environment)
     return None if store is None else Detection(marker=str(store))
@@ -65,7 +65,7 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
     Returns:
         The issue that was touched last, or the one that ``bd`` calls current, or ``None``.
     """
-    from grove_tickets.beads_state import read_current
+    from grove_tickets.beads.state import read_current
 
     issue = read_current(context)
     if issue is None:
@@ -91,12 +91,12 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     Returns:
         One close for each issue.
     """
-    from grove_tickets import beads_commands
+    from grove_tickets.beads import commands
 
     if call.name == "Bash":
-        found = beads_commands.closed_by_shell(call, context.environment)
+        found = commands.closed_by_shell(call, context.environment)
     else:
-        found = beads_commands.closed_by_mcp(call)
+        found = commands.closed_by_mcp(call)
     return tuple(
         TicketClose(system=SYSTEM, ticket_id=ticket_id, directory=directory)
         for ticket_id, directory in dict.fromkeys(found)
@@ -115,13 +115,13 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
         What the call's own output says, else what the store says; else no after a failure, and
         unknown after a success.
     """
-    from grove_tickets import beads_output, beads_state
+    from grove_tickets.beads import output, state
 
     answer = None
     if result is not None:
-        answer = beads_output.says_closed(result, close.ticket_id)
+        answer = output.says_closed(result, close.ticket_id)
     if answer is None and close.ticket_id is not None:
-        answer = beads_state.is_closed(close.ticket_id, close.directory, context)
+        answer = state.is_closed(close.ticket_id, close.directory, context)
     if answer is None:
         failed = result is not None and not result.succeeded
         return Confirmation.NO if failed else Confirmation.UNKNOWN

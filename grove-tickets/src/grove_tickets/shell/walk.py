@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Final
 
 from attrs import evolve
 
-from grove_tickets.shell_model import Command, Given, Scope, printed
-from grove_tickets.shell_syntax import (
+from grove_tickets.shell.model import Command, Given, Scope, printed
+from grove_tickets.shell.syntax import (
     assigned_names,
     expanding_body,
     parts_of_list,
     read_script,
     text_of,
 )
-from grove_tickets.shell_words import (
+from grove_tickets.shell.words import (
     HEREDOC_QUOTE,
     UNKNOWN,
     add_words,
@@ -23,7 +23,7 @@ from grove_tickets.shell_words import (
     split_lines,
     value_of,
 )
-from grove_tickets.shell_wrappers import Inner, program_of, unwrap
+from grove_tickets.shell.wrappers import Inner, program_of, unwrap
 
 if TYPE_CHECKING:
     from tree_sitter import Node
