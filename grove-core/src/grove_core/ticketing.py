@@ -288,6 +288,8 @@ def _is_close(value: object) -> TypeGuard[TicketClose]:
         and isinstance(value.ticket_id, str | None)
         and isinstance(value.title, str)
         and isinstance(value.directory, str | None)
+        and isinstance(value.reopens, bool)
+        and isinstance(value.certain, bool)
     )
 
 

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from grove_tickets.shell import Command
 
 
-def shell_commands(call: ToolCall, program: str) -> list["Command"]:
-    """Give the commands of one program that a call of the shell would run.
+def shell_commands(call: ToolCall, *programs: str) -> list["Command"]:
+    """Give the commands of a program that a call of the shell would run.
 
     Args:
         call: A tool call.
-        program: The program's name.
+        programs: The names that the program goes by.
 
     Returns:
         Its commands; none when the call is no call of the shell.
@@ -26,7 +26,7 @@ def shell_commands(call: ToolCall, program: str) -> list["Command"]:
         return []
     from grove_tickets.shell import commands
 
-    return [command for command in commands(text) if command.program == program]
+    return [command for command in commands(text) if command.program in programs]
 
 
 def resolve(start: str, path: str, environment: Mapping[str, str]) -> str | None:

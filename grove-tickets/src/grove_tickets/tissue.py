@@ -117,11 +117,13 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
     Returns:
         Yes or no where the store knows the issue; otherwise no after a failure, else unknown.
     """
-    status = _status(close, context)
-    if status is not None:
-        return Confirmation.YES if status in _FINISHED else Confirmation.NO
-    failed = result is not None and not result.succeeded
-    return Confirmation.NO if failed else Confirmation.UNKNOWN
+    from grove_tickets.confirming import confirmation
+
+    def stored() -> bool | None:
+        status = _status(close, context)
+        return None if status is None else status in _FINISHED
+
+    return confirmation(result, stored)
 
 
 def _close(ticket_id: str, directory: str | None) -> TicketClose:

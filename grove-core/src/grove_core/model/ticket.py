@@ -67,19 +67,24 @@ class ToolResult(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class TicketClose(Value):
-    """One ticket that a tool call would close.
+    """One ticket that a tool call would close, or open again.
 
     Attributes:
         system: Name of the ticket system.
         ticket_id: The id as typed; ``None`` when it is known only once the call has run.
         title: One line, if the call itself tells it.
         directory: The directory whose store is meant, if it is not the call's own.
+        reopens: Whether the call opens the ticket again instead of closing it.
+        certain: Whether a call that succeeds closes it; not so where that comes later or elsewhere,
+            as with a commit message that takes effect on the default branch.
     """
 
     system: str
     ticket_id: str | None
     title: str = ""
     directory: str | None = None
+    reopens: bool = False
+    certain: bool = True
 
 
 class Confirmation(Enum):

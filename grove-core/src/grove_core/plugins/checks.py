@@ -14,7 +14,7 @@ from grove_core.plugins.descriptors import (
     TicketProbe,
 )
 
-_LITERAL: Final = re.compile(r"[A-Za-z0-9_-]+")
+_LITERAL: Final = re.compile(r"[A-Za-z0-9_-]+(?: [A-Za-z0-9_-]+)*")
 
 Check = tuple[Callable[[Any], bool], str]
 
@@ -80,7 +80,7 @@ _CHECKS: Final[Mapping[type, Mapping[str, Check]]] = {
         "system": _NAME,
         "literals": (
             _are_literals,
-            "a tuple of one or more words of ASCII letters, digits, - and _",
+            "a tuple of one or more words of ASCII letters, digits, - and _, or several with a blank between",
         ),
         "tools": (_are_tools, "a tuple of one or more names"),
         "match": _FUNCTION,

@@ -44,6 +44,8 @@ class Participation(Enum):
     """Wherever the system detects itself."""
     ACTIVE = "active"
     """Only where it is the active system of an initialised project, or overridden to take part."""
+    ENABLED = "enabled"
+    """Only where ``ticketing.overrides.<name> = true``: its marker says nothing about a project."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -76,12 +78,16 @@ class TicketProbe(Value):
 class CloseMatcher(Value):
     """How grove recognises that a tool call closes tickets.
 
+    A system may have several, for tools of different kinds; the first one's ``confirm`` is asked.
+
     Attributes:
         system: The ticket system's name.
         literals: Whole words (letters, digits, ``-``, ``_``; ASCII) of which at least one stands in
-            the input of every call that could match. Calls without any of them are never looked at.
+            the input of every call that could match; of an entry with blanks, such as
+            ``bug status``, every word does. Other calls are never looked at.
         tools: Names of the client's tools to look at; a trailing ``*`` stands for any ending.
-        match: From a call to the tickets it would close. It must not run anything.
+        match: From a call to the tickets it would close or open again, in the order in which that
+            would happen. It must not run anything.
         confirm: Tells afterwards whether a close really happened; called with a time limit. The
             result is ``None`` when the state is asked for again later.
         once_per_prompt: At most one gate cycle is opened for this system in a user prompt.

@@ -116,13 +116,14 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
         unknown after a success.
     """
     from grove_tickets.beads import output, state
+    from grove_tickets.confirming import confirmation
 
-    answer = None
-    if result is not None:
-        answer = output.says_closed(result, close.ticket_id)
-    if answer is None and close.ticket_id is not None:
-        answer = state.is_closed(close.ticket_id, close.directory, context)
-    if answer is None:
-        failed = result is not None and not result.succeeded
-        return Confirmation.NO if failed else Confirmation.UNKNOWN
-    return Confirmation.YES if answer else Confirmation.NO
+    def printed() -> bool | None:
+        return None if result is None else output.says_closed(result, close.ticket_id)
+
+    def stored() -> bool | None:
+        if close.ticket_id is None:
+            return None
+        return state.is_closed(close.ticket_id, close.directory, context)
+
+    return confirmation(result, printed, stored)

@@ -4,23 +4,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from attrs import frozen
+from grove_tickets.places import find_repository, first_line
 
 _MARKER: Final = ".beads"
-_MAX_POINTER_BYTES: Final = 4096
-
-
-@frozen
-class _Repository:
-    """The git work tree that holds a directory.
-
-    Attributes:
-        top: The top of the work tree.
-        common: The git directory that a linked work tree shares with the main one, if it is one.
-    """
-
-    top: Path
-    common: Path | None
 
 
 def find_store(cwd: Path, environment: Mapping[str, str]) -> Path | None:
@@ -48,7 +34,7 @@ def find_store(cwd: Path, environment: Mapping[str, str]) -> Path | None:
 
 
 def _candidates(cwd: Path) -> Iterator[Path]:
-    repository = _find_repository(cwd)
+    repository = find_repository(cwd)
     top = None if repository is None else repository.top
     for directory in (cwd, *cwd.parents):
         if directory == top:
@@ -78,46 +64,13 @@ def _shared_stores(top: Path, common: Path) -> Iterator[Path]:
             yield _follow_redirect(directory / _MARKER)
 
 
-def _find_repository(cwd: Path) -> _Repository | None:
-    for directory in (cwd, *cwd.parents):
-        git = directory / ".git"
-        if git.is_dir():
-            return _Repository(directory, None)
-        if git.is_file():
-            return _Repository(directory, _common_directory(directory, git))
-    return None
-
-
-def _common_directory(top: Path, git: Path) -> Path | None:
-    """Follow the ``.git`` file of a linked work tree; a submodule's leads to no shared one."""
-    pointer = _first_line(git).removeprefix("gitdir:").strip()
-    if not pointer:
-        return None
-    private = top / pointer
-    shared = _first_line(private / "commondir")
-    return (private / shared).resolve() if shared else None
-
-
 def _follow_redirect(store: Path) -> Path:
     """Follow one ``redirect`` file, relative to the store's parent; a dangling one is ignored."""
-    target = _first_line(store / "redirect")
+    target = first_line(store / "redirect")
     if not target:
         return store
     redirected = (store.parent / target).resolve()
     return redirected if redirected.is_dir() else store
-
-
-def _first_line(path: Path) -> str:
-    """Read the first line of a small file that is neither empty nor a comment."""
-    try:
-        with path.open("rb") as stream:
-            text = stream.read(_MAX_POINTER_BYTES).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return ""
-    if "\0" in text:
-        return ""
-    lines = (line.strip() for line in text.splitlines())
-    return next((line for line in lines if line and not line.startswith("#")), "")
 
 
 def _is_store(store: Path) -> bool:

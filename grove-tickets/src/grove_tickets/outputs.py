@@ -1,0 +1,77 @@
+"""What tools print: the text and the JSON within the result of a tool call."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from grove_core import ToolResult
+
+_MAX_DEPTH: Final = 20
+_MAX_VALUES: Final = 100
+_COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
+_JSON_START: Final = re.compile(r"(?m)^\s*(?=[\[{])")
+
+
+def output_text(result: ToolResult) -> str:
+    """Give all text that a call printed, on either stream, without colours.
+
+    Args:
+        result: What became of the call.
+
+    Returns:
+        The text, one part a line; empty when it printed none.
+    """
+    values = (result.response, result.error)
+    return _COLOUR.sub("", "\n".join(part for value in values for part in _texts(value)))
+
+
+def says_error(result: ToolResult) -> bool:
+    """Tell whether the tool of an MCP server says that its call failed."""
+    return isinstance(result.response, dict) and result.response.get("isError") is True
+
+
+def json_objects(result: ToolResult) -> Iterator[dict[str, Any]]:
+    """Give every JSON object in a call's result, however deep it is wrapped.
+
+    Args:
+        result: What became of the call.
+
+    Yields:
+        The objects of the response itself, then those of the JSON that begins on a line of its
+        own in what it printed.
+    """
+    yield from _objects(result.response)
+    for value in _embedded(output_text(result)):
+        yield from _objects(value)
+
+
+def _texts(value: Any, depth: int = 0) -> Iterator[str]:  # noqa: ANN401 - any JSON
+    if isinstance(value, str):
+        yield value
+    elif depth < _MAX_DEPTH and isinstance(value, list | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item, depth + 1)
+
+
+def _embedded(text: str) -> Iterator[Any]:
+    decoder = json.JSONDecoder()
+    position = 0
+    for _ in range(_MAX_VALUES):
+        match = _JSON_START.search(text, position)
+        if match is None:
+            break
+        try:
+            value, position = decoder.raw_decode(text, match.end())
+        except (ValueError, RecursionError):
+            position = match.end() + 1
+        else:
+            yield value
+
+
+def _objects(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - any JSON
+    if depth < _MAX_DEPTH and isinstance(value, list | dict):
+        if isinstance(value, dict):
+            yield value
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _objects(item, depth + 1)

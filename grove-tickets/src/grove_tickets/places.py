@@ -1,0 +1,131 @@
+"""Where things lie: markers in directories upwards, and git repositories; nothing is run."""
+
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+_MAX_POINTER_BYTES: Final = 4096
+_BRANCH_PREFIX: Final = "ref: refs/heads/"
+
+
+@frozen
+class Repository:
+    """The git repository that holds a directory.
+
+    Attributes:
+        top: The top of its work tree.
+        git: Its git directory; that of a linked work tree is its own.
+        common: The git directory that a linked work tree shares with the main one; ``None`` when
+            it is no linked work tree.
+    """
+
+    top: Path
+    git: Path
+    common: Path | None
+
+    @property
+    def shared(self) -> Path:
+        """The git directory that holds the references."""
+        return self.common or self.git
+
+
+def find_upwards(start: Path, *names: str) -> Path | None:
+    """Find the nearest of several files or directories, here or in a directory above.
+
+    Args:
+        start: The directory to start from, absolute.
+        names: Paths relative to each directory, the most wanted one first.
+
+    Returns:
+        The path, or ``None``.
+    """
+    for directory in (start, *start.parents):
+        for name in names:
+            path = directory / name
+            if exists(path):
+                return path
+    return None
+
+
+def find_repository(cwd: Path) -> Repository | None:
+    """Find the git repository that holds a directory.
+
+    Args:
+        cwd: The directory, absolute.
+
+    Returns:
+        The repository, or ``None``.
+    """
+    for directory in (cwd, *cwd.parents):
+        git = directory / ".git"
+        if git.is_dir():
+            return Repository(directory, git, None)
+        if git.is_file():
+            return _linked(directory, git)
+    return None
+
+
+def branch_name(repository: Repository) -> str | None:
+    """Tell which branch is checked out.
+
+    Args:
+        repository: The repository.
+
+    Returns:
+        Its name, or ``None`` when none is.
+    """
+    head = first_line(repository.git / "HEAD")
+    return head.removeprefix(_BRANCH_PREFIX) if head.startswith(_BRANCH_PREFIX) else None
+
+
+def default_branch(repository: Repository) -> str | None:
+    """Tell which branch is the remote's default one, as the clone remembers it.
+
+    Args:
+        repository: The repository.
+
+    Returns:
+        Its name, or ``None`` when the clone does not know.
+    """
+    prefix = "ref: refs/remotes/origin/"
+    head = first_line(repository.shared / "refs/remotes/origin/HEAD")
+    return head.removeprefix(prefix) if head.startswith(prefix) else None
+
+
+def first_line(path: Path) -> str:
+    """Read the first line of a small file that is neither empty nor a comment.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The line without blanks at its ends; empty when there is none.
+    """
+    try:
+        with path.open("rb") as stream:
+            text = stream.read(_MAX_POINTER_BYTES).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""
+    if "\0" in text:
+        return ""
+    lines = (line.strip() for line in text.splitlines())
+    return next((line for line in lines if line and not line.startswith("#")), "")
+
+
+def exists(path: Path) -> bool:
+    """Tell whether a path is there; what cannot be looked at is not."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _linked(top: Path, pointer: Path) -> Repository:
+    """Follow the ``.git`` file of a linked work tree; a submodule's leads to no shared one."""
+    named = first_line(pointer).removeprefix("gitdir:").strip()
+    if not named:
+        return Repository(top, pointer, None)
+    git = top / named
+    shared = first_line(git / "commondir")
+    return Repository(top, git, (git / shared).resolve() if shared else None)
