@@ -26,6 +26,7 @@ from grove_core.model.gate import (
     TicketClosed,
     TicketCloseFailed,
     TicketDetected,
+    TicketReopened,
     Verdict,
 )
 from grove_core.model.reflection import ReflectionResult, SkipDecider, SkipDecision
@@ -291,6 +292,11 @@ class GateMachine(RuleBasedStateMachine):
     @rule(name=NAMES, fate=FATES)
     def close_fails(self, name, fate):
         event = TicketCloseFailed(ticket=ticket(name))
+        self.send_silent(event, fate, lambda: self.model.fail(name))
+
+    @rule(name=NAMES, fate=FATES)
+    def reopen(self, name, fate):
+        event = TicketReopened(ticket=ticket(name))
         self.send_silent(event, fate, lambda: self.model.fail(name))
 
     @rule(fate=FATES)

@@ -24,6 +24,7 @@ from grove_core.model.gate import (
     TicketClosed,
     TicketCloseFailed,
     TicketDetected,
+    TicketReopened,
     Verdict,
 )
 from grove_core.model.reflection import ReflectionResult, SkipDecider, SkipDecision
@@ -114,6 +115,8 @@ EVENTS = {
     "closed another": TicketClosed(ticket=TWO),
     "close failed": FAIL,
     "close of another failed": TicketCloseFailed(ticket=TWO),
+    "reopened": TicketReopened(ticket=ONE),
+    "reopened another": TicketReopened(ticket=TWO),
     "stop": STOP,
     "stop again": evolve(STOP, stop_hook_active=True),
     "stop without change": changed(0),
@@ -144,6 +147,7 @@ ASKED_BY_SESSION_MODE = {
     "stop with unknown change": (BLOCKED, BLOCK),
 }
 CLOSES = {"closed": (PENDING, NONE), "closed another": (PENDING, NONE)}
+TAKEN_BACK = {"close failed": (ACTIVE, NONE), "reopened": (ACTIVE, NONE)}
 PAYMENTS = {"reflected": (REFLECTED, NONE), "skipped": (SKIPPED, NONE)}
 
 # Only what moves or stops: every other pair leaves the status and approves a stop.
@@ -160,8 +164,8 @@ TABLE = {
         "ended with small change": (IDLE, NONE),
         "ended with large change": (IDLE, NONE),
     },
-    PENDING: {**OWED_STOPS, **PAYMENTS, "close failed": (ACTIVE, NONE)},
-    BLOCKED: {**OWED_STOPS, **PAYMENTS, "close failed": (ACTIVE, NONE)},
+    PENDING: {**OWED_STOPS, **PAYMENTS, **TAKEN_BACK},
+    BLOCKED: {**OWED_STOPS, **PAYMENTS, **TAKEN_BACK},
     REFLECTED: {**CLOSES, **ASKED_BY_SESSION_MODE},
     SKIPPED: {**CLOSES, **ASKED_BY_SESSION_MODE},
 }
@@ -334,6 +338,14 @@ def test_a_failed_close_leaves_the_credit_that_had_not_counted_for_it():
     gate = play(gate, DETECT, CLOSE, FAIL, now=at(1))
     assert gate.status is ACTIVE
     assert play(gate, TicketClosed(ticket=TWO), now=at(2)).status is REFLECTED
+
+
+@pytest.mark.parametrize("path", [(), (DETECT,), (DETECT, TicketClosed(ticket=TWO), STOP)])
+def test_a_ticket_opened_again_is_as_if_it_had_never_been_closed(path):
+    closed = play(play(Gate(), *path), CLOSE)
+    reopened = play(closed, TicketReopened(ticket=ONE))
+    assert reopened == play(closed, FAIL)
+    assert play(reopened, CLOSE).status.owes_reflection
 
 
 def test_a_failed_close_of_an_unknown_ticket_changes_nothing():
@@ -912,6 +924,7 @@ FIRST_TRACE = {
     "detected": EventType.TICKET_DETECTED,
     "closed": EventType.TICKET_CLOSED,
     "close": EventType.TICKET_CLOSE_FAILED,
+    "reopened": EventType.TICKET_REOPENED,
     "stop": EventType.STOP_HOOK_CALLED,
     "reflected": EventType.REFLECTION_COMPLETE,
     "skipped": EventType.SKIP,

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from grove_core import ticketing
 from grove_core.model.memory import Detection
 from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
 from grove_core.plugins.descriptors import CloseMatcher, Participation, ProjectContext, TicketProbe
 from grove_core.ticketing import TicketSystems
+from grove_core.ticketing import systems as ticketing
+from grove_core.ticketing.participation import ParticipationRules
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
 BASH = ToolCall(name="Bash", input={"command": "close x"}, use_id="u", cwd="/p")
@@ -37,14 +38,22 @@ def explode(*_):
 
 @pytest.fixture
 def systems_of(plugins_of):
-    def make(*descriptors, initialised=True, overrides=None, settings=None, **context):
+    def make(
+        *descriptors,
+        initialised=True,
+        overrides=None,
+        listed=(),
+        settings=None,
+        patterns=(),
+        **context,
+    ):
         given = {"root": Path("/p"), "cwd": Path("/p"), **context}
         systems = TicketSystems(
             plugins_of(*descriptors, ticket_overrides=overrides or {}),
             ProjectContext(**given),
-            initialised=initialised,
-            overrides=overrides or {},
+            ParticipationRules(initialised=initialised, overrides=overrides or {}, listed=listed),
             settings=settings or {},
+            patterns=patterns,
         )
         systems.problems = systems._plugins.problems
         return systems

@@ -40,7 +40,8 @@ class Prefilter:
 
         Args:
             session_id: The session.
-            words: The words without which no call can close a ticket.
+            words: The words without which no call can close a ticket; of several with a blank
+                between, all must be there.
             close_waits: Whether a close waits for confirmation.
         """
         # The empty line at the end tells a whole file from one that was cut off.

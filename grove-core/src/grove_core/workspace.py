@@ -213,15 +213,21 @@ class Workspace:
 
     def _ticket_systems(self, context: ProjectContext) -> "TicketSystems":
         from grove_core.ticketing import TicketSystems
+        from grove_core.ticketing.participation import ParticipationRules
 
         probes = self.plugins.ticket_probes()
         classes = {one.value.name: one.value.settings for one in probes}
+        ticketing = self.config.ticketing
         return TicketSystems(
             self.plugins,
             context,
-            initialised=self.project.initialised,
-            overrides=self.config.ticketing.overrides,
+            ParticipationRules(
+                initialised=self.project.initialised,
+                overrides=ticketing.overrides,
+                listed=ticketing.discovery,
+            ),
             settings=self._settings("tickets", classes),
+            patterns=ticketing.patterns,
         )
 
     def log_events(self, events: "Iterable[StatsEvent]", *, personal: bool = False) -> None:

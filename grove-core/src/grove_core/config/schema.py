@@ -1,6 +1,6 @@
 """Every configuration key: its type, default, bounds and meaning, in one place."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import cache
 from typing import Any, Final
@@ -58,12 +58,15 @@ class Setting(Value):
         minimum: The least value, if there is one.
         maximum: The greatest value, if there is one.
         effective: Whether anything acts on it yet; the docs tests watch.
+        check: Raises ``ValueError`` for a value of the right type that makes no sense; the message
+            goes on where the key's name ends.
     """
 
     help: str
     minimum: float | None = None
     maximum: float | None = None
     effective: bool = True
+    check: Callable[[Any], object] | None = None
 
 
 def setting(
@@ -73,6 +76,7 @@ def setting(
     minimum: float | None = None,
     maximum: float | None = None,
     effective: bool = True,
+    check: Callable[[Any], object] | None = None,
 ) -> Any:  # noqa: ANN401 - an attrs field, which is any type to the type checker
     """Declare a key.
 
@@ -82,11 +86,14 @@ def setting(
         minimum: The least value, if there is one.
         maximum: The greatest value, if there is one.
         effective: Whether anything acts on it yet.
+        check: Raises ``ValueError`` for a value that makes no sense.
 
     Returns:
         The attrs field.
     """
-    about = Setting(help=help_text, minimum=minimum, maximum=maximum, effective=effective)
+    about = Setting(
+        help=help_text, minimum=minimum, maximum=maximum, effective=effective, check=check
+    )
     return field(default=default, metadata={_METADATA_KEY: about})
 
 
@@ -94,6 +101,14 @@ def setting_of(attribute: Any) -> Setting | None:  # noqa: ANN401 - an attrs att
     """Tell what ``setting`` recorded about an attribute, if it was declared with it."""
     about: Setting | None = attribute.metadata.get(_METADATA_KEY)
     return about
+
+
+def _check_patterns(tables: Any) -> None:  # noqa: ANN401 - whatever a file says
+    # Hardly any configuration has some, and every hook reads the configuration.
+    if tables:
+        from grove_core.ticket_patterns import read_patterns
+
+        read_patterns(tables)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -108,7 +123,7 @@ class TicketingSettings(Value):
         Factory(dict), "By name: false blocks a system, true turns on what is off by default."
     )
     patterns: tuple[Mapping[str, Any], ...] = setting(
-        (), "Commands of your own that close a ticket, one table each.", effective=False
+        (), "Commands of your own that close a ticket, one table each.", check=_check_patterns
     )
 
 

@@ -38,6 +38,11 @@ def check_value(value: object, annotation: Any, about: Setting | None = None) ->
     checked = _check_type(value, annotation)
     if about and isinstance(checked, int | float):
         _check_range(checked, about)
+    if about and about.check is not None:
+        try:
+            about.check(checked)
+        except ValueError as error:
+            raise ValueProblem(printable(str(error))) from error
     return checked
 
 

@@ -1,12 +1,12 @@
 """Confirming announced closes: what the gate is told, and what is dropped."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from attrs import evolve, frozen
 
 from grove_core.flow.gatekeeper import Change
-from grove_core.model.gate import GateEvent, TicketClosed
+from grove_core.model.gate import Gate, GateEvent, TicketClosed, TicketReopened
 from grove_core.model.session import EventType, Session, TraceEvent
 from grove_core.model.ticket import CloseIntent, Confirmation, Ticket, TicketClose, ToolResult
 from grove_core.model.value import Value
@@ -49,14 +49,18 @@ def judge(
         unknown_counts: Whether a close counts that nobody can confirm.
 
     Returns:
-        One judgement for each close.
+        One judgement for each close; reopenings have none.
     """
     judged: list[JudgedClose] = []
     for intent in intents:
         for close in intent.closes:
-            answer = tickets.confirm(close, result)
+            if close.reopens:
+                continue
+            # What the call printed about a close says nothing once it has opened the ticket again.
+            stays = _stays_closed(close, intent)
+            answer = tickets.confirm(close, result if stays else None)
             counts = answer is Confirmation.YES or (
-                answer is Confirmation.UNKNOWN and unknown_counts
+                answer is Confirmation.UNKNOWN and unknown_counts and stays
             )
             judged.append(
                 JudgedClose(
@@ -70,10 +74,73 @@ def judge(
     return judged
 
 
+def _stays_closed(close: TicketClose, intent: CloseIntent) -> bool:
+    """Tell whether a call leaves a ticket closed that it closes, as far as its text tells."""
+    same = [
+        one
+        for one in intent.closes
+        if one.system == close.system and (one.ticket_id == close.ticket_id or one.reopens)
+    ]
+    return not same[-1].reopens
+
+
+def worth_noting(closes: Sequence[TicketClose], gate: Gate) -> Sequence[TicketClose]:
+    """Leave out reopenings that change nothing: most are the start of work on a ticket.
+
+    Args:
+        closes: What a call would close and open again.
+        gate: The session's gate.
+
+    Returns:
+        The closes, and reopenings of a system that is owed for or that the call closes a ticket of.
+    """
+    systems = {close.system for close in closes if not close.reopens}
+    systems |= {ticket.source for ticket in _owed_for(gate)}
+    return [close for close in closes if not close.reopens or close.system in systems]
+
+
+def reopened(
+    tickets: TicketSystems, gate: Gate, intents: Iterable[CloseIntent], *, succeeded: bool
+) -> list[Ticket]:
+    """Find the tickets that are owed for and that calls have opened again.
+
+    Ids may be typed in several ways, so every ticket of a system is asked about.
+
+    Args:
+        tickets: The ticket systems.
+        gate: The session's gate.
+        intents: What was announced.
+        succeeded: Whether the calls are known to have succeeded.
+
+    Returns:
+        Those that their system calls open, and those named by a call that succeeded where the
+        system cannot tell.
+    """
+    found = []
+    openings = [one for intent in intents for one in intent.closes if one.reopens]
+    for ticket in _owed_for(gate):
+        own = [one for one in openings if one.system == ticket.source]
+        if not own:
+            continue
+        close = evolve(own[-1], ticket_id=ticket.ticket_id, reopens=False)
+        answer = tickets.confirm(close, None)
+        named = succeeded and any(one.ticket_id == ticket.ticket_id for one in own)
+        if answer is Confirmation.NO or (answer is Confirmation.UNKNOWN and named):
+            found.append(ticket)
+    return found
+
+
+def _owed_for(gate: Gate) -> Sequence[Ticket]:
+    owes = gate.status.owes_reflection and gate.cycle is not None
+    return gate.cycle.tickets if owes and gate.cycle is not None else ()
+
+
 def resolve(
     session: Session,
     judged: Sequence[JudgedClose],
+    open_again: Sequence[Ticket] = (),
     *,
+    settled: Collection[str],
     once_per_prompt: frozenset[str],
     prompt_id: str | None,
     now: datetime,
@@ -83,6 +150,8 @@ def resolve(
     Args:
         session: The session under its lock.
         judged: The judgements.
+        open_again: Tickets that were opened again.
+        settled: Keys of the intents that this is about.
         once_per_prompt: Systems that open at most one cycle in a prompt.
         prompt_id: The current prompt, if known.
         now: The time, UTC.
@@ -91,25 +160,13 @@ def resolve(
         What to do to the session. An intent that another process resolved first is passed over.
     """
     open_keys = {intent.key for intent in session.intents}
-    settled = {one.intent_key for one in judged}
+    fresh = [one for one in judged if one.intent_key in open_keys]
+    trace = [_discarded(one.close, one.intent_key, one.why, now) for one in fresh if not one.counts]
+    proven = {_key(one.close) for one in fresh if one.counts and one.proven}
     closed_in_prompt = dict(session.closed_in_prompt)
     events: list[GateEvent] = []
-    trace: list[TraceEvent] = []
-    counted: dict[tuple[str, str | None], TicketClose] = {}
-    proven: set[tuple[str, str | None]] = set()
     unproven = list(session.unproven)
-    for one in judged:
-        if one.intent_key not in open_keys:
-            continue
-        if not one.counts:
-            trace.append(_discarded(one.close, one.intent_key, one.why, now))
-            continue
-        key = (one.close.system, one.close.ticket_id)
-        if one.proven:
-            proven.add(key)
-        if key not in counted or not counted[key].title:
-            counted[key] = one.close
-    for (system, ticket_id), close in counted.items():
+    for (system, ticket_id), close in _counted(fresh).items():
         if system in once_per_prompt and prompt_id is not None:
             if closed_in_prompt.get(system) == prompt_id:
                 why = "this prompt has been asked already"
@@ -120,6 +177,8 @@ def resolve(
         events.append(TicketClosed(ticket=ticket))
         if (system, ticket_id) not in proven:
             unproven.append(close)
+    if not open_keys.isdisjoint(settled):
+        events += [TicketReopened(ticket=ticket) for ticket in open_again]
     kept = tuple(intent for intent in session.intents if intent.key not in settled)
     changed = evolve(
         session,
@@ -128,6 +187,20 @@ def resolve(
         closed_in_prompt=closed_in_prompt,
     )
     return Change(session=changed, events=events, trace=trace)
+
+
+def _counted(judged: Sequence[JudgedClose]) -> dict[tuple[str, str | None], TicketClose]:
+    """Give each ticket whose close counts once, told with its title if any call tells it."""
+    counted: dict[tuple[str, str | None], TicketClose] = {}
+    for one in judged:
+        key = _key(one.close)
+        if one.counts and (key not in counted or not counted[key].title):
+            counted[key] = one.close
+    return counted
+
+
+def _key(close: TicketClose) -> tuple[str, str | None]:
+    return close.system, close.ticket_id
 
 
 def _discarded(close: TicketClose, call: str | None, why: str, now: datetime) -> TraceEvent:

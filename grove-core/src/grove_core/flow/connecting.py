@@ -174,11 +174,11 @@ def shell_words(workspace: Workspace) -> tuple[str, ...]:
     Returns:
         The words of the ticket systems that take part.
     """
-    used = {one.probe.name for one in workspace.tickets().all if _may_take_part(one)}
-    matchers = [one.value for one in workspace.plugins.close_matchers()]
+    tickets = workspace.tickets()
+    used = {one.probe.name for one in tickets.all if _may_take_part(one)}
     return tuple(
         word
-        for matcher in matchers
+        for matcher in (one.value for one in tickets.matchers)
         if matcher.system in used and any(_is_shell(tool) for tool in matcher.tools)
         for word in matcher.literals
     )

@@ -18,6 +18,7 @@ from grove_core.model.gate import (
     TicketClosed,
     TicketCloseFailed,
     TicketDetected,
+    TicketReopened,
 )
 from grove_core.model.session import EventType
 from grove_core.model.ticket import Ticket
@@ -89,15 +90,27 @@ def ticket_close_failed(
 ) -> Outcome:
     """A close that counted did not happen: as before the close."""
     del policy
-    notes = [(EventType.TICKET_CLOSE_FAILED, describe(event.ticket))]
+    return _take_back(gate, event.ticket, EventType.TICKET_CLOSE_FAILED, now)
+
+
+def ticket_reopened(
+    gate: Gate, event: TicketReopened, now: datetime, policy: GatePolicy
+) -> Outcome:
+    """A ticket is open again: as before its close, if that is still owed for."""
+    del policy
+    return _take_back(gate, event.ticket, EventType.TICKET_REOPENED, now)
+
+
+def _take_back(gate: Gate, ticket: Ticket, note: EventType, now: datetime) -> Outcome:
+    notes = [(note, describe(ticket))]
     cycle = gate.cycle
     if not gate.status.owes_reflection or cycle is None:
         return Outcome(gate, notes=notes)
-    left = tuple(ticket for ticket in cycle.tickets if not is_same_ticket(ticket, event.ticket))
+    left = tuple(other for other in cycle.tickets if not is_same_ticket(other, ticket))
     if left == cycle.tickets:
         return Outcome(gate, notes=notes)
     in_progress = gate.ticket
-    if cycle.before_ticket is not None and is_same_ticket(cycle.before_ticket, event.ticket):
+    if cycle.before_ticket is not None and is_same_ticket(cycle.before_ticket, ticket):
         in_progress = cycle.before_ticket
     if left or cycle.before.owes_reflection:
         still_owed = evolve(gate, ticket=in_progress, cycle=evolve(cycle, tickets=left))

@@ -6,7 +6,12 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from grove_core.gate.closing import ticket_close_failed, ticket_closed, ticket_detected
+from grove_core.gate.closing import (
+    ticket_close_failed,
+    ticket_closed,
+    ticket_detected,
+    ticket_reopened,
+)
 from grove_core.gate.outcome import Outcome
 from grove_core.gate.settling import reflection_accepted, session_ended, skip_accepted
 from grove_core.gate.stopping import stop
@@ -26,6 +31,7 @@ from grove_core.model.gate import (
     TicketClosed,
     TicketCloseFailed,
     TicketDetected,
+    TicketReopened,
 )
 from grove_core.model.session import EventType, TraceEvent
 
@@ -71,6 +77,7 @@ _HANDLERS: Final[dict[type, Callable[[Gate, Any, datetime, GatePolicy], Outcome]
     TicketDetected: ticket_detected,
     TicketClosed: ticket_closed,
     TicketCloseFailed: ticket_close_failed,
+    TicketReopened: ticket_reopened,
     StopRequested: stop,
     ReflectionAccepted: reflection_accepted,
     SkipAccepted: skip_accepted,

@@ -128,7 +128,8 @@ def _switches(
 
 
 def _matchers(workspace: Workspace) -> tuple[MatchedTools, ...]:
-    used = {one.probe.name for one in workspace.tickets().all if one.takes_part}
+    tickets = workspace.tickets()
+    used = {one.probe.name for one in tickets.all if one.takes_part}
     return tuple(
         MatchedTools(
             system=one.value.system,
@@ -136,7 +137,7 @@ def _matchers(workspace: Workspace) -> tuple[MatchedTools, ...]:
             words=tuple(one.value.literals),
             takes_part=one.value.system in used,
         )
-        for one in workspace.plugins.close_matchers()
+        for one in tickets.matchers
     )
 
 

@@ -4,8 +4,8 @@ Hooks run on every tool call. Before anything is imported, not even ``json``, th
 standard input are searched for the words without which no ticket can be closed. The words and
 whether a close waits for confirmation stand in a small file per session
 (``GROVE_HOME/cache/fast/<session id>``): the first line is ``1`` when a close waits, else ``0``,
-every further line is a word, and an empty line ends it. Without such a file, and with one that was
-cut off, the full way is taken, which writes it anew.
+every further line is a word, or several of which all must be there, and an empty line ends it.
+Without such a file, and with one that was cut off, the full way is taken, which writes it anew.
 
 A stop and the end of a session have a way of their own, ``settled``, when nothing is owed.
 """
@@ -132,7 +132,13 @@ def _may_close(data: bytes) -> bool:
     if lines is None:
         return True
     start = max(0, data.find(b'"tool_input"'))
-    return any(word and _contains_word(data, word, start) for word in lines[1:])
+    for line in lines[1:-2]:
+        for word in line.split(b" "):
+            if not _contains_word(data, word, start):
+                break
+        else:
+            return True
+    return False
 
 
 def _close_waits(data: bytes) -> bool:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from attrs import evolve
 
-from grove_core.flow.closing import judge, resolve
+from grove_core.flow.closing import judge, reopened, resolve
 from grove_core.flow.gatekeeper import Change, move
 from grove_core.flow.lifecycle import new_session
 from grove_core.hosts.contract import SILENCE, Answer, HookInput
@@ -15,7 +15,7 @@ from grove_core.workspace import Workspace
 
 
 def handle(workspace: Workspace, call: HookInput) -> Answer:
-    """Confirm what a call announced.
+    """Confirm what a call announced, closes and reopenings.
 
     A failed call counts only if the ticket system says that the ticket is closed: the command may
     have failed after the close.
@@ -38,12 +38,23 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
     if call.result.background_task_id is not None:
         _wait_for(workspace, call, [intent.key for intent in intents])
         return SILENCE
-    judged = judge(tickets, intents, call.result, unknown_counts=call.result.succeeded)
+    succeeded = call.result.succeeded
+    judged = judge(tickets, intents, call.result, unknown_counts=succeeded)
+    open_again = reopened(tickets, session.gate, intents, succeeded=succeeded)
+    settled = {intent.key for intent in intents}
     once = tickets.once_per_prompt()
 
     def change(stored: Session) -> Change:
         prompt_id = call.prompt_id or stored.prompt_id
-        return resolve(stored, judged, once_per_prompt=once, prompt_id=prompt_id, now=workspace.now)
+        return resolve(
+            stored,
+            judged,
+            open_again,
+            settled=settled,
+            once_per_prompt=once,
+            prompt_id=prompt_id,
+            now=workspace.now,
+        )
 
     move(
         workspace,

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from attrs import evolve
 
+from grove_core.flow.closing import worth_noting
 from grove_core.flow.gatekeeper import Change, move
 from grove_core.flow.lifecycle import new_session
 from grove_core.hosts.contract import SILENCE, Answer, HookInput
@@ -35,8 +36,14 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
         return SILENCE
     tool = call.tool
 
+    if closes and has_file:
+        session = workspace.session(call.session_id)
+        if session is not None and not worth_noting(closes, session.gate):
+            return SILENCE
+
     def change(stored: Session) -> Change:
-        return _note(workspace, stored, tool, closes, call) if closes else Change(session=stored)
+        noted = worth_noting(closes, stored.gate)
+        return _note(workspace, stored, tool, noted, call) if noted else Change(session=stored)
 
     move(
         workspace,
@@ -72,6 +79,7 @@ def _note(
         event(
             EventType.TICKET_CLOSE_DETECTED,
             workspace.now,
+            effect="reopens" if one.reopens else None,
             system=one.system,
             ticket=one.ticket_id or "unknown",
             call=key,

@@ -5,7 +5,7 @@ from pathlib import Path
 from attrs import evolve, frozen
 
 from grove_core.errors import CodecError
-from grove_core.flow.closing import JudgedClose, judge, resolve
+from grove_core.flow.closing import JudgedClose, judge, reopened, resolve
 from grove_core.flow.gatekeeper import Change, Moved, move
 from grove_core.flow.lifecycle import new_session
 from grove_core.flow.messages import block_reason
@@ -24,7 +24,7 @@ from grove_core.model.gate import (
     Verdict,
 )
 from grove_core.model.session import Baseline, Measurement, Session, Surroundings
-from grove_core.model.ticket import Confirmation, Ticket
+from grove_core.model.ticket import CloseIntent, Confirmation, Ticket
 from grove_core.model.value import Value
 from grove_core.ticketing import TicketSystems
 from grove_core.workspace import Workspace
@@ -44,6 +44,8 @@ class _Evidence(Value):
     """What was found out before the gate is asked, outside the session's lock."""
 
     judged: tuple[JudgedClose, ...]
+    open_again: tuple[Ticket, ...]
+    settled: frozenset[str]
     failed: tuple[Ticket, ...]
     baseline: Baseline | None
     change: SessionChange | None
@@ -96,7 +98,11 @@ def _start_over(workspace: Workspace, call: HookInput) -> None:
 
 def _gather(workspace: Workspace, call: HookInput, session: Session) -> _Evidence:
     tickets = workspace.tickets(Path(call.cwd) if call.cwd else None, call.session_id)
-    judged = _judge_intents(tickets, call, session)
+    ended, silent = _waiting(call, session)
+    judged = [
+        *judge(tickets, ended, None, unknown_counts=True),
+        *judge(tickets, silent, None, unknown_counts=False),
+    ]
     surroundings = look_around(workspace, session)
     baseline, change, measurement = session.baseline, None, None
     if not _will_owe(session, judged) and surroundings.session_mode:
@@ -108,6 +114,11 @@ def _gather(workspace: Workspace, call: HookInput, session: Session) -> _Evidenc
             change, measurement = measure(workspace, session)
     return _Evidence(
         judged=tuple(judged),
+        open_again=(
+            *reopened(tickets, session.gate, ended, succeeded=True),
+            *reopened(tickets, session.gate, silent, succeeded=False),
+        ),
+        settled=frozenset(intent.key for intent in (*ended, *silent)),
         failed=tuple(_not_closed(tickets, session)),
         baseline=baseline,
         change=change,
@@ -117,8 +128,8 @@ def _gather(workspace: Workspace, call: HookInput, session: Session) -> _Evidenc
     )
 
 
-def _judge_intents(tickets: TicketSystems, call: HookInput, session: Session) -> list[JudgedClose]:
-    """Judge what still waits: background work that has ended, and calls that never reported."""
+def _waiting(call: HookInput, session: Session) -> tuple[list[CloseIntent], list[CloseIntent]]:
+    """Find what still waits: background work that has ended, and calls that never reported."""
     running = {task.id for task in call.background}
     subagents = any(task.kind == SUBAGENT for task in call.background)
     ended = [
@@ -133,10 +144,7 @@ def _judge_intents(tickets: TicketSystems, call: HookInput, session: Session) ->
         # A subagent that is still at work may be between a call and its result.
         and not (subagents and intent.agent_id is not None)
     ]
-    return [
-        *judge(tickets, ended, None, unknown_counts=True),
-        *judge(tickets, silent, None, unknown_counts=False),
-    ]
+    return ended, silent
 
 
 def _will_owe(session: Session, judged: list[JudgedClose]) -> bool:
@@ -183,6 +191,8 @@ def _move(workspace: Workspace, call: HookInput, evidence: _Evidence) -> Moved:
         resolved = resolve(
             stored,
             evidence.judged,
+            evidence.open_again,
+            settled=evidence.settled,
             once_per_prompt=evidence.once_per_prompt,
             prompt_id=call.prompt_id or stored.prompt_id,
             now=workspace.now,

@@ -196,6 +196,13 @@ class TicketCloseFailed(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
+class TicketReopened(Value):
+    """A ticket whose close had counted was opened again."""
+
+    ticket: Ticket
+
+
+@frozen(kw_only=True, eq=False, repr=False)
 class SessionChange(Value):
     """What session mode measured since its baseline.
 
@@ -261,6 +268,7 @@ GateEvent = (
     TicketDetected
     | TicketClosed
     | TicketCloseFailed
+    | TicketReopened
     | StopRequested
     | ReflectionAccepted
     | SkipAccepted

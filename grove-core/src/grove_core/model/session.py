@@ -27,6 +27,7 @@ class EventType(Enum):
     TICKET_CLOSED = "ticket_closed"
     TICKET_CLOSE_FAILED = "ticket_close_failed"
     TICKET_CLOSE_DISCARDED = "ticket_close_discarded"
+    TICKET_REOPENED = "ticket_reopened"
     STOP_HOOK_CALLED = "stop_hook_called"
     GATE_BLOCKED = "gate_blocked"
     GATE_DEFERRED = "gate_deferred"

@@ -8,6 +8,7 @@ from grove_core.model.learning import Rejection
 from grove_core.plugins.descriptors import (
     BackendSpec,
     CloseMatcher,
+    CommandReader,
     CommandSpec,
     HealthCheck,
     Participation,
@@ -80,12 +81,16 @@ _CHECKS: Final[Mapping[type, Mapping[str, Check]]] = {
         "system": _NAME,
         "literals": (
             _are_literals,
-            "a tuple of one or more words of ASCII letters, digits, - and _, or several with a blank between",
+            "a tuple of words of ASCII letters, digits, - and _, or of several with blanks between",
         ),
         "tools": (_are_tools, "a tuple of one or more names"),
         "match": _FUNCTION,
         "confirm": _OPTIONAL_FUNCTION,
         "once_per_prompt": _FLAG,
+    },
+    CommandReader: {
+        "tools": (_are_tools, "a tuple of one or more names"),
+        "read": _FUNCTION,
     },
     BackendSpec: {
         "name": _NAME,

@@ -101,6 +101,21 @@ class CloseMatcher(Value):
     once_per_prompt: bool = False
 
 
+@frozen(kw_only=True, eq=False, repr=False)
+class CommandReader(Value):
+    """How grove sees which commands a call of a shell would run.
+
+    Attributes:
+        tools: Names of the client's tools that run shell text.
+        read: From a call to the simple commands that it would run, each as its words, the program
+            first; ``None`` stands for a word that only the running shell knows. It must not run
+            anything.
+    """
+
+    tools: tuple[str, ...]
+    read: Callable[[ToolCall], Sequence[Sequence[str | None]]]
+
+
 class Area(Enum):
     """Whose learnings a backend is opened for."""
 

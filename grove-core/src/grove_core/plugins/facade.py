@@ -23,6 +23,7 @@ from grove_core.plugins.checks import complaint_about
 from grove_core.plugins.descriptors import (
     BackendSpec,
     CloseMatcher,
+    CommandReader,
     CommandSpec,
     HealthCheck,
     ProjectContext,
@@ -51,7 +52,14 @@ D = TypeVar("D")
 
 _MOST_TERMS: Final = 1000  # more are no help, and a generator may have no end
 _DEFAULT_LIMITS: Final = TimeLimits()
-_DESCRIPTORS: Final = (TicketProbe, CloseMatcher, BackendSpec, CommandSpec, HealthCheck)
+_DESCRIPTORS: Final = (
+    TicketProbe,
+    CloseMatcher,
+    CommandReader,
+    BackendSpec,
+    CommandSpec,
+    HealthCheck,
+)
 
 
 @frozen(kw_only=True)
@@ -102,6 +110,10 @@ class Plugins:
     def close_matchers(self) -> list[Provided[CloseMatcher]]:
         """Give the close matchers, in the order of their ticket systems."""
         return self._offered("grove_close_matchers", CloseMatcher, TICKET_GROUP)
+
+    def command_readers(self) -> list[Provided[CommandReader]]:
+        """Give what reads the commands of a shell, in the order of the plugins' names."""
+        return self._offered("grove_command_readers", CommandReader, GENERAL_GROUP)
 
     def memory_backends(self) -> list[Provided[BackendSpec]]:
         """Give the memory backends: configured ones in their order, the others by name."""
@@ -234,6 +246,7 @@ class Plugins:
         self._manager.plugins(GROUPS)
         self.ticket_probes()
         self.close_matchers()
+        self.command_readers()
         self.memory_backends()
         self.commands()
         self.health_checks()
@@ -259,16 +272,19 @@ class Plugins:
                 name = _name_of(value)
                 key = (*rank(order, name, plugin.source.distribution), not plugin.first_party)
                 offers.append((key, name, Provided(value=value, source=plugin.source)))
-        chosen: dict[str, Provided[D]] = {}
+        chosen: list[Provided[D]] = []
+        first: dict[str, PluginSource] = {}
         for _, name, offer in sorted(offers, key=lambda each: each[0]):
             if self._settings.blocks(group, name):
                 continue
-            if name in chosen:
-                detail = f"{name} is provided by {chosen[name].source} as well, which is used"
-                self._problems.add(offer.source, hook, detail)
+            used = first.setdefault(name, offer.source)
+            # A ticket system may have a matcher for each kind of tools; nothing else comes twice.
+            if used == offer.source and (kind is CloseMatcher or name not in map(_named, chosen)):
+                chosen.append(offer)
             else:
-                chosen[name] = offer
-        return list(chosen.values())
+                detail = f"{name} is provided by {used} as well, which is used"
+                self._problems.add(offer.source, hook, detail)
+        return chosen
 
     def _ask(
         self, hook: str, arguments: Mapping[str, object], take: Callable[[Any], T]
@@ -326,8 +342,18 @@ def _terms(answer: object) -> tuple[object, ...]:
     raise PluginError(f"returned {type(answer).__name__} instead of a list of words")
 
 
+def _named(offer: Provided[Any]) -> str:
+    return _name_of(offer.value)
+
+
 def _name_of(descriptor: Any) -> str:  # noqa: ANN401 - one of the descriptors
-    name = descriptor.system if isinstance(descriptor, CloseMatcher) else descriptor.name
+    match descriptor:
+        case CloseMatcher():
+            name = descriptor.system
+        case CommandReader():
+            name = ", ".join(descriptor.tools)
+        case _:
+            name = descriptor.name
     return str(name)
 
 

@@ -16,6 +16,7 @@ from grove_core.model.ticket import Ticket
 from grove_core.plugins.descriptors import (
     BackendSpec,
     CloseMatcher,
+    CommandReader,
     CommandSpec,
     HealthCheck,
     ProjectContext,
@@ -57,6 +58,20 @@ class RegistrationHooks:
             ...             system="acme", literals=("acme",), tools=("Bash",), match=closes
             ...         )
             ...     ]
+        """
+        raise NotImplementedError
+
+    @hookspec
+    def grove_command_readers(self) -> Sequence[CommandReader]:
+        """Offer to read what a shell would run, for the patterns of the configuration.
+
+        Returns:
+            One reader for each kind of shell.
+
+        Example:
+            >>> @hookimpl
+            ... def grove_command_readers():
+            ...     return [CommandReader(tools=("Bash",), read=commands_of)]
         """
         raise NotImplementedError
 

@@ -37,6 +37,7 @@ _BACKEND_HOOK_GROUPS: Final = (BACKEND_GROUP, GENERAL_GROUP)
 GROUPS_OF_HOOK: Final[Mapping[str, tuple[str, ...]]] = {
     "grove_ticket_probes": _TICKET_HOOK_GROUPS,
     "grove_close_matchers": _TICKET_HOOK_GROUPS,
+    "grove_command_readers": _TICKET_HOOK_GROUPS,
     "grove_memory_backends": _BACKEND_HOOK_GROUPS,
     "grove_commands": GROUPS,
     "grove_health_checks": GROUPS,
