@@ -227,7 +227,8 @@ def test_settings_of_nothing_become_settings():
     ("words", "conditions"),
     [
         ([], ()),
-        (["bd"], ("Bash(*bd*)", "Bash(*sh*)")),
+        (["bd"], ("Bash(*bd*)", "Bash(*bash*)", "Bash(sh *)")),
+        (["git-bug", "bug status"], ("Bash(*bug*)", "Bash(*bash*)", "Bash(sh *)")),
         (["bd", "bd", "tissue"], ("Bash(*bd*)", "Bash(*tissue*)", "Bash(*sh*)")),
         (["bd", "issue_id", "tissue"], ()),
     ],

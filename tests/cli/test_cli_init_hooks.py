@@ -117,8 +117,7 @@ def test_hooks_of_the_shell_are_narrowed_to_the_ticket_systems_in_use(world, loc
     shell, others = hooks_of(local)[event]
     assert shell["matcher"] == "Bash"
     conditions = [hook["if"] for hook in shell["hooks"]]
-    assert 2 <= len(conditions) <= 3
-    assert {"Bash(*bd*)", "Bash(*sh*)"} <= set(conditions)
+    assert conditions == ["Bash(*bd*)", "Bash(*bash*)", "Bash(sh *)"]
     assert others["matcher"] == "TaskUpdate|TodoWrite|mcp__.*"
     assert "if" not in others["hooks"][0]
 

@@ -30,7 +30,7 @@ class Result:
     """What a command has found or done.
 
     Attributes:
-        document: The object that ``--json`` prints.
+        document: The object that ``--json`` prints; ``None`` when nothing is left to print.
         human: Prints the same for people.
         ids: What ``--quiet`` prints, a line each.
         exit_code: 0 when it was done, 1 when not.
@@ -38,12 +38,17 @@ class Result:
         names_problems: Whether it names itself what plugins did wrong.
     """
 
-    document: Mapping[str, Any]
+    document: Mapping[str, Any] | None
     human: "Callable[[Console], None]"
     ids: Sequence[str] = ()
     exit_code: int = 0
     warnings: Sequence[str] = field(factory=tuple)
     names_problems: bool = False
+
+    @classmethod
+    def printed(cls) -> "Result":
+        """Tell that the command has printed its answers itself, as it went."""
+        return cls(document=None, human=lambda _: None)
 
 
 @frozen(kw_only=True)
@@ -162,7 +167,9 @@ def _failure(message: str) -> Result:
 def _print(result: Result, *, as_json: bool, quiet: bool) -> None:
     for warning in result.warnings:
         click.echo(f"grove: {warning}", err=True)
-    if as_json:
+    if result.document is None:
+        pass
+    elif as_json:
         _write_json(result.document)
     elif quiet:
         sys.stdout.write("".join(f"{line}\n" for line in result.ids))

@@ -2,18 +2,24 @@
 
 import json
 import os
+import re
 import shlex
+import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
 from grove_core.cli.invocation import Invocation, Result, grove_command
+from grove_core.errors import GroveError
 from grove_core.model.ticket import Ticket, TicketClose, ToolCall
-from grove_core.ticketing import TicketSystem
+from grove_core.ticketing import TicketSystem, TicketSystems
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+_ESCAPES: Final = re.compile(r"\\[\\n]")
+_ESCAPED: Final = {"\\n": "\n", "\\\\": "\\"}
 
 
 @click.group("tickets", invoke_without_command=True)
@@ -63,20 +69,24 @@ def _human(systems: Sequence[TicketSystem], current: Ticket | None, console: "Co
 def match(
     invocation: Invocation, *, words: tuple[str, ...], tool: str | None, tool_input: str | None
 ) -> Result:
-    """Say which tickets a command would close; nothing is run.
+    r"""Say which tickets a command would close; nothing is run.
 
     Give the command as one quoted word, or as words after `--`. All installed systems are asked,
     whether or not they are used here.
+
+    With `-`, each line of standard input is a command, in which `\n` stands for a line break and
+    `\\` for a backslash, or `TOOL NAME JSON` for a call of another tool; one JSON object is
+    printed for each.
     """
-    call = _call(words, tool, tool_input)
-    closes = invocation.workspace.tickets().closes_of(call)
-    systems = dict.fromkeys(one.system for one in closes)
-    found = [_document(system, closes) for system in systems]
+    tickets = invocation.workspace.tickets()
+    if words == ("-",) and tool is None and tool_input is None:
+        return _match_lines(tickets)
+    found = _found(tickets, _call(words, tool, tool_input))
 
     def human(console: "Console") -> None:
         for one in found:
             ids = ", ".join(one["ids"]) or "ids known only when it runs"
-            console.print(f"{one['system']}: {ids}")
+            console.print(f"{one['system']}: {ids}{'' if one['certain'] else ' (perhaps)'}")
         if not found:
             console.print("It closes no ticket.")
 
@@ -85,22 +95,59 @@ def match(
     )
 
 
+def _match_lines(tickets: TicketSystems) -> Result:
+    """Answer line by line, so that another program can ask as it goes."""
+    for number, line in enumerate(sys.stdin.buffer, start=1):
+        text = line.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
+        document = {"closes": _found(tickets, _line_call(text, number))}
+        sys.stdout.write(json.dumps(document) + "\n")
+        sys.stdout.flush()
+    return Result.printed()
+
+
+def _line_call(text: str, number: int) -> ToolCall:
+    word, _, rest = text.partition(" ")
+    if word != "TOOL":
+        return _shell_call(_ESCAPES.sub(lambda found: _ESCAPED[found[0]], text))
+    name, _, tool_input = rest.partition(" ")
+    try:
+        return _tool_call(name, tool_input)
+    except ValueError as error:
+        raise GroveError(f"line {number} of standard input: {error}") from error
+
+
 def _call(words: tuple[str, ...], tool: str | None, tool_input: str | None) -> ToolCall:
     if words and tool is None and tool_input is None:
-        text = words[0] if len(words) == 1 else shlex.join(words)
-        return ToolCall(name="Bash", input={"command": text}, cwd=os.getcwd())  # noqa: PTH109 - a string is wanted
+        return _shell_call(words[0] if len(words) == 1 else shlex.join(words))
     if words or tool is None or tool_input is None:
-        raise click.UsageError("give a command, or --tool with --input")
+        raise click.UsageError("give a command, - for standard input, or --tool with --input")
+    try:
+        return _tool_call(tool, tool_input)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--input") from error
+
+
+def _shell_call(text: str) -> ToolCall:
+    return ToolCall(name="Bash", input={"command": text}, cwd=os.getcwd())  # noqa: PTH109 - a string is wanted
+
+
+def _tool_call(name: str, tool_input: str) -> ToolCall:
     try:
         parsed = json.loads(tool_input)
     except ValueError as error:
-        raise click.BadParameter(f"not JSON: {error}", param_hint="--input") from error
+        raise ValueError(f"not JSON: {error}") from error
     if not isinstance(parsed, dict):
-        raise click.BadParameter("a JSON object is wanted", param_hint="--input")
-    return ToolCall(name=tool, input=parsed, cwd=os.getcwd())  # noqa: PTH109 - as above
+        raise ValueError("a JSON object is wanted")  # noqa: TRY004 - an argument's text is wrong
+    return ToolCall(name=name, input=parsed, cwd=os.getcwd())  # noqa: PTH109 - as above
+
+
+def _found(tickets: TicketSystems, call: ToolCall) -> list[dict[str, Any]]:
+    closes = tickets.closes_of(call)
+    return [_document(system, closes) for system in dict.fromkeys(one.system for one in closes)]
 
 
 def _document(system: str, closes: Sequence[TicketClose]) -> dict[str, Any]:
     own = [one for one in closes if one.system == system]
     ids = [one.ticket_id for one in own if one.ticket_id is not None]
-    return {"system": system, "ids": ids, "certain": len(ids) == len(own)}
+    certain = len(ids) == len(own) and all(one.certain for one in own)
+    return {"system": system, "ids": list(dict.fromkeys(ids)), "certain": certain}

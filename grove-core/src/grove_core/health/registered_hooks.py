@@ -16,13 +16,12 @@ from grove_core.health.hook_mends import mend_of
 from grove_core.health.matchers import covers
 from grove_core.health.program import complaint_about, own_program
 from grove_core.hosts import json_edits
-from grove_core.hosts.claude_hooks import SHELL_TOOL, SLOTS
+from grove_core.hosts.claude_hooks import SHELL_CONDITIONS, SHELL_TOOL, SLOTS
 from grove_core.hosts.claude_settings import Registration, registrations, settings_sources
 from grove_core.workspace import Workspace
 
 _SWITCH: Final = "disableAllHooks"
 _EVENTS: Final = frozenset(slot.name for slot in SLOTS)
-_ANY_SHELL: Final = f"{SHELL_TOOL}(*sh*)"
 """The condition for shells in shells, which stands beside those of every ticket system."""
 _CONDITIONS: Final = "conditions of hooks"
 _REGISTER: Final = (
@@ -240,7 +239,12 @@ def _conditions(facts: HookFacts) -> Sequence[Check]:
         if one.takes_part
         and SHELL_TOOL in one.tools
         # Some of its words may stand in other tools' calls only.
-        and not any(word in condition for word in one.words for condition in conditions)
+        and not any(
+            _is_named(words, condition)
+            for words in one.words
+            for condition in conditions
+            if condition not in SHELL_CONDITIONS
+        )
     ]
     if not missed:
         return _idle_conditions(facts, conditions)
@@ -252,14 +256,15 @@ def _conditions(facts: HookFacts) -> Sequence[Check]:
 def _idle_conditions(facts: HookFacts, conditions: Sequence[str]) -> Sequence[Check]:
     """Conditions of ticket systems that are not used any more; beside others they do no harm."""
     used = [word for one in facts.matchers if one.takes_part for word in one.words]
-    named = [one for one in dict.fromkeys(conditions) if one != _ANY_SHELL]
-    idle = [one for one in named if not any(word in one for word in used)]
+    named = [one for one in dict.fromkeys(conditions) if one not in SHELL_CONDITIONS]
+    idle = [one for one in named if not any(_is_named(words, one) for words in used)]
     if not idle:
         return ()
     systems = [
         one.system
         for one in facts.matchers
-        if not one.takes_part and any(word in condition for word in one.words for condition in idle)
+        if not one.takes_part
+        and any(_is_named(words, condition) for words in one.words for condition in idle)
     ]
     why = f"{', '.join(dict.fromkeys(systems)) or 'what they are for'} is not used here"
     detail = f"hooks are narrowed to {', '.join(idle)}, yet {why}"
@@ -268,6 +273,11 @@ def _idle_conditions(facts: HookFacts, conditions: Sequence[str]) -> Sequence[Ch
             ok(_CONDITIONS, f"{detail}; those for the ticket systems that are used stand there")
         ]
     return [warning(_CONDITIONS, detail, _mend(facts))]
+
+
+def _is_named(words: str, condition: str) -> bool:
+    """Tell whether a condition is about a literal, which may be several words."""
+    return any(word in condition for word in words.split())
 
 
 def _mend(facts: HookFacts) -> str:

@@ -5,7 +5,7 @@ together.
 """
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from attrs import frozen
@@ -19,7 +19,10 @@ ALLOW_RULE: Final = "Bash(grove *)"
 # hook without any.
 MOST_CONDITIONS: Final = 3
 
-_ANY_SHELL: Final = "sh"
+# What a shell reads from a here-document is seen by nothing but the shell's own name.
+_SHELLS: Final = (f"{SHELL_TOOL}(*bash*)", f"{SHELL_TOOL}(sh *)")
+_ANY_SHELL: Final = f"{SHELL_TOOL}(*sh*)"
+SHELL_CONDITIONS: Final = frozenset({*_SHELLS, _ANY_SHELL})
 _PROGRAM: Final = "grove"
 _LAUNCHER: Final = "grove-hook"
 _ARGUMENTS: Final = frozenset(event.value for event in HookEvent)
@@ -112,21 +115,29 @@ def conditions_for(literals: Sequence[str]) -> tuple[str, ...]:
     """Say for which shell commands a hook is worth starting.
 
     A condition looks at each command without its redirections. ``*bd *`` would miss ``xargs bd <
-    ids``, so a word may have anything around it, and what a shell reads from a here-document is
-    seen by nothing but the shell's own name: all of them hold ``sh``. A hook that starts in vain
-    is harmless, since it looks for itself; a close that none sees would not be.
+    ids``, so a word may have anything around it. A hook that starts in vain is harmless, since it
+    looks for itself; a close that none sees would not be.
 
     Args:
-        literals: Words of which one stands in every command that could close a ticket.
+        literals: Words of which one stands in every command that could close a ticket; of an entry
+            with blanks, all do.
 
     Returns:
         At most three conditions; none when there is no word, or too many: then every shell
         command is looked at.
     """
-    words = [*sorted(set(literals) - {_ANY_SHELL}), _ANY_SHELL]
-    if not literals or len(words) > MOST_CONDITIONS:
+    words = _narrowest({literal.partition(" ")[0] for literal in literals})
+    shells = _SHELLS if len(words) + len(_SHELLS) <= MOST_CONDITIONS else (_ANY_SHELL,)
+    if not words or len(words) + len(shells) > MOST_CONDITIONS:
         return ()
-    return tuple(f"{SHELL_TOOL}(*{word}*)" for word in words)
+    return (*(f"{SHELL_TOOL}(*{word}*)" for word in words), *shells)
+
+
+def _narrowest(words: Collection[str]) -> Sequence[str]:
+    """Leave out words that hold another one: what looks for that finds them as well."""
+    return sorted(
+        word for word in words if not any(other != word and other in word for other in words)
+    )
 
 
 def hook_groups(program: str, conditions: Sequence[str]) -> dict[str, list[Group]]:

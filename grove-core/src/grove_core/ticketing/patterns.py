@@ -13,6 +13,7 @@ from grove_core.ticket_patterns import TicketPattern, ids_closed_by
 
 READ_SECONDS: Final = 1.0
 KEY: Final = "ticketing.patterns"
+_DEFINED: Final = f"defined by {KEY}"
 _NO_READER: Final = "no installed plugin reads shell commands: pip install grove-tickets"
 
 
@@ -78,7 +79,7 @@ class PatternSystems:
         if not self._initialised:
             return None
         readable = bool(self._readers())
-        return Detection(marker=KEY, usable=readable, note=KEY if readable else _NO_READER)
+        return Detection(marker=KEY, usable=readable, note=_DEFINED if readable else _NO_READER)
 
     def _readers(self) -> list[Provided[CommandReader]]:
         return self._plugins.command_readers() if self._patterns else []

@@ -31,13 +31,15 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
     """Offer to recognise closes of beads' issues."""
     return [
         CloseMatcher(
+            system=SYSTEM, literals=("bd",), tools=("Bash",), match=closes, confirm=confirm
+        ),
+        CloseMatcher(
             system=SYSTEM,
-            # The last one stands in the input of the MCP server's tools.
-            literals=("bd", "issue_id"),
-            tools=("Bash", "mcp__*"),
+            literals=("issue_id", "issue_ids"),
+            tools=("mcp__*",),
             match=closes,
             confirm=confirm,
-        )
+        ),
     ]
 
 

@@ -1,0 +1,75 @@
+"""What GitHub and GitLab have in common: trackers that belong to a git repository."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from grove_core import Detection, ProjectContext
+from grove_tickets.places import branch_name, default_branch, find_repository
+
+_USUAL_DEFAULTS: Final = frozenset({"main", "master"})
+_ADDRESS: Final = re.compile(r"^(?:\w+://(?:[^@/]+@)?[^/]+/|[^@/]+@[^:/]+:)")
+_NO_TICKETS: Final = re.compile(r"(?i)^(?:releases?|versions?|dependabot|renovate)/")
+_NUMBERED: Final = re.compile(
+    r"(?i)(?:^|/)(?:(?:issues?|gh|gl|fix|bug|bugfix|feat|feature|task|ticket)[-_]?)?"
+    r"([1-9]\d{0,8})(?=$|[-_/](?!\d))"
+)
+
+
+def find_git_directory(context: ProjectContext) -> Detection | None:
+    """Find the git repository here.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        Its git directory, or ``None``.
+    """
+    repository = find_repository(context.cwd)
+    return None if repository is None else Detection(marker=str(repository.git))
+
+
+def issue_of_branch(context: ProjectContext) -> str | None:
+    """Read the number of an issue from the name of the branch that is checked out.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The number, from names such as ``12-title``, ``fix/12-title`` and ``issue-12``, or ``None``.
+    """
+    repository = find_repository(context.cwd)
+    name = None if repository is None else branch_name(repository)
+    found = _NUMBERED.search(name) if name and not _NO_TICKETS.search(name) else None
+    return None if found is None else found[1]
+
+
+def is_default_branch(name: str | None, directory: Path) -> bool:
+    """Tell whether a branch is the one on which keywords in commits take effect.
+
+    Args:
+        name: The branch; ``None`` for the one that is checked out.
+        directory: A directory of the repository.
+
+    Returns:
+        Whether it is the remote's default branch; where the clone does not know that, whether it
+        has a usual name.
+    """
+    repository = find_repository(directory)
+    if repository is None:
+        return False
+    name = branch_name(repository) if name is None else name
+    default = default_branch(repository)
+    return name in _USUAL_DEFAULTS if default is None else name == default
+
+
+def repository_path(typed: str) -> str:
+    """Give the path of a repository from its address.
+
+    Args:
+        typed: ``owner/name``, or an address as for a browser or for git.
+
+    Returns:
+        What follows the host.
+    """
+    return _ADDRESS.sub("", typed).strip("/").removesuffix(".git")
