@@ -87,7 +87,35 @@ def store(project) -> Path:
 def test_closes(command, ids, bash, project, make_context):
     (project / "list").write_text("# x\nclose bd-8 done\n\nupdate bd-9 priority=1 status=closed\n")
     found = beads.closes(bash(command), make_context())
-    assert [one.ticket_id for one in found] == ids
+    closed = [one.ticket_id for one in found if not one.reopens]
+    assert list(dict.fromkeys(closed)) == ids
+
+
+@pytest.mark.parametrize(
+    ("command", "effects"),
+    [
+        ("bd reopen bd-1 bd-2 --reason early", [("bd-1", True), ("bd-2", True)]),
+        ("bd update bd-1 -s open", [("bd-1", True)]),
+        ("bd update bd-1 --status=in_progress", [("bd-1", True)]),
+        ("bd update bd-1 --claim", [("bd-1", True)]),
+        ("bd update bd-1 --priority 1", []),
+        ("bd update bd-1 --status $S", []),
+        ("bd close bd-1 && bd reopen bd-1", [("bd-1", False), ("bd-1", True)]),
+        ("bd reopen bd-1; bd close bd-1", [("bd-1", True), ("bd-1", False)]),
+        ("bd reopen --help bd-1", []),
+    ],
+)
+def test_reopenings_stand_in_order(command, effects, bash, make_context):
+    found = beads.closes(bash(command), make_context())
+    assert [(one.ticket_id, one.reopens) for one in found] == effects
+
+
+def test_the_server_opens_again(make_context):
+    call = ToolCall(
+        name="mcp__beads__reopen", input={"issue_ids": ["bd-1", "bd-2"], "reason": "x"}, cwd="/p"
+    )
+    found = beads.closes(call, make_context())
+    assert [(one.ticket_id, one.reopens) for one in found] == [("bd-1", True), ("bd-2", True)]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +156,7 @@ def test_directory(command, directory, bash, project, make_context):
 )
 def test_mcp(name, tool_input, expected, make_context):
     found = beads.closes(ToolCall(name=name, input=tool_input, cwd="/p"), make_context())
-    assert [(one.ticket_id, one.directory) for one in found] == expected
+    assert [(one.ticket_id, one.directory) for one in found if not one.reopens] == expected
 
 
 @pytest.mark.parametrize("command", [None, 3, ["bd", "close"], {}])
@@ -238,6 +266,9 @@ class TestConfirmFromFiles:
         assert beads.confirm(close(), success(), context) is UNKNOWN
 
 
+READ = "list --json --readonly"
+
+
 class TestConfirmByAsking:
     @pytest.mark.parametrize(
         ("answer", "confirmation"),
@@ -258,10 +289,11 @@ class TestConfirmByAsking:
     def test_how_it_is_asked(self, store, project, fake_bd, make_context):
         sub = project / "sub"
         sub.mkdir()
-        path = fake_bd('echo "$PWD" "$@" > "$HOME/asked"; exit 1')
+        daemon = "$BEADS_NO_DAEMON $BEADS_AUTO_START_DAEMON $BEADS_DOLT_AUTO_START"
+        path = fake_bd(f'echo "$PWD" "$@" {daemon} > "$HOME/asked"; exit 1')
         context = make_context(PATH=path, HOME=str(project))
         assert beads.confirm(close(directory=sub), success(), context) is UNKNOWN
-        assert (project / "asked").read_text() == f"{sub} show bd-1 --json --readonly\n"
+        assert (project / "asked").read_text() == f"{sub} {READ} --all --id=bd-1 1 false 0\n"
 
     @pytest.mark.parametrize("script", ["exit 1", "kill -9 $$", "head -c 100000 /dev/zero"])
     def test_failures(self, script, store, fake_bd, make_context):
@@ -274,12 +306,29 @@ class TestConfirmByAsking:
         (tmp_path / "bin" / "bd").write_bytes(b"\x7fELF")
         assert beads.confirm(close(), success(), context) is UNKNOWN
 
-    def test_an_id_that_looks_like_a_flag_is_not_handed_on(
+    def test_an_id_that_looks_like_a_flag_is_handed_on_as_a_value(
         self, store, fake_bd, project, make_context
     ):
         context = make_context(PATH=fake_bd('echo "$@" > "$HOME/asked"'), HOME=str(project))
         assert beads.confirm(close("--db=x"), success(), context) is UNKNOWN
+        assert (project / "asked").read_text() == f"{READ} --all --id=--db=x\n"
+
+    @pytest.mark.parametrize("mode", ["proxied-server", "something new"])
+    def test_what_might_start_a_server_is_not_asked(
+        self, mode, store, fake_bd, project, make_context
+    ):
+        (store / "metadata.json").write_text(json.dumps({"dolt_mode": mode}))
+        context = make_context(PATH=fake_bd('echo "$@" > "$HOME/asked"'), HOME=str(project))
+        assert beads.confirm(close(), success(), context) is UNKNOWN
+        assert beads.current_ticket(context) is None
         assert not (project / "asked").exists()
+
+    def test_what_bd_says_comes_before_a_log_that_knows_no_reopening(
+        self, store, write_jsonl, fake_bd, make_context
+    ):
+        write_jsonl(store / "interactions.jsonl", [change("bd-1", "closed")])
+        path = fake_bd("""echo '[{"id": "bd-1", "status": "open"}]'""")
+        assert beads.confirm(close(), None, make_context(PATH=path)) is NO
 
     def test_without_a_store_nothing_is_asked(self, fake_bd, project, make_context):
         context = make_context(PATH=fake_bd('echo x > "$HOME/asked"'), HOME=str(project))
@@ -307,7 +356,7 @@ class TestCurrentTicket:
         path = fake_bd(f'echo "$@" > "$HOME/asked"; echo \'{json.dumps([ISSUE])}\'')
         context = make_context(PATH=path, HOME=str(project))
         assert beads.current_ticket(context) == TICKET
-        assert (project / "asked").read_text() == "show --current --json --readonly\n"
+        assert (project / "asked").read_text() == f"{READ} --status in_progress\n"
 
     def test_nothing_to_ask(self, store, make_context):
         assert beads.current_ticket(make_context()) is None

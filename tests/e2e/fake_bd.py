@@ -1,4 +1,4 @@
-"""A stand-in for beads' `bd` that really keeps state: close, update, show and list.
+"""A stand-in for beads' `bd` that really keeps state: close, reopen, update, show and list.
 
 Output, exit codes, `--json` and `.beads/interactions.jsonl` have the form of bd 1.0.5. The issues
 themselves lie in a folder that bd keeps its database in, so that nobody reads them around bd.
@@ -24,7 +24,7 @@ def find_beads():
 
 
 def change_status(beads, issue, status, reason=""):
-    """Stores the new status and leaves the line that bd leaves in its audit file."""
+    """Stores the new status and leaves the line that bd leaves in its audit file, if it does."""
     now = datetime.now(UTC).isoformat().replace("+00:00", "Z")
     entry = {
         "id": f"int-{issue['id']}-{status}",
@@ -42,8 +42,9 @@ def change_status(beads, issue, status, reason=""):
     issue["status"] = status
     if status == "closed":
         issue.update(closed_at=now, close_reason=reason)
-    with (beads / "interactions.jsonl").open("a") as file:
-        file.write(json.dumps(entry) + "\n")
+    if status != "open":  # bd logs no reopening
+        with (beads / "interactions.jsonl").open("a") as file:
+            file.write(json.dumps(entry) + "\n")
 
 
 def chosen(issues, ids):
@@ -62,6 +63,8 @@ def show(issues, options):
 
 
 def listed(issues, options):
+    if options.id:
+        return [issue for issue in issues if issue["id"] in options.id.split(",")]
     if options.status:
         return [issue for issue in issues if issue["status"] == options.status]
     return [issue for issue in issues if issue["status"] != "closed"]
@@ -73,6 +76,12 @@ def close(beads, issues, options):
         print(f"✓ Closed {issue['id']} — {issue['title']}: {options.reason}")
 
 
+def reopen(beads, issues, options):
+    for issue in chosen(issues, options.ids):
+        change_status(beads, issue, "open")
+        print(f"↻ Reopened {issue['id']}")
+
+
 def update(beads, issues, options):
     for issue in chosen(issues, options.ids):
         change_status(beads, issue, "in_progress" if options.claim else options.status)
@@ -82,7 +91,7 @@ def update(beads, issues, options):
 def parser():
     root = argparse.ArgumentParser(prog="bd")
     commands = root.add_subparsers(dest="command", required=True)
-    for name in ("show", "list", "close", "update"):
+    for name in ("show", "list", "close", "reopen", "update"):
         command = commands.add_parser(name)
         command.add_argument("--json", action="store_true")
         command.add_argument("--readonly", action="store_true")
@@ -90,6 +99,9 @@ def parser():
             command.add_argument("ids", nargs="*")
         if name in ("list", "update"):
             command.add_argument("-s", "--status")
+        if name == "list":
+            command.add_argument("--all", action="store_true")
+            command.add_argument("--id")
         if name == "close":
             command.add_argument("-r", "--reason", default="Closed")
         if name == "update":
@@ -112,7 +124,7 @@ def main():
         if reads:
             print(json.dumps({"show": show, "list": listed}[options.command](issues, options)))
             return
-        {"close": close, "update": update}[options.command](beads, issues, options)
+        {"close": close, "reopen": reopen, "update": update}[options.command](beads, issues, options)
         file.seek(0)
         file.truncate()
         json.dump(issues, file)

@@ -97,7 +97,7 @@ def ids_closed_by(
     if program is None or program.rsplit("/", 1)[-1] not in pattern.programs:
         return None
     positionals, options = _take_apart(words[1:], pattern.valued)
-    if not CANCELLING.isdisjoint(options):
+    if not (CANCELLING - pattern.valued).isdisjoint(options):
         return None
     ids = _fit_words(pattern, positionals)
     for name, wanted in pattern.options.items():
@@ -149,6 +149,8 @@ def _compile(name: str, command: str, valued: frozenset[str]) -> TicketPattern:
     for word in words[:-1] if further else words:
         if word.startswith("-") and word != "-":
             option, equals, value = word.partition("=")
+            if option == "--" or _SLOT.search(option):
+                raise ValueError(f"has {option}, which is no option")
             options[option] = value if equals else None
         else:
             positionals.append(word)
@@ -214,7 +216,7 @@ def _fit_words(
         if not rest:
             return None
         if wanted == _IDS:
-            return (*ids, *rest)
+            return tuple(word for word in rest if word != "") or None
         found = _fit(wanted, rest.pop(0))
         if found is None:
             return None

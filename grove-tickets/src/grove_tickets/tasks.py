@@ -94,7 +94,7 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:  # noqa: ARG001
-    """Tell which tasks a call would complete.
+    """Tell which task a call would complete or take up again.
 
     Args:
         call: The tool call, or the event ``TaskCompleted`` in the shape of one.
@@ -106,9 +106,12 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:  #
     fields = dict(call.input)
     ticket_id: str | None = None
     title = ""
+    status = fields.get("status")
     match call.name:
-        case "TaskUpdate" if fields.get("status") == "completed" and _id(fields.get("taskId")):
+        case "TaskUpdate" if status == "completed" and _id(fields.get("taskId")):
             ticket_id, title = _id(fields["taskId"]), _text(fields, "subject")
+        case "TaskUpdate" if status in _OPEN and _id(fields.get("taskId")):
+            return (TicketClose(system=SYSTEM, ticket_id=_id(fields["taskId"]), reopens=True),)
         case "TaskCompleted" if _id(fields.get("task_id")):
             ticket_id, title = _id(fields["task_id"]), _text(fields, "task_subject")
         case "TodoWrite" if _completed(fields.get("todos")):

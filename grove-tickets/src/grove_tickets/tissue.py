@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SYSTEM = "tissue"
 _MARKER = ".tissue"
 _FINISHED = frozenset({"closed", "duplicate"})
+_UNFINISHED = frozenset({"open", "in_progress", "paused"})
 _BOOLEAN_FLAGS = frozenset({"--json", "--quiet"})
 _EDIT_FLAGS = frozenset({"--status", "--title", "--body", "--priority", "--add-tag", "--rm-tag"})
 
@@ -85,25 +86,25 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
-    """Tell which issues a shell command would close.
+    """Tell which issues a shell command would close or open again.
 
     Args:
         call: The tool call.
         context: Where it would run.
 
     Returns:
-        One close for each issue.
+        The closes and reopenings, in the order of the text.
     """
     from grove_tickets.calls import shell_commands, store_directory
 
     found = []
     for command in shell_commands(call, SYSTEM):
-        store, ticket_id = _closed_by(command)
-        if ticket_id is not None:
+        store, change = _change_of(command)
+        if change is not None:
             store = store or command.environment.get("TISSUE_STORE")
             directory = store_directory(call, command.directory, store, context.environment)
-            found.append(_close(ticket_id, directory))
-    return tuple(dict.fromkeys(found))
+            found.append(_close(*change, directory))
+    return tuple(found)
 
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
@@ -126,15 +127,17 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
     return confirmation(result, stored)
 
 
-def _close(ticket_id: str, directory: str | None) -> TicketClose:
+def _close(ticket_id: str, status: str, directory: str | None) -> TicketClose:
     from grove_tickets.shell.words import is_known
 
     known = ticket_id if is_known(ticket_id) else None
-    return TicketClose(system=SYSTEM, ticket_id=known, directory=directory)
+    return TicketClose(
+        system=SYSTEM, ticket_id=known, directory=directory, reopens=status in _UNFINISHED
+    )
 
 
-def _closed_by(command: "Command") -> tuple[str | None, str | None]:
-    """Give the store that a command names, and the issue that it closes."""
+def _change_of(command: "Command") -> tuple[str | None, tuple[str, str] | None]:
+    """Give the store that a command names, and the issue whose status it sets, with the status."""
     from grove_tickets.arguments import parse
 
     overall = parse(command.words[1:], {"--store"}, interspersed=False)
@@ -143,23 +146,27 @@ def _closed_by(command: "Command") -> tuple[str | None, str | None]:
         return store, None
     match overall.positionals:
         case ("status", *rest):
-            return store, _closed_by_status(rest)
+            return store, _changed_by_status(rest)
         case ("edit", *rest):
-            return store, _closed_by_edit(rest)
+            return store, _changed_by_edit(rest)
         case _:
             return store, None
 
 
-def _closed_by_status(words: Sequence[str]) -> str | None:
+def _changed_by_status(words: Sequence[str]) -> tuple[str, str] | None:
     positionals = [word for word in words if word not in _BOOLEAN_FLAGS]
     match positionals:
-        case (ticket_id, status) if status in _FINISHED and not ticket_id.startswith("-"):
-            return ticket_id
+        case (ticket_id, status) if not ticket_id.startswith("-"):
+            return _known_change(ticket_id, status)
         case _:
             return None
 
 
-def _closed_by_edit(words: Sequence[str]) -> str | None:
+def _known_change(ticket_id: str, status: str) -> tuple[str, str] | None:
+    return (ticket_id, status) if status in _FINISHED | _UNFINISHED else None
+
+
+def _changed_by_edit(words: Sequence[str]) -> tuple[str, str] | None:
     """Read ``edit ID --status STATUS``; the tool takes no ``--flag=value`` and no other flag."""
     rest = iter(words)
     status = ""
@@ -172,7 +179,7 @@ def _closed_by_edit(words: Sequence[str]) -> str | None:
             return None
         elif word not in _BOOLEAN_FLAGS:
             positionals.append(word)
-    return positionals[0] if len(positionals) == 1 and status in _FINISHED else None
+    return _known_change(positionals[0], status) if len(positionals) == 1 else None
 
 
 def _stores(start: str | Path, context: ProjectContext) -> Iterator[Path]:

@@ -77,7 +77,7 @@ def judge(
         rules: What else decides.
 
     Returns:
-        The systems in the same order.
+        The systems, the one that would be active first.
     """
     last = _sessions_at_the_end(found, rules.listed)
     by_precedence = sorted(found, key=lambda each: each[0].value.name in last)
@@ -91,7 +91,7 @@ def judge(
     )
     return [
         _judge(provided, detection, rules, is_active=provided is active)
-        for provided, detection in found
+        for provided, detection in by_precedence
     ]
 
 

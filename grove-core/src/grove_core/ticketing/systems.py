@@ -160,7 +160,8 @@ class TicketSystems:
                 what = f"match of {matcher.value.system}"
                 self._plugins.complain(matcher, what, "returned no list of TicketClose")
             found += sound
-        return found
+        # Of what happens to a ticket more than once, the last time counts.
+        return list(dict.fromkeys(reversed(found)))[::-1]
 
     def matcher_of(self, system: str) -> Provided[CloseMatcher] | None:
         """Find the matcher of a system.
@@ -181,10 +182,11 @@ class TicketSystems:
             result: What became of the call; ``None`` when it is asked later.
 
         Returns:
-            Yes, no or unknown.
+            Yes, no or unknown; unknown as well when all closes together have taken too long.
         """
         matcher = self.matcher_of(close.system)
-        if matcher is None or matcher.value.confirm is None:
+        left = self._confirm_until - time.monotonic()
+        if matcher is None or matcher.value.confirm is None or left <= 0:
             return Confirmation.UNKNOWN
         answer = self._plugins.call(
             matcher,
@@ -192,7 +194,7 @@ class TicketSystems:
             close,
             result,
             self._for(close.system, self._where(close)),
-            seconds=CONFIRM_SECONDS,
+            seconds=left,
             default=Confirmation.UNKNOWN,
         )
         return answer if isinstance(answer, Confirmation) else Confirmation.UNKNOWN
@@ -206,6 +208,11 @@ class TicketSystems:
         if close.directory is None:
             return self._context
         return evolve(self._context, cwd=Path(close.directory))
+
+    @cached_property
+    def _confirm_until(self) -> float:
+        """When the time for all confirmations of this process is over: a call may close many."""
+        return time.monotonic() + CONFIRM_SECONDS
 
     @cached_property
     def _probes(self) -> Sequence[Provided[TicketProbe]]:

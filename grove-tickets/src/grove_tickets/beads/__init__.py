@@ -65,7 +65,7 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
         context: Where to look.
 
     Returns:
-        The issue that was touched last, or the one that ``bd`` calls current, or ``None``.
+        The issue in progress; of several the one that was touched last, or ``None``.
     """
     from grove_tickets.beads.state import read_current
 
@@ -84,24 +84,26 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
-    """Tell which issues a call would close.
+    """Tell which issues a call would close or open again.
 
     Args:
         call: A call of the shell or of beads' MCP server.
         context: Where it would run.
 
     Returns:
-        One close for each issue.
+        The effects, in the order in which they would happen.
     """
     from grove_tickets.beads import commands
 
     if call.name == "Bash":
-        found = commands.closed_by_shell(call, context.environment)
+        found = commands.effects_of_shell(call, context.environment)
     else:
-        found = commands.closed_by_mcp(call)
+        found = commands.effects_of_mcp(call)
     return tuple(
-        TicketClose(system=SYSTEM, ticket_id=ticket_id, directory=directory)
-        for ticket_id, directory in dict.fromkeys(found)
+        TicketClose(
+            system=SYSTEM, ticket_id=one.ticket_id, directory=one.directory, reopens=one.reopens
+        )
+        for one in found
     )
 
 

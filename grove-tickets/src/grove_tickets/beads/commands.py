@@ -1,4 +1,4 @@
-"""Which issues a ``bd`` command or a call of its MCP server closes."""
+"""Which issues a ``bd`` command or a call of its MCP server closes or opens again."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -35,29 +35,43 @@ _UPDATE_FLAGS: Final = (
 
 @frozen
 class _Verb:
-    """How a command of ``bd`` names the issues that it closes.
+    """How a command of ``bd`` names the issues that it closes or opens again.
 
     Attributes:
         issues: From its arguments to the ids, ``UNKNOWN`` for those known only when it runs.
         valued: Its flags that take a value, besides those of all commands.
+        reopens: From its arguments to whether it opens them again.
     """
 
     issues: Callable[[Arguments], Sequence[str]]
     valued: tuple[str, ...] = ()
+    reopens: Callable[[Arguments], bool] = lambda _: False
 
 
-def closed_by_shell(
-    call: ToolCall, environment: Mapping[str, str]
-) -> Iterator[tuple[str | None, str | None]]:
-    """Tell which issues a shell command would close.
+@frozen
+class Effect:
+    """What happens to an issue.
+
+    Attributes:
+        ticket_id: Its id; ``None`` when it is known only once the command runs.
+        directory: The directory whose store is meant, ``None`` for the call's own.
+        reopens: Whether it is opened again instead of closed.
+    """
+
+    ticket_id: str | None
+    directory: str | None
+    reopens: bool
+
+
+def effects_of_shell(call: ToolCall, environment: Mapping[str, str]) -> Iterator[Effect]:
+    """Tell which issues a shell command would close or open again.
 
     Args:
         call: A call of the shell.
         environment: The process's environment.
 
     Yields:
-        An id, ``None`` when it is known only once the command runs, and the directory whose store
-        is meant, ``None`` for the call's own.
+        The effects, in the order of the text.
     """
     for command in shell_commands(call, "bd"):
         name, arguments = _take_apart(command.words[1:])
@@ -71,29 +85,34 @@ def closed_by_shell(
             found = _VERBS[name].issues(arguments) if name in _VERBS else ()
         store = _named_store(command, arguments)
         directory = store_directory(call, base, store, environment)
+        reopens = name in _VERBS and _VERBS[name].reopens(arguments)
         for ticket_id in found:
-            yield (ticket_id if is_known(ticket_id) else None), directory
+            yield Effect(ticket_id if is_known(ticket_id) else None, directory, reopens)
 
 
-def closed_by_mcp(call: ToolCall) -> Iterator[tuple[str | None, str | None]]:
-    """Tell which issue a call of beads' MCP server would close.
+def effects_of_mcp(call: ToolCall) -> Iterator[Effect]:
+    """Tell which issue a call of beads' MCP server would close or open again.
 
     Args:
         call: A call of a tool named ``mcp__<server>__<tool>``.
 
     Yields:
-        The id, or ``None``, and the directory whose store is meant, or ``None``.
+        The effects.
     """
     prefix, _, rest = call.name.partition("__")
     server, _, tool = rest.rpartition("__")
-    closes = tool == "close" or (tool == "update" and call.input.get("status") == "closed")
-    if prefix == "mcp" and "beads" in server.lower() and closes:
-        ticket_id = call.input.get("issue_id")
+    status = call.input.get("status")
+    closes = tool == "close" or (tool == "update" and status == "closed")
+    reopens = tool == "reopen" or (tool == "update" and isinstance(status, str) and not closes)
+    if prefix == "mcp" and "beads" in server.lower() and (closes or reopens):
+        named = call.input.get("issue_ids") if tool == "reopen" else call.input.get("issue_id")
         directory = call.input.get("workspace_root")
-        yield (
-            ticket_id if isinstance(ticket_id, str) and ticket_id else None,
-            directory if isinstance(directory, str) and directory else None,
-        )
+        for ticket_id in named if isinstance(named, list) else [named]:
+            yield Effect(
+                ticket_id if isinstance(ticket_id, str) and ticket_id else None,
+                directory if isinstance(directory, str) and directory else None,
+                reopens,
+            )
 
 
 def _take_apart(words: Sequence[str]) -> tuple[str, Arguments]:
@@ -130,8 +149,18 @@ def _closed_by_done(arguments: Arguments) -> Sequence[str]:
     return ids[:-1] if len(ids) > 1 and not arguments.has(*_REASON_FLAGS) else ids
 
 
-def _closed_by_update(arguments: Arguments) -> Sequence[str]:
-    return _positionals(arguments) if arguments.value("-s", "--status") == "closed" else ()
+def _changed_by_update(arguments: Arguments) -> Sequence[str]:
+    status = arguments.value("-s", "--status")
+    known = arguments.has("--claim") if status is None else is_known(status)
+    return _positionals(arguments) if known else ()
+
+
+def _update_reopens(arguments: Arguments) -> bool:
+    return arguments.value("-s", "--status") != "closed"
+
+
+def _always(_: Arguments) -> bool:
+    return True
 
 
 def _some(_: Arguments) -> Sequence[str]:
@@ -179,7 +208,8 @@ def _read_batch(directory: str | None, file: str) -> str | None:
 _VERBS: Final[Mapping[str, _Verb]] = {
     "close": _Verb(_positionals, (*_REASON_FLAGS, "--session")),
     "done": _Verb(_closed_by_done, (*_REASON_FLAGS, "--session")),
-    "update": _Verb(_closed_by_update, _UPDATE_FLAGS),
+    "update": _Verb(_changed_by_update, _UPDATE_FLAGS, _update_reopens),
+    "reopen": _Verb(_positionals, _REASON_FLAGS, _always),
     # What a batch closes stands in its input, which `closed_by_shell` reads.
     "batch": _Verb(_some, ("-f", "--file", "-m", "--message")),
     "todo done": _Verb(_positionals, _REASON_FLAGS),

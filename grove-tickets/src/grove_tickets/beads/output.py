@@ -8,7 +8,7 @@ from grove_tickets.outputs import json_objects, output_text, says_error
 
 _CLOSED: Final = re.compile(r"(?m)^[^\w\n]*Closed ([\w.]+-[\w.-]+)")
 _REFUSED: Final = re.compile(
-    r"(?i)\b(?:cannot close|error:? (?:closing|resolving)(?: id)?) ([\w.-]+)"
+    r"(?i)\b(?:cannot close(?: epic)?|error:? (?:closing|resolving)(?: id)?) ([\w.-]+)"
 )
 
 

@@ -6,13 +6,24 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_core import ProjectContext
+from grove_tickets.asking import ask
 from grove_tickets.beads.output import is_same_issue
 from grove_tickets.beads.store import find_store
 from grove_tickets.records import records, text_field
 
-_CURRENT_SECONDS: Final = 0.3
-_SHOW_SECONDS: Final = 1.0
+_CURRENT_SECONDS: Final = 0.28
+_LIST_SECONDS: Final = 1.0
 _EXPORTS: Final = ("issues.jsonl", "beads.jsonl")
+# `show` would change which issue was touched last, even when it is told to write nothing, and with
+# that what a `bd close` without an id closes.
+_READ: Final = ("list", "--json", "--readonly")
+# Reading must not start anything that stays: old versions have a daemon, newer ones a server.
+_NOTHING_STAYS: Final = {
+    "BEADS_NO_DAEMON": "1",
+    "BEADS_AUTO_START_DAEMON": "false",
+    "BEADS_DOLT_AUTO_START": "0",
+}
+_SAFE_MODES: Final = frozenset({"", "embedded", "server"})
 
 
 def read_current(context: ProjectContext) -> dict[str, Any] | None:
@@ -23,16 +34,24 @@ def read_current(context: ProjectContext) -> dict[str, Any] | None:
 
     Returns:
         The issue that was touched last, if the store exports its issues and it is not closed;
-        else the one that ``bd`` calls current, asked with a limit of 300 ms.
+        else the one in progress, asked of ``bd`` with a limit of 280 ms: of several the one that
+        was touched last, or changed last.
     """
     store = find_store(context.cwd, context.environment)
     if store is None:
         return None
-    touched = _last_touched(store)
-    issue = None if touched is None else _exported(store, touched)
+    touched = _last_touched(store) or ""
+    issue = _exported(store, touched) if touched else None
     if issue is not None and text_field(issue, "status") != "closed":
         return issue
-    return _ask(("--current",), context.cwd, context.environment, _CURRENT_SECONDS)
+    started = _ask(
+        ("--status", "in_progress"), store, context.cwd, context.environment, _CURRENT_SECONDS
+    )
+    return max(
+        started,
+        key=lambda one: (text_field(one, "id") == touched, text_field(one, "updated_at")),
+        default=None,
+    )
 
 
 def is_closed(ticket_id: str, directory: str | None, context: ProjectContext) -> bool | None:
@@ -44,7 +63,8 @@ def is_closed(ticket_id: str, directory: str | None, context: ProjectContext) ->
         context: Where the call ran.
 
     Returns:
-        Whether it is, or ``None`` when the store does not tell within a second.
+        What ``bd`` says within a second; else whether the store's files say that it was closed,
+        or ``None`` when they do not.
     """
     start = context.cwd if directory is None else Path(directory)
     environment = dict(context.environment)
@@ -53,12 +73,12 @@ def is_closed(ticket_id: str, directory: str | None, context: ProjectContext) ->
     store = find_store(start, environment)
     if store is None:
         return None
-    if _logged_as_closed(store, ticket_id) or _exported_as_closed(store, ticket_id):
-        return True
-    if ticket_id.startswith("-"):
-        return None  # it would be a flag
-    issue = _ask((ticket_id,), start, environment, _SHOW_SECONDS)
-    return None if issue is None else text_field(issue, "status") == "closed"
+    # The files tell of closes and not of every reopening.
+    for issue in _ask(("--all", f"--id={ticket_id}"), store, start, environment, _LIST_SECONDS):
+        if is_same_issue(ticket_id, text_field(issue, "id")):
+            return text_field(issue, "status") == "closed"
+    was_closed = _logged_as_closed(store, ticket_id) or _exported_as_closed(store, ticket_id)
+    return True if was_closed else None
 
 
 def _logged_as_closed(store: Path, ticket_id: str) -> bool:
@@ -99,49 +119,30 @@ def _last_touched(store: Path) -> str | None:
 
 
 def _ask(
-    what: tuple[str, ...], cwd: Path, environment: Mapping[str, str], seconds: float
-) -> dict[str, Any] | None:
-    """Ask ``bd show``, which may be missing, slow or of another version."""
-    output = _run_bd(("show", *what, "--json", "--readonly"), cwd, environment, seconds)
+    filters: tuple[str, ...],
+    store: Path,
+    cwd: Path,
+    environment: Mapping[str, str],
+    seconds: float,
+) -> list[dict[str, Any]]:
+    """Ask ``bd`` for issues; it may be missing, slow or of another version."""
+    if not _may_be_asked(store):
+        return []
+    output = ask("bd", (*_READ, *filters), cwd, {**environment, **_NOTHING_STAYS}, seconds)
     try:
         answer = json.loads(output)
     except ValueError:
-        return None
+        return []
     if isinstance(answer, dict) and "data" in answer:
         answer = answer["data"]
-    issue = answer[0] if isinstance(answer, list) and answer else answer
-    return issue if isinstance(issue, dict) and text_field(issue, "id") else None
+    issues = answer if isinstance(answer, list) else [answer]
+    return [one for one in issues if isinstance(one, dict) and text_field(one, "id")]
 
 
-def _run_bd(
-    arguments: tuple[str, ...], cwd: Path, environment: Mapping[str, str], seconds: float
-) -> str:
-    """Run ``bd`` and give its output; empty when it is not there, fails or takes too long."""
-    import shutil
-
-    program = shutil.which("bd", path=environment.get("PATH", ""))
-    if program is None or not cwd.is_dir():
-        return ""
-    import os
-    import signal
-    import subprocess
-
+def _may_be_asked(store: Path) -> bool:
+    """Tell whether reading is known to start nothing: some modes start a server in any case."""
     try:
-        process = subprocess.Popen(
-            [program, *arguments],
-            cwd=cwd,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        metadata = json.loads((store / "metadata.json").read_bytes())
     except (OSError, ValueError):
-        return ""
-    with process:
-        try:
-            output, _ = process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)  # npm's `bd` starts another process
-            return ""
-    return output.decode("utf-8", "replace") if process.returncode == 0 else ""
+        return True  # an old store, which has none
+    return isinstance(metadata, dict) and str(metadata.get("dolt_mode") or "") in _SAFE_MODES
