@@ -36,13 +36,21 @@ setup: $(VENV)/.synced ## Make the development environment in .venv.
 
 .PHONY: test
 test: setup ## Run the unit and integration tests.
-	$(BIN)/python -m pytest -n auto -m "not e2e and not stress"
+	$(BIN)/python -m pytest -n auto -m "not e2e and not stress and not tickets"
 
 .PHONY: test-e2e
 test-e2e: setup ## Drive the real Claude Code client (skipped where it cannot be had), and stress the loop.
 	@test -x .e2e/bin/python || $(PYTHON) -m venv .e2e
 	@.e2e/bin/python -m pip install --quiet --no-deps $(CLIENT) || echo "test-e2e: the registry does not give $(CLIENT); tests that need the client are skipped"
 	$(BIN)/python -m pytest -n auto -m "e2e or stress" tests/e2e tests/stress
+
+.PHONY: ticket-tools
+ticket-tools: setup ## Get the real ticket tools into .ticket-tools; minutes long the first time.
+	@$(BIN)/python tests/tickets/tools/install.py .ticket-tools
+
+.PHONY: test-tickets
+test-tickets: ticket-tools ## Drive the real ticket tools (those that cannot be had are skipped by name).
+	$(BIN)/python -m pytest -n auto -m tickets tests/tickets
 
 .PHONY: lint
 lint: setup ## Check style, layers and types.

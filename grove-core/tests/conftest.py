@@ -6,7 +6,12 @@ from types import ModuleType
 import pytest
 
 from grove_core import hookimpl
-from grove_core.plugins.descriptors import BackendSpec, CloseMatcher, TicketProbe
+from grove_core.plugins.descriptors import (
+    BackendSpec,
+    CloseMatcher,
+    CommandReader,
+    TicketProbe,
+)
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP, FoundPlugin
 from grove_core.plugins.facade import Plugins
 from grove_core.plugins.limits import TimeLimits
@@ -24,6 +29,10 @@ class _Tickets:
     @hookimpl
     def grove_close_matchers(self):
         return [one for one in self._descriptors if isinstance(one, CloseMatcher)]
+
+    @hookimpl
+    def grove_command_readers(self):
+        return [one for one in self._descriptors if isinstance(one, CommandReader)]
 
 
 class _Backends:
@@ -47,7 +56,8 @@ def plugins_of(monkeypatch):
             FoundPlugin(group, name, f"{module.__name__}:{name}", "acme", "1.0", False)
             for group, name in ((TICKET_GROUP, "tickets"), (BACKEND_GROUP, "backends"))
         ]
-        names = tuple(one.name for one in descriptors if not isinstance(one, CloseMatcher))
+        named = (TicketProbe, BackendSpec)
+        names = tuple(one.name for one in descriptors if isinstance(one, named))
         problems = []
         plugins = Plugins(
             found,

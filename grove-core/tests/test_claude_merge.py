@@ -1,13 +1,19 @@
 """grove's hooks in the client's settings: merged in, and taken out, without touching the rest."""
 
 import json
+from fnmatch import fnmatchcase
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.errors import CodecError
-from grove_core.hosts.claude_hooks import conditions_for, hook_groups, own_hook
+from grove_core.hosts.claude_hooks import (
+    MOST_CONDITIONS,
+    conditions_for,
+    hook_groups,
+    own_hook,
+)
 from grove_core.hosts.claude_merge import (
     with_hooks,
     with_rule,
@@ -231,10 +237,36 @@ def test_settings_of_nothing_become_settings():
         (["git-bug", "bug status"], ("Bash(*bug*)", "Bash(*bash*)", "Bash(sh *)")),
         (["bd", "bd", "tissue"], ("Bash(*bd*)", "Bash(*tissue*)", "Bash(*sh*)")),
         (["bd", "issue_id", "tissue"], ()),
+        # What looks for a word finds longer ones as well.
+        (["bd", "bd-tool", "xbd"], ("Bash(*bd*)", "Bash(*bash*)", "Bash(sh *)")),
+        (["tissue", "bd-tool", "bd"], ("Bash(*bd*)", "Bash(*tissue*)", "Bash(*sh*)")),
+        # All words of a literal stand in the command, so the first one is enough.
+        (["make close TICKET"], ("Bash(*make*)", "Bash(*bash*)", "Bash(sh *)")),
+        (["make close", "make done", "just close"], ("Bash(*just*)", "Bash(*make*)", "Bash(*sh*)")),
+        (["bash"], ("Bash(*bash*)", "Bash(sh *)")),
+        (["bash", "bd"], ("Bash(*bash*)", "Bash(*bd*)", "Bash(*sh*)")),
+        (["sh", "bd"], ("Bash(*bd*)", "Bash(*sh*)")),
     ],
 )
 def test_hooks_are_narrowed_by_at_most_three_conditions(words, conditions):
     assert conditions_for(words) == conditions
+
+
+LITERAL_WORDS = st.sampled_from(
+    ["bd", "bd-tool", "git-bug", "bug", "status", "sh", "bash", "gh", "tk"]
+)
+LITERALS = st.lists(st.lists(LITERAL_WORDS, min_size=1, max_size=3).map(" ".join), max_size=5)
+
+
+@given(LITERALS)
+def test_conditions_let_in_every_command_that_holds_a_literal(literals):
+    conditions = conditions_for(literals)
+    assert len(conditions) <= MOST_CONDITIONS
+    assert len(set(conditions)) == len(conditions)
+    patterns = [one.removeprefix("Bash(").removesuffix(")") for one in conditions]
+    commands = [f"x {literal} x" for literal in literals]
+    for command in (*commands, "bash -s", "sh -s") if conditions else ():
+        assert any(fnmatchcase(command, pattern) for pattern in patterns)
 
 
 def test_only_shell_commands_are_narrowed():

@@ -292,6 +292,22 @@ def test_text_of_a_stranger_is_shown_short_and_plain(world):
         assert len(message) < 400
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        f'"\\u001b[31m{"x" * 500}" = 1',
+        f'name = "acme"\ncommand = "acme {{\\u001b[31m{"x" * 500}}}"',
+        f'name = "acme"\ncommand = "acme --{{id}}{"x" * 500}"',
+        f'name = "{"x" * 500}"\ncommand = "acme"',
+    ],
+)
+def test_a_strangers_pattern_is_shown_short_and_plain(world, table):
+    (message,) = messages(world.load(project=f"[[ticketing.patterns]]\n{table}\n"))
+    assert "holds a wrong pattern" in message
+    assert message.isprintable()
+    assert len(message) < 400
+
+
 def test_overrides_of_all_layers_are_united(world):
     loaded = world.load(
         "[ticketing.overrides]\nbeads = false\ntasks = true\n",
@@ -317,9 +333,70 @@ def test_plugin_sections_are_handed_on_raw_with_their_origins(world):
     assert loaded.origins["backends.mcp.timeout"].source is Source.USER
 
 
+ACME = """
+[[ticketing.patterns]]
+name = "acme"
+command = "acme finish|close {id} --state=done"
+options_with_values = ["--reason"]
+"""
+OTHER = """
+[[ticketing.patterns]]
+name = "other"
+command = "other close {ids}"
+"""
+
+
+def patterns(loaded):
+    return [one["name"] for one in loaded.config.ticketing.patterns]
+
+
 def test_patterns_are_taken_as_they_are(world):
-    loaded = world.load(project='[[ticketing.patterns]]\nsystem = "acme"\ndeep = [1]\n')
-    assert loaded.config.ticketing.patterns == ({"system": "acme", "deep": [1]},)
+    loaded = world.load(project=ACME + OTHER)
+    assert loaded.problems == ()
+    assert loaded.config.ticketing.patterns == (
+        {
+            "name": "acme",
+            "command": "acme finish|close {id} --state=done",
+            "options_with_values": ["--reason"],
+        },
+        {"name": "other", "command": "other close {ids}"},
+    )
+    assert loaded.origins["ticketing.patterns"].file == world.project_file
+
+
+def test_a_projects_patterns_stand_in_place_of_the_users(world):
+    assert patterns(world.load(user=ACME)) == ["acme"]
+    loaded = world.load(user=ACME, project=OTHER)
+    assert patterns(loaded) == ["other"]
+    assert loaded.origins["ticketing.patterns"].source is Source.PROJECT
+    assert patterns(world.load(user=ACME, project="[ticketing]\npatterns = []\n")) == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("name = 'acme'", '(acme) needs a command, such as "acme close {id}"'),
+        ("command = 'acme close {id}'", "needs a name of lower-case letters"),
+        ("name = 'acme'\ncommand = 'acme close {key}'", "(acme) has {key} in its command"),
+        (
+            "name = 'acme'\ncommand = \"acme '\"",
+            "(acme) has a command with a quote that never ends",
+        ),
+        ("name = 'acme'\ncommand = 'acme'\nsystem = 'x'", "has a key that is not known, system"),
+    ],
+)
+def test_a_wrong_pattern_costs_that_key_only(world, pattern, words):
+    loaded = world.load(
+        OTHER,
+        f"{ACME}[[ticketing.patterns]]\n{pattern}\n[ticketing.overrides]\nbeads = false\n",
+    )
+    (problem,) = loaded.problems
+    assert problem.key == "ticketing.patterns"
+    assert problem.origin.file == world.project_file
+    assert problem.message.startswith("holds a wrong pattern: number 2 ")
+    assert words in problem.message
+    assert patterns(loaded) == ["other"]
+    assert loaded.config.ticketing.overrides == {"beads": False}
 
 
 def test_users_file_is_no_projects_file(tmp_path):

@@ -205,6 +205,47 @@ def test_a_cache_that_cannot_be_written_is_no_fault(tmp_path):
     assert not prefilter.exists("s")
 
 
+# Literals of several words: all of them must be there.
+
+
+@pytest.fixture
+def several(home):
+    words = ["bug status", "make close TICKET", "bd"]
+    Prefilter(home / "cache").write("several", words, close_waits=False)
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("git bug status close x", True),
+        ("git-bug status x", True),
+        ("status of the bug", True),  # the order is the matcher's own affair
+        ("bug\nstatus", True),
+        ("git status", False),
+        ("fix the bug", False),
+        ("git debug status", False),
+        ("bug statuses", False),
+        ("bug_status", False),
+        ("make close TICKET=T-1", True),
+        ("TICKET=T-1 make close", True),
+        ("make close", False),
+        ("make close ticket=T-1", False),
+        ("git status && bd close x", True),
+        ("bd", True),
+        ("bug; make; close", False),  # words of two literals
+        ("", False),
+    ],
+)
+def test_all_words_of_a_literal_must_be_there(several, command, expected):
+    assert may_close({"command": command}, session_id="several") is expected
+
+
+def test_words_of_a_literal_may_stand_in_several_fields(several):
+    tool_input = {"action": "status", "nested": [{"kind": "bug"}]}
+    assert may_close(tool_input, session_id="several", tool_name="mcp__x__y")
+    assert not may_close({"command": "ls"}, session_id="several", cwd="/bug", tool_name="status")
+
+
 def test_a_session_without_words_never_goes_the_full_way(home):
     Prefilter(home / "cache").write("wordless", [], close_waits=False)
     assert not may_close({"command": "bd close x"}, session_id="wordless")
@@ -242,6 +283,16 @@ def strings_of(value):
 def test_no_call_with_a_word_in_its_input_is_passed_over(tool_input):
     assume(any(WHOLE_WORD.search(text) for text in strings_of(tool_input)))
     assert may_close(tool_input)
+
+
+@given(tool_input=INPUTS, data=st.data())
+def test_literals_of_several_words_pass_over_no_call_that_holds_all_of_one(home, tool_input, data):
+    found = {word for text in strings_of(tool_input) for word in WHOLE_WORD.findall(text)}
+    assume(found)
+    held = data.draw(st.lists(st.sampled_from(sorted(found)), min_size=1))
+    other = data.draw(st.lists(st.sampled_from(WORDS), min_size=1))
+    Prefilter(home / "cache").write("any", [" ".join(held), " ".join(other)], close_waits=False)
+    assert may_close(tool_input, session_id="any")
 
 
 @given(tool_input=INPUTS)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
 
 from grove_core.config import ConfigProblem, Origin, Source
 from grove_core.health.backends import BackendFact, BackendFacts, judge_backends
@@ -23,7 +25,7 @@ from grove_core.health.project_directory import ProjectFacts, judge_project
 from grove_core.health.registered_hooks import HookFacts, MatchedTools, judge_hooks
 from grove_core.health.sessions import SessionFacts, UnreadableState, judge_sessions
 from grove_core.health.waiting import OutboxFacts, judge_outbox
-from grove_core.hosts.claude_hooks import SLOTS
+from grove_core.hosts.claude_hooks import SLOTS, conditions_for
 from grove_core.hosts.claude_settings import Registration
 from grove_core.model.memory import Health
 from grove_core.model.session import Session
@@ -296,6 +298,13 @@ CLOSERS = (
 )
 
 
+SHELLS = ("Bash(*bash*)", "Bash(sh *)")
+
+
+def closer(system, *words):
+    return MatchedTools(system=system, tools=("Bash",), words=words, takes_part=True)
+
+
 @pytest.mark.parametrize(
     ("conditions", "matchers", "status"),
     [
@@ -305,16 +314,73 @@ CLOSERS = (
         (("Bash(*bd*)", "Bash(*sh*)"), CLOSERS[:1], WARNING),
         (("Bash(*gone*)", "Bash(*sh*)"), (), WARNING),
         (("Bash(*bd*)", "Bash(*sh*)"), CLOSERS, BROKEN),
+        (("Bash(*tissue*)", *SHELLS), CLOSERS, None),
+        (("Bash(*bd*)", *SHELLS), CLOSERS, BROKEN),
+        (("Bash(*bd*)", *SHELLS), CLOSERS[:1], WARNING),
+        (("Bash(*tissue*)", "Bash(*bd*)", *SHELLS), CLOSERS, OK),
+        # The conditions for shells are no ticket system's.
+        (SHELLS, CLOSERS, BROKEN),
+        (SHELLS, (), None),
+        # A word that stands in a longer one lets that in, and not the other way round.
+        (("Bash(*bd*)", *SHELLS), (closer("acme", "bd-tool"),), None),
+        (("Bash(*bd-tool*)", *SHELLS), (closer("beads", "bd"),), BROKEN),
+        (("Bash(*bd*)", *SHELLS), (closer("acme", "bd-tool"), closer("beads", "bd")), None),
+        # Of several words one is enough.
+        (("Bash(*bug*)", *SHELLS), (closer("gitbug", "git-bug", "bug status"),), None),
+        (("Bash(*status*)", *SHELLS), (closer("gitbug", "bug status"),), None),
+        (("Bash(*show*)", *SHELLS), (closer("gitbug", "bug status"),), BROKEN),
+        # A second matcher of a system looks at other tools.
+        (
+            ("Bash(*tissue*)", *SHELLS),
+            (*CLOSERS, MatchedTools(system="x", tools=("mcp__*",), words=("id",), takes_part=True)),
+            None,
+        ),
+        # Conditions of a person's own.
+        (("Bash(bd *)",), (closer("beads", "bd"),), None),
+        (("Bash(bd close *)",), (closer("beads", "bd"),), BROKEN),
+        (("Bash(*)",), CLOSERS, None),
+        (("Bash",), CLOSERS, None),
+        # Teams' scripts.
+        (("Bash(*bash*)", "Bash(sh *)"), (closer("acme", "bash"),), None),
+        (("Bash(*bd*)", "Bash(*sh*)"), (closer("acme", "push"), closer("beads", "bd")), None),
     ],
 )
 def test_conditions_of_hooks(conditions, matchers, status):
+    assert told(judge_hooks(narrowed_to(conditions, matchers))).get("conditions of hooks") is status
+
+
+def test_a_system_with_several_matchers_is_named_once():
+    matchers = (closer("beads", "bd"), closer("beads", "make"), closer("acme", "acme"))
+    facts = narrowed_to(("Bash(*tissue*)", *SHELLS), matchers)
+    (check,) = [one for one in judge_hooks(facts) if one.name == "conditions of hooks"]
+    assert "closes of beads, acme are not seen" in check.detail
+    assert check.detail.endswith("narrowed to Bash(*tissue*), Bash(*bash*), Bash(sh *)")
+
+
+def narrowed_to(conditions, matchers):
     shell = tuple(
         evolve(registered("PreToolUse", matcher="Bash"), condition=one) for one in conditions
     )
     others = tuple(one for one in ALL if one.event != "PreToolUse")
-    facts = evolve(HOOKS, registrations=shell + others, matchers=matchers)
-    found = told(judge_hooks(facts)).get("conditions of hooks")
-    assert found is status
+    return evolve(HOOKS, registrations=shell + others, matchers=matchers)
+
+
+LITERALS = st.lists(
+    st.lists(
+        st.sampled_from(["bd", "bd-tool", "git-bug", "bug", "sh", "bash", "push"]),
+        min_size=1,
+        max_size=2,
+    ).map(" ".join),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(LITERALS)
+def test_what_init_writes_is_right(literals):
+    matchers = tuple(closer(f"system-{place}", one) for place, one in enumerate(literals))
+    conditions = conditions_for(literals) or (None,)
+    assert told(judge_hooks(narrowed_to(conditions, matchers))).get("conditions of hooks") is None
 
 
 @pytest.mark.parametrize("event", [slot.name for slot in SLOTS])

@@ -452,6 +452,71 @@ def test_descriptors_come_in_the_configured_order_whoever_offers_them(world):
     assert names(plugins.close_matchers()) == ["zeta", "beta", "alpha"]
 
 
+READERS = """
+from grove_core import hookimpl, CommandReader
+
+@hookimpl
+def grove_command_readers():
+    return [CommandReader(tools=tools, read=lambda call: [[{word!r}]]) for tools in {tools!r}]
+"""
+
+
+def read_by(plugins):
+    return [(one.value.tools, one.value.read(None)) for one in plugins.command_readers()]
+
+
+def test_what_reads_commands_is_found_whoever_offers_it(world):
+    world.install("a", [(TICKETS, "a", READERS.format(word="a", tools=[("Bash",)]))])
+    world.install("b", [(GENERAL, "b", READERS.format(word="b", tools=[("PowerShell", "Cmd")]))])
+    backend = world.install(
+        "c", [(BACKENDS, "c", BACKEND.format(name="c") + READERS.format(word="c", tools=[("x",)]))]
+    )
+    plugins = world.plugins()
+    assert read_by(plugins) == [(("Bash",), [["a"]]), (("PowerShell", "Cmd"), [["b"]])]
+    assert not imported(backend)
+    assert world.problems == []
+    plugins.load_all()
+    assert [(name, what) for name, what, _ in world.complaints()] == [
+        ("c", "grove_command_readers")
+    ]
+
+
+def test_of_two_readers_for_the_same_tools_the_first_is_used(world):
+    world.install("d-a", [(TICKETS, "a", READERS.format(word="a", tools=[("Bash",), ("Bash",)]))])
+    world.install("d-b", [(TICKETS, "b", READERS.format(word="b", tools=[("Bash",)]))])
+    assert read_by(world.plugins()) == [(("Bash",), [["a"]])]
+    used = "Bash is provided by d-a 1.0 (grove.tickets:a) as well, which is used"
+    assert world.complaints() == [
+        ("a", "grove_command_readers", used),
+        ("b", "grove_command_readers", used),
+    ]
+
+
+def test_a_ticket_system_may_have_several_matchers(world):
+    matchers = MATCHERS.format(names=["acme", "zeta", "acme"]).replace('"close"', '"acme close"')
+    world.install("dist-a", [(TICKETS, "acme", PROBES.format(names=["acme"]) + matchers)])
+    plugins = world.plugins(ticket_order=("zeta",))
+    assert names(plugins.close_matchers()) == ["zeta", "acme", "acme"]
+    assert plugins.close_matchers()[1].value.literals == ("acme close",)
+    assert world.problems == []
+
+
+def test_matchers_of_another_distribution_are_reported(world):
+    world.install("dist-a", [(TICKETS, "acme", MATCHERS.format(names=["acme", "acme"]))])
+    world.install("dist-b", [(GENERAL, "other", MATCHERS.format(names=["acme", "zeta"]))])
+    plugins = world.plugins()
+    found = [(one.value.system, one.source.distribution) for one in plugins.close_matchers()]
+    assert found == [("acme", "dist-a"), ("acme", "dist-a"), ("zeta", "dist-b")]
+    detail = "acme is provided by dist-a 1.0 (grove.tickets:acme) as well, which is used"
+    assert world.complaints() == [("other", "grove_close_matchers", detail)]
+
+
+def test_probes_of_one_plugin_may_not_share_a_name(world):
+    world.install("dist-a", [(TICKETS, "acme", PROBES.format(names=["acme", "acme"]))])
+    assert names(world.plugins().ticket_probes()) == ["acme"]
+    assert [name for name, _, _ in world.complaints()] == ["acme"]
+
+
 def test_backends_have_an_order_of_their_own(world):
     for name in ("a", "b", "c"):
         world.install(f"dist-{name}", [(BACKENDS, name, BACKEND.format(name=name))])
@@ -524,7 +589,7 @@ def test_plugins_are_asked_for_their_descriptors_once(world):
 
 REGISTERING = """
 from grove_core import *
-from grove_core import hookimpl, BackendSpec, CloseMatcher, CommandSpec, HealthCheck, TicketProbe
+from grove_core import hookimpl, BackendSpec, CloseMatcher, CommandReader, CommandSpec, HealthCheck, TicketProbe
 
 def probe(**changes):
     return TicketProbe(**dict(name="bad", detect=print) | changes)
@@ -560,9 +625,22 @@ WRONG_RESULTS = [
     ("grove_close_matchers", "[matcher(system='')]", "whose system is not one line of text"),
     ("grove_close_matchers", "[matcher(literals='close')]", "whose literals is not a tuple"),
     ("grove_close_matchers", "[matcher(literals=())]", "whose literals is not a tuple"),
-    ("grove_close_matchers", "[matcher(literals=('a b',))]", "whose literals is not a tuple"),
+    *(
+        ("grove_close_matchers", f"[matcher(literals=({literal!r},))]", "whose literals is not a")
+        for literal in ("", " ", "a  b", " a", "a ", "a\\tb", "a.b", "é", "*")
+    ),
+    ("grove_close_matchers", "[matcher(literals=(7,))]", "whose literals is not a tuple"),
     ("grove_close_matchers", "[matcher(tools=())]", "whose tools is not a tuple"),
     ("grove_close_matchers", "[matcher(confirm='yes')]", "whose confirm is not a function or None"),
+    ("grove_command_readers", "None", "returned NoneType instead of a list of CommandReader"),
+    ("grove_command_readers", "[matcher()]", "returned CloseMatcher instead of CommandReader"),
+    ("grove_command_readers", "[CommandReader(tools=(), read=print)]", "whose tools is not a"),
+    ("grove_command_readers", "[CommandReader(tools='Bash', read=print)]", "whose tools is not a"),
+    (
+        "grove_command_readers",
+        "[CommandReader(tools=('x',), read=1)]",
+        "whose read is not a function",
+    ),
     (
         "grove_memory_backends",
         "[BackendSpec(name='bad', detect=print, open=None)]",

@@ -4,10 +4,23 @@ from datetime import UTC, datetime
 
 import pytest
 
-from grove_core.flow.closing import judge, resolve
-from grove_core.model.gate import TicketClosed
+from grove_core.flow.closing import judge, reopened, resolve, worth_noting
+from grove_core.model.gate import (
+    Cycle,
+    Gate,
+    GateStatus,
+    TicketClosed,
+    TicketReopened,
+)
 from grove_core.model.session import EventType, Session
-from grove_core.model.ticket import CloseIntent, Confirmation, TicketClose, ToolCall, ToolResult
+from grove_core.model.ticket import (
+    CloseIntent,
+    Confirmation,
+    Ticket,
+    TicketClose,
+    ToolCall,
+    ToolResult,
+)
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
 YES, NO, UNKNOWN = Confirmation.YES, Confirmation.NO, Confirmation.UNKNOWN
@@ -19,14 +32,21 @@ class Answers:
     def __init__(self, **answers):
         self._answers = answers
         self.results = []
+        self.asked = []
 
     def confirm(self, one, result):
+        assert not one.reopens
         self.results.append(result)
+        self.asked.append((one.ticket_id, one.directory))
         return self._answers.get(one.ticket_id or "none", UNKNOWN)
 
 
-def close(name="a", system="beads", title=""):
-    return TicketClose(system=system, ticket_id=name, title=title)
+def close(name="a", system="beads", title="", **fields):
+    return TicketClose(system=system, ticket_id=name, title=title, **fields)
+
+
+def reopen(name="a", system="beads", **fields):
+    return close(name, system, reopens=True, **fields)
 
 
 def intent(key, *closes):
@@ -51,13 +71,29 @@ def judged(*intents, unknown_counts=True, **answers):
     return judge(Answers(**answers), intents, None, unknown_counts=unknown_counts)
 
 
-def settle(session, judgements, once=(), prompt=None):
-    return resolve(session, judgements, once_per_prompt=frozenset(once), prompt_id=prompt, now=NOW)
+def settle(session, judgements, open_again=(), *, settled=None, once=(), prompt=None):
+    """Resolves the intents that were judged, unless others are named."""
+    keys = {one.intent_key for one in judgements} if settled is None else settled
+    return resolve(
+        session,
+        judgements,
+        open_again,
+        settled=keys,
+        once_per_prompt=frozenset(once),
+        prompt_id=prompt,
+        now=NOW,
+    )
 
 
-def told(change):
-    assert all(isinstance(one, TicketClosed) for one in change.events)
+def told(change, kind=TicketClosed):
+    assert all(isinstance(one, kind) for one in change.events)
     return [(one.ticket.source, one.ticket.ticket_id) for one in change.events]
+
+
+def owing(*names, status=GateStatus.PENDING, system="beads"):
+    """A gate with a debt for these tickets."""
+    tickets = tuple(Ticket(ticket_id=name, source=system) for name in names)
+    return Gate(status=status, cycle=Cycle(tickets=tickets, opened_at=NOW, before=GateStatus.IDLE))
 
 
 @pytest.mark.parametrize(
@@ -81,6 +117,168 @@ def test_every_close_is_judged_with_the_result_of_its_call():
     made = judge(answers, [intent("u", close("a"), close("b"))], result, unknown_counts=True)
     assert [one.close.ticket_id for one in made] == ["a", "b"]
     assert answers.results == [result, result]
+
+
+# Closed and opened again by one call.
+
+OTHER_SPELLING = reopen("bd-a")
+
+
+@pytest.mark.parametrize("unknown_counts", [True, False])
+@pytest.mark.parametrize("again", [reopen(), OTHER_SPELLING, reopen(None)])
+def test_what_a_call_opens_again_counts_only_if_it_is_known_to_be_closed(again, unknown_counts):
+    """What the call has printed about the close says nothing any more."""
+    result = ToolResult(succeeded=True, response="✓ Closed a")
+    for answer, counts in ((YES, True), (NO, False), (UNKNOWN, False)):
+        answers = Answers(a=answer)
+        made = judge(answers, [intent("u", close(), again)], result, unknown_counts=unknown_counts)
+        assert [(one.close, one.counts) for one in made] == [(close(), counts)]
+        assert answers.results == [None]
+
+
+@pytest.mark.parametrize(
+    "effects",
+    [
+        (reopen(), close()),
+        (reopen("b"), close()),
+        (close(), reopen(system="tissue")),
+    ],
+)
+def test_what_a_call_closes_last_is_judged_by_its_output(effects):
+    answers, result = Answers(), ToolResult(succeeded=True)
+    (one,) = judge(answers, [intent("u", *effects)], result, unknown_counts=True)
+    assert (one.close, one.counts) == (close(), True)
+    assert answers.results == [result]
+
+
+def test_each_close_of_a_call_is_judged_by_what_follows_it():
+    effects = (close("a"), reopen("a"), close("b"))
+    answers, result = Answers(), ToolResult(succeeded=True)
+    made = judge(answers, [intent("u", *effects)], result, unknown_counts=True)
+    assert [(one.close.ticket_id, one.counts) for one in made] == [("a", False), ("b", True)]
+    assert answers.results == [None, result]
+
+
+def test_the_calls_of_others_reopen_nothing_of_a_call():
+    made = judge(
+        Answers(), [intent("u", close()), intent("v", reopen())], None, unknown_counts=True
+    )
+    assert [(one.intent_key, one.counts) for one in made] == [("u", True)]
+
+
+# Which reopenings are noted.
+
+
+@pytest.mark.parametrize(
+    ("gate", "noted"),
+    [
+        (Gate(), False),
+        (owing("a", status=GateStatus.PENDING), True),
+        (owing("a", status=GateStatus.BLOCKED), True),
+        # The id may be typed in another way.
+        (owing("b"), True),
+        (owing("a", system="tissue"), False),
+        (owing("a", status=GateStatus.REFLECTED), False),
+        (owing("a", status=GateStatus.SKIPPED), False),
+        (Gate(status=GateStatus.ACTIVE, ticket=Ticket(ticket_id="a", source="beads")), False),
+        # Session mode owes for no ticket.
+        (owing(), False),
+    ],
+)
+def test_a_reopening_is_noted_where_it_may_take_back_a_debt(gate, noted):
+    assert list(worth_noting([reopen()], gate)) == ([reopen()] if noted else [])
+
+
+def test_a_reopening_is_noted_beside_a_close_of_its_system():
+    effects = [close("a"), reopen("a"), close("b", "tissue"), reopen("c", "jira")]
+    assert list(worth_noting(effects, Gate())) == effects[:3]
+    assert list(worth_noting([reopen("b"), close("a")], Gate())) == [reopen("b"), close("a")]
+    assert list(worth_noting([], owing("a"))) == []
+
+
+# Which tickets are open again.
+
+
+def opened(gate, *intents, succeeded=True, **answers):
+    found = reopened(Answers(**answers), gate, intents, succeeded=succeeded)
+    return [(one.source, one.ticket_id) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("answer", "succeeded", "taken_back"),
+    [
+        (NO, True, True),
+        (NO, False, True),
+        (YES, True, False),
+        (YES, False, False),
+        (UNKNOWN, True, True),
+        (UNKNOWN, False, False),
+    ],
+)
+def test_a_ticket_that_is_owed_for_is_opened_again(answer, succeeded, taken_back):
+    found = opened(owing("a"), intent("u", reopen()), succeeded=succeeded, a=answer)
+    assert found == ([("beads", "a")] if taken_back else [])
+
+
+def test_only_what_is_owed_for_is_asked_about():
+    answers = Answers(a=NO, b=NO)
+    intents = [intent("u", reopen("a")), intent("v", close("b"))]
+    for gate in (Gate(), owing("a", status=GateStatus.REFLECTED), owing(), owing("b", system="x")):
+        assert reopened(answers, gate, intents, succeeded=True) == []
+    assert reopened(answers, owing("a"), [intent("u", close("a"))], succeeded=True) == []
+    assert answers.asked == []
+
+
+def test_ids_may_be_typed_in_several_ways():
+    """The state of every ticket of the system decides, where it is known."""
+    calls = intent("u", reopen("bd-a", directory="/other"))
+    answers = Answers(a=NO, b=YES)
+    found = reopened(answers, owing("a", "b", "c"), [calls], succeeded=True)
+    assert [one.ticket_id for one in found] == ["a"]
+    assert answers.asked == [("a", "/other"), ("b", "/other"), ("c", "/other")]
+
+
+def test_what_nobody_knows_is_opened_again_only_where_it_is_named():
+    assert opened(owing("a", "b"), intent("u", reopen("b"))) == [("beads", "b")]
+    assert opened(owing("a"), intent("u", reopen("bd-a"))) == []
+
+
+def test_what_a_call_closes_after_it_has_opened_it_stays_owed_for():
+    assert opened(owing("a"), intent("u", reopen("a"), close("a"))) == []
+    assert opened(owing("a"), intent("u", close("a"), reopen("a"))) == [("beads", "a")]
+    assert opened(owing("a", "b"), intent("u", reopen("a"), reopen("b"), close("a"))) == [
+        ("beads", "b")
+    ]
+
+
+# What the gate is told.
+
+
+def test_the_gate_is_told_of_reopenings_once():
+    waiting = intent("u", reopen("a"))
+    ticket = Ticket(ticket_id="a", source="beads")
+    session = a_session(waiting, gate=owing("a"))
+    change = settle(session, [], [ticket], settled={"u"})
+    assert told(change, TicketReopened) == [("beads", "a")]
+    assert change.session.intents == ()
+    # Another process was first.
+    again = settle(change.session, [], [ticket], settled={"u"})
+    assert (again.events, again.trace) == ([], [])
+
+
+def test_reopenings_come_after_the_closes_of_a_call():
+    one = intent("u", close("b"), reopen("a"))
+    ticket = Ticket(ticket_id="a", source="beads")
+    change = settle(a_session(one, gate=owing("a")), judged(one, b=YES), [ticket])
+    assert [type(event) for event in change.events] == [TicketClosed, TicketReopened]
+    assert [event.ticket.ticket_id for event in change.events] == ["b", "a"]
+
+
+def test_intents_without_a_close_are_taken_out_as_well():
+    one, other = intent("u", reopen("a")), intent("v", reopen("b"))
+    change = settle(a_session(one, other), [], settled={"u"})
+    assert change.session.intents == (other,)
+    assert (change.events, change.trace) == ([], [])
 
 
 def test_judged_intents_are_taken_out_and_the_gate_is_told_of_those_that_count():

@@ -8,7 +8,13 @@ import pytest
 
 from grove_core.model.memory import Detection
 from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
-from grove_core.plugins.descriptors import CloseMatcher, Participation, ProjectContext, TicketProbe
+from grove_core.plugins.descriptors import (
+    CloseMatcher,
+    CommandReader,
+    Participation,
+    ProjectContext,
+    TicketProbe,
+)
 from grove_core.ticketing import TicketSystems
 from grove_core.ticketing import systems as ticketing
 from grove_core.ticketing.participation import ParticipationRules
@@ -150,6 +156,88 @@ def test_to_dos_stand_in_no_sessions_way_where_they_cannot_take_part(
         assert why["tasks"] == "takes part only as the active system of an initialised project"
     else:
         assert why["session"] == "not needed: another system is active"
+
+
+ON_REQUEST = Participation.ENABLED
+
+
+@pytest.mark.parametrize("override", [{}, {"other": True}])
+def test_a_system_that_is_off_unless_switched_on_is_not_even_looked_for(systems_of, override):
+    """A marker of the user or of every project says nothing about this one."""
+    systems = systems_of(
+        TicketProbe(name="forge", detect=explode, participation=ON_REQUEST),
+        probe("beads"),
+        matcher("forge", close("forge"), literals=("gh",), once_per_prompt=True),
+        matcher("beads", close("beads"), literals=("bd",)),
+        overrides=override,
+    )
+    assert standing(systems) == {"forge": "out", "beads": "active in"}
+    assert systems.all[0].why == "off unless ticketing.overrides.forge = true"
+    assert systems.all[0].detection is None
+    assert systems.problems == []
+    assert systems.literals() == {"bd"}
+    assert systems.once_per_prompt() == frozenset()
+    assert systems.announced(BASH) == [close("beads")]
+    # `grove tickets match` asks every installed system.
+    assert systems.closes_of(BASH) == [close("forge"), close("beads")]
+
+
+@pytest.mark.parametrize(
+    ("detection", "expected", "why"),
+    [
+        (FOUND, "active in", "switched on by ticketing.overrides.forge"),
+        (BROKEN, "out", "bd is not on PATH"),
+        (None, "out", "not used in this project"),
+    ],
+)
+@pytest.mark.parametrize("initialised", [True, False])
+def test_a_system_that_is_switched_on(systems_of, initialised, detection, expected, why):
+    systems = systems_of(
+        probe("forge", detection, participation=ON_REQUEST),
+        matcher("forge", close("forge"), literals=("gh",)),
+        initialised=initialised,
+        overrides={"forge": True},
+    )
+    assert standing(systems) == {"forge": expected}
+    assert systems.all[0].why == why
+    assert systems.literals() == {"gh"}
+    assert systems.announced(BASH) == ([close("forge")] if expected == "active in" else [])
+
+
+def test_a_system_that_is_off_stands_in_no_sessions_way(systems_of):
+    systems = systems_of(
+        probe("forge", participation=ON_REQUEST), probe("session", per_session=True)
+    )
+    assert standing(systems) == {"forge": "out", "session": "active in"}
+
+
+@pytest.mark.parametrize(
+    ("names", "listed", "active"),
+    [
+        # By default sessions come last of all, also behind what was installed later.
+        (("beads", "session", "late"), ("beads", "tasks", "session"), "late"),
+        (("session", "late"), ("session",), "late"),
+        (("session", "late"), (), "late"),
+        (("session", "late", "later"), ("beads", "session"), "late"),
+        # Listed before another one, sessions come before that one, and what is not listed.
+        (("session", "late"), ("session", "late"), "session"),
+        (("session", "beads", "late"), ("session", "beads"), "session"),
+        (("session", "late"), ("session", "late@acme"), "session"),
+        # Nothing else is there.
+        (("session",), ("beads", "session"), "session"),
+    ],
+)
+def test_sessions_come_last_where_the_configuration_lists_none_behind_them(
+    systems_of, names, listed, active
+):
+    descriptors = [
+        probe(name, None if name == "beads" else FOUND, per_session=name == "session")
+        for name in names
+    ]
+    systems = systems_of(*descriptors, listed=listed)
+    assert systems.active().probe.name == active
+    by_precedence = sorted(names, key=lambda name: name == "session" != active)
+    assert [one.probe.name for one in systems.all] == by_precedence
 
 
 def test_a_session_that_cannot_be_used_says_why(systems_of):
@@ -353,7 +441,8 @@ def in_progress(name):
     return Ticket(ticket_id=name, source="s", labels=("l",), detected_at=NOW)
 
 
-def test_the_first_answer_of_a_system_that_takes_part(systems_of):
+def test_the_first_answer_of_a_system_that_takes_part(systems_of, monkeypatch):
+    monkeypatch.setattr(ticketing, "CURRENT_TICKET_SECONDS", 30.0)
     systems = systems_of(
         probe("a", None, current_ticket=lambda _: in_progress("not used")),
         probe("b"),
@@ -369,7 +458,6 @@ def test_the_first_answer_of_a_system_that_takes_part(systems_of):
     "answer",
     [
         explode,
-        forever,
         lambda _: "T-1",
         lambda _: Ticket(ticket_id=7, source="s"),
         lambda _: Ticket(ticket_id="T", source="s", title=None),
@@ -380,7 +468,7 @@ def test_the_first_answer_of_a_system_that_takes_part(systems_of):
 )
 def test_a_broken_answer_is_reported_and_the_next_system_is_asked(systems_of, monkeypatch, answer):
     """What goes into a session's state must be readable again."""
-    monkeypatch.setattr(ticketing, "CURRENT_TICKET_SECONDS", limit_for(answer))
+    monkeypatch.setattr(ticketing, "CURRENT_TICKET_SECONDS", 30.0)
     systems = systems_of(
         probe("bad", current_ticket=answer),
         probe("good", current_ticket=lambda _: in_progress("T")),
@@ -388,3 +476,256 @@ def test_a_broken_answer_is_reported_and_the_next_system_is_asked(systems_of, mo
     assert systems.current_ticket() == in_progress("T")
     (problem,) = systems.problems
     assert problem.what == "current_ticket of bad"
+
+
+class Clock:
+    """Time that passes only where a test lets it."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def monotonic(self):
+        return self.now
+
+    def lasting(self, seconds, answer):
+        def current_ticket(_):
+            self.now += seconds
+            return answer
+
+        return current_ticket
+
+
+def test_all_systems_together_have_one_time_limit(systems_of, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(ticketing, "time", clock)
+    limits = []
+    systems = systems_of(
+        probe("a", current_ticket=clock.lasting(0.125, None)),
+        probe("b", current_ticket=clock.lasting(0.125, None)),
+        probe("c", current_ticket=clock.lasting(0.125, None)),
+        probe("d", current_ticket=explode),
+        probe("e", None, current_ticket=explode),
+    )
+    call = systems._plugins.call
+
+    def measured(provided, function, *arguments, seconds, default):
+        if function.__name__ != "<lambda>":
+            limits.append(seconds)
+        return call(provided, function, *arguments, seconds=30, default=default)
+
+    monkeypatch.setattr(systems._plugins, "call", measured)
+    assert systems.current_ticket() is None
+    assert limits == pytest.approx([0.3, 0.175, 0.05])
+    assert systems.problems == []
+
+
+def test_a_late_answer_is_dropped_and_nobody_is_asked_after_it(systems_of):
+    begun, go_on, ended = (threading.Event() for _ in range(3))
+
+    def late(_):
+        begun.set()
+        go_on.wait(20)
+        ended.set()
+        return in_progress("late")
+
+    systems = systems_of(
+        probe("slow", current_ticket=late),
+        probe("next", current_ticket=lambda _: in_progress("next")),
+    )
+    assert len(systems.all) == 2  # detection takes time as well
+    try:
+        assert systems.current_ticket() is None
+        assert begun.wait(20)
+        assert not ended.is_set()
+    finally:
+        go_on.set()
+    (problem,) = systems.problems
+    assert problem.what == "current_ticket of slow"
+
+
+# Tickets that are opened again.
+
+
+def test_reopenings_are_announced_in_their_place_and_are_no_closes(systems_of):
+    effects = (close("a", "x"), close("a", "x", reopens=True), close("a", "y"))
+    systems = systems_of(probe("a"), probe("b", None), matcher("a", *effects), matcher("b"))
+    assert systems.announced(BASH) == list(effects)
+    assert systems.closes_of(BASH) == [close("a", "x"), close("a", "y")]
+
+
+def test_reopenings_of_what_takes_no_part_are_not_announced(systems_of):
+    systems = systems_of(probe("a", None), matcher("a", close("a", reopens=True)))
+    assert systems.announced(BASH) == systems.closes_of(BASH) == []
+
+
+def test_of_what_happens_to_a_ticket_again_the_last_time_counts(systems_of):
+    opened, closed = close("a", "x", reopens=True), close("a", "x")
+    for effects, expected in [
+        ((closed, opened, closed), [opened, closed]),
+        ((opened, closed, opened), [closed, opened]),
+        ((closed, close("a", "y"), closed), [close("a", "y"), closed]),
+    ]:
+        systems = systems_of(probe("a"), matcher("a", *effects))
+        assert systems.announced(BASH) == expected
+
+
+def test_two_matchers_of_one_system_for_two_kinds_of_tools(systems_of):
+    systems = systems_of(
+        probe("a"),
+        matcher("a", close("a", "by shell"), literals=("bd",), confirm=lambda *_: Confirmation.YES),
+        matcher("a", close("a", "by server"), literals=("issue_id",), tools=("mcp__*",)),
+    )
+    assert systems.problems == []
+    assert systems.literals() == {"bd", "issue_id"}
+    assert systems.announced(BASH) == [close("a", "by shell")]
+    call = ToolCall(name="mcp__beads__close", input={})
+    assert systems.announced(call) == [close("a", "by server")]
+    assert systems.confirm(close("a"), None) is Confirmation.YES
+
+
+@pytest.mark.parametrize("field", ["reopens", "certain"])
+def test_a_close_that_is_neither_yes_nor_no_is_broken(systems_of, field):
+    systems = systems_of(probe("a"), matcher("a", close("a", **{field: None})))
+    assert systems.announced(BASH) == []
+    assert len(systems.problems) == 1
+
+
+# Patterns of the configuration.
+
+ACME = {"name": "acme", "command": "acme close {id}"}
+
+
+def reader(*commands, tools=("Bash",), **fields):
+    given = {"read": lambda _: [one.split() for one in commands], **fields}
+    return CommandReader(tools=tools, **given)
+
+
+def test_a_pattern_is_a_system_of_its_own(systems_of):
+    systems = systems_of(
+        probe("beads", None),
+        reader("ls", "acme close T-1", "acme open T-2", "acme close T-3"),
+        patterns=[ACME],
+    )
+    assert standing(systems) == {"beads": "out", "acme": "active in"}
+    acme = systems.active()
+    assert acme.why == "defined by ticketing.patterns"
+    assert acme.detection.marker == "ticketing.patterns"
+    assert str(acme.provided.source) == "configuration (ticketing.patterns)"
+    assert systems.literals() == {"acme"}
+    assert systems.announced(BASH) == [close("acme", "T-1"), close("acme", "T-3")]
+    assert systems.closes_of(BASH) == systems.announced(BASH)
+    assert systems.announced(ToolCall(name="Read", input={})) == []
+    assert systems.confirm(close("acme"), None) is Confirmation.UNKNOWN
+    assert systems.current_ticket() is None
+    assert systems.problems == []
+
+
+def test_ids_that_are_known_only_when_the_command_runs(systems_of):
+    words = [("acme", "close", None), ("acme", None, "T-1")]
+    systems = systems_of(reader(read=lambda _: words), patterns=[ACME])
+    assert systems.announced(BASH) == [close("acme", None)]
+
+
+def test_one_name_may_have_several_patterns(systems_of):
+    drop = {"name": "acme", "command": "acm|acme.sh drop {ids}"}
+    systems = systems_of(reader("acme close 1", "acm drop 2 3"), patterns=[ACME, drop])
+    assert standing(systems) == {"acme": "active in"}
+    assert systems.literals() == {"acme", "acm", "acme sh"}
+    assert systems.announced(BASH) == [close("acme", name) for name in "123"]
+
+
+def test_a_pattern_for_an_installed_system_adds_to_what_it_recognises(systems_of):
+    tracked = {"name": "beads", "command": "make close TICKET={id}"}
+    for detection, announced in ((FOUND, [close("beads"), close("beads", "T-1")]), (None, [])):
+        systems = systems_of(
+            probe("beads", detection, current_ticket=lambda _: in_progress("T")),
+            matcher("beads", close("beads"), confirm=lambda *_: Confirmation.YES),
+            reader("make close TICKET=T-1"),
+            patterns=[tracked],
+        )
+        (beads,) = systems.all
+        assert beads.provided.source.distribution == "acme"
+        assert systems.announced(BASH) == announced
+        assert systems.confirm(close("beads", "T-1"), None) is Confirmation.YES
+        assert systems.literals() == {"close", "make"}
+
+
+def test_patterns_count_in_initialised_projects_only(systems_of):
+    """A user's own patterns leave projects without grove alone."""
+    systems = systems_of(reader("acme close T-1"), patterns=[ACME], initialised=False)
+    assert standing(systems) == {"acme": "out"}
+    assert systems.all[0].why == "not used in this project"
+    assert systems.announced(BASH) == []
+    assert systems.closes_of(BASH) == [close("acme", "T-1")]
+
+
+@pytest.mark.parametrize("override", [True, False])
+def test_an_override_turns_a_pattern_off(systems_of, override):
+    systems = systems_of(reader("acme close T-1"), patterns=[ACME], overrides={"acme": override})
+    assert standing(systems) == ({"acme": "active in"} if override else {})
+    assert systems.announced(BASH) == ([close("acme", "T-1")] if override else [])
+    assert systems.literals() == ({"acme"} if override else set())
+
+
+def test_an_installed_system_that_is_turned_off_does_not_come_back_as_a_pattern(systems_of):
+    systems = systems_of(
+        probe("beads"),
+        reader("acme close T-1"),
+        patterns=[{**ACME, "name": "beads"}],
+        overrides={"beads": False},
+    )
+    assert standing(systems) == {}
+    assert systems.announced(BASH) == []
+
+
+def test_patterns_without_anything_that_reads_commands(systems_of):
+    systems = systems_of(probe("beads"), patterns=[ACME])
+    assert standing(systems) == {"beads": "active in", "acme": "out"}
+    assert "pip install grove-tickets" in systems.all[1].why
+    assert systems.literals() == set()
+    assert systems.announced(BASH) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "listed", "active"),
+    [
+        (("session",), ("session",), "acme"),
+        (("session",), ("acme", "session"), "acme"),
+        (("session",), ("session", "acme"), "session"),
+        (("beads", "session"), ("beads", "session"), "beads"),
+        (("beads", "session"), ("acme", "beads", "session"), "acme"),
+        (("beads", "session"), ("beads", "acme", "session"), "beads"),
+    ],
+)
+def test_patterns_have_their_place_in_the_configured_order(systems_of, names, listed, active):
+    systems = systems_of(
+        *(probe(name, per_session=name == "session") for name in names),
+        reader(),
+        patterns=[ACME],
+        listed=listed,
+    )
+    assert systems.active().probe.name == active
+
+
+def test_without_patterns_nothing_is_asked_to_read(systems_of):
+    systems = systems_of(probe("a"), matcher("a", close("a")), reader(read=explode))
+    assert systems.announced(BASH) == [close("a")]
+    assert systems.problems == []
+
+
+@pytest.mark.parametrize(
+    "answer", [explode, forever, lambda _: None, lambda _: 7, lambda _: [7], lambda _: [[7]]]
+)
+def test_a_reader_that_is_broken_spoils_nothing_else(systems_of, monkeypatch, answer):
+    monkeypatch.setattr("grove_core.ticketing.patterns.READ_SECONDS", limit_for(answer))
+    monkeypatch.setattr(ticketing, "MATCH_SECONDS", 30.0)
+    systems = systems_of(probe("a"), matcher("a", close("a")), reader(read=answer), patterns=[ACME])
+    assert systems.announced(BASH) == [close("a")]
+    assert len(systems.problems) == 1
+
+
+def test_words_of_other_calls_are_not_read(systems_of):
+    systems = systems_of(reader(read=explode, tools=("PowerShell",)), patterns=[ACME])
+    assert systems.announced(BASH) == []
+    assert systems.problems == []
+    assert systems.literals() == {"acme"}

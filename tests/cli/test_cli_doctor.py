@@ -533,10 +533,10 @@ def test_a_settings_file_is_no_json(healthy):
 @pytest.mark.parametrize(
     ("matcher", "missed"),
     [
-        ("Bash", "mcp__* (beads, PreToolUse)"),
-        ("Bash|mcp__.*", "TaskUpdate (tasks, PreToolUse)"),
-        ("TaskUpdate|TodoWrite|mcp__.*", "Bash (tissue, PostToolUse)"),
-        ("bash|TaskUpdate|TodoWrite|mcp__.*", "Bash (beads, PostToolUseFailure)"),
+        ("Bash", "mcp__* (beads"),
+        ("Bash|mcp__.*", "TaskUpdate (tasks; PreToolUse, PostToolUse, PostToolUseFailure)"),
+        ("TaskUpdate|TodoWrite|mcp__.*", "Bash (tissue, beads"),
+        ("bash|TaskUpdate|TodoWrite|mcp__.*", "; PreToolUse, PostToolUse, PostToolUseFailure)"),
     ],
 )
 def test_tools_that_no_matcher_covers_are_named(healthy, matcher, missed):
@@ -550,24 +550,40 @@ def test_matchers_that_cover_every_tool(healthy, matcher):
     assert "tools of ticket systems" not in examine(healthy).not_ok()
 
 
-def test_hooks_are_narrowed_to_another_ticket_system(healthy):
-    settings(healthy, hooks(conditions=("Bash(*tissue*)",)))
+SHELLS = ("Bash(*bash*)", "Bash(sh *)")
+
+
+@pytest.mark.parametrize("shells", [(), SHELLS, ("Bash(*sh*)",)])
+def test_hooks_are_narrowed_to_another_ticket_system(healthy, shells):
+    settings(healthy, hooks(conditions=("Bash(*tissue*)", *shells)))
     finds(healthy, "conditions of hooks", "broken", "beads", "Bash(*tissue*)")
-    settings(healthy, hooks(conditions=("Bash(*tissue*)", "Bash(*bd*)")))
+    settings(healthy, hooks(conditions=("Bash(*tissue*)", "Bash(*bd*)", *shells)))
     report = examine(healthy)
     assert report.not_ok() == {}
     (check,) = report.of("conditions of hooks")
     assert "Bash(*tissue*)" in check["detail"]
 
 
-def test_hooks_are_narrowed_to_a_ticket_system_that_is_gone(healthy):
-    conditions = ("Bash(*bd*)", "Bash(*sh*)")
-    path = settings(healthy, hooks(conditions=conditions))
+@pytest.mark.parametrize("shells", [SHELLS, ("Bash(*sh*)",)])
+def test_hooks_are_narrowed_to_a_ticket_system_that_is_gone(healthy, shells):
+    path = settings(healthy, hooks(conditions=("Bash(*bd*)", *shells)))
     assert examine(healthy).not_ok() == {}
     shutil.rmtree(healthy.project / ".beads")
     words = ("Bash(*bd*)", "beads is not used here", f"grove init --hooks writes {path} anew")
     report = finds(healthy, "conditions of hooks", "warning", *words)
-    assert "Bash(*sh*)" not in report.of("conditions of hooks")[0]["detail"]
+    (check,) = report.of("conditions of hooks")
+    assert not any(shell in check["detail"] for shell in shells)
+
+
+def test_hooks_are_narrowed_by_the_words_of_a_pattern_as_well(healthy):
+    """What the configuration has come to define, the hooks that stand there may not see."""
+    (healthy.project / ".grove" / "config.toml").write_text(
+        '[[ticketing.patterns]]\nname = "acme"\ncommand = "acme close {id}"\n'
+    )
+    settings(healthy, hooks(conditions=("Bash(*bd*)", *SHELLS)))
+    finds(healthy, "conditions of hooks", "broken", "closes of acme are not seen")
+    changes_settings(healthy, "init", "--hooks")
+    assert examine(healthy).not_ok() == {}
 
 
 # --- sessions -----------------------------------------------------------------------------------
@@ -793,7 +809,8 @@ def test_a_private_key_is_named_and_not_shown(healthy):
         ("[gate]\nsesion = 1\n", "warning", "gate.sesion"),
         ('[backends]\nprimary = "postgres"\n', "warning", "postgres"),
         ("[backends.overrides]\nmarkdwn = false\n", "warning", "backends.overrides.markdwn"),
-        ("[ticketing.overrides]\njira = true\n", "warning", "ticketing.overrides.jira"),
+        ("[ticketing.overrides]\nbugzilla = true\n", "warning", "ticketing.overrides.bugzilla"),
+        ('[[ticketing.patterns]]\nname = "acme"\n', "warning", "(acme) needs a command"),
         ("[retrieval]\non_file = false\n", "warning", "retrieval.on_file has no effect yet"),
     ],
 )

@@ -141,6 +141,60 @@ def test_without_a_ticket_system_and_with_too_many_words_nothing_is_narrowed(wor
     assert [group["matcher"] for group in hooks_of(local)["PreToolUse"]] == [PLAIN]
 
 
+@pytest.mark.parametrize(
+    ("command", "conditions"),
+    [
+        ("bin/acme.sh close {id}", ["Bash(*acme*)", "Bash(*bd*)", "Bash(*sh*)"]),
+        ("bd-tool close {id}", ["Bash(*bd*)", "Bash(*bash*)", "Bash(sh *)"]),
+        ("make|just close TICKET={id}", None),
+    ],
+)
+def test_commands_of_a_teams_own_are_among_what_hooks_are_narrowed_to(
+    world, local, command, conditions
+):
+    world.use_beads()
+    world.initialise(f'[[ticketing.patterns]]\nname = "acme"\ncommand = "{command}"\n')
+    run(world, "--hooks")
+    groups = hooks_of(local)["PreToolUse"]
+    if conditions is None:
+        assert [group["matcher"] for group in groups] == [PLAIN]
+    else:
+        assert [hook["if"] for hook in groups[0]["hooks"]] == conditions
+
+
+def test_what_is_off_narrows_nothing(world, local):
+    """A system that is off unless switched on wakes no hook, whatever marks it."""
+    world.install_plugin("grove_forge", FORGE, group="grove.tickets")
+    world.use_beads()
+    run(world, "--hooks")
+    (shell, _) = hooks_of(local)["PreToolUse"]
+    assert "Bash(*forge*)" not in [hook["if"] for hook in shell["hooks"]]
+    (world.project / ".grove" / "config.toml").write_text("[ticketing.overrides]\nforge = true\n")
+    run(world, "--hooks")
+    (shell, _) = hooks_of(local)["PreToolUse"]
+    conditions = [hook["if"] for hook in shell["hooks"]]
+    assert conditions == ["Bash(*bd*)", "Bash(*forge*)", "Bash(*sh*)"]
+
+
+FORGE = """
+from grove_core import CloseMatcher, Detection, Participation, TicketProbe, hookimpl
+
+@hookimpl
+def grove_ticket_probes():
+    return [
+        TicketProbe(
+            name="forge",
+            detect=lambda _: Detection(marker="here"),
+            participation=Participation.ENABLED,
+        )
+    ]
+
+@hookimpl
+def grove_close_matchers():
+    return [CloseMatcher(system="forge", literals=("forge",), tools=("Bash",), match=lambda *_: ())]
+"""
+
+
 def test_a_ticket_system_that_came_later_is_taken_in(world, local):
     run(world, "--hooks")
     world.use_beads()

@@ -26,6 +26,7 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _OPTION: Final = re.compile(r"--?[A-Za-z0-9][\w-]*")
 _SLOT: Final = re.compile(r"\{([^{}]*)\}")
 _WORDS: Final = re.compile(r"[A-Za-z0-9_-]+")
+_LONGEST_SHOWN: Final = 60
 _ID: Final = "{id}"
 _IDS: Final = "{ids}"
 _ANY: Final = "*"
@@ -115,7 +116,9 @@ def _read(table: object) -> TicketPattern:
         raise ValueError("must be a table with name and command")  # noqa: TRY004 - see the caller
     unknown = [key for key in table if key not in _KEYS]
     if unknown:
-        raise ValueError(f"has a key that is not known, {unknown[0]}; known: {', '.join(_KEYS)}")
+        raise ValueError(
+            f"has a key that is not known, {_shown(unknown[0])}; known: {', '.join(_KEYS)}"
+        )
     name, command = table.get("name"), table.get("command")
     valued = table.get("options_with_values", [])
     if not isinstance(name, str) or not _NAME.fullmatch(name):
@@ -128,6 +131,10 @@ def _read(table: object) -> TicketPattern:
         return _compile(name, command, frozenset(valued))
     except ValueError as error:
         raise ValueError(f"({name}) {error}") from None
+
+
+def _shown(text: object) -> str:
+    return str(text)[:_LONGEST_SHOWN]
 
 
 def _is_option(value: object) -> bool:
@@ -150,7 +157,7 @@ def _compile(name: str, command: str, valued: frozenset[str]) -> TicketPattern:
         if word.startswith("-") and word != "-":
             option, equals, value = word.partition("=")
             if option == "--" or _SLOT.search(option):
-                raise ValueError(f"has {option}, which is no option")
+                raise ValueError(f"has {_shown(option)}, which is no option")
             options[option] = value if equals else None
         else:
             positionals.append(word)
@@ -171,7 +178,7 @@ def _check_slots(words: Sequence[str]) -> None:
     slots = [match[0] for word in words for match in _SLOT.finditer(word)]
     unknown = [slot for slot in slots if slot not in {_ID, _IDS}]
     if unknown:
-        raise ValueError(f"has {unknown[0]} in its command; {_ID} and {_IDS} are known")
+        raise ValueError(f"has {_shown(unknown[0])} in its command; {_ID} and {_IDS} are known")
     if len(slots) > 1:
         raise ValueError(f"has more than one {_ID} in its command")
     if _IDS in slots and _IDS not in words:

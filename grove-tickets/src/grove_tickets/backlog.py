@@ -1,1 +1,308 @@
-"""To be written."""
+"""Backlog.md: a Markdown file for each task in ``backlog/tasks/`` or another directory."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grove_core import (
+    CloseMatcher,
+    Confirmation,
+    Detection,
+    ProjectContext,
+    Ticket,
+    TicketClose,
+    TicketProbe,
+    ToolCall,
+    ToolResult,
+    hookimpl,
+)
+
+if TYPE_CHECKING:
+    from grove_tickets.shell import Command
+
+SYSTEM = "backlog"
+_ROOT_CONFIG = "backlog.config.yml"
+_DIRECTORIES = ("backlog", ".backlog")
+_CONFIGS = (
+    _ROOT_CONFIG,
+    *(f"{name}/config.{ending}" for name in _DIRECTORIES for ending in ("yml", "yaml")),
+)
+_STARTED = "inprogress"
+_DONE = "done"
+_EDIT_FLAGS = (
+    "-t", "--title", "-d", "--description", "--desc", "-a", "--assignee", "-s", "--status", "-l",
+    "--label", "--priority", "--type", "--project", "--due-date", "--ordinal", "-m", "--milestone",
+    "--add-label", "--remove-label", "--ac", "--dod", "--remove-ac", "--remove-dod", "--check-ac",
+    "--check-dod", "--uncheck-ac", "--uncheck-dod", "--acceptance-criteria", "--plan", "--notes",
+    "--comment", "--comment-author", "--final-summary", "--append-plan", "--append-notes",
+    "--append-final-summary", "--depends-on", "--dep", "--ref", "--add-ref", "--remove-ref",
+    "--modified-file", "--doc",
+)  # fmt: skip
+
+
+@hookimpl
+def grove_ticket_probes() -> Sequence[TicketProbe]:
+    """Offer Backlog.md."""
+    return [
+        TicketProbe(
+            name=SYSTEM,
+            detect=detect,
+            current_ticket=current_ticket,
+            # Not `backlog` whole: a project may have a directory of that name for its own work.
+            paths=(
+                _ROOT_CONFIG,
+                ".backlog",
+                "backlog/config.yml",
+                "backlog/tasks",
+                "backlog/drafts",
+                "backlog/completed",
+                "backlog/archive",
+                "backlog/milestones",
+            ),
+        )
+    ]
+
+
+@hookimpl
+def grove_close_matchers() -> Sequence[CloseMatcher]:
+    """Offer to recognise closes of Backlog.md's tasks."""
+    return [
+        CloseMatcher(
+            system=SYSTEM,
+            literals=("backlog task edit", "backlog tasks edit"),
+            tools=("Bash",),
+            match=closes,
+            confirm=confirm,
+        ),
+        CloseMatcher(
+            system=SYSTEM,
+            literals=("id status",),
+            tools=("mcp__*",),
+            match=closes,
+            confirm=confirm,
+        ),
+    ]
+
+
+def detect(context: ProjectContext) -> Detection | None:
+    """Find a project of Backlog.md.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The configuration that the command line tool would use, or ``None``.
+    """
+    from grove_tickets.places import find_upwards
+
+    config = find_upwards(_start(context.cwd, context.environment), *_CONFIGS)
+    return None if config is None else Detection(marker=str(config))
+
+
+def current_ticket(context: ProjectContext) -> Ticket | None:
+    """Tell which task is in progress: the one that was updated last, if there are several.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The task, or ``None``.
+    """
+    from grove_tickets.frontmatter import documents
+    from grove_tickets.records import list_field, text_field
+
+    project = _find_project(context.cwd, context.environment)
+    started = [
+        document
+        for _, document in ([] if project is None else documents(project[1] / "tasks", "progress"))
+        if _plain(text_field(document.fields, "status")) == _STARTED
+    ]
+    if not started:
+        return None
+    task = max(started, key=lambda document: _updated_at(document.fields))
+    return Ticket(
+        ticket_id=text_field(task.fields, "id"),
+        source=SYSTEM,
+        title=text_field(task.fields, "title"),
+        description=_description(task.body),
+        labels=list_field(task.fields, "labels"),
+    )
+
+
+def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
+    """Tell which tasks a call would close or open again.
+
+    Closed is what has the last of the configured statuses. ``task complete`` closes nothing: it
+    puts away tasks that have it already, and refuses others.
+
+    Args:
+        call: A call of the shell or of Backlog.md's MCP server.
+        context: Where it would run.
+
+    Returns:
+        One close or reopening for each task.
+    """
+    from grove_tickets.announcing import announced
+
+    changed = _changed_by_shell(call, context) if call.name == "Bash" else _changed_by_mcp(call)
+    return announced(
+        _close(ticket_id, status, directory, context) for ticket_id, status, directory in changed
+    )
+
+
+def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
+    """Tell from the task's file whether it is closed.
+
+    Args:
+        close: The announced close.
+        result: What became of the call, or ``None`` when the state is asked for again.
+        context: Where it ran.
+
+    Returns:
+        Yes or no where the file is found; otherwise no after a failure, else unknown.
+    """
+    from grove_tickets.confirming import confirmation
+    from grove_tickets.outputs import says_error
+
+    def refused() -> bool | None:
+        return False if result is not None and says_error(result) else None
+
+    return confirmation(result, lambda: _is_closed(close, context), refused)
+
+
+def _changed_by_shell(
+    call: ToolCall, context: ProjectContext
+) -> Iterator[tuple[str, str, str | None]]:
+    """Give the tasks whose status a command sets, the status, and the directory that is meant."""
+    from grove_tickets.calls import shell_commands, store_directory
+    from grove_tickets.shell.words import is_known
+
+    for command in shell_commands(call, "backlog", "backlog.md"):
+        ids, status = _edited(command)
+        if status and is_known(status):
+            base = str(_start(Path(command.directory), command.environment))
+            directory = store_directory(call, base, None, context.environment)
+            for ticket_id in ids:
+                yield ticket_id, status, directory
+
+
+def _edited(command: "Command") -> tuple[Sequence[str], str | None]:
+    """Read ``task edit ID… --status STATUS``, flags and ids in any order."""
+    from grove_tickets.arguments import parse
+
+    match command.words[1:]:
+        case ("task" | "tasks", *rest):
+            group = parse(rest, (), interspersed=False)
+        case _:
+            return (), None
+    arguments = parse(group.positionals[1:], _EDIT_FLAGS)
+    helped = group.has("-h", "--help") or arguments.has("-h", "--help")
+    # The tool takes what stands behind `-s` as it is: `-s=Done` would be the status `=Done`.
+    glued = any(word.startswith("-s=") for word in group.positionals)
+    if group.positionals[:1] != ("edit",) or helped or glued:
+        return (), None
+    return [one for one in arguments.positionals if one], arguments.value("-s", "--status")
+
+
+def _changed_by_mcp(call: ToolCall) -> Iterator[tuple[str, str, str | None]]:
+    from grove_tickets.mcp import text_of, tool_of
+
+    if tool_of(call, "backlog") == "task_edit":
+        ticket_id, status = text_of(call.input, "id"), text_of(call.input, "status")
+        if ticket_id and status:
+            yield ticket_id, status, None
+
+
+def _close(
+    ticket_id: str, status: str, directory: str | None, context: ProjectContext
+) -> TicketClose:
+    from grove_tickets.shell.words import is_known
+
+    project = _find_project(Path(directory or context.cwd), context.environment)
+    done = _DONE if project is None else _done_status(project[0])
+    return TicketClose(
+        system=SYSTEM,
+        ticket_id=ticket_id if is_known(ticket_id) else None,
+        directory=directory,
+        reopens=_plain(status) != done,
+    )
+
+
+def _start(cwd: Path, environment: Mapping[str, str]) -> Path:
+    """Give the directory from which the tool looks for its project upwards."""
+    return cwd / environment.get("BACKLOG_CWD", "").strip()
+
+
+def _find_project(cwd: Path, environment: Mapping[str, str]) -> tuple[dict[str, Any], Path] | None:
+    """Read a project's configuration, and name the directory of its tasks."""
+    from grove_tickets.frontmatter import read_fields
+    from grove_tickets.places import find_upwards
+    from grove_tickets.records import text_field
+
+    config = find_upwards(_start(cwd, environment), *_CONFIGS)
+    if config is None:
+        return None
+    fields = read_fields(config)
+    if config.name != _ROOT_CONFIG:
+        return fields, config.parent
+    named = text_field(fields, "backlog_directory")
+    candidates = [config.parent / name for name in ([named] if named else _DIRECTORIES)]
+    return fields, next((one for one in candidates if one.is_dir()), candidates[0])
+
+
+def _done_status(fields: dict[str, Any]) -> str:
+    from grove_tickets.records import list_field
+
+    statuses = list_field(fields, "statuses")
+    return _plain(statuses[-1]) if statuses else _DONE
+
+
+def _plain(status: str) -> str:
+    """Write a status as the tool compares it: without blanks, in lower case."""
+    return "".join(status.split()).lower()
+
+
+def _is_closed(close: TicketClose, context: ProjectContext) -> bool | None:
+    from grove_tickets.frontmatter import read_document
+    from grove_tickets.records import text_field
+
+    project = _find_project(Path(close.directory or context.cwd), context.environment)
+    if close.ticket_id is None or project is None:
+        return None
+    fields, directory = project
+    path = _find_file(directory, close.ticket_id)
+    document = None if path is None else read_document(path)
+    if path is None or document is None:
+        return None
+    put_away = path.parent.name == "completed"
+    return put_away or _plain(text_field(document.fields, "status")) == _done_status(fields)
+
+
+def _find_file(directory: Path, typed: str) -> Path | None:
+    """Find a task's file, such as ``task-7 - Title.md``, by its id as typed."""
+    from grove_tickets.frontmatter import markdown_files
+
+    prefix, number = _parts(typed)
+    for name in ("tasks", "completed", "archive/tasks"):
+        for path in markdown_files(directory / name):
+            own_prefix, own_number = _parts(path.name.partition(" - ")[0])
+            if number == own_number and prefix in {"", own_prefix}:
+                return path
+    return None
+
+
+def _parts(ticket_id: str) -> tuple[str, tuple[str, ...]]:
+    """Split an id into its prefix, perhaps none, and its number: ``TASK-07.1`` has 7 and 1."""
+    prefix, _, number = ticket_id.strip().lower().rpartition("-")
+    return prefix, tuple(part.lstrip("0") for part in number.split("."))
+
+
+def _updated_at(fields: dict[str, Any]) -> str:
+    from grove_tickets.records import text_field
+
+    return text_field(fields, "updated_date") or text_field(fields, "created_date")
+
+
+def _description(body: str) -> str:
+    _, _, text = body.partition("<!-- SECTION:DESCRIPTION:BEGIN -->")
+    return text.partition("<!-- SECTION:DESCRIPTION:END -->")[0].strip()

@@ -1,10 +1,12 @@
 """What GitHub and GitLab have in common: trackers that belong to a git repository."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from grove_core import Detection, ProjectContext
+from grove_core import ProjectContext
+from grove_tickets.arguments import Arguments
 from grove_tickets.places import branch_name, default_branch, find_repository
 
 _USUAL_DEFAULTS: Final = frozenset({"main", "master"})
@@ -14,19 +16,6 @@ _NUMBERED: Final = re.compile(
     r"(?i)(?:^|/)(?:(?:issues?|gh|gl|fix|bug|bugfix|feat|feature|task|ticket)[-_]?)?"
     r"([1-9]\d{0,8})(?=$|[-_/](?!\d))"
 )
-
-
-def find_git_directory(context: ProjectContext) -> Detection | None:
-    """Find the git repository here.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        Its git directory, or ``None``.
-    """
-    repository = find_repository(context.cwd)
-    return None if repository is None else Detection(marker=str(repository.git))
 
 
 def issue_of_branch(context: ProjectContext) -> str | None:
@@ -73,3 +62,27 @@ def repository_path(typed: str) -> str:
         What follows the host.
     """
     return _ADDRESS.sub("", typed).strip("/").removesuffix(".git")
+
+
+def request_fields(arguments: Arguments, stdin: str | None) -> Mapping[str, Any]:
+    """Give the fields that ``gh api`` or ``glab api`` sends.
+
+    Args:
+        arguments: Those of the command.
+        stdin: What it reads from standard input, if known.
+
+    Returns:
+        The fields given as flags and those of an object on standard input.
+    """
+    flags = ("-f", "--raw-field", "-F", "--field")
+    pairs = (value.partition("=") for name, value in arguments.options if name in flags)
+    fields: dict[str, Any] = {key: value for key, _, value in pairs}
+    if arguments.value("--input") == "-" and stdin is not None:
+        import json
+
+        try:
+            body = json.loads(stdin)
+        except (ValueError, RecursionError):
+            return fields
+        fields |= body if isinstance(body, dict) else {}
+    return fields

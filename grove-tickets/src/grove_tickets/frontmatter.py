@@ -1,5 +1,7 @@
 """Markdown files that begin with fields in YAML between two lines of dashes."""
 
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -7,6 +9,7 @@ from attrs import frozen
 
 _MAX_BYTES: Final = 262_144
 _FENCE: Final = "---"
+_PLAIN_FIELD: Final = re.compile(r"([A-Za-z][\w-]*):[ \t]*(.*)")
 
 
 @frozen
@@ -32,22 +35,85 @@ def read_document(path: Path) -> Document | None:
         The document, or ``None`` when there is none: it cannot be read, is over 256 KiB, or has
         no fields.
     """
-    import yaml
+    content = _read(path)
+    return None if content is None else _parse(content)
 
+
+def read_fields(path: Path) -> dict[str, Any]:
+    """Read a file that holds nothing but fields in YAML; none when it cannot be read."""
+    content = _read(path)
+    fields = None if content is None else _fields(_lines(content))
+    return fields if isinstance(fields, dict) else {}
+
+
+def documents(directory: Path, word: str) -> Iterator[tuple[Path, Document]]:
+    """Read the Markdown files of a directory that hold a word.
+
+    Args:
+        directory: The directory.
+        word: Only files that hold this text, in any letter case, are read.
+
+    Yields:
+        Each file with its document, in the order of their names.
+    """
+    wanted = word.lower().encode()
+    for path in markdown_files(directory):
+        content = _read(path)
+        if content is not None and wanted in content.lower():
+            document = _parse(content)
+            if document is not None:
+                yield path, document
+
+
+def markdown_files(directory: Path) -> Sequence[Path]:
+    """Name the Markdown files of a directory, in order; none when it cannot be read."""
+    try:
+        return sorted(path for path in directory.iterdir() if path.suffix == ".md")
+    except (OSError, ValueError):
+        return ()
+
+
+def _read(path: Path) -> bytes | None:
     try:
         with path.open("rb") as stream:
             content = stream.read(_MAX_BYTES + 1)
     except (OSError, ValueError):
         return None
-    lines = content.decode("utf-8-sig", "replace").splitlines()
-    if len(content) > _MAX_BYTES or not lines or lines[0].rstrip() != _FENCE:
+    return content if len(content) <= _MAX_BYTES else None
+
+
+def _parse(content: bytes) -> Document | None:
+    lines = _lines(content)
+    if not lines or lines[0].rstrip() != _FENCE:
         return None
     end = next((at for at, line in enumerate(lines[1:], 1) if line.rstrip() == _FENCE), None)
     if end is None:
         return None
+    fields = _fields(lines[1:end])
+    return Document(fields, "\n".join(lines[end + 1 :])) if isinstance(fields, dict) else None
+
+
+def _lines(content: bytes) -> list[str]:
+    return content.decode("utf-8-sig", "replace").splitlines()
+
+
+def _fields(lines: Sequence[str]) -> object:
+    import yaml
+
     try:
         # Every value stays text: an id such as 12 or 1e3 is no number.
-        fields = yaml.load("\n".join(lines[1:end]), Loader=yaml.BaseLoader)
+        return yaml.load("\n".join(lines), Loader=yaml.BaseLoader)  # noqa: S506 - makes only texts
     except (yaml.YAMLError, RecursionError):
-        return None
-    return Document(fields, "\n".join(lines[end + 1 :])) if isinstance(fields, dict) else None
+        return _plain_fields(lines)
+
+
+def _plain_fields(lines: Sequence[str]) -> dict[str, Any]:
+    """Read fields that a program wrote without care for YAML, such as ``assignee: @me``."""
+    fields: dict[str, Any] = {}
+    for line in lines:
+        match = _PLAIN_FIELD.fullmatch(line.rstrip())
+        if match is not None:
+            name, text = match.groups()
+            is_list = text.startswith("[") and text.endswith("]")
+            fields[name] = [one.strip() for one in text[1:-1].split(",")] if is_list else text
+    return fields

@@ -1,1 +1,184 @@
-"""To be written."""
+"""git-bug: bugs within the references of a git repository, shared by all its work trees."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grove_core import (
+    CloseMatcher,
+    Confirmation,
+    Detection,
+    ProjectContext,
+    Ticket,
+    TicketClose,
+    TicketProbe,
+    ToolCall,
+    ToolResult,
+    hookimpl,
+)
+
+if TYPE_CHECKING:
+    from grove_tickets.shell import Command
+
+SYSTEM = "gitbug"
+_VERBS = {"close": False, "open": True}
+_GIT_FLAGS = (
+    "-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env",
+    "--attr-source",
+)  # fmt: skip
+# Two places, by the tool's version.
+_SELECTED = ("git-bug/select/bugs", "git-bug/select")
+_SHORT_ID_LENGTH = 7
+_ID_LENGTHS = frozenset({40, 64})
+_REFUSED = (
+    r"(?im)^Error: .*(?:you must provide a bug id|doesn't exist|multiple matching bug"
+    r"|no identity is set|unknown command|must be run from within a git|already locked"
+    r"|outdated repository format|too old for this repository)"
+    r"|^git: 'bug' is not a git command"
+)
+
+
+@hookimpl
+def grove_ticket_probes() -> Sequence[TicketProbe]:
+    """Offer git-bug."""
+    return [TicketProbe(name=SYSTEM, detect=detect, current_ticket=current_ticket)]
+
+
+@hookimpl
+def grove_close_matchers() -> Sequence[CloseMatcher]:
+    """Offer to recognise closes of git-bug's bugs."""
+    return [
+        CloseMatcher(
+            system=SYSTEM,
+            literals=tuple(f"bug status {verb}" for verb in _VERBS),
+            tools=("Bash",),
+            match=closes,
+            confirm=confirm,
+        )
+    ]
+
+
+def detect(context: ProjectContext) -> Detection | None:
+    """Find bugs in the git repository, or the tool's own files beside them.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The directory, or ``None``.
+    """
+    from grove_tickets.places import exists, find_repository
+
+    repository = find_repository(context.cwd)
+    if repository is None:
+        return None
+    for name in ("refs/bugs", "git-bug"):
+        if exists(repository.shared / name):
+            return Detection(marker=str(repository.shared / name))
+    return None
+
+
+def current_ticket(context: ProjectContext) -> Ticket | None:
+    """Tell which bug is selected; its title stands in no plain file.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The bug, or ``None``.
+    """
+    from grove_tickets.places import find_repository, first_line
+
+    repository = find_repository(context.cwd)
+    if repository is None:
+        return None
+    for name in _SELECTED:
+        bug_id = first_line(repository.shared / name)
+        if len(bug_id) in _ID_LENGTHS and bug_id.isalnum():
+            return Ticket(ticket_id=bug_id[:_SHORT_ID_LENGTH], source=SYSTEM)
+    return None
+
+
+def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
+    """Tell which bugs a shell command would close or open again.
+
+    Args:
+        call: The tool call.
+        context: Where it would run.
+
+    Returns:
+        One close or reopening for each command; without an id it means the selected bug.
+    """
+    from grove_tickets.announcing import announced
+    from grove_tickets.calls import shell_commands, store_directory
+    from grove_tickets.shell.words import is_known
+
+    found = []
+    for command in shell_commands(call, "git", "git-bug"):
+        words, base, git_directory = _behind_git(command)
+        verb, ticket_id = _status_command(words)
+        if verb in _VERBS:
+            found.append(
+                TicketClose(
+                    system=SYSTEM,
+                    ticket_id=ticket_id if is_known(ticket_id) and ticket_id else None,
+                    directory=store_directory(call, base, git_directory, context.environment),
+                    reopens=_VERBS[verb],
+                )
+            )
+    return announced(found)
+
+
+def confirm(
+    close: TicketClose,  # noqa: ARG001 - every matcher is called alike
+    result: ToolResult | None,
+    context: ProjectContext,  # noqa: ARG001
+) -> Confirmation:
+    """Tell whether a bug was closed, of which the tool says nothing when it works.
+
+    Args:
+        close: The announced close.
+        result: What became of the call, or ``None`` when the state is asked for again.
+        context: Where it ran.
+
+    Returns:
+        No after a failure, or where the tool's own words tell of one; otherwise unknown.
+    """
+    import re
+
+    from grove_tickets.confirming import confirmation
+    from grove_tickets.outputs import output_text
+
+    def refused() -> bool | None:
+        text = "" if result is None else output_text(result)
+        return False if re.search(_REFUSED, text) else None
+
+    return confirmation(result, refused)
+
+
+def _behind_git(command: "Command") -> tuple[Sequence[str], str, str | None]:
+    """Give the arguments of ``git bug``, the directory it runs in, and the git directory named."""
+    from grove_tickets.arguments import parse
+
+    git_directory = command.environment.get("GIT_DIR")
+    if command.program != "git":
+        return command.words[1:], command.directory, git_directory
+    overall = parse(command.words[1:], _GIT_FLAGS, interspersed=False)
+    moves = (value for flag, value in overall.options if flag == "-C")
+    base = str(Path(command.directory, *moves))
+    is_bug = overall.positionals[:1] == ("bug",) and not overall.has("-h", "--help")
+    words = overall.positionals[1:] if is_bug else ()
+    return words, base, overall.value("--git-dir") or git_directory
+
+
+def _status_command(words: Sequence[str]) -> tuple[str, str]:
+    """Read ``bug status VERB [ID]``, before version 0.8.1 ``status VERB [ID]``."""
+    from grove_tickets.arguments import parse
+
+    arguments = parse(words, ())
+    positionals = arguments.positionals
+    match positionals[1:] if positionals[:1] == ("bug",) else positionals:
+        case ("status", verb, *ids) if not arguments.has("-h", "--help"):
+            return verb, ids[0] if ids else ""
+        case _:
+            return "", ""

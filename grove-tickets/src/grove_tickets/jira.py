@@ -1,1 +1,241 @@
-"""To be written."""
+"""Jira: work items moved to a state in which they are done."""
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from grove_core import (
+    CloseMatcher,
+    Confirmation,
+    Detection,
+    Participation,
+    ProjectContext,
+    Ticket,
+    TicketClose,
+    TicketProbe,
+    ToolCall,
+    ToolResult,
+    hookimpl,
+)
+from grove_tickets.states import DONE
+
+SYSTEM = "jira"
+_SERVERS = ("jira", "atlassian")
+_TOOLS = frozenset({"transitionjiraissue", "jiratransitionissue", "transitionissue"})
+_MOVES = frozenset(
+    f"{group} {verb}" for group in ("issue", "issues") for verb in ("move", "transition", "mv")
+)
+
+
+@frozen(kw_only=True)
+class JiraSettings:
+    """Section ``tickets.jira``.
+
+    Attributes:
+        done: Names of the states, and of the transitions to them, in which an issue is done; in
+            any letter case.
+    """
+
+    done: tuple[str, ...] = DONE
+
+
+@hookimpl
+def grove_ticket_probes() -> Sequence[TicketProbe]:
+    """Offer Jira; its configuration is per user and says nothing about a project."""
+    return [
+        TicketProbe(
+            name=SYSTEM,
+            detect=detect,
+            current_ticket=current_ticket,
+            participation=Participation.ENABLED,
+            settings=JiraSettings,
+        )
+    ]
+
+
+@hookimpl
+def grove_close_matchers() -> Sequence[CloseMatcher]:
+    """Offer to recognise that issues are moved to a done state."""
+    return [
+        CloseMatcher(
+            system=SYSTEM,
+            literals=("jira move", "jira transition", "jira mv"),
+            tools=("Bash",),
+            match=closed_by_shell,
+            confirm=confirm,
+        ),
+        CloseMatcher(
+            system=SYSTEM,
+            literals=(
+                "issueIdOrKey transition",
+                "issue_key transition_name",
+                "issueKey transitionName",
+                "issue_key status",
+            ),
+            tools=("mcp__*",),
+            match=closed_by_server,
+            confirm=confirm,
+        ),
+    ]
+
+
+def detect(context: ProjectContext) -> Detection | None:
+    """Find the configuration of ``jira``.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The user's configuration, else the key that switches Jira on, without which no close
+        counts: an MCP server needs no file.
+    """
+    from pathlib import Path
+
+    from grove_tickets.places import exists
+
+    environment = context.environment
+    home = environment.get("XDG_CONFIG_HOME") or f"{environment.get('HOME', '')}/.config"
+    named = environment.get("JIRA_CONFIG_FILE") or f"{home}/.jira/.config.yml"
+    path = Path(context.cwd, named)
+    return Detection(marker=str(path) if exists(path) else "ticketing.overrides.jira")
+
+
+def current_ticket(context: ProjectContext) -> Ticket | None:
+    """Tell which issue the branch that is checked out names.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The issue, of which only the key is known, or ``None``.
+    """
+    import re
+
+    from grove_tickets.places import branch_name, find_repository
+
+    repository = find_repository(context.cwd)
+    branch = None if repository is None else branch_name(repository)
+    found = re.search(r"(?<![A-Za-z0-9])[A-Z][A-Z0-9_]+-[1-9]\d*(?![\w.])", branch or "")
+    return None if found is None else Ticket(ticket_id=found[0], source=SYSTEM)
+
+
+def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
+    """Tell which issues a shell command would move to a done state, or back from one.
+
+    Args:
+        call: A call of the shell.
+        context: Where it would run, with the settings.
+
+    Returns:
+        Closes and reopenings.
+    """
+    from grove_tickets.announcing import announced
+    from grove_tickets.calls import shell_commands
+    from grove_tickets.shell.words import is_known
+
+    found = []
+    for command in shell_commands(call, "jira", "acli"):
+        keys, state = _moved(command.program, command.words[1:])
+        if state and is_known(state):
+            found += [_change(key if is_known(key) else None, state, context) for key in keys]
+    return announced(found)
+
+
+def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
+    """Tell which issue a call of an MCP server of Jira would move to a done state, or back.
+
+    Args:
+        call: A call of a tool of an MCP server.
+        context: Where it would run, with the settings.
+
+    Returns:
+        At most one close or reopening; none when the transition has a number only.
+    """
+    from grove_tickets.mcp import text_of, tool_of
+
+    tool = tool_of(call, *_SERVERS).lower().replace("_", "")
+    transition = call.input.get("transition")
+    fields = {**call.input, **(transition if isinstance(transition, dict) else {})}
+    state = text_of(fields, "name", "transition_name", "transitionName", "status", "transition")
+    key = text_of(call.input, "issueIdOrKey", "issue_key", "issueKey")
+    if tool not in _TOOLS or not key or not state or state.isdigit():
+        return ()
+    return [_change(key, state, context)]
+
+
+def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
+    """Tell whether an issue is done; Jira itself is never asked.
+
+    Args:
+        close: The announced close.
+        result: What became of the call, or ``None`` when the state is asked for again.
+        context: Where it ran, with the settings.
+
+    Returns:
+        What the call's own output says; else no after a failure, and unknown after a success.
+    """
+    from grove_tickets.confirming import confirmation
+
+    def printed() -> bool | None:
+        return None if result is None else _says_done(result, close.ticket_id, context)
+
+    return confirmation(result, printed)
+
+
+def _change(key: str | None, state: str, context: ProjectContext) -> TicketClose:
+    from grove_tickets.states import is_done
+
+    return TicketClose(system=SYSTEM, ticket_id=key, reopens=not is_done(state, _done(context)))
+
+
+def _done(context: ProjectContext) -> tuple[str, ...]:
+    settings = context.settings
+    return settings.done if isinstance(settings, JiraSettings) else DONE
+
+
+def _moved(program: str, words: Sequence[str]) -> tuple[Sequence[str], str]:
+    """Give the issues that a command moves, and their new state."""
+    from grove_tickets.shell.words import UNKNOWN
+    from grove_tickets.subcommands import take_apart
+
+    if program == "acli":
+        valued = ("-k", "--key", "-s", "--status", "--jql", "--filter", "--from-file")
+        name, arguments = take_apart(
+            words, {"jira", "workitem"}, (), {"jira workitem transition": valued}
+        )
+        keys = (arguments.value("-k", "--key") or UNKNOWN).replace(",", " ").split()
+        state = arguments.value("-s", "--status") or ""
+        is_move = name == "jira workitem transition"
+    else:
+        overall = ("-c", "--config", "-p", "--project")
+        own = dict.fromkeys(_MOVES, ("--comment", "-a", "--assignee", "-R", "--resolution"))
+        name, arguments = take_apart(words, {"issue", "issues"}, overall, own)
+        key, state = (*arguments.positionals[:2], "", "")[:2]
+        keys = [key] if key else []
+        is_move = name in _MOVES
+    return (keys, state) if is_move and not arguments.has("-h", "--help") else ((), "")
+
+
+def _says_done(result: ToolResult, key: str | None, context: ProjectContext) -> bool | None:
+    import re
+
+    from grove_tickets.outputs import json_objects, output_text, says_error
+    from grove_tickets.states import is_done, state_name
+
+    text = output_text(result)
+    said = re.findall(r'transitioned to state "([^"]+)"(?:\s+\S*/browse/(\S+))?', text)
+    said += [(state_name(one), str(one["key"])) for one in json_objects(result) if "key" in one]
+    states = [
+        state
+        for state, moved in said
+        if state and (key is None or not moved or _is_same(key, moved))
+    ]
+    if states:
+        return is_done(states[-1], _done(context))
+    refused = says_error(result) or "invalid transition state" in text
+    return False if refused or re.search(r"(?m)^[^\w\n]*Error:", text) else None
+
+
+def _is_same(typed: str, key: str) -> bool:
+    """Tell whether a key as typed, perhaps a number only, means an issue."""
+    return key.upper() == typed.upper() or (typed.isdigit() and key.endswith(f"-{typed}"))

@@ -1,1 +1,249 @@
-"""To be written."""
+"""Linear: issues moved to a state in which they are done."""
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from grove_core import (
+    CloseMatcher,
+    Confirmation,
+    Detection,
+    ProjectContext,
+    Ticket,
+    TicketClose,
+    TicketProbe,
+    ToolCall,
+    ToolResult,
+    hookimpl,
+)
+from grove_tickets.states import DONE
+
+SYSTEM = "linear"
+_NAMES = ("linear.toml", ".linear.toml")
+_TOOLS = frozenset({"update_issue", "save_issue"})
+_UPDATES = frozenset({"issue update", "i update"})
+_UPDATE_FLAGS = (
+    "-s", "--state", "-a", "--assignee", "-p", "--parent", "-d", "--description",
+    "--description-file", "-l", "--label", "-t", "--title", "--due-date", "--priority",
+    "--estimate", "--team", "--project", "--milestone", "--cycle",
+)  # fmt: skip
+
+
+@frozen(kw_only=True)
+class LinearSettings:
+    """Section ``tickets.linear``.
+
+    Attributes:
+        done: Names and types of the states in which an issue is done; in any letter case.
+    """
+
+    done: tuple[str, ...] = DONE
+
+
+@hookimpl
+def grove_ticket_probes() -> Sequence[TicketProbe]:
+    """Offer Linear."""
+    return [
+        TicketProbe(
+            name=SYSTEM, detect=detect, current_ticket=current_ticket, settings=LinearSettings
+        )
+    ]
+
+
+@hookimpl
+def grove_close_matchers() -> Sequence[CloseMatcher]:
+    """Offer to recognise that issues are moved to a done state."""
+    return [
+        CloseMatcher(
+            system=SYSTEM,
+            literals=("linear update",),
+            tools=("Bash",),
+            match=closed_by_shell,
+            confirm=confirm,
+        ),
+        CloseMatcher(
+            system=SYSTEM,
+            literals=("id state",),
+            tools=("mcp__*",),
+            match=closed_by_server,
+            confirm=confirm,
+        ),
+    ]
+
+
+def detect(context: ProjectContext) -> Detection | None:
+    """Find the project's configuration of ``linear``.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The file, in this directory or at the top of the git work tree, or ``None``.
+    """
+    from grove_tickets.places import exists, find_repository
+
+    paths = [context.cwd / name for name in _NAMES]
+    repository = find_repository(context.cwd)
+    if repository is not None:
+        paths += [repository.top / name for name in (*_NAMES, ".config/linear.toml")]
+    found = next((path for path in paths if exists(path)), None)
+    return None if found is None else Detection(marker=str(found))
+
+
+def current_ticket(context: ProjectContext) -> Ticket | None:
+    """Tell which issue the branch that is checked out names.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The issue, of which only the id is known, or ``None``; where the configuration names a
+        team, only that team's count.
+    """
+    import re
+
+    from grove_tickets.places import branch_name, find_repository
+
+    repository = find_repository(context.cwd)
+    branch = (None if repository is None else branch_name(repository)) or ""
+    team = context.environment.get("LINEAR_TEAM_ID") or _configured_team(context)
+    key = re.escape(team) if team else "[a-z][a-z0-9]*"
+    found = re.search(rf"(?i)\b({key}-[1-9]\d*)\b", branch)
+    return None if found is None else Ticket(ticket_id=found[1].upper(), source=SYSTEM)
+
+
+def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
+    """Tell which issues a shell command would move to a done state, or back from one.
+
+    Args:
+        call: A call of the shell.
+        context: Where it would run, with the settings.
+
+    Returns:
+        Closes and reopenings.
+    """
+    from grove_tickets.announcing import announced
+    from grove_tickets.calls import shell_commands, store_directory
+    from grove_tickets.shell.words import UNKNOWN, is_known
+    from grove_tickets.subcommands import take_apart
+
+    found: list[TicketClose] = []
+    valued = dict.fromkeys(_UPDATES, _UPDATE_FLAGS)
+    for command in shell_commands(call, "linear"):
+        name, arguments = take_apart(
+            command.words[1:], {"issue", "i"}, ("-w", "--workspace"), valued
+        )
+        state = arguments.value("-s", "--state")
+        if name not in _UPDATES or not state or arguments.has("-h", "--help"):
+            continue
+        # Without an id, the branch names the issue.
+        ticket_id = (*arguments.positionals, UNKNOWN)[0]
+        directory = store_directory(call, command.directory, None, context.environment)
+        found += _changes(ticket_id if is_known(ticket_id) else None, state, directory, context)
+    return announced(found)
+
+
+def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
+    """Tell which issue a call of an MCP server of Linear would move to a done state, or back.
+
+    Args:
+        call: A call of a tool of an MCP server.
+        context: Where it would run, with the settings.
+
+    Returns:
+        At most one close or reopening.
+    """
+    from grove_tickets.mcp import text_of, tool_of
+
+    tool = tool_of(call, SYSTEM).removeprefix("linear_")
+    ticket_id = text_of(call.input, "id")
+    if tool not in _TOOLS or not ticket_id:
+        return ()
+    return _changes(ticket_id, text_of(call.input, "state"), None, context)
+
+
+def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
+    """Tell whether an issue is done; Linear itself is never asked.
+
+    Args:
+        close: The announced close.
+        result: What became of the call, or ``None`` when the state is asked for again.
+        context: Where it ran, with the settings.
+
+    Returns:
+        What the call's own output says; else no after a failure, and unknown after a success.
+    """
+    from grove_tickets.confirming import confirmation
+
+    def printed() -> bool | None:
+        return None if result is None else _says_done(close, result, context)
+
+    return confirmation(result, printed)
+
+
+def _changes(
+    ticket_id: str | None, state: str, directory: str | None, context: ProjectContext
+) -> Sequence[TicketClose]:
+    import re
+
+    from grove_tickets.shell.words import is_known
+    from grove_tickets.states import is_done
+
+    # Of a state that is named by its id, nothing is known.
+    if not state or not is_known(state) or re.fullmatch(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]+){4}", state):
+        return ()
+    reopens = not is_done(state, _done(context))
+    return [TicketClose(system=SYSTEM, ticket_id=ticket_id, directory=directory, reopens=reopens)]
+
+
+def _done(context: ProjectContext) -> tuple[str, ...]:
+    settings = context.settings
+    return settings.done if isinstance(settings, LinearSettings) else DONE
+
+
+def _configured_team(context: ProjectContext) -> str:
+    import re
+    from pathlib import Path
+
+    detection = detect(context)
+    if detection is None:
+        return ""
+    try:
+        text = Path(detection.marker).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return ""
+    found = re.search(r"""(?m)^\s*team_id\s*=\s*["']([A-Za-z0-9]+)["']""", text)
+    return found[1] if found else ""
+
+
+def _says_done(close: TicketClose, result: ToolResult, context: ProjectContext) -> bool | None:
+    import re
+
+    from grove_tickets.outputs import json_objects, output_text, says_error
+    from grove_tickets.states import is_done, state_name
+
+    said = [
+        is_done(state_name(one), _done(context))
+        for one in json_objects(result)
+        if _is_meant(close.ticket_id, one) and state_name(one)
+    ]
+    if said:
+        return said[-1]
+    text = output_text(result)
+    # The tool checks the state's name before it prints this.
+    for issue in re.findall(r"(?m)^[^\w\n]*Updated issue ([A-Za-z0-9]+-\d+)", text):
+        if close.ticket_id is None or issue.upper() == _full(close.ticket_id, issue):
+            return not close.reopens
+    failed = says_error(result) or re.search(r"(?m)^[^\w\n]*(?:Failed to update|Could not )", text)
+    return False if failed else None
+
+
+def _full(typed: str, issue: str) -> str:
+    """Give an id as typed, perhaps a number only, the way that the tool prints it."""
+    team = issue.upper().partition("-")[0]
+    return f"{team}-{typed}" if typed.isdigit() else typed.upper()
+
+
+def _is_meant(ticket_id: str | None, issue: dict[str, object]) -> bool:
+    known = {issue.get("id"), issue.get("identifier")}
+    return any(isinstance(one, str) for one in known) and (ticket_id is None or ticket_id in known)

@@ -1,7 +1,7 @@
 """Names of the states in which work on a ticket is over."""
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 DONE: Final = (
     "done",
@@ -36,6 +36,22 @@ def is_done(state: str, done: Iterable[str]) -> bool:
         Whether it is one of them; letter case, apostrophes and kinds of blanks do not matter.
     """
     return _plain(state) in {_plain(name) for name in done}
+
+
+def state_name(issue: Mapping[str, Any]) -> str:
+    """Give the name of an issue's state in an answer of an MCP server.
+
+    Args:
+        issue: The issue, as an object of JSON.
+
+    Returns:
+        The name; empty when the object tells none.
+    """
+    fields = issue.get("fields")
+    holder = fields if isinstance(fields, dict) else issue
+    state = holder.get("status", holder.get("state"))
+    name = state.get("name") if isinstance(state, dict) else state
+    return name if isinstance(name, str) else ""
 
 
 def _plain(name: str) -> str:

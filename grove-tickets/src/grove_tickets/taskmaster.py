@@ -1,1 +1,283 @@
-"""To be written."""
+"""Taskmaster (``task-master-ai``): tasks in ``.taskmaster/tasks/tasks.json``, a list per tag."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grove_core import (
+    CloseMatcher,
+    Confirmation,
+    Detection,
+    ProjectContext,
+    Ticket,
+    TicketClose,
+    TicketProbe,
+    ToolCall,
+    ToolResult,
+    hookimpl,
+)
+
+if TYPE_CHECKING:
+    from grove_tickets.shell import Command
+
+SYSTEM = "taskmaster"
+_TASKS = (".taskmaster/tasks/tasks.json", "tasks/tasks.json")
+# Not `.taskmaster` alone: one in the home directory holds the tool's own login.
+_MARKERS = (
+    ".taskmaster/tasks",
+    ".taskmaster/config.json",
+    ".taskmaster/state.json",
+    ".taskmasterconfig",
+    "tasks/tasks.json",
+)
+_PROGRAM = "task-master"
+# What the npm package is called, and the shell aliases that the tool sets up.
+_OTHER_NAMES = ("task-master-ai", "taskmaster", "tm")
+_DONE = "done"
+# What is cancelled is neither done nor open again.
+_STATUSES = frozenset({"pending", "in-progress", _DONE, "deferred", "blocked", "review"})
+# Lists of old versions have `completed`, which newer ones no longer set.
+_FINISHED = frozenset({_DONE, "completed"})
+_FLAGS = (
+    "-i", "--id", "-s", "--status", "-f", "--format", "-p", "--project", "--file", "--tag",
+)  # fmt: skip
+_DEFAULT_TAG = "master"
+
+
+@hookimpl
+def grove_ticket_probes() -> Sequence[TicketProbe]:
+    """Offer Taskmaster."""
+    return [
+        TicketProbe(
+            name=SYSTEM,
+            detect=detect,
+            current_ticket=current_ticket,
+            paths=(".taskmaster", ".taskmasterconfig", "tasks/tasks.json"),
+        )
+    ]
+
+
+@hookimpl
+def grove_close_matchers() -> Sequence[CloseMatcher]:
+    """Offer to recognise closes of Taskmaster's tasks."""
+    return [
+        CloseMatcher(
+            system=SYSTEM,
+            literals=("set-status", "task-master status"),
+            tools=("Bash",),
+            match=closes,
+            confirm=confirm,
+        ),
+        CloseMatcher(
+            system=SYSTEM,
+            literals=("id status",),
+            tools=("mcp__*",),
+            match=closes,
+            confirm=confirm,
+        ),
+    ]
+
+
+def detect(context: ProjectContext) -> Detection | None:
+    """Find a project of Taskmaster.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        What the command line tool would find, or ``None``.
+    """
+    from grove_tickets.places import find_upwards
+
+    marker = find_upwards(context.cwd, *_MARKERS)
+    return None if marker is None else Detection(marker=str(marker))
+
+
+def current_ticket(context: ProjectContext) -> Ticket | None:
+    """Tell which task is in progress: the one that was updated last, if there are several.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The task of the current tag, or ``None``.
+    """
+    from grove_tickets.records import text_field
+
+    root = _find_root(context.cwd)
+    tasks = [] if root is None else _tasks(root, _current_tag(root, context))
+    started = [task for task in tasks if task.get("status") == "in-progress"]
+    if not started:
+        return None
+    task = max(started, key=lambda one: text_field(one, "updatedAt"))
+    return Ticket(
+        ticket_id=str(task.get("id")),
+        source=SYSTEM,
+        title=text_field(task, "title"),
+        description=text_field(task, "description"),
+    )
+
+
+def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
+    """Tell which tasks a call would close or open again.
+
+    Args:
+        call: A call of the shell or of Taskmaster's MCP server.
+        context: Where it would run.
+
+    Returns:
+        One close or reopening for each task or subtask.
+    """
+    from grove_tickets.announcing import announced
+    from grove_tickets.shell.words import is_known
+
+    changed = _changed_by_shell if call.name == "Bash" else _changed_by_mcp
+    return announced(
+        TicketClose(
+            system=SYSTEM,
+            ticket_id=ticket_id if is_known(ticket_id) else None,
+            directory=directory,
+            reopens=status != _DONE,
+        )
+        for ids, status, directory in changed(call, context)
+        if status in _STATUSES
+        for ticket_id in (one.strip() for one in ids.split(","))
+        if ticket_id
+    )
+
+
+def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
+    """Tell from the list of tasks whether a task is done.
+
+    Args:
+        close: The announced close.
+        result: What became of the call, or ``None`` when the state is asked for again.
+        context: Where it ran.
+
+    Returns:
+        Yes or no where the list has the task; otherwise what the call printed, else no after a
+        failure and unknown after a success.
+    """
+    from grove_tickets.confirming import confirmation
+
+    return confirmation(
+        result,
+        lambda: _stored_as_done(close, result, context),
+        lambda: None if result is None else _printed_as_done(result, close.ticket_id),
+    )
+
+
+def _changed_by_shell(
+    call: ToolCall, context: ProjectContext
+) -> Iterator[tuple[str, str, str | None]]:
+    """Give the ids that a command names, the status it sets, and the directory that is meant."""
+    from grove_tickets.arguments import parse
+    from grove_tickets.calls import shell_commands, store_directory
+
+    for command in shell_commands(call, _PROGRAM, *_OTHER_NAMES):
+        arguments = parse(command.words[2:], _FLAGS)
+        if not _sets_status(command) or arguments.has("-h", "--help"):
+            continue
+        typed = dict(enumerate(arguments.positionals))
+        ids = typed.get(0) or arguments.value("-i", "--id") or ""
+        status = typed.get(1) or arguments.value("-s", "--status") or ""
+        base = str(Path(command.directory, arguments.value("-p", "--project") or ""))
+        yield ids, status, store_directory(call, base, None, context.environment)
+
+
+def _sets_status(command: "Command") -> bool:
+    name = command.words[1:2]
+    # The tool takes what stands behind `-s` as it is: `-s=done` would be the status `=done`.
+    glued = any(word.startswith(("-i=", "-s=", "-p=")) for word in command.words)
+    named = name == ("set-status",) or (name == ("status",) and command.program == _PROGRAM)
+    return named and not glued
+
+
+def _changed_by_mcp(
+    call: ToolCall, context: ProjectContext
+) -> Iterator[tuple[str, str, str | None]]:
+    from grove_tickets.calls import store_directory
+    from grove_tickets.mcp import text_of, tool_of
+
+    if tool_of(call, "taskmaster", "task-master", "task_master") == "set_task_status":
+        root = text_of(call.input, "projectRoot").removeprefix("file://")
+        directory = store_directory(call, root, None, context.environment)
+        yield text_of(call.input, "id"), text_of(call.input, "status"), directory
+
+
+def _find_root(cwd: Path) -> Path | None:
+    """Find the directory that holds a project of Taskmaster."""
+    from grove_tickets.places import exists
+
+    for directory in (cwd, *cwd.parents):
+        if any(exists(directory / name) for name in _MARKERS):
+            return directory
+    return None
+
+
+def _stored_as_done(
+    close: TicketClose, result: ToolResult | None, context: ProjectContext
+) -> bool | None:
+    root = _find_root(Path(close.directory or context.cwd))
+    if close.ticket_id is None or root is None:
+        return None
+    tag = _named_tag(result) or _current_tag(root, context)
+    number, _, subnumber = close.ticket_id.partition(".")
+    task = _find(_tasks(root, tag), number)
+    if task is not None and subnumber:
+        task = _find(task.get("subtasks"), subnumber)
+    return None if task is None else task.get("status") in _FINISHED
+
+
+def _printed_as_done(result: ToolResult, ticket_id: str | None) -> bool | None:
+    from grove_tickets.outputs import json_objects, says_error
+
+    if says_error(result):
+        return False
+    said = [
+        one.get("newStatus") in _FINISHED
+        for one in json_objects(result)
+        if "newStatus" in one and ticket_id in {None, str(one.get("taskId"))}
+    ]
+    return said[-1] if said else None
+
+
+def _named_tag(result: ToolResult | None) -> str | None:
+    """Give the tag that the answer of the MCP server names; a call may mean another than usual."""
+    from grove_tickets.outputs import json_objects
+    from grove_tickets.records import text_field
+
+    tags = [] if result is None else [text_field(one, "tag") for one in json_objects(result)]
+    return next((tag for tag in tags if tag), None)
+
+
+def _current_tag(root: Path, context: ProjectContext) -> str:
+    from grove_tickets.records import text_field
+
+    state = _read_json(root / ".taskmaster/state.json")
+    named = text_field(state, "currentTag") if isinstance(state, dict) else ""
+    return context.environment.get("TASKMASTER_TAG") or named or _DEFAULT_TAG
+
+
+def _tasks(root: Path, tag: str) -> list[dict[str, Any]]:
+    """Read the tasks of a tag; lists of old versions have no tags."""
+    stored = next((one for one in (_read_json(root / name) for name in _TASKS) if one), None)
+    tagged = stored.get(tag, stored) if isinstance(stored, dict) else None
+    tasks = tagged.get("tasks") if isinstance(tagged, dict) else None
+    return [task for task in tasks if isinstance(task, dict)] if isinstance(tasks, list) else []
+
+
+def _find(tasks: object, number: str) -> dict[str, Any] | None:
+    """Find a task by its id, which is a number or its text."""
+    for task in tasks if isinstance(tasks, list) else ():
+        if isinstance(task, dict) and str(task.get("id")) == number:
+            return task
+    return None
+
+
+def _read_json(path: Path) -> object:
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None

@@ -1,1 +1,288 @@
-"""To be written."""
+"""Taskwarrior: a person's own tasks, the same in every directory; nothing to do with go-task."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from grove_core import (
+    CloseMatcher,
+    Confirmation,
+    Detection,
+    Participation,
+    ProjectContext,
+    Ticket,
+    TicketClose,
+    TicketProbe,
+    ToolCall,
+    ToolResult,
+    hookimpl,
+)
+
+SYSTEM = "taskwarrior"
+_CURRENT_SECONDS: Final = 0.25
+_STATUS_SECONDS: Final = 1.0
+_SHORTEST_COMMAND: Final = 2
+_LONGEST_RANGE: Final = 1000
+# Reading changes nothing, neither the numbers of tasks nor by a hook's hand.
+_READING: Final = (
+    "rc.verbose=nothing",
+    "rc.gc=off",
+    "rc.recurrence=off",
+    "rc.confirmation=off",
+    "rc.hooks=off",
+    "rc.json.array=on",
+)
+_OVERRIDE: Final = re.compile(r"rc(\.[\w.]+)?[:=].*", re.DOTALL)
+_NUMBERS: Final = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
+_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f-]{0,27})?")
+_NAMED: Final = re.compile(r"(?:id|uuid)[:=]([0-9a-f,-]+)")
+_FILTER: Final = re.compile(r"[+-][A-Za-z_].*|[\w.]+[:=].*|/.+/|[()].*", re.DOTALL)
+_STATUS: Final = re.compile(r"(?:status|statu|stat)[:=](.*)", re.DOTALL)
+_COMPLETED: Final = "completed"
+_OPEN: Final = frozenset({"pending", "waiting"})
+_COMMANDS: Final = (
+    "active", "add", "all", "annotate", "append", "blocked", "blocking", "burndown.daily",
+    "burndown.monthly", "burndown.weekly", "calc", "calendar", "colors", "columns", "commands",
+    "completed", "config", "context", "count", "delete", "denotate", "diagnostics", "done",
+    "duplicate", "edit", "execute", "export", "ghistory.annual", "ghistory.daily",
+    "ghistory.monthly", "ghistory.weekly", "help", "history.annual", "history.daily",
+    "history.monthly", "history.weekly", "ids", "import", "information", "list", "log", "logo",
+    "long", "ls", "minimal", "modify", "newest", "news", "next", "oldest", "overdue", "prepend",
+    "projects", "purge", "ready", "recurring", "reports", "show", "start", "stats", "stop",
+    "summary", "synchronize", "tags", "timesheet", "udas", "unblocked", "undo", "uuids", "version",
+    "waiting",
+)  # fmt: skip
+
+
+@hookimpl
+def grove_ticket_probes() -> Sequence[TicketProbe]:
+    """Offer Taskwarrior, whose files lie in the home directory and tell nothing of a project."""
+    return [
+        TicketProbe(
+            name=SYSTEM,
+            detect=detect,
+            current_ticket=current_ticket,
+            participation=Participation.ENABLED,
+        )
+    ]
+
+
+@hookimpl
+def grove_close_matchers() -> Sequence[CloseMatcher]:
+    """Offer to recognise completed tasks."""
+    return [
+        CloseMatcher(
+            system=SYSTEM,
+            literals=("task done", "task don", "task do", "task status", "task statu", "task stat"),
+            tools=("Bash",),
+            match=closes,
+            confirm=confirm,
+        )
+    ]
+
+
+def detect(context: ProjectContext) -> Detection | None:
+    """Find Taskwarrior's configuration or data.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The file or directory, or ``None``.
+    """
+    from grove_tickets.places import exists
+
+    environment = context.environment
+    home = environment.get("HOME")
+    named = [environment.get("TASKRC"), environment.get("TASKDATA")]
+    usual = [".taskrc", ".config/task/taskrc", ".task"]
+    paths = [context.cwd / path for path in named if path]
+    paths += [Path(home, path) for path in usual if home]
+    return next((Detection(marker=str(path)) for path in paths if exists(path)), None)
+
+
+def current_ticket(context: ProjectContext) -> Ticket | None:
+    """Tell which task is active: the one that was started last, if there are several.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The task, or ``None``; Taskwarrior is asked, with a limit of 250 ms.
+    """
+    from grove_tickets.records import list_field, text_field
+
+    active = _ask("+ACTIVE", context, _CURRENT_SECONDS)
+    if not active:
+        return None
+    task = max(active, key=lambda one: text_field(one, "start"))
+    annotations = task.get("annotations")
+    notes = [one for one in annotations if isinstance(one, dict)] if annotations else []
+    return Ticket(
+        ticket_id=str(task.get("id") or text_field(task, "uuid")),
+        source=SYSTEM,
+        title=text_field(task, "description"),
+        description="\n".join(text_field(one, "description") for one in notes),
+        labels=list_field(task, "tags"),
+    )
+
+
+def closes(
+    call: ToolCall,
+    context: ProjectContext,  # noqa: ARG001 - every matcher is called alike
+) -> Sequence[TicketClose]:
+    """Tell which tasks a shell command would complete or open again.
+
+    Args:
+        call: The tool call.
+        context: Where it would run.
+
+    Returns:
+        One close or reopening for each id, range of ids or UUID; one without an id for a filter.
+    """
+    from grove_tickets.announcing import announced
+    from grove_tickets.calls import shell_commands
+    from grove_tickets.shell.words import is_known
+
+    return announced(
+        TicketClose(
+            system=SYSTEM, ticket_id=one if is_known(one) and one else None, reopens=reopens
+        )
+        for command in shell_commands(call, "task")
+        for one, reopens in _changed_by(command.words[1:])
+    )
+
+
+def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
+    """Tell whether a task was really completed.
+
+    Args:
+        close: The announced close.
+        result: What became of the call, or ``None`` when the state is asked for again.
+        context: Where it ran.
+
+    Returns:
+        What Taskwarrior printed about the task, else for a UUID what it says when it is asked
+        (numbers change); else no after a failure, and unknown after a success.
+    """
+    from grove_tickets.confirming import confirmation
+    from grove_tickets.outputs import output_text
+
+    def printed() -> bool | None:
+        return None if result is None else _says_completed(output_text(result), close.ticket_id)
+
+    return confirmation(result, printed, lambda: _stored_as_completed(close, context))
+
+
+def _changed_by(words: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Give the ids whose status a command line sets, empty for a filter, and whether it opens."""
+    # What stands behind `--` is text to Taskwarrior, and to go-task arguments of another program.
+    words = words[: words.index("--")] if "--" in words else words
+    words = [word for word in words if not _OVERRIDE.fullmatch(word)]
+    at = next((at for at, word in enumerate(words) if _command(word)), len(words))
+    before = words[:at]
+    command, behind = (_command(words[at]), words[at + 1 :]) if at < len(words) else ("", [])
+    if command == "done":
+        reopens = False
+    elif command == "modify" and (status := _status_set(behind)) is not None:
+        reopens = status != _COMPLETED
+    else:
+        return
+    # Without a filter in front, ids behind the command are one; nothing else is.
+    for ticket_id in _meant(before) if before else _ids(behind):
+        yield ticket_id, reopens
+
+
+def _command(word: str) -> str:
+    """Give the command that a word means, which may be the start of its name; or nothing."""
+    if word in _COMMANDS:
+        return word
+    found = [name for name in _COMMANDS if name.startswith(word)]
+    return found[0] if len(word) >= _SHORTEST_COMMAND and len(found) == 1 else ""
+
+
+def _status_set(words: Sequence[str]) -> str | None:
+    """Give the status among the changes of ``modify``, if it is a completed or an open one."""
+    matches = [_STATUS.fullmatch(word) for word in words]
+    statuses = [match[1] for match in matches if match is not None]
+    return statuses[-1] if statuses and statuses[-1] in {_COMPLETED, *_OPEN} else None
+
+
+def _meant(words: Sequence[str]) -> Sequence[str]:
+    """Give the ids of a filter, or one empty id.
+
+    A filter of plain words alone counts for none: with go-task, ``task lint done`` runs two tasks.
+    """
+    from grove_tickets.shell.words import is_known
+
+    ids = _ids(words)
+    if ids:
+        return ids
+    is_filter = any(_FILTER.fullmatch(word) or not is_known(word) for word in words)
+    return [""] if is_filter else ()
+
+
+def _ids(words: Sequence[str]) -> Sequence[str]:
+    from grove_tickets.shell.words import is_known
+
+    found: list[str] = []
+    for word in words:
+        if _NUMBERS.fullmatch(word):
+            found += word.split(",")
+        elif _UUID.fullmatch(word) or _NAMED.fullmatch(word) or not is_known(word):
+            found.append(word)
+    return found
+
+
+def _says_completed(text: str, ticket_id: str | None) -> bool | None:
+    """Look for ``Completed task 12 'Title'.`` and the count below it, or for a refusal."""
+    counts = re.findall(r"(?m)^Completed (\d+) tasks?\.$", text)
+    verb = "Completed"
+    if not counts:  # `modify status:completed` speaks of modifying
+        counts = re.findall(r"(?m)^Modified (\d+) tasks?\.$", text)
+        verb = "Modifying"
+    changed = re.findall(rf"(?m)^{verb} task ([\w-]+) '", text)
+    numbers = _numbers(ticket_id)
+    if any(number in changed for number in numbers):
+        return True
+    if not numbers and changed:  # a UUID is printed as a number
+        return True
+    refused = re.findall(r"(?m)^Task ([\w-]+) '.*' is neither pending nor waiting\.$", text)
+    was_refused = any(number in refused for number in numbers)
+    return False if was_refused or (counts and set(counts) == {"0"}) else None
+
+
+def _numbers(ticket_id: str | None) -> Sequence[str]:
+    """Give the numbers of an id such as ``12`` or ``3-5``; none of a UUID and of a filter."""
+    first, _, last = (ticket_id or "").removeprefix("id:").partition("-")
+    if not first.isdecimal() or not (last or first).isdecimal():
+        return ()
+    end = min(int(last or first), int(first) + _LONGEST_RANGE)
+    return [str(number) for number in range(int(first), end + 1)]
+
+
+def _stored_as_completed(close: TicketClose, context: ProjectContext) -> bool | None:
+    from grove_tickets.records import text_field
+
+    uuid = (close.ticket_id or "").removeprefix("uuid:")
+    if not _UUID.fullmatch(uuid):
+        return None
+    tasks = _ask(f"uuid:{uuid}", context, _STATUS_SECONDS)
+    return text_field(tasks[0], "status") == _COMPLETED if len(tasks) == 1 else None
+
+
+def _ask(wanted: str, context: ProjectContext, seconds: float) -> Sequence[dict[str, Any]]:
+    """Ask for tasks as JSON; none when there is no Taskwarrior, or it is late."""
+    import json
+
+    from grove_tickets.asking import ask
+
+    if detect(context) is None:
+        return ()
+    output = ask("task", (*_READING, wanted, "export"), context.cwd, context.environment, seconds)
+    try:
+        answer = json.loads(output)
+    except (ValueError, RecursionError):
+        return ()
+    return [one for one in answer if isinstance(one, dict)] if isinstance(answer, list) else ()

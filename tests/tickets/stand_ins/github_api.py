@@ -83,4 +83,5 @@ class Api(BaseHTTPRequestHandler):
 
 if __name__ == "__main__":
     with ThreadingUnixStreamServer(sys.argv[1], Api) as server:
+        print("ready", flush=True)
         server.serve_forever()

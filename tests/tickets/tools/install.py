@@ -55,6 +55,7 @@ def run(*words, cwd, **variables):
         raise UnavailableError(f"there is no {words[0]} on this machine")
     done = subprocess.run(
         words,
+        check=False,
         cwd=cwd,
         env={**os.environ, **variables},
         stdin=subprocess.DEVNULL,
@@ -78,9 +79,9 @@ def go(package, *flags, cgo):
     """
 
     def install(tool, folder):
-        flags_of_user = {"GOFLAGS": "-mod=readonly -trimpath", "GOWORK": "off"}
         words = ["go", "build", *flags, "-ldflags", "-s -w", "-o", str(folder / tool.program)]
-        run(*words, package, cwd=HERE / tool.key, CGO_ENABLED=str(int(cgo)), **flags_of_user)
+        variables = {"CGO_ENABLED": str(int(cgo)), "GOFLAGS": "-mod=readonly", "GOWORK": "off"}
+        run(*words, package, cwd=HERE / tool.key, **variables)
 
     return install
 
@@ -112,12 +113,15 @@ def debian(package, version):
     return install
 
 
-def cargo(crate):
-    """Builds a program of a crate."""
+def cargo(crate, *flags, **variables):
+    """Builds a program of a crate, quickly rather than well."""
 
     def install(tool, folder):
-        words = ["cargo", "install", "--quiet", "--locked", "--no-default-features"]
-        run(*words, "--root", str(folder), f"{crate}@{tool.version}", cwd=folder)
+        words = ["cargo", "install", "--quiet", "--locked", "--debug", "--no-default-features"]
+        settings = {"CARGO_PROFILE_DEV_DEBUG": "0", **variables}
+        run(
+            *words, *flags, "--root", str(folder), f"{crate}@{tool.version}", cwd=folder, **settings
+        )
 
     return install
 
@@ -132,7 +136,14 @@ TOOLS = (
         install=go("github.com/steveyegge/beads/cmd/bd", "-tags=gms_pure_go", cgo=True),
         probe=("version",),
     ),
-    Tool(name="br", version="0.7.6", program="bin/br", install=cargo("beads_rust")),
+    Tool(
+        name="br",
+        version="0.7.6",
+        program="bin/br",
+        # One of its crates uses an intrinsic that a stable compiler gives only when told so, another
+        # names a newer compiler than it needs.
+        install=cargo("beads_rust", "--ignore-rust-version", RUSTC_BOOTSTRAP="1"),
+    ),
     Tool(
         name="task-master",
         version="0.43.1",

@@ -117,7 +117,7 @@ def reopened(
         system cannot tell.
     """
     found = []
-    openings = [one for intent in intents for one in intent.closes if one.reopens]
+    openings = [one for intent in intents for one in _lasting(intent) if one.reopens]
     for ticket in _owed_for(gate):
         own = [one for one in openings if one.system == ticket.source]
         if not own:
@@ -128,6 +128,11 @@ def reopened(
         if answer is Confirmation.NO or (answer is Confirmation.UNKNOWN and named):
             found.append(ticket)
     return found
+
+
+def _lasting(intent: CloseIntent) -> Iterable[TicketClose]:
+    """Give what a call does to each ticket last."""
+    return {_key(one): one for one in intent.closes}.values()
 
 
 def _owed_for(gate: Gate) -> Sequence[Ticket]:

@@ -22,7 +22,6 @@ from grove_core.workspace import Workspace
 
 _SWITCH: Final = "disableAllHooks"
 _EVENTS: Final = frozenset(slot.name for slot in SLOTS)
-"""The condition for shells in shells, which stands beside those of every ticket system."""
 _CONDITIONS: Final = "conditions of hooks"
 _REGISTER: Final = (
     "grove init --hooks writes them into the project's settings; or start the client with"
@@ -212,19 +211,24 @@ def _twice(facts: HookFacts) -> Sequence[Check]:
 
 def _tools(facts: HookFacts) -> Check:
     name = "tools of ticket systems"
-    missed = [
-        f"{tool} ({one.system}, {slot.name})"
-        for slot in SLOTS
-        if slot.for_tools
-        for one in facts.matchers
-        for tool in one.tools
-        if tool not in _EVENTS  # a matcher's name for an event that is registered by itself
-        and not any(covers(each.matcher, tool) for each in _of(facts, slot.name))
-    ]
+    tools = dict.fromkeys(tool for one in facts.matchers for tool in one.tools)
+    # A matcher may name an event that is registered by itself.
+    missed = [text for tool in tools if tool not in _EVENTS and (text := _missed(facts, tool))]
     if missed:
         detail = f"no hook is registered for {', '.join(missed)}: closes by them are not seen"
         return broken(name, detail, f"Add the tools to the matchers, or: {_mend(facts)}")
     return ok(name, "every tool that can close a ticket is looked at")
+
+
+def _missed(facts: HookFacts, tool: str) -> str:
+    """Name a tool with its ticket systems and the events that they are not told of, if any."""
+    events = [
+        slot.name
+        for slot in SLOTS
+        if slot.for_tools and not any(covers(each.matcher, tool) for each in _of(facts, slot.name))
+    ]
+    systems = dict.fromkeys(one.system for one in facts.matchers if tool in one.tools)
+    return f"{tool} ({', '.join(systems)}; {', '.join(events)})" if events else ""
 
 
 def _conditions(facts: HookFacts) -> Sequence[Check]:
@@ -239,16 +243,11 @@ def _conditions(facts: HookFacts) -> Sequence[Check]:
         if one.takes_part
         and SHELL_TOOL in one.tools
         # Some of its words may stand in other tools' calls only.
-        and not any(
-            _is_named(words, condition)
-            for words in one.words
-            for condition in conditions
-            if condition not in SHELL_CONDITIONS
-        )
+        and not any(_lets_in(condition, words) for words in one.words for condition in conditions)
     ]
     if not missed:
         return _idle_conditions(facts, conditions)
-    detail = f"closes of {', '.join(missed)} are not seen: hooks are narrowed to"
+    detail = f"closes of {', '.join(dict.fromkeys(missed))} are not seen: hooks are narrowed to"
     detail = f"{detail} {', '.join(dict.fromkeys(conditions))}"
     return [broken(_CONDITIONS, detail, _mend(facts))]
 
@@ -257,14 +256,14 @@ def _idle_conditions(facts: HookFacts, conditions: Sequence[str]) -> Sequence[Ch
     """Conditions of ticket systems that are not used any more; beside others they do no harm."""
     used = [word for one in facts.matchers if one.takes_part for word in one.words]
     named = [one for one in dict.fromkeys(conditions) if one not in SHELL_CONDITIONS]
-    idle = [one for one in named if not any(_is_named(words, one) for words in used)]
+    idle = [one for one in named if not any(_lets_in(one, words) for words in used)]
     if not idle:
         return ()
     systems = [
         one.system
         for one in facts.matchers
         if not one.takes_part
-        and any(_is_named(words, condition) for words in one.words for condition in idle)
+        and any(_lets_in(condition, words) for words in one.words for condition in idle)
     ]
     why = f"{', '.join(dict.fromkeys(systems)) or 'what they are for'} is not used here"
     detail = f"hooks are narrowed to {', '.join(idle)}, yet {why}"
@@ -275,9 +274,13 @@ def _idle_conditions(facts: HookFacts, conditions: Sequence[str]) -> Sequence[Ch
     return [warning(_CONDITIONS, detail, _mend(facts))]
 
 
-def _is_named(words: str, condition: str) -> bool:
-    """Tell whether a condition is about a literal, which may be several words."""
-    return any(word in condition for word in words.split())
+def _lets_in(condition: str, words: str) -> bool:
+    """Tell whether a condition lets in whatever holds a literal, which may be several words."""
+    pattern = condition.partition("(")[2].removesuffix(")") or "*"
+    wanted = pattern.strip("* ")
+    return any(
+        wanted in word if pattern.startswith("*") else wanted == word for word in words.split()
+    )
 
 
 def _mend(facts: HookFacts) -> str:

@@ -130,7 +130,7 @@ def conditions_for(literals: Sequence[str]) -> tuple[str, ...]:
     shells = _SHELLS if len(words) + len(_SHELLS) <= MOST_CONDITIONS else (_ANY_SHELL,)
     if not words or len(words) + len(shells) > MOST_CONDITIONS:
         return ()
-    return (*(f"{SHELL_TOOL}(*{word}*)" for word in words), *shells)
+    return tuple(dict.fromkeys((*(f"{SHELL_TOOL}(*{word}*)" for word in words), *shells)))
 
 
 def _narrowest(words: Collection[str]) -> Sequence[str]:

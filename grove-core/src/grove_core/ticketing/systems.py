@@ -12,6 +12,7 @@ from grove_core.model.memory import Detection
 from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
 from grove_core.plugins.descriptors import CloseMatcher, ProjectContext, TicketProbe
 from grove_core.plugins.facade import Plugins, Provided
+from grove_core.plugins.selection import rank
 from grove_core.ticketing.answers import is_close, is_list, is_ticket
 from grove_core.ticketing.participation import ParticipationRules, TicketSystem, judge
 
@@ -219,7 +220,11 @@ class TicketSystems:
         probes = self._plugins.ticket_probes()
         if self._own is None:
             return probes
-        return [*probes, *self._own.probes([one.value.name for one in probes])]
+        both = [*probes, *self._own.probes([one.value.name for one in probes])]
+        return sorted(both, key=self._place)
+
+    def _place(self, provided: Provided[TicketProbe]) -> int:
+        return rank(self._rules.listed, provided.value.name, provided.source.distribution)[0]
 
     @cached_property
     def _all_matchers(self) -> Sequence[Provided[CloseMatcher]]:
@@ -254,7 +259,9 @@ def _pattern_systems(
     from grove_core.ticket_patterns import read_patterns
     from grove_core.ticketing.patterns import PatternSystems
 
-    return PatternSystems(plugins, read_patterns(patterns), initialised=rules.initialised)
+    # What is switched off by name is so whoever defines it.
+    wanted = [one for one in read_patterns(patterns) if rules.overrides.get(one.name) is not False]
+    return PatternSystems(plugins, wanted, initialised=rules.initialised)
 
 
 def _names(pattern: str, tool: str) -> bool:

@@ -57,7 +57,7 @@ def detect(context: ProjectContext) -> Detection | None:
     Returns:
         The store that ``br`` would use, if it holds a database and its export, or ``None``.
     """
-    from grove_tickets.br.state import find_store
+    from grove_tickets.br.store import find_store
 
     store = find_store(context)
     return None if store is None else Detection(marker=str(store))

@@ -7,7 +7,7 @@ from grove_core import ToolResult
 from grove_tickets.beads.output import is_same_issue
 from grove_tickets.outputs import json_objects, output_text
 
-# "Closed br-1: title", "Skipped br-1: already closed"
+# A line such as "Closed br-1: title" or "Skipped br-1: already closed".
 _ISSUE: Final = re.compile(r"^\W*(Closed|Reopened|Skipped|Updated) ([\w.]+-[\w.-]+?):(.*)$")
 _STATUS: Final = re.compile(r"^\s+status:.*(?:→|->) *(\w+)")
 _REFUSED: Final = "refusing to close via `br update"

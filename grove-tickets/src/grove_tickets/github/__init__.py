@@ -1,0 +1,139 @@
+"""GitHub: issues and pull requests, closed with ``gh``, its MCP server and words in commits."""
+
+from collections.abc import Sequence
+
+from grove_core import (
+    CloseMatcher,
+    Confirmation,
+    Detection,
+    Participation,
+    ProjectContext,
+    Ticket,
+    TicketClose,
+    TicketProbe,
+    ToolCall,
+    ToolResult,
+    hookimpl,
+)
+
+SYSTEM = "github"
+
+
+@hookimpl
+def grove_ticket_probes() -> Sequence[TicketProbe]:
+    """Offer GitHub; a git repository alone does not say that its issues are the tickets."""
+    return [
+        TicketProbe(
+            name=SYSTEM,
+            detect=detect,
+            current_ticket=current_ticket,
+            participation=Participation.ENABLED,
+        )
+    ]
+
+
+@hookimpl
+def grove_close_matchers() -> Sequence[CloseMatcher]:
+    """Offer to recognise closes of issues and pull requests."""
+    return [
+        CloseMatcher(
+            system=SYSTEM,
+            literals=("gh close", "gh merge", "gh reopen", "gh api", "git commit", "git merge"),
+            tools=("Bash",),
+            match=closed_by_shell,
+            confirm=confirm,
+        ),
+        CloseMatcher(
+            system=SYSTEM,
+            literals=("issue_number state", "pullNumber", "pull_number"),
+            tools=("mcp__*",),
+            match=closed_by_server,
+            confirm=confirm,
+        ),
+    ]
+
+
+def detect(context: ProjectContext) -> Detection | None:
+    """Find a git repository.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        Its git directory, or ``None``.
+    """
+    from grove_tickets.places import find_repository
+
+    repository = find_repository(context.cwd)
+    return None if repository is None else Detection(marker=str(repository.git))
+
+
+def current_ticket(context: ProjectContext) -> Ticket | None:
+    """Tell which issue the branch that is checked out names.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The issue, of which only the number is known, or ``None``.
+    """
+    from grove_tickets.forges import issue_of_branch
+
+    number = issue_of_branch(context)
+    return None if number is None else Ticket(ticket_id=f"#{number}", source=SYSTEM)
+
+
+def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
+    """Tell what a shell command would close and open again.
+
+    Args:
+        call: A call of the shell.
+        context: Where it would run.
+
+    Returns:
+        Closes and reopenings; those by words in a commit message are not certain.
+    """
+    from grove_tickets.announcing import announced
+    from grove_tickets.github.commands import read_shell
+
+    return announced(read_shell(SYSTEM, call, context.environment))
+
+
+def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:  # noqa: ARG001
+    """Tell what a call of GitHub's MCP server would close and open again.
+
+    Args:
+        call: A call of a tool of an MCP server.
+        context: Not needed: the call says it all.
+
+    Returns:
+        At most one close or reopening.
+    """
+    from grove_tickets.github.server import read_tool
+
+    return read_tool(SYSTEM, call)
+
+
+def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
+    """Tell whether an issue or a pull request is closed; GitHub itself is never asked.
+
+    Args:
+        close: The announced close.
+        result: What became of the call, or ``None`` when the state is asked for again.
+        context: Where it ran.
+
+    Returns:
+        What the call's own output says; for words in a commit message, no except on the default
+        branch; else no after a failure, and unknown after a success.
+    """
+    from grove_tickets.confirming import confirmation
+    from grove_tickets.github import output
+
+    def printed() -> bool | None:
+        return None if result is None else output.says_closed(result, close.ticket_id)
+
+    def committed() -> bool | None:
+        is_keyword = not close.certain and output.is_issue(close.ticket_id)
+        return output.takes_effect(result, context.cwd) if is_keyword else None
+
+    return confirmation(result, printed, committed)

@@ -1,0 +1,80 @@
+"""What ``gh api`` closes and opens again."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from grove_core import TicketClose
+from grove_tickets.arguments import Arguments
+from grove_tickets.forges import request_fields
+from grove_tickets.github.references import reference
+from grove_tickets.mcp import text_of
+from grove_tickets.shell.words import UNKNOWN, is_known
+
+_HOST: Final = re.compile(r"^https?://[^/]+/(?:api/v3/)?|^/")
+_PATH: Final = re.compile(rf"repos/([^/]+/[^/]+|{UNKNOWN})/(issues|pulls)/([^/?]+)(/merge)?")
+_PLACEHOLDERS: Final = frozenset({"{owner}/{repo}", ":owner/:repo"})
+_TEXTS: Final = re.compile(r'"""[\s\S]*?"""|"(?:\\.|[^"\\\n])*"|#[^\n]*')
+_MUTATIONS: Final = re.compile(
+    r"\b(close|reopen|merge|update|enable)(?:Issue|PullRequest(?:AutoMerge)?)\s*\(([^)]*)"
+)
+
+
+def read_request(system: str, arguments: Arguments, stdin: str | None) -> Iterator[TicketClose]:
+    """Tell what a request would close and open again.
+
+    Args:
+        system: The ticket system's name.
+        arguments: Those of ``gh api``.
+        stdin: What it reads from standard input, if known.
+
+    Yields:
+        Closes and reopenings.
+    """
+    if not arguments.positionals:
+        return
+    endpoint = _HOST.sub("", arguments.positionals[0], count=1)
+    fields = request_fields(arguments, stdin)
+    has_body = bool(fields) or arguments.value("--input") is not None
+    method = arguments.value("-X", "--method") or ("POST" if has_body else "GET")
+    if endpoint == "graphql":
+        yield from _read_query(system, text_of(fields, "query"))
+    path = _PATH.fullmatch(endpoint)
+    if path is None:
+        return
+    reopens = _reopens(method.upper(), is_merge=path[4] is not None, state=text_of(fields, "state"))
+    if reopens is not None:
+        yield TicketClose(system=system, ticket_id=_ticket(path), reopens=reopens)
+
+
+def _reopens(method: str, *, is_merge: bool, state: str) -> bool | None:
+    """Tell whether a request opens something; ``None`` when it neither opens nor closes."""
+    if is_merge:
+        return False if method == "PUT" else None
+    if method not in {"PATCH", "POST"}:
+        return None
+    return {"closed": False, "open": True}.get(state.lower())
+
+
+def _ticket(path: re.Match[str]) -> str | None:
+    repository, kind, number = path[1], path[2], path[3]
+    if not is_known(repository + number):
+        return None
+    repository = "" if repository in _PLACEHOLDERS else repository
+    return reference(repository, number, is_issue=kind == "issues")
+
+
+def _read_query(system: str, query: str) -> Sequence[TicketClose]:
+    """Read a query of GraphQL, which names what it changes by ids of another kind."""
+    plain = _TEXTS.sub("", query)
+    if re.search(r"\bmutation\b", plain) is None:
+        return ()
+    found = []
+    for what, inputs in _MUTATIONS.findall(plain):
+        state = re.search(r"\bstate\s*:\s*(\w+)", inputs)
+        opens = what == "reopen" or (state is not None and state[1] == "OPEN")
+        if what != "update" or (state is not None and state[1] in {"OPEN", "CLOSED"}):
+            found.append(
+                TicketClose(system=system, ticket_id=None, reopens=opens, certain=what != "enable")
+            )
+    return found
