@@ -240,6 +240,32 @@ def test_sessions_come_last_where_the_configuration_lists_none_behind_them(
     assert [one.probe.name for one in systems.all] == by_precedence
 
 
+@pytest.mark.parametrize(
+    ("names", "listed", "active"),
+    [
+        # To-dos are no tickets beside tickets, also of a system that no configuration lists.
+        (("beads", "tasks", "session", "late"), ("beads", "tasks", "session"), "late"),
+        (("tasks", "session", "late"), ("tasks", "session"), "late"),
+        (("tasks", "late"), (), "late"),
+        (("beads", "tasks", "session"), ("beads", "tasks", "session"), "tasks"),
+        (("tasks", "session"), (), "tasks"),
+        (("session", "tasks"), ("session", "tasks"), "session"),
+        (("tasks", "late", "session"), ("tasks", "late", "session"), "tasks"),
+    ],
+)
+def test_to_dos_come_last_where_the_configuration_lists_no_tickets_behind_them(
+    systems_of, names, listed, active
+):
+    kinds = {
+        "beads": {"detection": None},
+        "tasks": {"participation": Participation.ACTIVE},
+        "session": {"per_session": True},
+    }
+    systems = systems_of(*(probe(name, **kinds.get(name, {})) for name in names), listed=listed)
+    assert systems.active().probe.name == active
+    assert (standing(systems).get("tasks") == "active in") is (active == "tasks")
+
+
 def test_a_session_that_cannot_be_used_says_why(systems_of):
     (session,) = systems_of(probe("session", BROKEN, per_session=True)).all
     assert session.why == BROKEN.note

@@ -257,6 +257,7 @@ def confirm(context, text: str | None, ticket_id: str | None = "br-1", *, succee
         ('[{"id":"br-1","title":"x","status":"closed","closed_at":"x"}]', "br-1", YES),
         ('{"closed":[{"id":"br-1","status":"closed"}],"skipped":[]}', "br-1", YES),
         ('[{"id":"br-1","status":"open"}]', "br-1", NO),
+        ("error: unexpected argument '--x' found", "br-1", NO),
         ("", "br-1", UNKNOWN),
         ("", None, UNKNOWN),
     ],
@@ -278,7 +279,12 @@ class TestConfirmByTheExport:
 
     def test_an_issue_that_it_does_not_know(self, export, make_context):
         export(issue("br-2", "closed", title="br-1"))
-        assert confirm(make_context(), "") is UNKNOWN
+        assert confirm(make_context(), "") is NO
+
+    def test_a_part_of_an_id(self, export, make_context):
+        export(issue("br-1a2b", "closed"))
+        assert confirm(make_context(), "", "1a2b") is YES
+        assert confirm(make_context(), "", "1a") is UNKNOWN
 
     def test_an_export_that_lags_behind_the_database(self, export, make_context):
         export(issue("br-1", "closed"), age=60)

@@ -205,6 +205,8 @@ def test_directory(bash, project, make_context):
         ('{"iid": 12, "state": "opened"}', "#12", NO),
         ('{"iid": 5, "state": "merged", "source_branch": "x"}', "!5", YES),
         ('{"iid": 5, "state": "merged", "source_branch": "x"}', "#5", UNKNOWN),
+        ("  Unknown flag: --x\n", "#12", NO),
+        ("ERROR: accepts 1 arg(s), received 2", "#12", NO),
         ("", "#12", UNKNOWN),
     ],
 )

@@ -166,6 +166,8 @@ MOVED = '✓ Issue transitioned to state "Done"\nhttps://x.example.org/browse/PR
         ('{"key": "PROJ-1", "status": {"name": "Done", "category": "Done"}}', "PROJ-1", YES),
         ('{"key": "PROJ-1", "fields": {"status": {"name": "Open"}}}', "PROJ-1", NO),
         ('{"key": "PROJ-2", "status": {"name": "Done"}}', "PROJ-1", UNKNOWN),
+        ("Error: unknown flag: --x", "PROJ-1", NO),
+        ("✗ Issue does not exist or you do not have permission to see it.", "PROJ-1", NO),
         ("", "PROJ-1", UNKNOWN),
     ],
 )

@@ -135,6 +135,7 @@ UPDATED = (
         ('{"id": "ENG-1", "status": "In Progress"}', "ENG-1", NO),
         ('{"id": "5c8f", "identifier": "ENG-1", "state": {"name": "Done"}}', "ENG-1", YES),
         ('{"id": "ENG-2", "status": "Done"}', "ENG-1", UNKNOWN),
+        ('error: Unknown option "--x".', "ENG-1", NO),
         ("", "ENG-1", UNKNOWN),
     ],
 )

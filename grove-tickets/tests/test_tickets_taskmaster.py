@@ -40,7 +40,7 @@ COMMANDS = [
     ("task-master set-status --id=3 --status=pending", "^3"),
     ("task-master set-status --id=3 --status=review", "^3"),
     ("task-master set-status 3 in-progress && x && task-master set-status 3 done", "^3 3"),
-    ("task-master set-status --id=3 --status=cancelled", ""),
+    ("task-master set-status --id=3 --status=cancelled", "3"),
     ("task-master set-status --id=3 --status=completed", ""),
     ("task-master set-status --id=3 --status=DONE", ""),
     ("task-master set-status --id=3 --status=$STATUS", ""),
@@ -235,7 +235,7 @@ class TestConfirm:
     @pytest.mark.parametrize("result", [SUCCESS, FAILURE, None])
     @pytest.mark.parametrize(
         ("status", "answer"),
-        [("done", YES), ("completed", YES), ("pending", NO), ("review", NO), ("cancelled", NO)],
+        [("done", YES), ("completed", YES), ("pending", NO), ("review", NO), ("cancelled", YES)],
     )
     def test_the_list_decides(self, status, answer, result, write, make_context):
         write({"master": {"tasks": tasks_of(status, "in-progress")}})

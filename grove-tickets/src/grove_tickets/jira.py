@@ -219,7 +219,7 @@ def _moved(program: str, words: Sequence[str]) -> tuple[Sequence[str], str]:
 def _says_done(result: ToolResult, key: str | None, context: ProjectContext) -> bool | None:
     import re
 
-    from grove_tickets.outputs import json_objects, output_text, says_error
+    from grove_tickets.outputs import json_objects, output_text, says_error, says_misuse
     from grove_tickets.states import is_done, state_name
 
     text = output_text(result)
@@ -232,8 +232,8 @@ def _says_done(result: ToolResult, key: str | None, context: ProjectContext) -> 
     ]
     if states:
         return is_done(states[-1], _done(context))
-    refused = says_error(result) or "invalid transition state" in text
-    return False if refused or re.search(r"(?m)^[^\w\n]*Error:", text) else None
+    refused = re.search(r"(?m)^[^\w\n]*(?:Error:|Issue does not exist)", text) is not None
+    return False if refused or says_misuse(text) or says_error(result) else None
 
 
 def _is_same(typed: str, key: str) -> bool:

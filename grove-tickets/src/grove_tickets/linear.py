@@ -219,7 +219,7 @@ def _configured_team(context: ProjectContext) -> str:
 def _says_done(close: TicketClose, result: ToolResult, context: ProjectContext) -> bool | None:
     import re
 
-    from grove_tickets.outputs import json_objects, output_text, says_error
+    from grove_tickets.outputs import json_objects, output_text, says_error, says_misuse
     from grove_tickets.states import is_done, state_name
 
     said = [
@@ -234,8 +234,8 @@ def _says_done(close: TicketClose, result: ToolResult, context: ProjectContext) 
     for issue in re.findall(r"(?m)^[^\w\n]*Updated issue ([A-Za-z0-9]+-\d+)", text):
         if close.ticket_id is None or issue.upper() == _full(close.ticket_id, issue):
             return not close.reopens
-    failed = says_error(result) or re.search(r"(?m)^[^\w\n]*(?:Failed to update|Could not )", text)
-    return False if failed else None
+    failed = re.search(r"(?m)^[^\w\n]*(?:Failed to update|Could not )", text) is not None
+    return False if failed or says_misuse(text) or says_error(result) else None
 
 
 def _full(typed: str, issue: str) -> str:

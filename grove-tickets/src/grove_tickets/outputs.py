@@ -10,7 +10,11 @@ from grove_core import ToolResult
 _MAX_DEPTH: Final = 20
 _MAX_VALUES: Final = 100
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
-_JSON_START: Final = re.compile(r"(?m)^\s*(?=[\[{])")
+_JSON_START: Final = re.compile(r"(?m)^[^\S\n]*(?=[\[{])")
+_MISUSE: Final = re.compile(
+    r"(?im)^[^\w\n]*(?:error:? +)?(?:unknown (?:shorthand )?(?:flag|command|option)\b"
+    r"|unexpected argument\b|unrecognized (?:argument|option|subcommand)\b|accepts .*\barg\(s\))"
+)
 
 
 def output_text(result: ToolResult) -> str:
@@ -29,6 +33,18 @@ def output_text(result: ToolResult) -> str:
 def says_error(result: ToolResult) -> bool:
     """Tell whether the tool of an MCP server says that its call failed."""
     return isinstance(result.response, dict) and result.response.get("isError") is True
+
+
+def says_misuse(text: str) -> bool:
+    """Tell whether a tool says that its command line was wrong, and so that it did nothing.
+
+    Args:
+        text: What it printed.
+
+    Returns:
+        Whether it says so.
+    """
+    return _MISUSE.search(text) is not None
 
 
 def json_objects(result: ToolResult) -> Iterator[dict[str, Any]]:

@@ -34,11 +34,10 @@ _MARKERS = (
 _PROGRAM = "task-master"
 # What the npm package is called, and the shell aliases that the tool sets up.
 _OTHER_NAMES = ("task-master-ai", "taskmaster", "tm")
-_DONE = "done"
-# What is cancelled is neither done nor open again.
-_STATUSES = frozenset({"pending", "in-progress", _DONE, "deferred", "blocked", "review"})
+_SETS_FINISHED = frozenset({"done", "cancelled"})
+_SETS_UNFINISHED = frozenset({"pending", "in-progress", "deferred", "blocked", "review"})
 # Lists of old versions have `completed`, which newer ones no longer set.
-_FINISHED = frozenset({_DONE, "completed"})
+_FINISHED = frozenset({*_SETS_FINISHED, "completed"})
 _FLAGS = (
     "-i", "--id", "-s", "--status", "-f", "--format", "-p", "--project", "--file", "--tag",
 )  # fmt: skip
@@ -138,17 +137,17 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
             system=SYSTEM,
             ticket_id=ticket_id if is_known(ticket_id) else None,
             directory=directory,
-            reopens=status != _DONE,
+            reopens=status in _SETS_UNFINISHED,
         )
         for ids, status, directory in changed(call, context)
-        if status in _STATUSES
+        if status in _SETS_FINISHED | _SETS_UNFINISHED
         for ticket_id in (one.strip() for one in ids.split(","))
         if ticket_id
     )
 
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
-    """Tell from the list of tasks whether a task is done.
+    """Tell from the list of tasks whether a task is finished.
 
     Args:
         close: The announced close.

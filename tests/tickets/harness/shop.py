@@ -140,9 +140,9 @@ class Shop:
         self.servers.append(process)
         return process
 
-    def worker(self):
+    def worker(self, session_id="session-1"):
         """A new session of the client, at work in the project."""
-        worker = Worker(self, self.world.agent())
+        worker = Worker(self, self.world.agent(session_id))
         worker.agent.starts()
         return worker
 

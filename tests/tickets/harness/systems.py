@@ -26,10 +26,12 @@ class System:
         close: The command that closes a ticket, with `{}` for its id.
         reopen: The command that opens it again, or `None`.
         several: A command that closes two tickets at once, or `None`.
+        forms: Further commands that close the second ticket.
         unknown: The id of a ticket that is not there.
         refused: Commands that look like closes and are refused.
         harmless: Commands that close nothing and work.
         current: What is known of the first ticket besides its id; `None` where nothing is.
+        is_asked: Whether the tool itself is asked for it, within grove's time limit.
         enabled: Whether the project's configuration must switch it on.
         per_user: Whether it is found without anything in the project.
         shared_by_worktrees: Whether a linked worktree has the same tickets.
@@ -45,10 +47,12 @@ class System:
     close: str
     reopen: str | None = None
     several: str | None = None
+    forms: tuple = ()
     unknown: str = "nope-999"
     refused: tuple = ()
     harmless: tuple = ()
     current: dict | None = None
+    is_asked: bool = False
     enabled: bool = False
     per_user: bool = False
     shared_by_worktrees: bool = False
@@ -289,6 +293,7 @@ BEADS = {
     "reopen": "bd reopen {}",
     "several": "bd close {} {}",
     "current": WHOLE,
+    "is_asked": True,
     "shared_by_worktrees": True,
 }
 BEADS_REFUSED = ("bd close {blocked}", "bd close {second} --readonly", "bd close {second} nope-9")
@@ -302,6 +307,16 @@ SYSTEMS = (
     System(
         label="beads 0.49.6",
         provide=beads("0.49.6"),
+        forms=(
+            "bd update {second} --status closed",
+            "bd update {second} -s=closed --json",
+            "bd close {second} -r 'All is done' --json",
+            "cd src && bd close {second}",
+            "bd show {second} >/dev/null && bd close",
+            "for id in {second}; do bd close $id; done",
+            "bash -c 'bd close {second}'",
+            "bd close --force {blocked}",
+        ),
         refused=(*BEADS_REFUSED, "bd done {second}"),
         harmless=BEADS_HARMLESS[:2],
         databases=("project/.beads/beads.db*",),
@@ -310,6 +325,20 @@ SYSTEMS = (
     System(
         label="beads 1.0.5",
         provide=beads("1.0.5"),
+        forms=(
+            "bd update {second} --status closed",
+            "bd update {second} -s=closed --json",
+            "bd close {second} -r 'All is done' --json",
+            "cd src && bd close {second}",
+            "bd show {second} >/dev/null && bd close",
+            "for id in {second}; do bd close $id; done",
+            "bash -c 'bd close {second}'",
+            "bd done {second}",
+            "bd done {second} 'All is done'",
+            "echo 'close {second}' | bd batch",
+            "bd -C src close {second}",
+            "bd close {blocked} {second}",
+        ),
         refused=(*BEADS_REFUSED, "bd close {epic}", "bd done {second} two words"),
         harmless=BEADS_HARMLESS,
         databases=("project/.beads/embeddeddolt/*",),
@@ -323,6 +352,10 @@ SYSTEMS = (
         close="br close {}",
         reopen="br reopen {}",
         several="br close {} {}",
+        forms=(
+            "br update {second} --status closed",
+            "br close {second} -r 'All is done' --json",
+        ),
         refused=("br close {blocked}",),
         harmless=("br close {second} --help", "br list --status closed"),
         current=WHOLE,
@@ -334,6 +367,11 @@ SYSTEMS = (
         set_up=tissue_issues,
         close="tissue status {} closed",
         reopen="tissue status {} open",
+        forms=(
+            "tissue edit {second} --status closed",
+            "tissue status {second} closed --json",
+            "cd src && tissue status {second} closed",
+        ),
         refused=(
             "tissue status {second} done",
             "tissue edit {second} --status=closed",
@@ -349,6 +387,10 @@ SYSTEMS = (
         set_up=tk_tickets,
         close="tk close {}",
         reopen="tk reopen {}",
+        forms=(
+            "tk status {second} closed",
+            "cd src && tk close {second}",
+        ),
         refused=("tk status {second} done",),
         harmless=("tk closed", "tk --help", "tk status {second} open"),
         current=WHOLE,
@@ -363,6 +405,11 @@ SYSTEMS = (
         reopen="backlog task edit {} -s 'To Do'",
         several="backlog task edit {} {} -s Done",
         unknown="TASK-99",
+        forms=(
+            "backlog task edit {second} --status=done",
+            "backlog tasks edit -s Done {second} --plain",
+            "cd src && backlog task edit {second} -s DONE",
+        ),
         refused=(
             "backlog task edit {second} -s Nope",
             "backlog task complete {second}",
@@ -392,6 +439,10 @@ SYSTEMS = (
         close="git bug bug status close {}",
         reopen="git bug bug status open {}",
         unknown="ffffff0",
+        forms=(
+            "git bug bug select {second} && git bug bug status close",
+            "git-bug bug status close {second}",
+        ),
         refused=("git bug bug status closed {second}",),
         harmless=("git bug bug status close {second} --help", "git bug bug show {second}"),
         current=WHOLE,
@@ -406,9 +457,16 @@ SYSTEMS = (
         reopen="task end.any: {} modify status:pending",
         several="task {},{} done",
         unknown="999",
+        forms=(
+            "task done {second}",
+            "task {second} modify status:completed",
+            "task rc.bulk=0 {second} do",
+            "task uuid:$(task _get {second}.uuid) done",
+        ),
         refused=("task 1-3 done",),
         harmless=("task 2 annotate done", "task list"),
         current=WHOLE,
+        is_asked=True,
         # Reading makes the file of completed tasks where there is none.
         databases=("home/.task/completed.data",),
         enabled=True,
@@ -424,6 +482,11 @@ SYSTEMS = (
         close="gh issue close {}",
         reopen="gh issue reopen {}",
         unknown="99",
+        forms=(
+            "gh issue close '#{second}' -r 'not planned'",
+            "gh issue close https://github.com/shop/orders/issues/{second}",
+            "gh -R shop/orders issue close {second}",
+        ),
         refused=("gh issue close {second} {third}",),
         harmless=("gh issue close {second} --help", "gh issue view {second} --json title"),
         current={},
@@ -438,6 +501,7 @@ SYSTEMS = (
         close="glab issue close {}",
         reopen="glab issue reopen {}",
         unknown="99",
+        forms=("glab issue close '#{second}'",),
         refused=("glab issue close {second} {third}",),
         harmless=("glab issue close {second} --help", "glab issue view {second}"),
         current={},
@@ -452,6 +516,10 @@ SYSTEMS = (
         close="jira issue move {} Done",
         reopen="jira issue move {} 'To Do'",
         unknown="SHOP-99",
+        forms=(
+            "jira issue transition {second} done -RFixed",
+            "jira issues mv 2 Done",
+        ),
         refused=("jira issue move {second} Nope",),
         harmless=("jira issue move {second} Done --help", "jira issue move {second} 'In Progress'"),
         enabled=True,
@@ -466,6 +534,10 @@ SYSTEMS = (
         close="linear issue update {} -s Done",
         reopen="linear issue update {} -s Todo",
         unknown="ENG-99",
+        forms=(
+            "linear issue update -s completed {second}",
+            "git switch -q -c eng-2-other && linear issue update --state Done",
+        ),
         refused=("linear issue update {second} -s Nope",),
         harmless=(
             "linear issue update {second} -s Done --help",

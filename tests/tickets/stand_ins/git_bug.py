@@ -45,7 +45,7 @@ def find(words):
             sys.exit('Error: you must provide a bug id or use the "select" command first')
         words = [selection().read_text().strip()]
     found = [one for one in bugs() if one.startswith(words[0])]
-    return found[0] if len(found) == 1 else sys.exit("Error: no matching bug found")
+    return found[0] if len(found) == 1 else sys.exit("Error: bug doesn't exist")
 
 
 def main(words):

@@ -148,7 +148,8 @@ TOOLS = (
         name="task-master",
         version="0.43.1",
         program="node_modules/.bin/task-master",
-        install=npm("task-master-ai"),
+        # What it leaves out are programs of other agents, hundreds of megabytes.
+        install=npm("task-master-ai", "--omit=optional"),
     ),
     Tool(
         name="bd",
@@ -204,6 +205,7 @@ def provide(tool, folder):
         tool.install(tool, half)
         try_out(tool, half)
     except (UnavailableError, OSError, subprocess.SubprocessError) as error:
+        shutil.rmtree(half, ignore_errors=True)
         missing.write_text(f"{error}\n")
         return f"test-tickets: no {tool.name} {tool.version}: {error}"
     half.rename(target)

@@ -100,6 +100,8 @@ def grove_command(
             invocation = _invocation(ctx)
             problems = invocation.workspace.problems
             result = function(invocation, **parameters)
+        except BrokenPipeError:
+            raise  # the reader has seen enough of what was printed as it went
         except (GroveError, OSError) as error:
             result = _failure(str(error))
         _print(result, as_json=as_json, quiet=quiet)

@@ -69,8 +69,8 @@ def judge(
 ) -> Sequence[TicketSystem]:
     """Decide how each ticket system stands to a project.
 
-    A system without tickets is there everywhere. Where the configuration lists none behind it, it
-    is active only if no other one is, listed or not.
+    A session is there everywhere, and to-dos are no tickets beside tickets. Where the configuration
+    lists no other system behind them, they are active only if none is, listed or not.
 
     Args:
         found: The systems in order, with what gives each away.
@@ -79,7 +79,7 @@ def judge(
     Returns:
         The systems, the one that would be active first.
     """
-    last = _sessions_at_the_end(found, rules.listed)
+    last = _makeshifts_at_the_end(found, rules.listed)
     by_precedence = sorted(found, key=lambda each: each[0].value.name in last)
     active = next(
         (
@@ -95,17 +95,21 @@ def judge(
     ]
 
 
-def _sessions_at_the_end(
+def _makeshifts_at_the_end(
     found: Sequence[tuple[Provided[TicketProbe], Detection | None]], listed: Sequence[str]
 ) -> frozenset[str]:
     names = {name.partition("@")[0] for name in listed}
     last: set[str] = set()
     for provided, _ in reversed(found):
-        if provided.value.per_session:
+        if _is_makeshift(provided.value):
             last.add(provided.value.name)
         elif provided.value.name in names:
             break
     return frozenset(last)
+
+
+def _is_makeshift(probe: TicketProbe) -> bool:
+    return probe.per_session or probe.participation is Participation.ACTIVE
 
 
 def _judge(

@@ -5,7 +5,7 @@ from typing import Final
 
 from grove_core import ToolResult
 from grove_tickets.beads.output import is_same_issue
-from grove_tickets.outputs import json_objects, output_text
+from grove_tickets.outputs import json_objects, output_text, says_misuse
 
 # A line such as "Closed br-1: title" or "Skipped br-1: already closed".
 _ISSUE: Final = re.compile(r"^\W*(Closed|Reopened|Skipped|Updated) ([\w.]+-[\w.-]+?):(.*)$")
@@ -31,7 +31,7 @@ def says_closed(result: ToolResult, ticket_id: str | None) -> bool | None:
     ]
     if said:
         return any(said) if ticket_id is None else said[-1]
-    return False if _REFUSED in text else None
+    return False if _REFUSED in text or says_misuse(text) else None
 
 
 def _lines(text: str) -> list[tuple[str, bool]]:

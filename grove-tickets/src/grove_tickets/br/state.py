@@ -43,18 +43,18 @@ def is_closed(ticket_id: str, context: ProjectContext) -> bool | None:
         context: Where to look.
 
     Returns:
-        Whether it is, or ``None`` when the export does not know the issue or is older than the
-        database, which then holds changes that it lacks.
+        Whether it is, or ``None`` when the export does not tell which issue is meant, or is older
+        than the database, which then holds changes that it lacks.
     """
     store = find_store(context)
     export = None if store is None else find_export(store, context)
     if store is None or export is None or not _is_fresh(export, store):
         return None
-    status = None
-    for issue in records(export, ticket_id):
-        if is_same_issue(ticket_id, text_field(issue, "id")):
-            status = text_field(issue, "status")
-    return None if status is None else status == "closed"
+    statuses = {text_field(issue, "id"): issue.get("status") for issue in records(export)}
+    found = [status for one, status in statuses.items() if is_same_issue(ticket_id, one)]
+    if not found and any(ticket_id.lower() in one.lower() for one in statuses):
+        return None  # a part of an id, which the tool may know how to complete
+    return "closed" in found[-1:]
 
 
 def _is_fresh(export: Path, store: Path) -> bool:

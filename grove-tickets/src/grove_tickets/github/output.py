@@ -7,12 +7,13 @@ from typing import Final
 
 from grove_core import ToolResult
 from grove_tickets.forges import is_default_branch
-from grove_tickets.outputs import json_objects, output_text, says_error
+from grove_tickets.outputs import json_objects, output_text, says_error, says_misuse
 
 _REFERENCE: Final = re.compile(r"([\w.-]+/[\w.-]+|pr)?#(\d+)")
 # "✓ Closed issue o/r#12 (title)", "! Pull request #30 (title) is already closed"
 _LINE: Final = re.compile(
-    r"(?im)^(?:X |[^\w\n]*)(?:(?P<verb>closed|reopened|(?:\w+ and )?merged) )?(?:issue|pull request) "
+    r"(?im)^(?:X |[^\w\n]*)(?:(?P<verb>closed|reopened|(?:\w+ and )?merged) )?"
+    r"(?:issue|pull request) "
     r"(?P<repository>[\w.-]+/[\w.-]+)?#(?P<number>\d+)(?P<rest>.*)$"
 )
 _IS_CLOSED: Final = re.compile(r"already (?:closed|merged)")
@@ -22,7 +23,7 @@ _IS_OPEN: Final = re.compile(
 )
 _FAILED: Final = re.compile(
     r"(?m)^(?:GraphQL: .*|gh: .*\(HTTP [45]\d\d\)|HTTP [45]\d\d.*|could not .*|failed to .*"
-    r"|no (?:open )?pull requests? found.*|error connecting to .*|accepts .* arg\(s\).*)$"
+    r"|no (?:open )?pull requests? found.*|error connecting to .*)$"
 )
 _NAMED: Final = re.compile(r"(?:number of |#)(\d+)")
 _COMMITTED: Final = re.compile(r"(?m)^\[(\S+)(?: \(root-commit\))? [0-9a-f]{4,}\]")
@@ -58,7 +59,7 @@ def says_closed(result: ToolResult, ticket_id: str | None) -> bool | None:
     failures = [_NAMED.findall(line) for line in _FAILED.findall(text)]
     number = None if ticket_id is None else ticket_id.rpartition("#")[2]
     is_failure = any(not named or number is None or number in named for named in failures)
-    return False if is_failure or says_error(result) else None
+    return False if is_failure or says_misuse(text) or says_error(result) else None
 
 
 def takes_effect(result: ToolResult | None, directory: Path) -> bool | None:

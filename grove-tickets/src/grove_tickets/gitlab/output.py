@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from grove_core import ToolResult
-from grove_tickets.outputs import json_objects, output_text, says_error
+from grove_tickets.outputs import json_objects, output_text, says_error, says_misuse
 
 _REFERENCE: Final = re.compile(r"([^#!]*)([#!])(\d+)")
 # A line such as "✓ Closed issue #12" or "✓ Closed merge request !5.".
@@ -47,8 +47,8 @@ def says_closed(result: ToolResult, ticket_id: str | None) -> bool | None:
         return any(said) if ticket_id is None else said[-1]
     if _ALREADY.search(text):
         return True
-    refused = _LATER.search(text) or _REFUSED.search(text) or says_error(result)
-    return False if refused else None
+    refused = _LATER.search(text) or _REFUSED.search(text) or says_misuse(text)
+    return False if refused or says_error(result) else None
 
 
 def _is_meant(ticket_id: str | None, sign: str, number: str) -> bool:

@@ -1,0 +1,312 @@
+"""`grove tickets` and `grove tickets match` as processes: which systems there are, what would close."""
+
+import json
+import threading
+
+import pytest
+
+ACME = '[[ticketing.patterns]]\nname = "acme"\ncommand = "acme close {ids}"\n'
+
+
+def matched(done, code=0):
+    """The closes of `grove tickets match --json`, whose form is held to the letter."""
+    assert done.code == code, done.stderr
+    assert done.stdout.startswith("{\n")
+    return closes_in(done.json)
+
+
+def closes_in(document):
+    assert set(document) == {"closes"}
+    for one in document["closes"]:
+        assert list(one) == ["system", "ids", "certain"]
+        assert isinstance(one["system"], str)
+        assert isinstance(one["certain"], bool)
+        assert all(isinstance(each, str) for each in one["ids"])
+    return [(one["system"], one["ids"], one["certain"]) for one in document["closes"]]
+
+
+def lines_of(done):
+    assert done.code == 0, done.stderr
+    return [closes_in(json.loads(line)) for line in done.stdout.splitlines()]
+
+
+# --- which systems there are --------------------------------------------------------------------
+
+
+def test_the_systems_of_a_project(world):
+    world.initialise(ACME + "[ticketing.overrides]\ntissue = false\n")
+    world.use_beads()
+    world.start_ticket("bd-7", title="Orders report is slow", labels=["orders"])
+    document = world.grove("tickets", "--json").json
+    assert document["ticket"]["ticket_id"] == "bd-7"
+    systems = {one["name"]: one for one in document["systems"]}
+    assert "tissue" not in systems
+    beads = systems["beads"]
+    assert (beads["active"], beads["takes_part"]) == (True, True)
+    assert beads["marker"].endswith("/project/.beads")
+    assert beads["plugin"].startswith("grove-tickets ")
+    acme = systems["acme"]
+    assert acme == {
+        "name": "acme",
+        "active": False,
+        "takes_part": True,
+        "marker": "ticketing.patterns",
+        "why": "defined by ticketing.patterns",
+        "plugin": "configuration (ticketing.patterns)",
+    }
+    assert (systems["tasks"]["takes_part"], systems["tasks"]["marker"]) == (False, None)
+    assert systems["session"]["why"] == "not needed: another system is active"
+    assert [name for name, one in systems.items() if one["active"]] == ["beads"]
+    # Sessions are there everywhere, so they come behind everything else.
+    assert list(systems)[-1] == "session"
+
+
+def test_the_systems_for_people_and_for_scripts(world):
+    world.initialise(ACME)
+    world.use_beads()
+    world.start_ticket("bd-7", title="Orders report is slow")
+    lines = world.grove("tickets").stdout.splitlines()
+    rows = {line.split()[0]: line.split()[1] for line in lines[:-1]}
+    assert rows["beads"] == "active"
+    assert rows["acme"] == "used"
+    assert rows["tissue"] == "-"
+    assert lines[-1] == "In progress: bd-7 Orders report is slow"
+    assert world.grove("tickets", "--quiet").stdout.splitlines() == ["beads", "acme"]
+
+
+def test_systems_that_are_off_unless_they_are_switched_on(world):
+    world.initialise()
+    found = {one["name"]: one for one in world.grove("tickets", "--json").json["systems"]}
+    off = {name for name, one in found.items() if one["why"].startswith("off unless ")}
+    assert "github" in off
+    for name in off:
+        assert found[name]["why"] == f"off unless ticketing.overrides.{name} = true"
+        assert (found[name]["takes_part"], found[name]["marker"]) == (False, None)
+    assert found["session"]["active"]
+
+
+# --- one command --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "closes"),
+    [
+        (("bd close bd-1",), [("beads", ["bd-1"], True)]),
+        (("--", "bd", "close", "bd-1"), [("beads", ["bd-1"], True)]),
+        (("--", "bd close bd-1 && bd close bd-2"), [("beads", ["bd-1", "bd-2"], True)]),
+        # Words after -- are one command: what a shell would make of them is quoted.
+        (("--", "bd", "close", "bd-1", "&&", "rm"), [("beads", ["bd-1", "&&", "rm"], True)]),
+        (("--", "bd", "close", "a b"), [("beads", ["a b"], True)]),
+        (("bd close $X",), [("beads", [], False)]),
+        (("bd close bd-1 $X",), [("beads", ["bd-1"], False)]),
+        (("bd close bd-1; bd close bd-1",), [("beads", ["bd-1"], True)]),
+        (("bd close x; tissue status y closed",), [("tissue", ["y"], True), ("beads", ["x"], True)]),
+        (("bd reopen bd-1",), []),
+        (("bd close bd-1; bd reopen bd-1",), [("beads", ["bd-1"], True)]),
+        (("bd show bd-1",), []),
+        (("",), []),
+        (("--", "--", "bd"), []),
+        (("acme close 1 2",), [("acme", ["1", "2"], True)]),
+        (("acme close 1 --dry-run",), []),
+    ],
+)  # fmt: skip
+def test_what_a_command_would_close(world, words, closes):
+    """All systems are asked, whether or not they are used here; reopenings are no closes."""
+    world.initialise(ACME)
+    assert matched(world.grove("tickets", "match", "--json", *words)) == closes
+
+
+def test_a_call_of_another_tool(world):
+    for tool, tool_input, closes in (
+        ("TaskUpdate", '{"taskId": "3", "status": "completed"}', [("tasks", ["3"], True)]),
+        ("TaskUpdate", '{"taskId": "3", "status": "pending"}', []),
+        ("mcp__beads__close", '{"issue_id": "bd-1"}', [("beads", ["bd-1"], True)]),
+        ("Bash", '{"command": "bd close bd-1"}', [("beads", ["bd-1"], True)]),
+        ("Read", '{"command": "bd close bd-1"}', []),
+        ("Bash", '{"command": 7}', []),
+        ("Bash", "{}", []),
+    ):
+        done = world.grove("tickets", "match", "--json", "--tool", tool, "--input", tool_input)
+        assert matched(done) == closes
+
+
+def test_what_closes_perhaps_is_not_certain(world):
+    source = (
+        "from grove_core import CloseMatcher, TicketClose, hookimpl\n"
+        "@hookimpl\n"
+        "def grove_close_matchers():\n"
+        "    close = TicketClose(system='forge', ticket_id='#12', certain=False)\n"
+        "    sure = TicketClose(system='forge', ticket_id='#13')\n"
+        "    return [\n"
+        "        CloseMatcher(system='forge', literals=('forge',), tools=('Bash',),\n"
+        "                     match=lambda call, _: [close] if 'merge' in str(call) else [sure]),\n"
+        "    ]\n"
+    )
+    world.install_plugin("grove_forge", source, group="grove.tickets")
+    done = world.grove("tickets", "match", "--json", "forge merge")
+    assert matched(done) == [("forge", ["#12"], False)]
+    assert world.grove("tickets", "match", "forge merge").stdout == "forge: #12 (perhaps)\n"
+    assert matched(world.grove("tickets", "match", "--json", "x")) == [("forge", ["#13"], True)]
+
+
+def test_the_answer_for_people_and_for_scripts(world):
+    world.initialise(ACME)
+    command = "bd close bd-1 bd-2; tissue status t closed; acme close $X"
+    done = world.grove("tickets", "match", command)
+    assert done.stdout.splitlines() == [
+        "tissue: t",
+        "beads: bd-1, bd-2",
+        "acme: ids known only when it runs (perhaps)",
+    ]
+    done = world.grove("tickets", "match", "-q", command)
+    assert done.stdout.splitlines() == ["t", "bd-1", "bd-2"]
+    assert world.grove("tickets", "match", "ls").stdout == "It closes no ticket.\n"
+    assert world.grove("tickets", "match", "-q", "ls").stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "give a command, - for standard input, or --tool with --input"),
+        (("--tool", "Bash"), "give a command"),
+        (("--input", "{}"), "give a command"),
+        (("ls", "--tool", "Bash", "--input", "{}"), "give a command"),
+        (("-", "--tool", "Bash", "--input", "{}"), "give a command"),
+        (("--tool", "Bash", "--input", "{"), "not JSON"),
+        (("--tool", "Bash", "--input", "[]"), "a JSON object is wanted"),
+    ],
+)
+def test_what_makes_no_sense_is_a_usage_error(world, words, message):
+    done = world.grove("tickets", "match", *words)
+    assert (done.code, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_a_dash_among_other_words_is_a_word(world):
+    assert matched(world.grove("tickets", "match", "--json", "--", "bd", "close", "-")) == [
+        ("beads", ["-"], True)
+    ]
+
+
+# --- one command a line -------------------------------------------------------------------------
+
+BD_1, BD_2 = [("beads", ["bd-1"], True)], [("beads", ["bd-2"], True)]
+
+
+def test_one_answer_a_line(world):
+    lines = [
+        "bd close bd-1",
+        "ls",
+        "",
+        r"cd /x\nbd close bd-1",
+        r"cat <<'EOF'\nbd close bd-1\nEOF",
+        r"bash <<'EOF'\nbd close bd-1\nEOF",
+        r"printf 'a\\nb' && bd close bd-2",  # a backslash, and no line break
+        r"echo x\\\nbd close bd-2",  # a backslash, then a line break
+        r"bd \t close bd-1 \x",  # other backslashes stand for themselves
+        'TOOL TaskUpdate {"taskId": "3", "status": "completed"}',
+        r'TOOL Bash {"command": "true\nbd close bd-1"}',
+        "TOOLS bd close bd-1",
+        "TOOL=x bd close bd-1",
+        "完了; bd close bd-1",
+    ]
+    answers = lines_of(world.grove("tickets", "match", "-", stdin="\n".join(lines)))
+    assert dict(zip(lines, answers, strict=True)) == {
+        "bd close bd-1": BD_1,
+        "ls": [],
+        "": [],
+        r"cd /x\nbd close bd-1": BD_1,
+        r"cat <<'EOF'\nbd close bd-1\nEOF": [],
+        r"bash <<'EOF'\nbd close bd-1\nEOF": BD_1,
+        r"printf 'a\\nb' && bd close bd-2": BD_2,
+        r"echo x\\\nbd close bd-2": [],
+        r"bd \t close bd-1 \x": [],
+        'TOOL TaskUpdate {"taskId": "3", "status": "completed"}': [("tasks", ["3"], True)],
+        r'TOOL Bash {"command": "true\nbd close bd-1"}': BD_1,
+        "TOOLS bd close bd-1": [],
+        "TOOL=x bd close bd-1": BD_1,
+        "完了; bd close bd-1": BD_1,
+    }
+
+
+@pytest.mark.parametrize("option", ["--json", "--quiet"])
+def test_lines_are_answered_the_same_way_whatever_is_asked_for(world, option):
+    done = world.grove("tickets", "match", "-", option, stdin="bd close bd-1\nls\n")
+    assert lines_of(done) == [BD_1, []]
+
+
+@pytest.mark.parametrize(
+    ("stdin", "answers"),
+    [
+        (b"", []),
+        (b"\n", [[]]),
+        (b"bd close bd-1", [BD_1]),
+        (b"bd close bd-1\r\nbd close bd-2\r\n", [BD_1, BD_2]),
+        (b"bd close bd-1 # \xff\xfe\nls\n", [BD_1, []]),
+        (b"echo '\x00'; bd close bd-1\n", None),
+    ],
+)
+def test_odd_lines(world, stdin, answers):
+    found = lines_of(world.grove("tickets", "match", "-", stdin=stdin))
+    if answers is not None:
+        assert found == answers
+
+
+def test_a_line_that_is_wrong_is_named(world):
+    stdin = "bd close bd-1\nls\nTOOL Bash {\nbd close bd-2\n"
+    for line, message in (
+        ("TOOL Bash {", "not JSON"),
+        ("TOOL Bash [1]", "a JSON object is wanted"),
+        ("TOOL Bash", "not JSON"),
+        ("TOOL", "not JSON"),
+    ):
+        done = world.grove("tickets", "match", "-", stdin=stdin.replace("TOOL Bash {", line))
+        assert done.code == 1
+        assert [closes_in(json.loads(each)) for each in done.stdout.splitlines()] == [BD_1, []]
+        assert done.stderr.startswith(f"grove: line 3 of standard input: {message}")
+        assert "Traceback" not in done.stderr
+
+
+@pytest.fixture
+def asked(world):
+    """A running `grove tickets match -`, which is ended with the test."""
+    with world.start("tickets", "match", "-") as process:
+        ending = threading.Timer(60, process.kill)  # a test that fails must not hang
+        ending.start()
+        yield process
+        ending.cancel()
+        process.kill()
+
+
+def ask(process, line):
+    process.stdin.write(f"{line}\n".encode())
+    process.stdin.flush()
+    return closes_in(json.loads(process.stdout.readline()))
+
+
+def test_a_line_is_answered_before_the_next_one_is_given(asked):
+    assert ask(asked, "bd close bd-1") == BD_1
+    assert ask(asked, "ls") == []
+    assert ask(asked, "bd close bd-2") == BD_2
+    asked.stdin.close()
+    assert asked.stdout.read() == b""
+    assert asked.wait() == 0
+
+
+def test_a_reader_that_has_seen_enough_is_no_fault(asked):
+    assert ask(asked, "bd close bd-1") == BD_1
+    asked.stdout.close()
+    asked.stdin.write(b"bd close bd-2\n" * 2)
+    asked.stdin.close()
+    assert asked.wait() == 0
+    assert asked.stderr.read() == b""
+
+
+def test_nothing_is_run_and_nothing_written(world):
+    """`world.grove` watches the files of the project and of the home."""
+    world.use_beads()
+    world.install_bd("open")
+    (world.others / "bin" / "bd").write_text("#!/bin/sh\ntouch ran\n")
+    done = world.grove("tickets", "match", "-", stdin="bd close bd-1\n$(touch x)\n`touch y`\n")
+    assert lines_of(done) == [BD_1, [], []]
+    assert not (world.project / ".grove").exists()
