@@ -74,7 +74,7 @@ def written(close: TicketClose) -> str:
         ("gh issue reopen 12", "reopen #12"),
         ("gh issue reopen 12 -c 'not fixed'", "reopen #12"),
         ("gh issue close 12; gh issue reopen 12", "#12 reopen #12"),
-        ("gh issue close 12; gh issue reopen 12; gh issue close 12", "reopen #12 #12"),
+        ("gh issue close 12; gh issue reopen 12; gh issue close 12", "#12 reopen #12 #12"),
         ("gh pr close 30", "pr#30"),
         ("gh pr close 30 --delete-branch -c 'superseded by 31'", "pr#30"),
         ("gh pr close https://github.com/o/r/pull/30", "o/r#30"),

@@ -67,8 +67,14 @@ TODOS = TicketClose(system="tasks", ticket_id=None)
     ],
 )  # fmt: skip
 def test_closes(name, tool_input, expected, context):
-    found = [(one.ticket_id, one.title) for one in tasks.closes(ToolCall(name=name, input=tool_input), context)]  # fmt: skip
+    found = [(one.ticket_id, one.title) for one in tasks.closes(ToolCall(name=name, input=tool_input), context) if not one.reopens]  # fmt: skip
     assert found == ([] if expected is None else [expected])
+
+
+def test_a_task_that_is_taken_up_again(context):
+    call = ToolCall(name="TaskUpdate", input={"taskId": 3, "status": "in_progress"})
+    (found,) = tasks.closes(call, context)
+    assert (found.ticket_id, found.reopens) == ("3", True)
 
 
 class TestConfirmTask:

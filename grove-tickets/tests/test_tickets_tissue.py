@@ -74,7 +74,24 @@ def test_directory(command, directory, bash, project, make_context):
 )
 def test_closes(command, ids, bash, make_context):
     found = tissue.closes(bash(command), make_context())
-    assert [one.ticket_id for one in found] == ids
+    closed = [one.ticket_id for one in found if not one.reopens]
+    assert list(dict.fromkeys(closed)) == ids
+
+
+@pytest.mark.parametrize(
+    ("command", "effects"),
+    [
+        ("tissue status acme-1 open", [("acme-1", True)]),
+        ("tissue status acme-1 paused --json", [("acme-1", True)]),
+        ("tissue edit acme-1 --status in_progress", [("acme-1", True)]),
+        ("tissue status a closed && tissue status a open", [("a", False), ("a", True)]),
+        ("tissue status acme-1 done", []),
+        ("tissue edit acme-1 --title x", []),
+    ],
+)
+def test_reopenings_stand_in_order(command, effects, bash, make_context):
+    found = tissue.closes(bash(command), make_context())
+    assert [(one.ticket_id, one.reopens) for one in found] == effects
 
 
 class TestCurrentTicket:

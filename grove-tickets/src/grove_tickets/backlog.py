@@ -142,10 +142,8 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     Returns:
         One close or reopening for each task.
     """
-    from grove_tickets.announcing import announced
-
     changed = _changed_by_shell(call, context) if call.name == "Bash" else _changed_by_mcp(call)
-    return announced(
+    return tuple(
         _close(ticket_id, status, directory, context) for ticket_id, status, directory in changed
     )
 

@@ -109,7 +109,6 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     Returns:
         One close or reopening for each command; without an id it means the selected bug.
     """
-    from grove_tickets.announcing import announced
     from grove_tickets.calls import shell_commands, store_directory
     from grove_tickets.shell.words import is_known
 
@@ -126,7 +125,7 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
                     reopens=_VERBS[verb],
                 )
             )
-    return announced(found)
+    return tuple(found)
 
 
 def confirm(

@@ -129,7 +129,6 @@ def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketC
     Returns:
         Closes and reopenings.
     """
-    from grove_tickets.announcing import announced
     from grove_tickets.calls import shell_commands
     from grove_tickets.shell.words import is_known
 
@@ -138,7 +137,7 @@ def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketC
         keys, state = _moved(command.program, command.words[1:])
         if state and is_known(state):
             found += [_change(key if is_known(key) else None, state, context) for key in keys]
-    return announced(found)
+    return tuple(found)
 
 
 def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:

@@ -122,7 +122,6 @@ def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketC
     Returns:
         Closes and reopenings.
     """
-    from grove_tickets.announcing import announced
     from grove_tickets.calls import shell_commands, store_directory
     from grove_tickets.shell.words import UNKNOWN, is_known
     from grove_tickets.subcommands import take_apart
@@ -140,7 +139,7 @@ def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketC
         ticket_id = (*arguments.positionals, UNKNOWN)[0]
         directory = store_directory(call, command.directory, None, context.environment)
         found += _changes(ticket_id if is_known(ticket_id) else None, state, directory, context)
-    return announced(found)
+    return tuple(found)
 
 
 def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:

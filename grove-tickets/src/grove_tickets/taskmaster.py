@@ -128,11 +128,10 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     Returns:
         One close or reopening for each task or subtask.
     """
-    from grove_tickets.announcing import announced
     from grove_tickets.shell.words import is_known
 
     changed = _changed_by_shell if call.name == "Bash" else _changed_by_mcp
-    return announced(
+    return tuple(
         TicketClose(
             system=SYSTEM,
             ticket_id=ticket_id if is_known(ticket_id) else None,

@@ -141,11 +141,10 @@ def closes(
     Returns:
         One close or reopening for each id, range of ids or UUID; one without an id for a filter.
     """
-    from grove_tickets.announcing import announced
     from grove_tickets.calls import shell_commands
     from grove_tickets.shell.words import is_known
 
-    return announced(
+    return tuple(
         TicketClose(
             system=SYSTEM, ticket_id=one if is_known(one) and one else None, reopens=reopens
         )

@@ -105,7 +105,6 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     Returns:
         One close or reopening for each command that sets a status.
     """
-    from grove_tickets.announcing import announced
     from grove_tickets.calls import shell_commands, store_directory
 
     found = []
@@ -117,7 +116,7 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
                 call, command.directory, _named_store(command), context.environment
             )
             found.append(_close(ticket_id, status, directory))
-    return announced(found)
+    return tuple(found)
 
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:

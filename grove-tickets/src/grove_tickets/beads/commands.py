@@ -9,6 +9,7 @@ from attrs import frozen
 from grove_core import ToolCall
 from grove_tickets.arguments import Arguments, parse
 from grove_tickets.calls import resolve, shell_commands, store_directory
+from grove_tickets.mcp import tool_of
 from grove_tickets.shell.words import UNKNOWN, is_known
 
 if TYPE_CHECKING:
@@ -99,12 +100,11 @@ def effects_of_mcp(call: ToolCall) -> Iterator[Effect]:
     Yields:
         The effects.
     """
-    prefix, _, rest = call.name.partition("__")
-    server, _, tool = rest.rpartition("__")
+    tool = tool_of(call, "beads")
     status = call.input.get("status")
     closes = tool == "close" or (tool == "update" and status == "closed")
     reopens = tool == "reopen" or (tool == "update" and isinstance(status, str) and not closes)
-    if prefix == "mcp" and "beads" in server.lower() and (closes or reopens):
+    if closes or reopens:
         named = call.input.get("issue_ids") if tool == "reopen" else call.input.get("issue_id")
         directory = call.input.get("workspace_root")
         for ticket_id in named if isinstance(named, list) else [named]:
@@ -132,7 +132,8 @@ def _take_apart(words: Sequence[str]) -> tuple[str, Arguments]:
 def _named_store(command: "Command", arguments: Arguments) -> str | None:
     database = arguments.value("--db")
     if database is not None:
-        return str(Path(database).parent)
+        store = Path(database).parent
+        return str(store) if store.name == ".beads" else None
     if arguments.value("-C", "--directory") is not None:
         return None
     return command.environment.get("BEADS_DIR")
@@ -198,8 +199,11 @@ def _closed_by_line(words: Sequence[str]) -> Sequence[str]:
 def _read_batch(directory: str | None, file: str) -> str | None:
     if directory is None or not is_known(file):
         return None
+    path = Path(directory, file)
     try:
-        with Path(directory, file).open("rb") as stream:
+        if not path.is_file():  # a pipe might never end
+            return None
+        with path.open("rb") as stream:
             return stream.read(_MAX_BATCH_BYTES).decode("utf-8", "replace")
     except (OSError, ValueError):
         return None

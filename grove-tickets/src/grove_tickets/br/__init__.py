@@ -98,10 +98,9 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     Returns:
         Closes and reopenings, one for each issue.
     """
-    from grove_tickets.announcing import announced
     from grove_tickets.br.commands import closed_by_shell
 
-    return announced(closed_by_shell(SYSTEM, call, context.environment))
+    return tuple(closed_by_shell(SYSTEM, call, context.environment))
 
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:

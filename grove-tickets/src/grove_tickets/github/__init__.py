@@ -93,10 +93,9 @@ def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketC
     Returns:
         Closes and reopenings; those by words in a commit message are not certain.
     """
-    from grove_tickets.announcing import announced
     from grove_tickets.github.commands import read_shell
 
-    return announced(read_shell(SYSTEM, call, context.environment))
+    return tuple(read_shell(SYSTEM, call, context.environment))
 
 
 def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:  # noqa: ARG001

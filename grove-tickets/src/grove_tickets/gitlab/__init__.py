@@ -102,10 +102,9 @@ def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketC
     Returns:
         Closes and reopenings; a merge that waits for a pipeline is not certain.
     """
-    from grove_tickets.announcing import announced
     from grove_tickets.gitlab.commands import read_shell
 
-    return announced(read_shell(SYSTEM, call, context.environment))
+    return tuple(read_shell(SYSTEM, call, context.environment))
 
 
 def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:  # noqa: ARG001
