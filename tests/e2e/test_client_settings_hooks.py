@@ -33,10 +33,20 @@ CLOSING = [
     "echo 'bd close bd-1' | sh",
     "cat <(bd close bd-1)",
     "cat <<'EOF' | bd batch\nclose bd-1\nEOF",
+    "/bin/bash <<'EOF'\nbd close bd-1\nEOF",
+    "FOO=1 sh <<'EOF'\nbd close bd-1\nEOF",
+    "true | sh -s now <<'EOF'\nbd close bd-1\nEOF",
+    "cat <<'EOF' | /bin/sh\nbd close bd-1\nEOF",
+    "bd close bd-1 2>&1 | tail -1",
+    "cd reports && ../tools/bd close bd-1; cd ..",
+    "timeout 30 npx bd close bd-1 || true",
+    "git commit --allow-empty -m 'Finish' && bd close bd-1 --reason 'Finished'",
+    'X=$(date) && bd close bd-1 --reason "$X"',
 ]
-# Fifty calls of an agent's day that close nothing. Not among them is what the client cannot resolve,
-# such as `X=$(date) && …` or `for x in $Y; do …`: by a rule of its own it then starts every hook that has
-# a condition, whatever the condition says. Some fail here; that makes no difference.
+# Fifty calls of an agent's day that close nothing; that some fail here makes no difference. Not among
+# them is what the client cannot resolve: loops over variables, `X=$(date) && …`, `echo $(date)`,
+# `( … )`, functions, braces, here-documents with an unquoted end. By a rule of its own it then starts
+# every hook that has a condition, whatever the condition says, and grove's look for themselves.
 UNRELATED = [
     "git status",
     "git status | head -1",
@@ -56,14 +66,14 @@ UNRELATED = [
     'git commit --allow-empty -m "Fix #12: finish the export; done"',
     "git commit --allow-empty -F - <<'EOF'\nFinish the export\n\nCloses the issue with bd close bd-1.\nEOF",
     "git rebase --abort",
-    "git worktree list",
+    "git commit --allow-empty -m \"$(cat <<'EOF'\nFinish the export\n\nIt's done (all of it).\nEOF\n)\"",
     "git blame reports/orders.py",
     "ls",
     "ls -la reports/ && pwd",
     "cat reports/orders.py",
     "head -20 README.md; tail -5 README.md",
     "grep -rn 'class OrderReport' --include='*.py' .",
-    "rg -n \"rows\" reports || true",
+    'rg -n "rows" reports || true',
     "sed -n '1,40p' reports/orders.py",
     "sed -i 's/pass/rows = None/' reports/orders.py",
     "awk '{print $1}' reports/orders.py",
@@ -78,7 +88,7 @@ UNRELATED = [
     "echo hello > file",
     "cat <<'EOF'\nbd\nEOF",
     "cat > reports/export.py <<'EOF'\nimport csv\n\n# bd close bd-1 comes later\nEOF",
-    "cat >> .gitignore << EOF\n*.orig\nEOF",
+    "cat >> .gitignore << 'EOF'\n*.orig\nEOF",
     "make test",
     "make -j4 lint typecheck",
     "npm run build --if-present",
@@ -121,7 +131,7 @@ def test_no_close_is_hidden_and_an_unrelated_call_starts_nothing(connected):
 
     commands = [*CLOSING, *UNRELATED]
     turns = [*(bash(command) for command in commands), FINISHED]
-    transcript = connected.play(turns, plugin_dir=(), timeout=180)
+    transcript = connected.play(turns, plugin_dir=(), timeout=300)
     assert transcript["exit_code"] == 0
     lines = (connected.home / "calls.jsonl").read_text().splitlines()
     seen = {}
@@ -131,7 +141,25 @@ def test_no_close_is_hidden_and_an_unrelated_call_starts_nothing(connected):
     for command in CLOSING:
         assert "PreToolUse" in seen.get(command, ()), command
         assert {"PostToolUse", "PostToolUseFailure"} & seen[command], command
+    assert len(UNRELATED) == 50
     assert [command for command in UNRELATED if command in seen] == []
+
+
+def test_a_close_that_two_conditions_let_in_leaves_one_intent_and_one_cycle(connected):
+    """Each condition starts the hook again, side by side."""
+    closing = bash('bash -c "bd close bd-1 --reason done"')
+    transcript = connected.play([closing, FINISHED, REFLECT, FINISHED], plugin_dir=())
+    assert transcript["exit_code"] == 0
+    events = [hook["hook_event"] for hook in transcript["hooks"]]
+    before_the_stop = events[: events.index("Stop")]
+    assert (before_the_stop.count("PreToolUse"), before_the_stop.count("PostToolUse")) == (2, 2)
+    (session_id,) = transcript["session_ids"]
+    trace = json.loads(connected.command("grove", "trace", session_id, "--json"))
+    types = [event["event_type"] for event in trace["events"]]
+    assert types.count("ticket_close_detected") == 1
+    assert types.count("ticket_closed") == 1
+    assert stops(transcript) == [2, 0]
+    assert connected.outcomes() == [("reflected", 1)]
 
 
 def test_after_uninstall_no_hook_runs(connected):

@@ -626,6 +626,21 @@ def further(agent, burst):
     burst(agent, (1, 2))
 
 
+def test_a_to_do_that_is_taken_up_again_before_the_stop_is_not_owed_for(world):
+    world.initialise()
+    store_task(world, 1, "in_progress")
+    agent = world.agent()
+    agent.starts()
+    one_by_one(agent, (1,))
+    assert owed(world) == ["1"]
+    call = agent.announces("TaskUpdate", taskId="1", status="in_progress")
+    store_task(world, 1, "in_progress")
+    change = {"from": "completed", "to": "in_progress"}
+    agent.succeeds(call, success=True, taskId="1", statusChange=change)
+    agent.is_let_go()
+    assert cycles(world) == [("1", "no_change", 0)]
+
+
 def test_a_burst_that_only_the_event_tells_of_is_at_most_one_cycle(world, ten_tasks):
     """A teammate completes tasks: the session sees no call of a tool."""
     for number in BURST:

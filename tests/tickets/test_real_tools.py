@@ -34,9 +34,12 @@ def assert_works(done):
 
 
 def test_a_project_that_uses_the_tool_is_recognised(shop, system):
-    found = system_in(shop.world.grove(*DETECT).json, system)
-    assert (found["active"], found["takes_part"]) == (True, True), found
+    document = shop.world.grove(*DETECT).json
+    found = system_in(document, system)
+    assert found["takes_part"], found
     assert found["marker"]
+    active = [one["name"] for one in document["systems"] if one["active"]]
+    assert active == [system.behind or system.name]
 
 
 def test_it_is_recognised_from_a_folder_further_down(shop, system):
@@ -62,7 +65,7 @@ def test_the_ticket_in_progress_is_known(shop, system):
     if ticket is None and system.is_asked:
         pytest.skip(f"{system.label} never answers within grove's limit on this machine")
     assert ticket is not None
-    assert ticket["source"] == system.name
+    assert ticket["source"] == (system.behind or system.name)
     assert ticket["ticket_id"].removeprefix("#") == shop.ids["first"]
     known = {**ticket, "labels": sorted(ticket["labels"])}
     assert {name: known[name] for name in system.current} == system.current

@@ -37,7 +37,7 @@ _OVERRIDE: Final = re.compile(r"rc(\.[\w.]+)?[:=].*", re.DOTALL)
 _NUMBERS: Final = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f-]{0,27})?")
 _NAMED: Final = re.compile(r"(?:id|uuid)[:=]([0-9a-f,-]+)")
-_FILTER: Final = re.compile(r"[+-][A-Za-z_].*|[\w.]+[:=].*|/.+/|[()].*", re.DOTALL)
+_FILTER: Final = re.compile(r"\+[A-Za-z_].*|-[A-Za-z_].+|[\w.]+[:=].*|/.+/|[()].*", re.DOTALL)
 _STATUS: Final = re.compile(r"(?:status|statu|stat)[:=](.*)", re.DOTALL)
 _COMPLETED: Final = "completed"
 _OPEN: Final = frozenset({"pending", "waiting"})

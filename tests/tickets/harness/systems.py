@@ -33,7 +33,7 @@ class System:
         current: What is known of the first ticket besides its id; `None` where nothing is.
         is_asked: Whether the tool itself is asked for it, within grove's time limit.
         enabled: Whether the project's configuration must switch it on.
-        per_user: Whether it is found without anything in the project.
+        behind: The system that comes first where both are found, since they share their marker.
         shared_by_worktrees: Whether a linked worktree has the same tickets.
         is_slow: A call of the tool takes seconds.
         refuses_flags: Whether a flag that it does not know makes a command fail.
@@ -54,7 +54,7 @@ class System:
     current: dict | None = None
     is_asked: bool = False
     enabled: bool = False
-    per_user: bool = False
+    behind: str | None = None
     shared_by_worktrees: bool = False
     is_slow: bool = False
     refuses_flags: bool = True
@@ -345,10 +345,11 @@ SYSTEMS = (
         **BEADS,
     ),
     System(
-        label="br 0.7.6",
+        label="br stand-in",
         name="br",
-        provide=real("br", "br-0.7.6", "bin/br"),
+        provide=stand_in("br", "br"),
         set_up=br_issues,
+        behind="beads",
         close="br close {}",
         reopen="br reopen {}",
         several="br close {} {}",
@@ -470,7 +471,6 @@ SYSTEMS = (
         # Reading makes the file of completed tasks where there is none.
         databases=("home/.task/completed.data",),
         enabled=True,
-        per_user=True,
         shared_by_worktrees=True,
         refuses_flags=False,
     ),
@@ -523,7 +523,6 @@ SYSTEMS = (
         refused=("jira issue move {second} Nope",),
         harmless=("jira issue move {second} Done --help", "jira issue move {second} 'In Progress'"),
         enabled=True,
-        per_user=True,
         shared_by_worktrees=True,
     ),
     System(

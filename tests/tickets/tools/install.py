@@ -113,19 +113,6 @@ def debian(package, version):
     return install
 
 
-def cargo(crate, *flags, **variables):
-    """Builds a program of a crate, quickly rather than well."""
-
-    def install(tool, folder):
-        words = ["cargo", "install", "--quiet", "--locked", "--debug", "--no-default-features"]
-        settings = {"CARGO_PROFILE_DEV_DEBUG": "0", **variables}
-        run(
-            *words, *flags, "--root", str(folder), f"{crate}@{tool.version}", cwd=folder, **settings
-        )
-
-    return install
-
-
 # What takes longest comes first.
 TOOLS = (
     Tool(
@@ -135,14 +122,6 @@ TOOLS = (
         # Without the tag it needs ICU; without cgo it has no store of its own.
         install=go("github.com/steveyegge/beads/cmd/bd", "-tags=gms_pure_go", cgo=True),
         probe=("version",),
-    ),
-    Tool(
-        name="br",
-        version="0.7.6",
-        program="bin/br",
-        # One of its crates uses an intrinsic that a stable compiler gives only when told so, another
-        # names a newer compiler than it needs.
-        install=cargo("beads_rust", "--ignore-rust-version", RUSTC_BOOTSTRAP="1"),
     ),
     Tool(
         name="task-master",

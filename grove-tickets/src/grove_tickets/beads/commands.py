@@ -24,6 +24,7 @@ _CANCELLING_FLAGS: Final = ("-h", "--help", "--dry-run", "--readonly")
 _REASON_FLAGS: Final = (
     "-r", "--reason", "-m", "--message", "--comment", "--resolution", "--reason-file",
 )  # fmt: skip
+_RESPONSE_FLAGS: Final = ("-r", "--response")
 _UPDATE_FLAGS: Final = (
     "-s", "--status", "-t", "--type", "-p", "--priority", "-a", "--assignee", "-e", "--estimate",
     "-d", "--description", "--title", "--body", "--body-file", "--description-file", "-m",
@@ -141,7 +142,21 @@ def _named_store(command: "Command", arguments: Arguments) -> str | None:
 
 def _positionals(arguments: Arguments) -> Sequence[str]:
     """Give the ids; without any, the issue that was touched last is meant."""
-    return [word for word in arguments.positionals if word] or [UNKNOWN]
+    return _named(arguments) if any(arguments.positionals) else [UNKNOWN]
+
+
+def _named(arguments: Arguments) -> Sequence[str]:
+    """Give the ids of a command that needs one; `bd` knows no lists with commas."""
+    return [word for word in arguments.positionals if word and "," not in word]
+
+
+def _named_with(*flags: str) -> Callable[[Arguments], Sequence[str]]:
+    """Read a command that is refused without a flag."""
+
+    def read(arguments: Arguments) -> Sequence[str]:
+        return _named(arguments) if arguments.value(*flags) else ()
+
+    return read
 
 
 def _closed_by_done(arguments: Arguments) -> Sequence[str]:
@@ -177,11 +192,11 @@ def _closed_by_batch(
 ) -> Sequence[str]:
     file = arguments.value("-f", "--file")
     text = command.stdin
-    if file not in {None, "-"}:
-        text = _read_batch(directory, file or "")
-    if text is None:
+    if file is not None:
+        text = _read_batch(directory, file)
+    if text is None and file != "-":
         return [UNKNOWN]
-    return [word for line in text.splitlines() for word in _closed_by_line(line.split())]
+    return [word for line in (text or "").splitlines() for word in _closed_by_line(line.split())]
 
 
 def _closed_by_line(words: Sequence[str]) -> Sequence[str]:
@@ -213,17 +228,17 @@ _VERBS: Final[Mapping[str, _Verb]] = {
     "close": _Verb(_positionals, (*_REASON_FLAGS, "--session")),
     "done": _Verb(_closed_by_done, (*_REASON_FLAGS, "--session")),
     "update": _Verb(_changed_by_update, _UPDATE_FLAGS, _update_reopens),
-    "reopen": _Verb(_positionals, _REASON_FLAGS, _always),
+    "reopen": _Verb(_named, _REASON_FLAGS, _always),
     # What a batch closes stands in its input, which `closed_by_shell` reads.
     "batch": _Verb(_some, ("-f", "--file", "-m", "--message")),
-    "todo done": _Verb(_positionals, _REASON_FLAGS),
-    "gate resolve": _Verb(_positionals, _REASON_FLAGS),
+    "todo done": _Verb(_named, _REASON_FLAGS),
+    "gate resolve": _Verb(_named, _REASON_FLAGS),
     "gate check": _Verb(_some, ("-t", "--type", "-l", "--limit")),
-    "human respond": _Verb(_positionals, ("-r", "--response")),
-    "human dismiss": _Verb(_positionals, _REASON_FLAGS),
-    "duplicate": _Verb(_positionals, ("--of",)),
-    "supersede": _Verb(_positionals, ("--with",)),
+    "human respond": _Verb(_named_with(*_RESPONSE_FLAGS), _RESPONSE_FLAGS),
+    "human dismiss": _Verb(_named, _REASON_FLAGS),
+    "duplicate": _Verb(_named_with("--of"), ("--of",)),
+    "supersede": _Verb(_named_with("--with"), ("--with",)),
     "duplicates": _Verb(_closed_by_merge),
     "epic close-eligible": _Verb(_some),
-    "mol squash": _Verb(_positionals, ("--summary",)),
+    "mol squash": _Verb(_named, ("--summary",)),
 }

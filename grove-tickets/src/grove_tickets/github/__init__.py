@@ -38,7 +38,17 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
     return [
         CloseMatcher(
             system=SYSTEM,
-            literals=("gh close", "gh merge", "gh reopen", "gh api", "git commit", "git merge"),
+            literals=(
+                "gh close",
+                "gh merge",
+                "gh reopen",
+                "gh api",
+                "gh pr create",
+                "gh pr new",
+                "gh pr edit",
+                "git commit",
+                "git merge",
+            ),
             tools=("Bash",),
             match=closed_by_shell,
             confirm=confirm,

@@ -11,7 +11,7 @@ from grove_tickets.arguments import Arguments
 from grove_tickets.calls import shell_commands, store_directory
 from grove_tickets.forges import repository_path
 from grove_tickets.github.api import read_request
-from grove_tickets.github.keywords import read_message
+from grove_tickets.github.keywords import mentioned, read_message
 from grove_tickets.github.references import reference
 from grove_tickets.shell.words import is_known
 from grove_tickets.subcommands import take_apart
@@ -19,6 +19,7 @@ from grove_tickets.subcommands import take_apart
 if TYPE_CHECKING:
     from grove_tickets.shell import Command
 
+_PROPOSALS: Final = frozenset({"pr create", "pr new", "pr edit"})
 _GROUPS: Final = frozenset({"issue", "pr"})
 _GLOBAL_FLAGS: Final = frozenset({"-R", "--repo"})
 _URL: Final = re.compile(r"https?://[^/]+/([^/]+/[^/]+)/(?:issues|pull)/(\d+)")
@@ -30,6 +31,16 @@ _VALUED: Final[Mapping[str, Sequence[str]]] = {
     "pr merge": (
         "-A", "--author-email", "-b", "--body", "-F", "--body-file", "-t", "--subject",
         "--match-head-commit",
+    ),
+    **dict.fromkeys(
+        _PROPOSALS,
+        (
+            "-t", "--title", "-b", "--body", "-F", "--body-file", "-B", "--base", "-H", "--head",
+            "-a", "--assignee", "-l", "--label", "-m", "--milestone", "-p", "--project", "-r",
+            "--reviewer", "-T", "--template", "--recover", "--add-label", "--add-assignee",
+            "--add-reviewer", "--add-project", "--remove-label", "--remove-assignee",
+            "--remove-reviewer", "--remove-project",
+        ),
     ),
     "api": (
         "-X", "--method", "-f", "--raw-field", "-F", "--field", "-H", "--header", "--input", "-q",
@@ -69,6 +80,10 @@ def _read_gh(
     if name == "api":
         yield from read_request(system, arguments, command.stdin)
         return
+    if name in _PROPOSALS:
+        for issue in mentioned(_body(arguments, command.stdin)):
+            yield TicketClose(system=system, ticket_id=issue, certain=False)
+        return
     named = arguments.value("-R", "--repo")
     repository = named or command.environment.get("GH_REPO") or environment.get("GH_REPO") or ""
     for ticket_id in _tickets(name, arguments, _owner_and_name(repository)):
@@ -78,6 +93,14 @@ def _read_gh(
             reopens=name.endswith("reopen"),
             certain=not arguments.has("--auto"),
         )
+
+
+def _body(arguments: Arguments, stdin: str | None) -> str:
+    """Give the text of a pull request, which closes issues once it is merged."""
+    if arguments.has("--dry-run"):
+        return ""
+    from_stdin = arguments.value("-F", "--body-file") == "-"
+    return (stdin if from_stdin else arguments.value("-b", "--body")) or ""
 
 
 def _owner_and_name(repository: str) -> str:

@@ -65,10 +65,21 @@ def read_message(
     base = str(Path(command.directory, *moves))
     text = _message(arguments, command.stdin, resolve(call.cwd, base, environment))
     directory = store_directory(call, base, None, environment)
-    for found in _KEYWORD.finditer(text):
-        repository = found["path"] or found["repository"] or ""
-        ticket_id = f"{repository}#{found['number']}"
+    for ticket_id in mentioned(text):
         yield TicketClose(system=system, ticket_id=ticket_id, directory=directory, certain=False)
+
+
+def mentioned(text: str) -> Iterator[str]:
+    """Give the issues that a text closes by its words.
+
+    Args:
+        text: A commit message, or the text of a pull request.
+
+    Yields:
+        Their ids, as they are written without the word.
+    """
+    for found in _KEYWORD.finditer(text):
+        yield f"{found['path'] or found['repository'] or ''}#{found['number']}"
 
 
 def _message(arguments: Arguments, stdin: str | None, directory: str | None) -> str:
