@@ -199,7 +199,7 @@ def _edited(command: "Command") -> tuple[Sequence[str], str | None]:
     glued = any(word.startswith("-s=") for word in group.positionals)
     if group.positionals[:1] != ("edit",) or helped or glued:
         return (), None
-    return [one for one in arguments.positionals if one], arguments.value("-s", "--status")
+    return [one for one in arguments.positionals if one and "," not in one], arguments.value("-s", "--status")
 
 
 def _changed_by_mcp(call: ToolCall) -> Iterator[tuple[str, str, str | None]]:
