@@ -274,7 +274,7 @@ def grove_ticket_probes():
     ("section", "name", "words"),
     [
         ("backends", "markdwn", "no memory backend that is installed; did you mean markdown?"),
-        ("ticketing", "jira", "no ticket system that is installed (beads, "),
+        ("ticketing", "bugzilla", "no ticket system that is installed (backlog, "),
         ("ticketing", "markdown", "no ticket system that is installed"),
     ],
 )

@@ -47,7 +47,7 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
         CloseMatcher(
             system=SYSTEM,
             # An event TaskCompleted has no status, but a `task_id`.
-            literals=("completed", "task_id"),
+            literals=("completed", "task_id", "taskId pending", "taskId in_progress"),
             tools=("TaskUpdate", "TodoWrite", "TaskCompleted"),
             match=closes,
             confirm=confirm,
