@@ -306,7 +306,7 @@ def test_the_architecture_names_every_module():
 
 
 def test_decisions_of_time_limits_agree_with_the_code():
-    from grove_core import ticketing
+    from grove_core.ticketing import systems as ticketing
     from grove_core.memory import library
     from grove_core.plugins.limits import TimeLimits
 

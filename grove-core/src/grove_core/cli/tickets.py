@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
@@ -85,14 +85,19 @@ def match(
 
     def human(console: "Console") -> None:
         for one in found:
-            ids = ", ".join(one["ids"]) or "ids known only when it runs"
-            console.print(f"{one['system']}: {ids}{'' if one['certain'] else ' (perhaps)'}")
+            console.print(f"{one['system']}: {_ids_in_words(one)}")
         if not found:
             console.print("It closes no ticket.")
 
     return Result(
         document={"closes": found}, human=human, ids=[name for one in found for name in one["ids"]]
     )
+
+
+def _ids_in_words(found: Mapping[str, Any]) -> str:
+    if not found["ids"]:
+        return "ids known only when it runs"
+    return f"{', '.join(found['ids'])}{'' if found['certain'] else ' (not certain)'}"
 
 
 def _match_lines(tickets: TicketSystems) -> Result:
