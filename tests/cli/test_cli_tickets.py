@@ -145,7 +145,7 @@ def test_what_closes_perhaps_is_not_certain(world):
     world.install_plugin("grove_forge", source, group="grove.tickets")
     done = world.grove("tickets", "match", "--json", "forge merge")
     assert matched(done) == [("forge", ["#12"], False)]
-    assert world.grove("tickets", "match", "forge merge").stdout == "forge: #12 (perhaps)\n"
+    assert world.grove("tickets", "match", "forge merge").stdout == "forge: #12 (not certain)\n"
     assert matched(world.grove("tickets", "match", "--json", "x")) == [("forge", ["#13"], True)]
 
 
@@ -156,7 +156,7 @@ def test_the_answer_for_people_and_for_scripts(world):
     assert done.stdout.splitlines() == [
         "tissue: t",
         "beads: bd-1, bd-2",
-        "acme: ids known only when it runs (perhaps)",
+        "acme: ids known only when it runs",
     ]
     done = world.grove("tickets", "match", "-q", command)
     assert done.stdout.splitlines() == ["t", "bd-1", "bd-2"]
