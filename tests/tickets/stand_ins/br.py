@@ -1,6 +1,6 @@
 """A stand-in of beads_rust 0.1.12 (`br`): `.beads/beads.db` and its export `issues.jsonl`.
 
-The registry has no 0.1.12; what it has builds for a quarter of an hour or cannot open its own store.
+The crate has no 0.1.12; of its others 0.1.14 cannot make its own store, and 0.7.6 builds too long.
 This one knows `init`, `create`, `update`, `close`, `reopen`, `dep add`, `list` and `show`, with their
 exit codes and output. Its database is the export.
 """

@@ -1,4 +1,4 @@
-"""A stand-in of git-bug 0.8.1, whose source the registry refuses: bugs in `refs/bugs/` of the repository.
+"""A stand-in of git-bug 0.8.1, which could not be had: bugs in `refs/bugs/` of the repository.
 
 It knows `bug new`, `bug select`, `bug status open|close`, `bug show --format json`; `git bug …` finds it
 as `git-bug`. A bug is a commit whose message is JSON.

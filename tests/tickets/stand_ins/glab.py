@@ -1,4 +1,4 @@
-"""A stand-in of glab, GitLab's program, which no registry here gives: issues in a file of the home.
+"""A stand-in of glab, GitLab's program, which no package registry has: issues in a file of the home.
 
 It knows `issue close`, `issue reopen` and `issue view`, with their exit codes and output.
 """

@@ -1,4 +1,4 @@
-"""A stand-in of tissue 26.1.19, which no registry here gives: an append-only JSONL store.
+"""A stand-in of tissue 26.1.19, which no package registry has: an append-only JSONL store.
 
 It knows `init`, `new`, `status`, `edit --status`, `show` and `list`, with their exit codes and output.
 """

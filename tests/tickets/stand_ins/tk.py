@@ -1,4 +1,4 @@
-"""A stand-in of tk 0.3.2 (`ticket`), a shell script that no registry here gives: one file a ticket.
+"""A stand-in of tk 0.3.2 (`ticket`), a shell script that no package registry has: one file a ticket.
 
 It knows `create`, `start`, `close`, `reopen`, `status` and `show`, with their exit codes and output.
 """
