@@ -327,9 +327,9 @@ class TestConfirm:
             ("07", YES),
             ("7.1", NO),
             ("task-7.01", NO),
-            ("8", UNKNOWN),
-            ("issue-7", UNKNOWN),
-            ("", UNKNOWN),
+            ("8", NO),
+            ("issue-7", NO),
+            ("", NO),
         ],
     )
     def test_how_ids_may_be_typed(self, typed, answer, configure, write, make_context):

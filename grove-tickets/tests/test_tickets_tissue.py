@@ -148,7 +148,7 @@ class TestConfirm:
             ("acme-k", YES),
             ("acme", UNKNOWN),
             ("k3", UNKNOWN),
-            ("acme-zz", UNKNOWN),
+            ("acme-zz", NO),
         ],
     )
     def test_how_ids_may_be_typed(self, typed, answer, make_context, write):

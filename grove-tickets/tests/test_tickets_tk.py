@@ -205,7 +205,7 @@ class TestConfirm:
 
     @pytest.mark.parametrize(
         ("typed", "answer"),
-        [("5c4", YES), ("nw-5c46", YES), ("nw", UNKNOWN), ("zz", UNKNOWN), ("NW-5C46", UNKNOWN)],
+        [("5c4", YES), ("nw-5c46", YES), ("nw", UNKNOWN), ("zz", NO), ("NW-5C46", NO)],
     )
     def test_parts_of_an_id(self, typed, answer, make_context, write):
         write("nw-5c46", "closed")

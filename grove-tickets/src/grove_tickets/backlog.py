@@ -157,7 +157,8 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
         context: Where it ran.
 
     Returns:
-        Yes or no where the file is found; otherwise no after a failure, else unknown.
+        What the file says, no where there are others and not this one; otherwise no after a
+        failure, else unknown.
     """
     from grove_tickets.confirming import confirmation
     from grove_tickets.outputs import says_error
@@ -199,7 +200,8 @@ def _edited(command: "Command") -> tuple[Sequence[str], str | None]:
     glued = any(word.startswith("-s=") for word in group.positionals)
     if group.positionals[:1] != ("edit",) or helped or glued:
         return (), None
-    return [one for one in arguments.positionals if one and "," not in one], arguments.value("-s", "--status")
+    ids = [one for one in arguments.positionals if one and "," not in one]
+    return ids, arguments.value("-s", "--status")
 
 
 def _changed_by_mcp(call: ToolCall) -> Iterator[tuple[str, str, str | None]]:
@@ -261,7 +263,7 @@ def _plain(status: str) -> str:
 
 
 def _is_closed(close: TicketClose, context: ProjectContext) -> bool | None:
-    from grove_tickets.frontmatter import read_document
+    from grove_tickets.frontmatter import markdown_files, read_document
     from grove_tickets.records import text_field
 
     project = _find_project(Path(close.directory or context.cwd), context.environment)
@@ -269,8 +271,10 @@ def _is_closed(close: TicketClose, context: ProjectContext) -> bool | None:
         return None
     fields, directory = project
     path = _find_file(directory, close.ticket_id)
-    document = None if path is None else read_document(path)
-    if path is None or document is None:
+    if path is None:
+        return False if any(markdown_files(directory / "tasks")) else None
+    document = read_document(path)
+    if document is None:
         return None
     put_away = path.parent.name == "completed"
     return put_away or _plain(text_field(document.fields, "status")) == _done_status(fields)

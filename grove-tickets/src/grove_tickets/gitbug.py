@@ -146,11 +146,11 @@ def confirm(
     import re
 
     from grove_tickets.confirming import confirmation
-    from grove_tickets.outputs import output_text
+    from grove_tickets.outputs import output_text, says_misuse
 
     def refused() -> bool | None:
         text = "" if result is None else output_text(result)
-        return False if re.search(_REFUSED, text) else None
+        return False if re.search(_REFUSED, text) or says_misuse(text) else None
 
     return confirmation(result, refused)
 

@@ -154,8 +154,8 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
         context: Where it ran.
 
     Returns:
-        Yes or no where the list has the task; otherwise what the call printed, else no after a
-        failure and unknown after a success.
+        What the list says, no where it has others and not this one; otherwise what the call
+        printed, else no after a failure and unknown after a success.
     """
     from grove_tickets.confirming import confirmation
 
@@ -221,11 +221,14 @@ def _stored_as_done(
     if close.ticket_id is None or root is None:
         return None
     tag = _named_tag(result) or _current_tag(root, context)
+    tasks = _tasks(root, tag)
     number, _, subnumber = close.ticket_id.partition(".")
-    task = _find(_tasks(root, tag), number)
+    task = _find(tasks, number)
     if task is not None and subnumber:
         task = _find(task.get("subtasks"), subnumber)
-    return None if task is None else task.get("status") in _FINISHED
+    if task is None:
+        return False if tasks else None
+    return task.get("status") in _FINISHED
 
 
 def _printed_as_done(result: ToolResult, ticket_id: str | None) -> bool | None:

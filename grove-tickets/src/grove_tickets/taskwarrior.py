@@ -249,7 +249,8 @@ def _says_completed(text: str, ticket_id: str | None) -> bool | None:
         return True
     refused = re.findall(r"(?m)^Task ([\w-]+) '.*' is neither pending nor waiting\.$", text)
     was_refused = any(number in refused for number in numbers)
-    return False if was_refused or (counts and set(counts) == {"0"}) else None
+    nothing = counts and set(counts) == {"0"}
+    return False if was_refused or nothing or "No tasks specified." in text else None
 
 
 def _numbers(ticket_id: str | None) -> Sequence[str]:

@@ -116,15 +116,12 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
         context: Where it ran.
 
     Returns:
-        Yes or no where the store knows the issue; otherwise no after a failure, else unknown.
+        What the store says, no where it holds no such issue; otherwise no after a failure, else
+        unknown.
     """
     from grove_tickets.confirming import confirmation
 
-    def stored() -> bool | None:
-        status = _status(close, context)
-        return None if status is None else status in _FINISHED
-
-    return confirmation(result, stored)
+    return confirmation(result, lambda: _is_finished(close, context))
 
 
 def _close(ticket_id: str, status: str, directory: str | None) -> TicketClose:
@@ -194,16 +191,22 @@ def _stores(start: str | Path, context: ProjectContext) -> Iterator[Path]:
         yield Path(context.cwd, named)
 
 
-def _status(close: TicketClose, context: ProjectContext) -> str | None:
+def _is_finished(close: TicketClose, context: ProjectContext) -> bool | None:
+    """Look for the issue; ``None`` when several may be meant, or no store has any issues."""
     if close.ticket_id is None:
         return None
+    may_be_there, has_issues = False, False
     # What TISSUE_STORE means beside a store above the directory differs by the tool's version.
     for start in dict.fromkeys((close.directory or context.cwd, context.cwd)):
         for store in _stores(start, context):
-            issue = _find_issue(_read_issues(store, close.ticket_id), close.ticket_id)
+            issues = _read_issues(store)
+            issue = _find_issue(issues, close.ticket_id)
             if issue is not None:
-                return str(issue.get("status"))
-    return None
+                return issue.get("status") in _FINISHED
+            wanted = close.ticket_id.lower()
+            may_be_there = may_be_there or any(wanted in one.lower() for one in issues)
+            has_issues = has_issues or bool(issues)
+    return False if has_issues and not may_be_there else None
 
 
 def _read_issues(store: Path, word: str = "") -> dict[str, dict[str, Any]]:

@@ -133,8 +133,7 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
     from grove_tickets.confirming import confirmation
 
     def stored() -> bool | None:
-        status = _status(close, context)
-        return None if status is None else status == _CLOSED
+        return _is_closed(close, context)
 
     return confirmation(result, stored)
 
@@ -186,26 +185,22 @@ def _stores(start: str | Path, context: ProjectContext) -> Iterator[Path]:
             break
 
 
-def _status(close: TicketClose, context: ProjectContext) -> str | None:
-    from grove_tickets.frontmatter import read_document
+def _is_closed(close: TicketClose, context: ProjectContext) -> bool | None:
+    """Look for the ticket's file by its id, or by a part of it that no other one has."""
+    from grove_tickets.frontmatter import markdown_files, read_document
     from grove_tickets.records import text_field
 
-    if close.ticket_id is None:
-        return None
     store = next(_stores(close.directory or context.cwd, context), None)
-    path = None if store is None else _find_file(store, close.ticket_id)
+    files = list(markdown_files(store)) if store is not None else []
+    if close.ticket_id is None or not files:
+        return None
+    exact = [path for path in files if path.stem == close.ticket_id]
+    partial = [path for path in files if close.ticket_id in path.stem]
+    if not partial:
+        return False
+    path = next((found[0] for found in (exact, partial) if len(found) == 1), None)
     document = None if path is None else read_document(path)
-    return None if document is None else text_field(document.fields, "status")
-
-
-def _find_file(store: Path, typed: str) -> Path | None:
-    """Find a ticket's file by its id, or by a part of it that no other one has."""
-    from grove_tickets.frontmatter import markdown_files
-
-    files = markdown_files(store)
-    exact = [path for path in files if path.stem == typed]
-    partial = [path for path in files if typed in path.stem]
-    return next((found[0] for found in (exact, partial) if len(found) == 1), None)
+    return None if document is None else text_field(document.fields, "status") == _CLOSED
 
 
 def _changed_at(path: Path) -> float:

@@ -37,6 +37,7 @@ class System:
         shared_by_worktrees: Whether a linked worktree has the same tickets.
         is_slow: A call of the tool takes seconds.
         refuses_flags: Whether a flag that it does not know makes a command fail.
+        tells_state: Whether grove can see, besides what the tool prints, that a ticket is closed.
         databases: Patterns of files that the tool may change when grove only reads with it.
     """
 
@@ -58,6 +59,7 @@ class System:
     shared_by_worktrees: bool = False
     is_slow: bool = False
     refuses_flags: bool = True
+    tells_state: bool = True
     databases: tuple = ()
 
 
@@ -446,7 +448,9 @@ SYSTEMS = (
         ),
         refused=("git bug bug status closed {second}",),
         harmless=("git bug bug status close {second} --help", "git bug bug show {second}"),
-        current=WHOLE,
+        # Asking the tool for more than the selected id takes a lock and builds a cache.
+        current={},
+        tells_state=False,
         shared_by_worktrees=True,
     ),
     System(
