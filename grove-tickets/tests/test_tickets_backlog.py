@@ -36,7 +36,7 @@ COMMANDS = [
     ("npx -y backlog.md@latest task edit 7 -s Done", "7"),
     ("bunx backlog.md tasks edit 7 -s Done", "7"),
     ("backlog task edit $ID -s Done", "*"),
-    ("for i in 1 2; do backlog task edit $i -s Done; done", "*"),
+    ("for i in 1 2; do backlog task edit $i -s Done; done", "1 2"),
     ("backlog task edit 7 -s 'In Progress'", "^7"),
     ("backlog task edit 7 -s Done; backlog task edit 7 -s 'to do'", "7 ^7"),
     ("backlog task edit 7 -s=Done", ""),

@@ -145,7 +145,12 @@ def really_run(text: str, recorders: Path) -> list[str]:
 def closed_ids(text: str) -> set[str | None]:
     context = ProjectContext(root=Path("/p"), cwd=Path("/p"))
     call = ToolCall(name="Bash", input={"command": text}, cwd="/p")
-    return {close.ticket_id for module in (beads, tissue) for close in module.closes(call, context)}
+    return {
+        close.ticket_id
+        for module in (beads, tissue)
+        for close in module.closes(call, context)
+        if not close.reopens
+    }
 
 
 slow = settings(

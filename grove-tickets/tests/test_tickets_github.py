@@ -66,7 +66,7 @@ def written(close: TicketClose) -> str:
         ("gh issue close $N", "*"),
         ("gh issue close https://github.com/o/r/issues/$N", "*"),
         ("gh issue close 12 -R $REPO", "*"),
-        ("for n in 1 2; do gh issue close $n; done", "*"),
+        ("for n in 1 2; do gh issue close $n; done", "#1 #2"),
         ("gh issue list --json number -q '.[].number' | xargs -n1 gh issue close", "*"),
         ("gh issue close 12 && gh issue close 13", "#12 #13"),
         ("/usr/bin/gh issue close 12 2>&1 | cat", "#12"),

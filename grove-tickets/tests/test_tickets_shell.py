@@ -26,7 +26,7 @@ def only(text: str, program: str = "t") -> Command:
         ("t a && t b || t c | t d |& t e", ["t a", "t b", "t c", "t d", "t e"]),
         ("(t a; { t b; })", ["t a", "t b"]),
         ("! t a", ["t a"]),
-        ("! { t a; }", ["t a", "}"]),
+        ("! { t a; }", ["t a"]),
         ("if t a; then t b; elif t c; then t d; else t e; fi", [f"t {x}" for x in "abcde"]),
         ("while t a; do t b; done; until t c; do t d; done", [f"t {x}" for x in "abcd"]),
         ("case x in (x) t a;; y|z) t b;; esac", ["t a", "t b"]),
@@ -54,7 +54,7 @@ def test_structure(text, expected):
         ('t $"a" - = == %', ["t", "a", "-", "=", "==", "%"]),
         ('t --x=y -s="a b" ~/z 12', ["t", "--x=y", "-s=a b", "~/z", "12"]),
         ("t {a,b}-{1..3} {x} {2..1}", ["t", *[f"{x}-{n}" for x in "ab" for n in "123"], "{x}", "2", "1"]),
-        ("t {a,{b,c}}", ["t", UNKNOWN]),
+        ("t {a,{b,c}}", ["t", "a", "b", "c"]),
         ('t "a $X  b" c$(d)e', ["t", f"a {UNKNOWN}  b", f"c{UNKNOWN}e"]),
         ("t *.py a?b '*'", ["t", f"{UNKNOWN}.py", f"a{UNKNOWN}b", "*"]),
         ("t a 2>&1 b >f c", ["t", "a", "b", "c"]),
@@ -76,14 +76,14 @@ def test_words(text, expected):
         ("X=1 t $X", "t ?"),
         ("(X=1); t $X", "t ?"),
         ("X=1; if a; then X=2; fi; t $X", "t ?"),
-        ("X=1; for X in 2; do :; done; t $X", "t ?"),
+        ("X=1; for X in 2; do :; done; t $X", "t 2"),
         ("X=1; unset X; t $X", "t ?"),
         ("X=1; read X; t $X", "t ?"),
         ("X=1; . ./f; t $X", "t ?"),
-        ("X=1; X+=2; t $X", "t ?"),
+        ("X=1; X+=2; t $X", "t 12"),
         ("X=$(a); t $X", "t ?"),
         ("X=(1 2); t ${X[@]}", "t ?"),
-        ("X=1; t ${X:-2} ${#X}", "t ? ?"),
+        ("X=1; t ${X:-2} ${#X}", "t 1 1"),
     ],
 )
 def test_variables(text, expected):
@@ -211,7 +211,7 @@ def test_heredocs(text, expected):
         ("echo a b | t", "a b\n"),
         ("echo -e 'a\\nb' | t", "a\nb\n"),
         ("printf 'a %s\\n' b c | t", "a b\na c\n"),
-        ("echo a > f | t", None),
+        ("echo a > f | t", ""),
         ("make | t", None),
         ("t < f", None),
         ("t 3<<E\na\nE", None),
@@ -283,7 +283,7 @@ def test_lines_before_an_unfinished_one_run():
 
 @pytest.mark.parametrize(
     "text",
-    ["t a >&3", "ls !(x|y); t a", "rm @(x|y)*.c && t a", "t a \\", "echo $; t a"],
+    ["t a >&3", "ls !(x|y); t a", "rm @(x|y)*.c && t a", "t a \\\n", "echo $; t a"],
 )
 def test_odd_but_legal_text(text):
     assert "t a" in words(text)

@@ -3,9 +3,12 @@
 import csv
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from grove_core import CloseMatcher, ProjectContext, TicketClose, ToolCall
 
@@ -98,3 +101,49 @@ def test_the_words_of_its_matcher_stand_in_every_call_that_closes(
         own = [one for one in MATCHERS if one.system == system and looks_at(one, call.name)]
         entries = [entry.split() for one in own for entry in one.literals]
         assert any(words.union(parts).issuperset(entry) for entry in entries)
+
+
+# --- in any dress ------------------------------------------------------------------------------
+
+DRESSES = (
+    "{}",
+    "( {} )",
+    "{{ {}\n}}",
+    "true && {}",
+    "make test; {} || true",
+    "{{ {}\n}} 2>&1 | tail -3",
+    "yes | {{ {}\n}} > /dev/null",
+    "if make; then {}\nelse echo no; fi",
+    "while ! done_yet; do {}\ndone",
+    "case $1 in a|b) {}\n;; esac",
+    "x=$( {} )",
+    'echo "$( {} )"',
+    "time {{ {}\n}}",
+    "cd sub && {}",
+    "f() {{ {}\n}}; f",
+    "# a comment\n{}",
+    "{}\nls",
+    "{} & wait",
+)
+SHELLS = ("bash -c {}", "sh -lc {}", "eval {}", "sudo -u dev bash -c {}", "timeout 5 bash -c {}")
+# What cannot stand inside of something else, or means another thing there.
+ALONE = re.compile(r"<<|#|^for |\$\d|\btrap\b|unterminated|`")
+
+
+def dress(command: str, dresses: list[str]) -> str:
+    for each in dresses:
+        command = each.format(shlex.quote(command) if each in SHELLS else command)
+    return command
+
+
+DRESSABLE = [row for row in rows() if not row[0].startswith("TOOL ") and not ALONE.search(row[0])]
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.sampled_from(DRESSABLE),
+    st.lists(st.sampled_from((*DRESSES, *SHELLS)), min_size=1, max_size=4),
+)
+def test_a_row_in_any_dress_closes_the_same(row: tuple[str, str], dresses: list[str]) -> None:
+    command, closes = row
+    assert found(tool_call(dress(command, dresses))) == expected(closes)

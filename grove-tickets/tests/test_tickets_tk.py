@@ -19,7 +19,7 @@ COMMANDS = [
     ("tk close ' nw-1 '", "nw-1"),
     ("tk close $ID", "*"),
     ("tk ready | head -1 | xargs tk close", "*"),
-    ("for i in a-1 b-2; do tk close $i; done", "*"),
+    ("for i in a-1 b-2; do tk close $i; done", "a-1 b-2"),
     ("tk status nw-5c46 closed", "nw-5c46"),
     ("tk status nw-5c46 closed extra", "nw-5c46"),
     ("tk super close nw-5c46", "nw-5c46"),

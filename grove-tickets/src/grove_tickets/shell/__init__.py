@@ -3,17 +3,27 @@
 ``commands`` gives the simple commands that running a text would start, wrappers such as ``sudo``
 and ``bash -c`` taken off, each with its words, its variables and its directory. Nothing is run.
 
-What only the running shell knows stays unknown: values of most variables, output of substitutions,
-input of ``xargs``. Bodies of functions, aliases, scripts in files and other machines' shells are
-not looked into. A line with an unterminated quote runs nothing, nor does what follows it.
+What only the running shell knows stays unknown: values of most variables, output of most programs,
+input of ``xargs``. Aliases, scripts in files and other machines' shells are not looked into. A line
+with an unterminated quote runs nothing, nor does what follows it.
 """
 
-from grove_tickets.shell.model import Command, Scope
-from grove_tickets.shell.walk import Budget, TooMuchError, Walk
+from contextlib import suppress
+from functools import lru_cache
+from typing import Final
+
+from grove_tickets.shell.limits import Budget, TooMuchError
+from grove_tickets.shell.model import Command
+from grove_tickets.shell.scope import Scope
+from grove_tickets.shell.walk import Walk
 
 __all__ = ["Command", "commands"]
 
+_KEPT_TEXTS: Final = 4
+"""The systems of a project ask for the same text one after another."""
 
+
+@lru_cache(_KEPT_TEXTS)
 def commands(text: str) -> tuple[Command, ...]:
     """Read which simple commands a shell text would run.
 
@@ -21,12 +31,10 @@ def commands(text: str) -> tuple[Command, ...]:
         text: The text, as for ``bash -c``.
 
     Returns:
-        The commands in the order of the text. Nothing when the text is over 64 KiB, nested more
-        than 100 levels deep, or takes too many steps: no command of an agent does that.
+        The commands in the order of the text. The work is limited: of a text that is larger, deeper
+        or more intricate than any that agents write, only the commands before that point.
     """
     found: list[Command] = []
-    try:
-        Walk(text, found, Budget(), 0).run(Scope(), None)
-    except TooMuchError:
-        return ()
+    with suppress(TooMuchError):
+        Walk(Budget(), found).run_shell(text, Scope(), None)
     return tuple(found)

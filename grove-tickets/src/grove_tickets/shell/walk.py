@@ -1,298 +1,215 @@
-"""Walks the syntax trees of shell text and collects the commands that would run."""
+"""Follows what a shell would run of a text, from its outline."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from attrs import evolve
-
-from grove_tickets.shell.model import Command, Given, Scope, printed
-from grove_tickets.shell.syntax import (
-    assigned_names,
-    expanding_body,
-    parts_of_list,
-    read_script,
-    text_of,
-)
-from grove_tickets.shell.words import (
-    HEREDOC_QUOTE,
-    UNKNOWN,
-    add_words,
-    arguments_of,
-    heredoc_text,
-    is_known,
-    split_lines,
-    value_of,
-)
-from grove_tickets.shell.wrappers import Inner, program_of, unwrap
+from grove_tickets.shell.branches import BranchRunner, leaf_of
+from grove_tickets.shell.limits import ShellSyntaxError
+from grove_tickets.shell.output import SILENT, UNCERTAIN, Outcome, together
+from grove_tickets.shell.reading import ScriptReader
+from grove_tickets.shell.scope import Function, Scope
+from grove_tickets.shell.syntax import Name, Negation, Redirected, Script, Simple, Unit
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MAX_BYTES: Final = 65536
-MAX_DEPTH: Final = 100
-_MAX_STEPS: Final = 100_000
-_MAX_VALUE: Final = 4096
-_NOT_RUN: Final = frozenset({"comment", "function_definition"})
-_SUBSHELLS: Final = frozenset({"subshell", "command_substitution", "process_substitution"})
-_LOOPS_AND_BRANCHES: Final = frozenset(
-    {
-        "if_statement",
-        "for_statement",
-        "c_style_for_statement",
-        "while_statement",
-        "case_statement",
-    }
-)
-_CHANGES_DIRECTORY: Final = frozenset({"cd", "pushd", "popd"})
-_SETS_VARIABLES: Final = frozenset({"read", "mapfile", "readarray", "printf", "getopts", "let"})
+_VARIABLES_OF_A_STEP: Final = 8
+_STEPS_OF_A_SUBSHELL: Final = 3
 
 
-class TooMuchError(Exception):
-    """The text is too large or too deep to be read in a hook."""
+class Walk(BranchRunner):
+    """Follows shell texts and collects the commands that would run."""
 
+    def run_shell(self, text: str, scope: Scope, stdin: str | None) -> Outcome:
+        """Follow shell text in a shell of its own, up to its end."""
+        outcome = self.run_text(text, scope, stdin)
+        return self._finish(scope, outcome)
 
-class Budget:
-    """What may be spent on one text; shared by all scripts within it."""
+    def run_text(self, text: str, scope: Scope, stdin: str | None) -> Outcome:
+        """Follow shell text in the shell that the scope belongs to."""
+        reader = ScriptReader(text.replace("\0", "").replace("\r\n", "\n"), self.budget)
+        outcomes: list[Outcome] = []
+        with self.budget, suppress(ShellSyntaxError):
+            for unit in reader.units():
+                outcomes.append(self._unit(unit, scope, stdin))
+                if scope.stopped:
+                    break
+        return together(outcomes)
 
-    def __init__(self) -> None:
-        self._steps = _MAX_STEPS
+    def substitute(self, script: Script, scope: Scope) -> str | None:
+        """Run a script in a subshell, and give its output where the text tells it."""
+        self.budget.spend(_STEPS_OF_A_SUBSHELL)
+        shell = scope.subshell()
+        outcomes: list[Outcome] = []
+        for unit in script.units:
+            if not shell.stopped:
+                outcomes.append(self._unit(unit, shell, None))  # noqa: PERF401 - it may stop
+        return self._finish(shell, together(outcomes)).output
 
-    def spend(self, steps: int, depth: int) -> None:
-        """Count steps at a depth.
+    def _unit(self, unit: Unit, scope: Scope, stdin: str | None) -> Outcome:
+        return self.sequence(unit, unit.root.children, scope, stdin)
 
-        Args:
-            steps: How many.
-            depth: How deep the syntax and the wrappers are nested here.
+    def _finish(self, scope: Scope, outcome: Outcome) -> Outcome:
+        """End a shell: run what it has been told to run then."""
+        ends = scope.departures(0, "exit")
+        scope.stopped = ""
+        if ends:
+            scope.join([scope.copy(), *ends])
+        if not scope.exit_trap:
+            return outcome if not ends else Outcome(None, outcome.status)
+        text, scope.exit_trap = scope.exit_trap, ""
+        return Outcome(together([outcome, self.run_text(text, scope, None)]).output)
 
-        Raises:
-            TooMuchError: The steps are used up, or it is too deep.
-        """
-        self._steps -= steps
-        if self._steps < 0 or depth > MAX_DEPTH:
-            raise TooMuchError
-
-
-class Walk:
-    """Walks the syntax tree of one shell text."""
-
-    def __init__(self, text: str, found: list[Command], budget: Budget, depth: int) -> None:
-        source = text.replace("\0", "").encode("utf-8", "replace")
-        budget.spend(1 + len(source) // 16, depth)
-        if len(source) > MAX_BYTES:
-            raise TooMuchError
-        self._found = found
-        self._budget = budget
-        self._depth = depth
-        self._script = read_script(source)
-
-    def run(self, scope: Scope, stdin: str | None) -> None:
-        """Collect the commands of the text.
-
-        Args:
-            scope: What is known where it starts; changed as the text would.
-            stdin: Its standard input, if known.
-
-        Raises:
-            TooMuchError: It is too large or too deep.
-        """
-        self._visit(self._script.root, scope, Given(stdin), self._depth)
-
-    def _nested(self, text: str, scope: Scope, depth: int) -> None:
-        Walk(text, self._found, self._budget, depth).run(scope, None)
-
-    def _visit(self, node: "Node", scope: Scope, given: Given, depth: int) -> str | None:
-        """Collect the commands below a node; give its output where the text tells it."""
-        self._budget.spend(1, depth)
-        kind = node.type
-        output = None
-        if kind in _SUBSHELLS:
-            scope = scope.copy()
-        match kind:
-            case "command":
-                output = self._command(node, scope, given, depth)
-            case "redirected_statement":
-                output = self._redirected(node, scope, given, depth)
-            case "pipeline":
-                output = self._pipeline(node, scope, given, depth)
-            case "list":
-                self._list(node, scope, given, depth)
-            case "variable_assignment":
-                self._assign(node, scope, depth)
-            case "unset_command":
-                scope.forget(text_of(child) for child in node.named_children)
-            case _ if kind in _LOOPS_AND_BRANCHES:
-                self._branches(node, scope, depth)
-            case _ if kind not in _NOT_RUN:
-                output = self._children(node, scope, given, depth)
-        return output
-
-    def _children(self, node: "Node", scope: Scope, given: Given, depth: int) -> str | None:
-        output = None
-        for child in node.named_children:
-            output = self._visit(child, scope, given, depth + 1)
-        return output if node.named_child_count == 1 else None
-
-    def _list(self, node: "Node", scope: Scope, given: Given, depth: int) -> None:
-        parts = parts_of_list(node)
-        for part in parts[:-1]:
-            self._visit(part, scope, Given(given.stdin), depth + 1)
-        self._visit(parts[-1], scope, given, depth + 1)
-
-    def _pipeline(self, node: "Node", scope: Scope, given: Given, depth: int) -> str | None:
-        output = None
-        for child in node.named_children[:-1]:
-            output = self._visit(child, scope.copy(), Given(output), depth + 1)
-        last = evolve(given, stdin=output) if given.stdin is None else given
-        return self._visit(node.named_children[-1], scope.copy(), last, depth + 1)
-
-    def _branches(self, node: "Node", scope: Scope, depth: int) -> None:
-        """Read a body that may run any number of times: what it changes is unknown around it."""
-        names = assigned_names(node)
-        scope.forget(names)
-        inner = scope.copy()
-        self._children(node, inner, Given(), depth)
-        if inner.directory != scope.directory:
-            scope.directory = UNKNOWN
-
-    def _assign(self, node: "Node", scope: Scope, depth: int) -> None:
-        name, value = self._assignment(node, scope, depth)
-        scope.forget([name])
-        if is_known(value):
-            scope.variables[name] = value
-
-    def _assignment(self, node: "Node", scope: Scope, depth: int) -> tuple[str, str]:
-        name = text_of(node.child_by_field_name("name"))
-        value = node.child_by_field_name("value")
-        if value is None:
-            return name, ""
-        self._visit(value, scope, Given(), depth + 1)
-        text = value_of(value, scope.variables)
-        appends = any(child.type == "+=" for child in node.children)
-        return name, UNKNOWN if appends or len(text) > _MAX_VALUE else text
-
-    def _redirected(self, node: "Node", scope: Scope, given: Given, depth: int) -> str | None:
-        body, *redirections = node.named_children
-        prints = True
-        for child in redirections:
-            given = self._redirection(child, scope, given, depth)
-            prints = prints and not _takes_output(child)
-        output = self._visit(body, scope, given, depth + 1)
-        return output if prints else None
-
-    def _redirection(self, node: "Node", scope: Scope, given: Given, depth: int) -> Given:
-        """Read one redirection; words behind its target belong to the command."""
-        self._children(node, scope, Given(), depth)
-        descriptor, target, words = None, None, list(given.words)
-        for child in node.named_children:
-            if child.type == "file_descriptor":
-                descriptor = text_of(child)
-            elif target is None:
-                target = child
+    def sequence(
+        self, unit: Unit, nodes: "Sequence[Node]", scope: Scope, stdin: str | None
+    ) -> Outcome:
+        """Follow commands that run one after another, with the signs between them."""
+        outcomes = []
+        for node, after in zip(nodes, (*nodes[1:], None), strict=True):
+            if not node.is_named:
+                continue
+            if scope.stopped:
+                break
+            if after is not None and after.type == "&":
+                self.visit(unit, node, scope.subshell(), None)
+                outcomes.append(UNCERTAIN)
             else:
-                words += arguments_of(child, scope.variables)
-        operator = next((child.type for child in node.children if not child.is_named), "")
-        stdin = given.stdin
-        if target is not None and operator in {"<", "<<<"} and descriptor in {None, "0"}:
-            stdin = self._stdin(operator, target, scope, depth)
-        return Given(stdin, tuple(words))
+                outcomes.append(self.visit(unit, node, scope, stdin))
+        return together(outcomes)
 
-    def _stdin(self, operator: str, target: "Node", scope: Scope, depth: int) -> str | None:
-        if operator == "<<<":
-            return value_of(target, scope.variables) + "\n"
-        heredoc = self._script.heredocs.get(text_of(target))
-        if heredoc is None or heredoc.literal:
-            return None if heredoc is None else heredoc.body
-        body = expanding_body(heredoc.body)
-        if body is None:
-            return UNKNOWN
-        for child in body.named_children:
-            if child.type == "command_substitution" and self._script.runs(target):
-                inner = text_of(child).replace(HEREDOC_QUOTE, '"')
-                inner = inner.removeprefix("$(").removesuffix(")").strip("`")
-                self._nested(inner, scope.copy(), depth + 1)
-        return heredoc_text(body, scope.variables)
+    def visit(  # noqa: PLR0911 - a line for each kind
+        self, unit: Unit, node: "Node", scope: Scope, stdin: str | None
+    ) -> Outcome:
+        """Follow what is below a node of an outline."""
+        self.budget.spend(len(scope.variables) // _VARIABLES_OF_A_STEP)
+        with self.budget:
+            match node.type:
+                case "command":
+                    return self._command(unit, node, scope, stdin)
+                case "pipeline":
+                    return self._pipeline(unit, node, scope, stdin)
+                case "list":
+                    return self._list(unit, node, scope, stdin)
+                case "subshell":
+                    shell = scope.subshell()
+                    return self._finish(shell, self.sequence(unit, node.children, shell, stdin))
+                case "if_statement":
+                    return self.if_statement(unit, node, scope)
+                case "while_statement":
+                    return self.while_statement(unit, node, scope)
+                case "for_statement":
+                    return self.for_statement(unit, node, scope)
+                case "case_statement":
+                    return self.case_statement(unit, node, scope)
+                case "function_definition":
+                    return self._define(unit, node, scope)
+                case _:
+                    return self.sequence(unit, node.children, scope, stdin)
 
-    def _command(self, node: "Node", scope: Scope, given: Given, depth: int) -> str | None:
-        environment: dict[str, str] = {}
-        words: list[str] = []
-        end = -1
-        for child in node.children:
-            if child.type == "variable_assignment":
-                name, value = self._assignment(child, scope, depth)
-                environment[name] = value
-            elif child.type in {"file_redirect", "herestring_redirect"}:
-                given = self._redirection(child, scope, given, depth)
+    def _command(self, unit: Unit, node: "Node", scope: Scope, stdin: str | None) -> Outcome:
+        leaf = leaf_of(unit, node)
+        if isinstance(leaf, Simple):
+            return self.simple(leaf, scope, stdin)
+        self.expand_all(unit, node, scope)
+        return SILENT
+
+    def _define(self, unit: Unit, node: "Node", scope: Scope) -> Outcome:
+        name, *_, body = node.named_children
+        leaf = leaf_of(unit, name)
+        assert isinstance(leaf, Name)
+        scope.functions[leaf.name] = (Function(unit, body),)
+        return SILENT
+
+    def _pipeline(self, unit: Unit, node: "Node", scope: Scope, stdin: str | None) -> Outcome:
+        """Follow a pipeline; of several commands each runs in a subshell."""
+        negated = False
+        redirected: Redirected | None = None
+        elements: list[tuple[Node, Redirected | None]] = []
+        for child in node.named_children:
+            leaf = leaf_of(unit, child) if child.type == "command" else None
+            if isinstance(leaf, Negation):
+                negated = not negated
+            elif isinstance(leaf, Redirected):
+                redirected = leaf
             else:
-                self._visit(child, scope, Given(), depth + 1)
-                found = arguments_of(child, scope.variables)
-                add_words(words, found, adjacent=child.start_byte == end)
-            begins_word = child.type == "$" and child.start_byte != end
-            end = -1 if begins_word else child.end_byte
-        if not self._script.runs(node):
-            return None
-        known = {name: value for name, value in environment.items() if is_known(value)}
-        first, *others = split_lines([*words, *given.words])
-        output = self._run(first, known, scope, given.stdin, depth)
-        for line in others:
-            output = self._run(line, {}, scope, None, depth)
-        return output
+                elements.append((child, redirected))
+                redirected = None
+        outcome = Outcome(stdin)
+        for child, mark in elements:
+            shell = scope.subshell() if len(elements) > 1 else scope
+            outcome = self._element(unit, child, mark, shell, outcome.output)
+            if shell is not scope:
+                outcome = self._finish(shell, outcome)
+        inverse = None if outcome.status is None else not outcome.status
+        return Outcome(outcome.output, inverse) if negated else outcome
 
-    def _run(
+    def _element(
         self,
-        words: tuple[str, ...],
-        environment: Mapping[str, str],
+        unit: Unit,
+        node: "Node",
+        redirected: Redirected | None,
         scope: Scope,
         stdin: str | None,
-        depth: int,
-    ) -> str | None:
-        """Note a command, or follow it when it runs another one."""
-        self._budget.spend(1, depth)
-        if not words:
-            return None
-        name = program_of(words[0])
-        if name in _CHANGES_DIRECTORY:
-            scope.change_directory(words)
-            return None
-        if name in _SETS_VARIABLES:
-            scope.forget(words[1:])
-        elif name in {"source", "."}:
-            scope.variables.clear()
-        inner_commands = unwrap(words)
-        if inner_commands is None:
-            variables = {**scope.variables, **environment}
-            self._found.append(
-                Command(words=words, environment=variables, directory=scope.directory, stdin=stdin)
-            )
-            return printed(words, stdin)
-        for inner in inner_commands:
-            self._follow(inner, environment, scope, stdin, depth + 1)
-        return None
+    ) -> Outcome:
+        if redirected is None:
+            return self.visit(unit, node, scope, stdin)
+        stdin, discards = self.redirect(redirected.redirections, scope, stdin)
+        outcome = self.visit(unit, node, scope, stdin)
+        return Outcome("", outcome.status) if discards else outcome
 
-    def _follow(
-        self,
-        inner: Inner,
-        environment: Mapping[str, str],
-        scope: Scope,
-        stdin: str | None,
-        depth: int,
-    ) -> None:
-        environment = {**environment, **inner.environment}
-        if inner.directory:
-            scope = scope.copy()
-            scope.enter(inner.directory)
-        if inner.words:
-            self._run(inner.words, environment, scope, stdin, depth)
-            return
-        script = stdin if inner.reads_script else inner.script
-        if script is not None:
-            target = scope if inner.same_shell else scope.copy()
-            target.variables.update(environment)
-            self._nested(script, target, depth)
+    def _list(self, unit: Unit, node: "Node", scope: Scope, stdin: str | None) -> Outcome:
+        """Follow a chain of ``&&`` and ``||``.
+
+        Two things are tracked: what is known where the chain so far has succeeded, and where it has
+        failed.
+        """
+        first, *others = _parts(node)
+        outcome = self.visit(unit, first[1], scope, stdin)
+        good = None if outcome.status is False else scope.copy()
+        bad = None if outcome.status is True else scope.copy()
+        outputs = [outcome]
+        for operator, part in others:
+            start = good if operator == "&&" else bad
+            if start is None or start.stopped:
+                continue
+            end = start.copy()
+            outcome = self.visit(unit, part, end, stdin)
+            outputs.append(outcome if (good is None or bad is None) else UNCERTAIN)
+            failed = None if outcome.status is True else end
+            succeeded = None if outcome.status is False else end
+            if operator == "&&":
+                good, bad = succeeded, _met(bad, failed)
+            else:
+                good, bad = _met(good, succeeded), failed
+        return self._end_list(scope, good, bad, outputs)
+
+    def _end_list(
+        self, scope: Scope, good: Scope | None, bad: Scope | None, outcomes: list[Outcome]
+    ) -> Outcome:
+        scope.join([end for end in (good, bad) if end is not None])
+        if good is not None and bad is not None:
+            if not good.stopped:
+                # Whoever writes `cd a && make` counts on being in `a` afterwards.
+                scope.directory = good.directory
+            return Outcome(together(outcomes).output)
+        return Outcome(together(outcomes).output, good is not None)
 
 
-def _takes_output(redirection: "Node") -> bool:
-    kinds = {child.type for child in redirection.children}
-    to_error = any(
-        child.type == "file_descriptor" and text_of(child) != "1" for child in redirection.children
-    )
-    return not kinds.isdisjoint({">", ">>", ">|", "&>", "&>>", ">&"}) and not to_error
+def _met(one: Scope | None, other: Scope | None) -> Scope | None:
+    """Give what is known where two ways meet."""
+    if one is None or other is None:
+        return one or other
+    met = one.copy()
+    met.join([one, other])
+    return met
+
+
+def _parts(node: "Node") -> "list[tuple[str, Node]]":
+    """Give the parts of a chain, each with the operator before it; the tree nests to the left."""
+    parts: list[tuple[str, Node]] = []
+    while node.type == "list":
+        first, operator, last = node.children
+        parts.append((operator.type, last))
+        node = first
+    return [("", node), *reversed(parts)]
