@@ -39,19 +39,19 @@ class BranchRunner(CommandRunner):
     ) -> Outcome:
         """Follow commands that run one after another, with the signs between them."""
 
-    def if_statement(self, unit: Unit, node: "Node", scope: Scope) -> Outcome:
+    def if_statement(self, unit: Unit, node: "Node", scope: Scope, stdin: str | None) -> Outcome:
         """Follow a condition, and each branch that may be taken."""
         waiting = scope.copy()
         ends: list[Scope] = []
         outcomes: list[Outcome] = []
         for condition, body in _clauses(node):
-            status = self.sequence(unit, condition, waiting, None).status if condition else True
+            status = self.sequence(unit, condition, waiting, stdin).status if condition else True
             if waiting.stopped:
                 break
             if status is False:
                 continue
             taken = waiting.copy()
-            outcomes.append(self.sequence(unit, body, taken, None))
+            outcomes.append(self.sequence(unit, body, taken, stdin))
             ends.append(taken)
             if status:
                 break
@@ -61,19 +61,19 @@ class BranchRunner(CommandRunner):
         scope.join(ends or [waiting])
         return _either(outcomes)
 
-    def while_statement(self, unit: Unit, node: "Node", scope: Scope) -> Outcome:
+    def while_statement(self, unit: Unit, node: "Node", scope: Scope, stdin: str | None) -> Outcome:
         """Follow a loop that runs while, or until, a condition holds."""
         keyword, *condition, body = node.children
-        return self._rounds(unit, condition, body, scope, stops_when=keyword.type == "until")
+        return self._rounds(unit, condition, body, scope, stdin, stops_when=keyword.type == "until")
 
-    def for_statement(self, unit: Unit, node: "Node", scope: Scope) -> Outcome:
+    def for_statement(self, unit: Unit, node: "Node", scope: Scope, stdin: str | None) -> Outcome:
         """Follow a loop over words; round by round where the text tells all of them."""
         loop = leaf_of(unit, node.child_by_field_name("variable"))
         assert isinstance(loop, Loop)
         values = self.fields(loop.items, scope)
         if len(values) > _MAX_ROUNDS or not all(map(is_known, values)):
             scope.assign(loop.name, UNKNOWN)
-            return self._rounds(unit, (), node.children[-1], scope, stops_when=False)
+            return self._rounds(unit, (), node.children[-1], scope, stdin, stops_when=False)
         inner = scope.copy()
         inner.loops += 1
         outcomes: list[Outcome] = []
@@ -82,7 +82,7 @@ class BranchRunner(CommandRunner):
             self.budget.spend(_STEPS_OF_A_ROUND)
             inner.assign(loop.name, value)
             waiting = len(scope.departed)
-            outcomes.append(self.sequence(unit, node.children[-1].children, inner, None))
+            outcomes.append(self.sequence(unit, node.children[-1].children, inner, stdin))
             going, leaving = inner.end_round(waiting)
             left += leaving
             if not going:
@@ -94,7 +94,7 @@ class BranchRunner(CommandRunner):
         scope.join(left)
         return outcome
 
-    def case_statement(self, unit: Unit, node: "Node", scope: Scope) -> Outcome:
+    def case_statement(self, unit: Unit, node: "Node", scope: Scope, stdin: str | None) -> Outcome:
         """Follow a choice; each of its branches may be taken, or none."""
         subject, *items = node.named_children
         self.expand_all(unit, subject, scope)
@@ -107,7 +107,7 @@ class BranchRunner(CommandRunner):
             self.expand_all(unit, pattern, taken)
             if falling is not None:
                 taken.join([taken.copy(), falling])
-            outcomes.append(self.sequence(unit, body, taken, None))
+            outcomes.append(self.sequence(unit, body, taken, stdin))
             falls = bool(body) and body[-1].type == ";&" and not taken.stopped
             falling = taken.copy() if falls else None
             ends.append(taken)
@@ -127,6 +127,7 @@ class BranchRunner(CommandRunner):
         condition: "Sequence[Node]",
         body: "Node",
         scope: Scope,
+        stdin: str | None,
         *,
         stops_when: bool,
     ) -> Outcome:
@@ -140,11 +141,11 @@ class BranchRunner(CommandRunner):
             count, waiting = len(self.found), len(scope.departed)
             inner = scope.copy()
             inner.loops += 1
-            if condition and self.sequence(unit, condition, inner, None).status is stops_when:
+            if condition and self.sequence(unit, condition, inner, stdin).status is stops_when:
                 scope.join([inner])
                 return SILENT
             skipped = inner.copy()
-            self.sequence(unit, body.children, inner, None)
+            self.sequence(unit, body.children, inner, stdin)
             going, leaving = inner.end_round(waiting)
             changes = [scope.merge(end) for end in going]
             if not any(changes):

@@ -70,7 +70,7 @@ class WordReader(ABC):
         parts: list[Part] = []
         while self.position < len(self.text):
             self.budget.spend()
-            plain = self._take(_PLAIN)
+            plain = self.take(_PLAIN)
             if plain:
                 self.budget.spend(len(plain) // _CHARACTERS_OF_A_STEP)
                 parts.append(Text(plain))
@@ -113,7 +113,7 @@ class WordReader(ABC):
                 self.budget.spend()
                 if self.position >= len(self.text):
                     raise ShellSyntaxError
-                if self._take(_PLAIN_IN_PARENTHESES):
+                if self.take(_PLAIN_IN_PARENTHESES):
                     continue
                 sign = self.text[self.position]
                 if sign in "()":
@@ -141,7 +141,8 @@ class WordReader(ABC):
             self.position = start
         return parts
 
-    def _take(self, pattern: re.Pattern[str]) -> str:
+    def take(self, pattern: re.Pattern[str]) -> str:
+        """Read what a pattern matches, if it does."""
         match = pattern.match(self.text, self.position)
         if match is None:
             return ""
@@ -188,7 +189,7 @@ class WordReader(ABC):
                     if end:
                         raise ShellSyntaxError
                     break
-                text = self._take(plain)
+                text = self.take(plain)
                 if text:
                     parts.append(Text(text, quoted=True))
                 elif self.text[self.position] == "\\":
@@ -207,7 +208,7 @@ class WordReader(ABC):
         self.position += 2 if escaped else 1
         return Text(sign if escaped else "\\", quoted=True)
 
-    def _expansion(self, *, quoted: bool) -> list[Part]:  # noqa: PLR0911 - a line for each kind
+    def _expansion(self, *, quoted: bool) -> list[Part]:
         """Read what begins with a dollar sign or a backquote."""
         text, start = self.text, self.position
         if text[start] == "`":
@@ -216,12 +217,17 @@ class WordReader(ABC):
             return [self._parameter(quoted=quoted)]
         if text.startswith("$(", start):
             return [self._parenthesized_substitution(quoted=quoted)]
-        variable = _VARIABLE.match(text, start)
-        if variable is not None:
-            self.position = variable.end()
-            return [Parameter(name=variable[1], quoted=quoted)]
         if not quoted and text.startswith("$'", start):
             return [self._ansi_c()]
+        variable = _VARIABLE.match(text, start)
+        if variable is None:
+            return self._dollar(quoted=quoted)
+        self.position = variable.end()
+        return [Parameter(name=variable[1], quoted=quoted)]
+
+    def _dollar(self, *, quoted: bool) -> list[Part]:
+        """Read a dollar sign that expands nothing; that of `$"…"` is no text."""
+        text, start = self.text, self.position
         self.position += 1
         if not quoted and text.startswith('"', start + 1):
             return []
@@ -274,14 +280,14 @@ class WordReader(ABC):
                 self.budget.spend()
                 if self.position >= len(self.text):
                     raise ShellSyntaxError
-                text = self._take(_PLAIN_IN_BRACES)
+                text = self.take(_PLAIN_IN_BRACES)
                 sign = self.text[self.position : self.position + 1]
                 if text:
                     parts.append(Text(text, quoted=quoted))
                 elif sign == "'" and not raw:
                     inner = self._raw().text
-                    plain = _PLAIN_IN_QUOTES.fullmatch(inner)
-                    parts.append(Text(f"'{inner}'" if plain else UNKNOWN, quoted=True))
+                    is_plain = _PLAIN_IN_QUOTES.sub("", inner) == ""
+                    parts.append(Text(f"'{inner}'" if is_plain else UNKNOWN, quoted=True))
                 elif sign == "\\" and quoted:
                     parts.append(self._escaped_in_quotes('$`"\\}'))
                 elif quoted and self.text.startswith("$'", self.position):

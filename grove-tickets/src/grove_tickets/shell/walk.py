@@ -5,7 +5,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from grove_tickets.shell.branches import BranchRunner, leaf_of
-from grove_tickets.shell.limits import ShellSyntaxError
+from grove_tickets.shell.limits import Budget, ShellSyntaxError
+from grove_tickets.shell.model import Command
 from grove_tickets.shell.output import SILENT, UNCERTAIN, Outcome, together
 from grove_tickets.shell.reading import ScriptReader
 from grove_tickets.shell.scope import Function, Scope
@@ -20,6 +21,20 @@ _STEPS_OF_A_SUBSHELL: Final = 3
 
 class Walk(BranchRunner):
     """Follows shell texts and collects the commands that would run."""
+
+    def __init__(self, budget: Budget, found: list[Command]) -> None:
+        super().__init__(budget, found)
+        self._handlers = {
+            "command": self._command,
+            "pipeline": self._pipeline,
+            "list": self._list,
+            "subshell": self._subshell,
+            "if_statement": self.if_statement,
+            "while_statement": self.while_statement,
+            "for_statement": self.for_statement,
+            "case_statement": self.case_statement,
+            "function_definition": self._define,
+        }
 
     def run_shell(self, text: str, scope: Scope, stdin: str | None) -> Outcome:
         """Follow shell text in a shell of its own, up to its end."""
@@ -43,8 +58,9 @@ class Walk(BranchRunner):
         shell = scope.subshell()
         outcomes: list[Outcome] = []
         for unit in script.units:
-            if not shell.stopped:
-                outcomes.append(self._unit(unit, shell, None))  # noqa: PERF401 - it may stop
+            outcomes.append(self._unit(unit, shell, None))
+            if shell.stopped:
+                break
         return self._finish(shell, together(outcomes)).output
 
     def _unit(self, unit: Unit, scope: Scope, stdin: str | None) -> Outcome:
@@ -78,34 +94,19 @@ class Walk(BranchRunner):
                 outcomes.append(self.visit(unit, node, scope, stdin))
         return together(outcomes)
 
-    def visit(  # noqa: PLR0911 - a line for each kind
-        self, unit: Unit, node: "Node", scope: Scope, stdin: str | None
-    ) -> Outcome:
+    def visit(self, unit: Unit, node: "Node", scope: Scope, stdin: str | None) -> Outcome:
         """Follow what is below a node of an outline."""
         self.budget.spend(len(scope.variables) // _VARIABLES_OF_A_STEP)
         with self.budget:
-            match node.type:
-                case "command":
-                    return self._command(unit, node, scope, stdin)
-                case "pipeline":
-                    return self._pipeline(unit, node, scope, stdin)
-                case "list":
-                    return self._list(unit, node, scope, stdin)
-                case "subshell":
-                    shell = scope.subshell()
-                    return self._finish(shell, self.sequence(unit, node.children, shell, stdin))
-                case "if_statement":
-                    return self.if_statement(unit, node, scope)
-                case "while_statement":
-                    return self.while_statement(unit, node, scope)
-                case "for_statement":
-                    return self.for_statement(unit, node, scope)
-                case "case_statement":
-                    return self.case_statement(unit, node, scope)
-                case "function_definition":
-                    return self._define(unit, node, scope)
-                case _:
-                    return self.sequence(unit, node.children, scope, stdin)
+            handler = self._handlers.get(node.type, self._group)
+            return handler(unit, node, scope, stdin)
+
+    def _group(self, unit: Unit, node: "Node", scope: Scope, stdin: str | None) -> Outcome:
+        return self.sequence(unit, node.children, scope, stdin)
+
+    def _subshell(self, unit: Unit, node: "Node", scope: Scope, stdin: str | None) -> Outcome:
+        shell = scope.subshell()
+        return self._finish(shell, self.sequence(unit, node.children, shell, stdin))
 
     def _command(self, unit: Unit, node: "Node", scope: Scope, stdin: str | None) -> Outcome:
         leaf = leaf_of(unit, node)
@@ -114,7 +115,7 @@ class Walk(BranchRunner):
         self.expand_all(unit, node, scope)
         return SILENT
 
-    def _define(self, unit: Unit, node: "Node", scope: Scope) -> Outcome:
+    def _define(self, unit: Unit, node: "Node", scope: Scope, _stdin: str | None) -> Outcome:
         name, *_, body = node.named_children
         leaf = leaf_of(unit, name)
         assert isinstance(leaf, Name)
