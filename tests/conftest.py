@@ -191,7 +191,9 @@ class World:
         """A `bd` on PATH that says of every issue that it has this status."""
         bd = self.others / "bin" / "bd"
         bd.parent.mkdir(parents=True, exist_ok=True)
-        bd.write_text(f'#!/bin/sh\necho "[{{\\"id\\": \\"$2\\", \\"status\\": \\"{status}\\"}}]"\n')
+        # It is asked with `--id=ID` last.
+        answer = f'[{{\\"id\\": \\"${{id#--id=}}\\", \\"status\\": \\"{status}\\"}}]'
+        bd.write_text(f'#!/bin/sh\nfor id; do :; done\necho "{answer}"\n')
         bd.chmod(0o755)
         path = f"{bd.parent}{os.pathsep}{self.environment['PATH']}"
         self.environment["PATH"] = path

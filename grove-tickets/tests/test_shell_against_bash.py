@@ -35,7 +35,7 @@ EXAMPLES = int(os.environ.get("GROVE_SHELL_EXAMPLES", "150"))
 NAMES = ["X", "Y", "Z"]
 PLAIN = ["a", "b", "c-1", "d=e", "-f", "bd-2", "é", "a,b", "x:y", "1"]
 ODD = [
-    "it's", 'say "x"', "a b", "$X", "`t no`", "$(t no)", "# no", "a;b", "*", "{a,b}", "", "x\ny", "\\", "!", "&&",
+    "it's", 'say "x"', "a b", "$X", "`t no`", "$(t no)", "# no", "a;b", "{a,b}", "", "x\ny", "\\", "!", "&&",
 ]  # fmt: skip
 BRACES = [
     "{a,b}",
@@ -262,7 +262,12 @@ def check(text: str, certain: bool, ran: list[tuple[str, ...]]) -> None:
         assert sorted(claimed) == sorted(ran)
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)
 @given(st.randoms(use_true_random=False), st.integers(0, 12), st.integers(0, 9))
 def test_what_bash_runs_is_found(programs, tmp_path, random, size, seed):
     script = Maker(random).script(size)

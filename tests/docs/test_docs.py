@@ -306,9 +306,9 @@ def test_the_architecture_names_every_module():
 
 
 def test_decisions_of_time_limits_agree_with_the_code():
-    from grove_core.ticketing import systems as ticketing
     from grove_core.memory import library
     from grove_core.plugins.limits import TimeLimits
+    from grove_core.ticketing import systems as ticketing
 
     text = (DOCS / "reference" / "hooks.md").read_text()
     for name, seconds in {

@@ -124,7 +124,9 @@ def main():
         if reads:
             print(json.dumps({"show": show, "list": listed}[options.command](issues, options)))
             return
-        {"close": close, "reopen": reopen, "update": update}[options.command](beads, issues, options)
+        {"close": close, "reopen": reopen, "update": update}[options.command](
+            beads, issues, options
+        )
         file.seek(0)
         file.truncate()
         json.dump(issues, file)

@@ -7,7 +7,8 @@ budget in time means is for `benchmarks/` to say.
 Where a hook has nothing to do, and where a stop is approved or a session ends, the caps are those
 that were set out for, or lower. A hook that takes the full way was to have 150, and a command 200.
 Python's own start is 39 of these; attrs with what it imports makes it 95, pluggy and `json` 115, and
-click with rich-click alone are at 114. So the caps there hold what was reached, lest it grow.
+click with rich-click alone are at 114. So the caps there hold what was reached, lest it grow; ten
+ticket systems more were ten modules more, small ones.
 """
 
 import json
@@ -19,8 +20,8 @@ import pytest
 from grove_core.cli.main import COMMANDS
 
 VERSION, NOTHING_TO_DO, SETTLED = 45, 50, 95
-FULL_WAY = 258
-COMMAND, DOCTOR, HELP, HELP_OF_A_COMMAND = 345, 400, 262, 370
+FULL_WAY = 276
+COMMAND, DOCTOR, HELP, HELP_OF_A_COMMAND = 356, 418, 262, 370
 
 # Hooks on tool calls with nothing to do: hundreds in every session.
 HEAVY = set(

@@ -24,6 +24,7 @@ CHOICES = {
     "retrieval.engine": "rules",
     "storage.layout": "spread",
 }
+MY_PATTERN = {"name": "mine", "command": "mine close {id}"}
 
 
 @pytest.fixture
@@ -322,7 +323,7 @@ def another(one):
         case float():
             return default / 2
         case list():
-            return [{"name": "mine"}] if one["key"] == "ticketing.patterns" else ["mine"]
+            return [MY_PATTERN] if one["key"] == "ticketing.patterns" else ["mine"]
     return CHOICES.get(one["key"], "mine")
 
 
@@ -352,7 +353,7 @@ def values(world, source):
 def toml(value):
     """A value as TOML writes it."""
     if isinstance(value, list) and value and isinstance(value[0], dict):
-        return '[{name = "mine"}]'
+        return '[{name = "mine", command = "mine close {id}"}]'
     text = json.dumps(value)
     assert tomllib.loads(f"key = {text}") == {"key": value}
     return text

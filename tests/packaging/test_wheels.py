@@ -129,10 +129,13 @@ def listed(done):
 
 def test_plugins_are_listed_with_distribution_and_version(project_of, usual):
     version = declared("grove-core")["version"]
-    systems = ["tissue", "beads", "tasks", "session"]
+    configured = ["tissue", "beads", "tasks", "session"]
+    further = sorted(declared("grove-tickets")["entry-points"]["grove.tickets"].keys() - configured)
+    systems = [*configured, *further]
     assert listed(project_of(usual).grove("plugins", "--json")) == [
         *(("grove.tickets", name, "grove-tickets", version, "active") for name in systems),
         ("grove.backends", "markdown", "grove-backend-markdown", version, "active"),
+        ("grove.plugins", "shell", "grove-tickets", version, "active"),
     ]
 
 

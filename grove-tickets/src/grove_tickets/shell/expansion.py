@@ -23,7 +23,7 @@ from grove_tickets.shell.words import UNKNOWN, Fields, is_known, mark_patterns, 
 
 _LIST_SIGNS: Final = frozenset({"@", "*"})
 _BYTES_OF_A_STEP: Final = 256
-_SPLIT_BYTES_OF_A_STEP: Final = 16
+_SPLIT_BYTES_OF_A_STEP: Final = 8
 _PARTS_OF_A_STEP: Final = 4
 
 
@@ -82,7 +82,12 @@ class Expander(ABC):
     def _split(self, text: str, scope: Scope, fields: Fields) -> None:
         """Add text that is split, unless the text has said where."""
         self.budget.spend(len(text) // _SPLIT_BYTES_OF_A_STEP)
-        fields.split(UNKNOWN if "IFS" in scope.variables else text)
+        separators = scope.variables.get("IFS")
+        if separators is None:
+            fields.split(text)
+        elif text:
+            is_whole = is_known(separators) and set(separators).isdisjoint(text)
+            fields.add(mark_patterns(text) if is_whole else UNKNOWN)
 
     def _kept(self, text: str) -> str:
         self.budget.spend(len(text) // _BYTES_OF_A_STEP)

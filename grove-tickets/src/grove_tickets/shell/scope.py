@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 MAX_VALUE: Final = 65_536
 """Values longer than this many characters are not kept."""
 
+_MAX_PATH: Final = 1024
 _MAX_BODIES: Final = 4
 _ENDS_SHELL: Final = frozenset({"exit", "return"})
 
@@ -121,7 +122,13 @@ class Scope:
 
     def enter(self, directory: str) -> None:
         """Change to a directory."""
-        self.directory = str(PurePosixPath(self.directory, directory))
+        path = str(PurePosixPath(directory))
+        if path.startswith("/") or not self.directory:
+            self.directory = path
+        elif path != ".":
+            self.directory = f"{self.directory}/{path}"
+        if len(self.directory) > _MAX_PATH:
+            self.directory = UNKNOWN
 
     def stop(self, how: str, levels: int = 0) -> None:
         """Run nothing more here.
