@@ -9,6 +9,7 @@ from grove_tickets.shell.limits import Budget
 from grove_tickets.shell.scope import Scope
 from grove_tickets.shell.syntax import (
     Assignment,
+    Changes,
     Item,
     Opaque,
     Parameter,
@@ -139,6 +140,8 @@ class Expander(ABC):
             self.substitute(part.script, scope)
         elif isinstance(part, Opaque):
             self.text(Word(part.parts), scope)
+        elif isinstance(part, Changes):
+            scope.forget(part.names)
         return UNKNOWN
 
     def _chosen(self, part: Parameter, scope: Scope) -> str | tuple[str, ...] | Word:

@@ -7,6 +7,7 @@ from typing import Final
 from grove_tickets.shell.limits import Budget, ShellSyntaxError
 from grove_tickets.shell.quoting import ansi_c
 from grove_tickets.shell.syntax import (
+    Changes,
     Opaque,
     Parameter,
     Part,
@@ -26,6 +27,9 @@ _PLAIN_IN_PARENTHESES: Final = re.compile(r"[^()'\"\\$`]++")
 _BACKQUOTED: Final = re.compile(r"`((?:[^`\\]++|\\.)*+)`", re.DOTALL)
 _ANSI_C: Final = re.compile(r"\$'((?:[^'\\]++|\\.)*+)'", re.DOTALL)
 _NAME: Final = r"[A-Za-z_][A-Za-z0-9_]*"
+_ASSIGNED: Final = re.compile(
+    rf"({_NAME})[ \t]*+(?:\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))|(?:\+\+|--)[ \t]*+({_NAME})"
+)
 _VARIABLE: Final = re.compile(rf"\$({_NAME}|[0-9@*#?$!-])")
 _PARAMETER: Final = re.compile(rf"\$\{{(#?)({_NAME}|[0-9]+|[@*#?$!-])(\}}|:?[-=+?])")
 _CHARACTERS_OF_A_STEP: Final = 16
@@ -139,7 +143,9 @@ class WordReader(ABC):
             parts = None
         if parts is None:
             self.position = start
-        return parts
+            return None
+        found = _ASSIGNED.findall(self.text, start, self.position)
+        return [*parts, Changes(tuple(before or behind for before, behind in found))]
 
     def take(self, pattern: re.Pattern[str]) -> str:
         """Read what a pattern matches, if it does."""

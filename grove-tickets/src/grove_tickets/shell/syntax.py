@@ -62,7 +62,18 @@ class Opaque:
     parts: "tuple[Part, ...]"
 
 
-Part = Text | Parameter | Substitution | ProcessSubstitution | Opaque
+@frozen
+class Changes:
+    """Assignments in an arithmetic expression, whose values are not worked out.
+
+    Attributes:
+        names: The variables.
+    """
+
+    names: tuple[str, ...]
+
+
+Part = Text | Parameter | Substitution | ProcessSubstitution | Opaque | Changes
 
 
 @frozen
