@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from attrs import evolve
 
 from grove_core.flow.closing import judge, reopened, resolve, worth_noting
 from grove_core.model.gate import (
@@ -34,7 +35,7 @@ class Answers:
         self.results = []
         self.asked = []
 
-    def confirm(self, one, result):
+    def confirm(self, one, result, *, cwd=""):
         assert not one.reopens
         self.results.append(result)
         self.asked.append((one.ticket_id, one.directory))
@@ -186,21 +187,29 @@ def test_the_calls_of_others_reopen_nothing_of_a_call():
     ],
 )
 def test_a_reopening_is_noted_where_it_may_take_back_a_debt(gate, noted):
-    assert list(worth_noting([reopen()], gate)) == ([reopen()] if noted else [])
+    found = worth_noting([reopen()], a_session(gate=gate))
+    assert list(found) == ([reopen()] if noted else [])
+
+
+def test_a_reopening_is_noted_while_a_close_waits():
+    """Calls may run side by side."""
+    waiting = a_session(intent("u", close("b")))
+    assert list(worth_noting([reopen()], waiting)) == [reopen()]
+    assert list(worth_noting([reopen(system="jira")], waiting)) == []
 
 
 def test_a_reopening_is_noted_beside_a_close_of_its_system():
     effects = [close("a"), reopen("a"), close("b", "tissue"), reopen("c", "jira")]
-    assert list(worth_noting(effects, Gate())) == effects[:3]
-    assert list(worth_noting([reopen("b"), close("a")], Gate())) == [reopen("b"), close("a")]
-    assert list(worth_noting([], owing("a"))) == []
+    assert list(worth_noting(effects, a_session())) == effects[:3]
+    assert list(worth_noting([reopen("b"), close("a")], a_session())) == [reopen("b"), close("a")]
+    assert list(worth_noting([], a_session(gate=owing("a")))) == []
 
 
 # Which tickets are open again.
 
 
 def opened(gate, *intents, succeeded=True, **answers):
-    found = reopened(Answers(**answers), gate, intents, succeeded=succeeded)
+    found = reopened(Answers(**answers), a_session(gate=gate), intents, succeeded=succeeded)
     return [(one.source, one.ticket_id) for one in found]
 
 
@@ -224,18 +233,53 @@ def test_only_what_is_owed_for_is_asked_about():
     answers = Answers(a=NO, b=NO)
     intents = [intent("u", reopen("a")), intent("v", close("b"))]
     for gate in (Gate(), owing("a", status=GateStatus.REFLECTED), owing(), owing("b", system="x")):
-        assert reopened(answers, gate, intents, succeeded=True) == []
-    assert reopened(answers, owing("a"), [intent("u", close("a"))], succeeded=True) == []
+        assert reopened(answers, a_session(gate=gate), intents, succeeded=True) == []
+    owed = a_session(gate=owing("a"))
+    assert reopened(answers, owed, [intent("u", close("a"))], succeeded=True) == []
     assert answers.asked == []
 
 
 def test_ids_may_be_typed_in_several_ways():
     """The state of every ticket of the system decides, where it is known."""
-    calls = intent("u", reopen("bd-a", directory="/other"))
     answers = Answers(a=NO, b=YES)
-    found = reopened(answers, owing("a", "b", "c"), [calls], succeeded=True)
+    session = a_session(gate=owing("a", "b", "c"))
+    found = reopened(answers, session, [intent("u", reopen("bd-a"))], succeeded=True)
     assert [one.ticket_id for one in found] == ["a"]
-    assert answers.asked == [("a", "/other"), ("b", "/other"), ("c", "/other")]
+    assert answers.asked == [("a", None), ("b", None), ("c", None)]
+
+
+def test_a_ticket_is_asked_about_where_it_was_closed():
+    """Another store may have a ticket of that id, or an older copy of it."""
+    session = a_session(gate=owing("a"), closed_in={"beads:a": "/here"})
+    for answer, place, found in (
+        (YES, "/here", []),
+        (YES, "/other", []),
+        (NO, "/other", ["a"]),
+        (UNKNOWN, "/other", []),
+        (UNKNOWN, "/here", ["a"]),
+    ):
+        answers = Answers(a=answer)
+        calls = [intent("u", reopen("a", directory=place))]
+        opened_again = reopened(answers, session, calls, succeeded=True)
+        assert [one.ticket_id for one in opened_again] == found
+        assert answers.asked == [("a", "/here")]
+
+
+def test_where_a_ticket_was_closed_is_kept_while_it_is_owed_for():
+    call = evolve(intent("u", close("a"), close("b", directory="/sub")), key="u")
+    call = evolve(call, call=evolve(call.call, cwd="/p"))
+    session = a_session(call, closed_in={"beads:old": "/x"})
+    change = settle(session, judge(Answers(), [call], None, unknown_counts=True))
+    assert change.session.closed_in == {"beads:a": "/p", "beads:b": "/sub"}
+    assert [one.directory for one in change.session.unproven] == ["/p", "/sub"]
+
+
+def test_closing_one_ticket_and_starting_the_next_leaves_the_close():
+    effects = (close("a"), reopen("b"))
+    result = ToolResult(succeeded=True)
+    answers = Answers()
+    (one,) = judge(answers, [intent("u", *effects)], result, unknown_counts=True)
+    assert (one.counts, answers.results) == (True, [result])
 
 
 def test_what_nobody_knows_is_opened_again_only_where_it_is_named():

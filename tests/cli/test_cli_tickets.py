@@ -16,7 +16,7 @@ def matched(done, code=0):
 
 
 def closes_in(document):
-    assert set(document) == {"closes"}
+    assert set(document) - {"error"} == {"closes"}
     for one in document["closes"]:
         assert list(one) == ["system", "ids", "certain"]
         assert isinstance(one["system"], str)
@@ -262,7 +262,9 @@ def test_a_line_that_is_wrong_is_named(world):
     ):
         done = world.grove("tickets", "match", "-", stdin=stdin.replace("TOOL Bash {", line))
         assert done.code == 1
-        assert [closes_in(json.loads(each)) for each in done.stdout.splitlines()] == [BD_1, []]
+        answers = [json.loads(each) for each in done.stdout.splitlines()]
+        assert [closes_in(one) for one in answers] == [BD_1, [], [], BD_2]
+        assert answers[2]["error"].startswith(message)
         assert done.stderr.startswith(f"grove: line 3 of standard input: {message}")
         assert "Traceback" not in done.stderr
 

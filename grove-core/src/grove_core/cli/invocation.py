@@ -46,9 +46,16 @@ class Result:
     names_problems: bool = False
 
     @classmethod
-    def printed(cls) -> "Result":
-        """Tell that the command has printed its answers itself, as it went."""
-        return cls(document=None, human=lambda _: None)
+    def printed(cls, wrong: Sequence[str]) -> "Result":
+        """Tell that the command has printed its answers itself, as it went.
+
+        Args:
+            wrong: What went wrong on the way, a line each.
+
+        Returns:
+            The result, a failure if anything did.
+        """
+        return cls(document=None, human=lambda _: None, warnings=wrong, exit_code=1 if wrong else 0)
 
 
 @frozen(kw_only=True)

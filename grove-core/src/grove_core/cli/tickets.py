@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 import rich_click as click
 
 from grove_core.cli.invocation import Invocation, Result, grove_command
-from grove_core.errors import GroveError
 from grove_core.model.ticket import Ticket, TicketClose, ToolCall
+from grove_core.text import clean_line
 from grove_core.ticketing import TicketSystem, TicketSystems
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+_LONGEST_LINE: Final = 2000
 _ESCAPES: Final = re.compile(r"\\[\\n]")
 _ESCAPED: Final = {"\\n": "\n", "\\\\": "\\"}
 
@@ -47,18 +48,27 @@ def command(invocation: Invocation) -> Result:
             ],
         },
         human=lambda console: _human(tickets.all, current, console),
+        warnings=_mistakes(invocation),
         ids=[one.probe.name for one in tickets.all if one.takes_part],
     )
+
+
+def _mistakes(invocation: Invocation) -> Sequence[str]:
+    """Name what is wrong in the configuration: a pattern or a switch may be without effect."""
+    return [str(problem) for problem in invocation.workspace.loaded_config.problems]
 
 
 def _human(systems: Sequence[TicketSystem], current: Ticket | None, console: "Console") -> None:
     for one in systems:
         mark = "active" if one.is_active else "used" if one.takes_part else "-"
-        console.print(f"{one.probe.name:<12} {mark:<7} {one.why}  [{one.provided.source}]")
+        why = clean_line(one.why, _LONGEST_LINE)
+        console.print(f"{one.probe.name:<12} {mark:<7} {why}  [{one.provided.source}]")
     if not systems:
         console.print("No ticket system is installed: pip install grove-tickets")
     if current is not None:
-        console.print(f"In progress: {current.ticket_id} {current.title}")
+        console.print(
+            clean_line(f"In progress: {current.ticket_id} {current.title}", _LONGEST_LINE)
+        )
 
 
 @command.command("match")
@@ -85,12 +95,15 @@ def match(
 
     def human(console: "Console") -> None:
         for one in found:
-            console.print(f"{one['system']}: {_ids_in_words(one)}")
+            console.print(clean_line(f"{one['system']}: {_ids_in_words(one)}", _LONGEST_LINE))
         if not found:
             console.print("It closes no ticket.")
 
     return Result(
-        document={"closes": found}, human=human, ids=[name for one in found for name in one["ids"]]
+        document={"closes": found},
+        human=human,
+        warnings=_mistakes(invocation),
+        ids=[name for one in found for name in one["ids"]],
     )
 
 
@@ -102,23 +115,25 @@ def _ids_in_words(found: Mapping[str, Any]) -> str:
 
 def _match_lines(tickets: TicketSystems) -> Result:
     """Answer line by line, so that another program can ask as it goes."""
+    wrong = []
     for number, line in enumerate(sys.stdin.buffer, start=1):
         text = line.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
-        document = {"closes": _found(tickets, _line_call(text, number))}
+        try:
+            document: dict[str, Any] = {"closes": _found(tickets, _line_call(text))}
+        except ValueError as error:
+            document = {"closes": [], "error": str(error)}
+            wrong.append(f"line {number} of standard input: {error}")
         sys.stdout.write(json.dumps(document) + "\n")
         sys.stdout.flush()
-    return Result.printed()
+    return Result.printed(wrong)
 
 
-def _line_call(text: str, number: int) -> ToolCall:
+def _line_call(text: str) -> ToolCall:
     word, _, rest = text.partition(" ")
     if word != "TOOL":
         return _shell_call(_ESCAPES.sub(lambda found: _ESCAPED[found[0]], text))
     name, _, tool_input = rest.partition(" ")
-    try:
-        return _tool_call(name, tool_input)
-    except ValueError as error:
-        raise GroveError(f"line {number} of standard input: {error}") from error
+    return _tool_call(name, tool_input)
 
 
 def _call(words: tuple[str, ...], tool: str | None, tool_input: str | None) -> ToolCall:
@@ -139,6 +154,8 @@ def _shell_call(text: str) -> ToolCall:
 def _tool_call(name: str, tool_input: str) -> ToolCall:
     try:
         parsed = json.loads(tool_input)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
     except ValueError as error:
         raise ValueError(f"not JSON: {error}") from error
     if not isinstance(parsed, dict):

@@ -20,6 +20,7 @@ class JudgedClose(Value):
 
     Attributes:
         close: The close.
+        place: The directory in which it takes effect, if that is known.
         intent_key: The intent that announced it.
         counts: Whether the gate is told.
         proven: Whether the ticket system has confirmed it.
@@ -27,6 +28,7 @@ class JudgedClose(Value):
     """
 
     close: TicketClose
+    place: str | None
     intent_key: str
     counts: bool
     proven: bool
@@ -58,13 +60,15 @@ def judge(
                 continue
             # What the call printed about a close says nothing once it has opened the ticket again.
             stays = _stays_closed(close, intent)
-            answer = tickets.confirm(close, result if stays else None)
+            cwd = intent.call.cwd
+            answer = tickets.confirm(close, result if stays else None, cwd=cwd)
             counts = answer is Confirmation.YES or (
                 answer is Confirmation.UNKNOWN and unknown_counts and stays
             )
             judged.append(
                 JudgedClose(
                     close=close,
+                    place=close.directory or cwd or None,
                     intent_key=intent.key,
                     counts=counts,
                     proven=answer is Confirmation.YES,
@@ -79,36 +83,47 @@ def _stays_closed(close: TicketClose, intent: CloseIntent) -> bool:
     same = [
         one
         for one in intent.closes
-        if one.system == close.system and (one.ticket_id == close.ticket_id or one.reopens)
+        if one.system == close.system and _may_be_same(one.ticket_id, close.ticket_id)
     ]
     return not same[-1].reopens
 
 
-def worth_noting(closes: Sequence[TicketClose], gate: Gate) -> Sequence[TicketClose]:
+def _may_be_same(one: str | None, other: str | None) -> bool:
+    """Tell whether two ids may mean one ticket: one may lack its prefix, or be unknown."""
+    if one is None or other is None:
+        return one is None
+    short, long = sorted((one.casefold(), other.casefold()), key=len)
+    return short == long or long.endswith(f"-{short}")
+
+
+def worth_noting(closes: Sequence[TicketClose], session: Session) -> Sequence[TicketClose]:
     """Leave out reopenings that change nothing: most are the start of work on a ticket.
 
     Args:
         closes: What a call would close and open again.
-        gate: The session's gate.
+        session: The session.
 
     Returns:
-        The closes, and reopenings of a system that is owed for or that the call closes a ticket of.
+        The closes, and reopenings of a system that is owed for, or of which this call or one that
+        is not confirmed yet closes a ticket.
     """
-    systems = {close.system for close in closes if not close.reopens}
-    systems |= {ticket.source for ticket in _owed_for(gate)}
+    waiting = [close for intent in session.intents for close in intent.closes]
+    systems = {close.system for close in (*closes, *waiting) if not close.reopens}
+    systems |= {ticket.source for ticket in _owed_for(session.gate)}
     return [close for close in closes if not close.reopens or close.system in systems]
 
 
 def reopened(
-    tickets: TicketSystems, gate: Gate, intents: Iterable[CloseIntent], *, succeeded: bool
+    tickets: TicketSystems, session: Session, intents: Iterable[CloseIntent], *, succeeded: bool
 ) -> list[Ticket]:
     """Find the tickets that are owed for and that calls have opened again.
 
-    Ids may be typed in several ways, so every ticket of a system is asked about.
+    Ids may be typed in several ways, so every ticket of a system is asked about, in the place where
+    it was closed: another place may have a ticket of the same id, or an older copy.
 
     Args:
         tickets: The ticket systems.
-        gate: The session's gate.
+        session: The session.
         intents: What was announced.
         succeeded: Whether the calls are known to have succeeded.
 
@@ -117,17 +132,27 @@ def reopened(
         system cannot tell.
     """
     found = []
-    openings = [one for intent in intents for one in _lasting(intent) if one.reopens]
-    for ticket in _owed_for(gate):
-        own = [one for one in openings if one.system == ticket.source]
-        if not own:
+    openings = [
+        evolve(one, directory=one.directory or intent.call.cwd or None)
+        for intent in intents
+        for one in _lasting(intent)
+        if one.reopens
+    ]
+    for ticket in _owed_for(session.gate):
+        if not any(one.system == ticket.source for one in openings):
             continue
-        close = evolve(own[-1], ticket_id=ticket.ticket_id, reopens=False)
+        place = session.closed_in.get(ticket_key(ticket.source, ticket.ticket_id))
+        close = TicketClose(system=ticket.source, ticket_id=ticket.ticket_id, directory=place)
         answer = tickets.confirm(close, None)
-        named = succeeded and any(one.ticket_id == ticket.ticket_id for one in own)
+        named = succeeded and evolve(close, reopens=True) in openings
         if answer is Confirmation.NO or (answer is Confirmation.UNKNOWN and named):
             found.append(ticket)
     return found
+
+
+def ticket_key(system: str, ticket_id: str | None) -> str:
+    """Name a ticket in ``Session.closed_in``."""
+    return f"{system}:{ticket_id or ''}"
 
 
 def _lasting(intent: CloseIntent) -> Iterable[TicketClose]:
@@ -171,7 +196,9 @@ def resolve(
     closed_in_prompt = dict(session.closed_in_prompt)
     events: list[GateEvent] = []
     unproven = list(session.unproven)
-    for (system, ticket_id), close in _counted(fresh).items():
+    closed_in = dict(session.closed_in) if session.gate.status.owes_reflection else {}
+    for (system, ticket_id), one in _counted(fresh).items():
+        close = one.close
         if system in once_per_prompt and prompt_id is not None:
             if closed_in_prompt.get(system) == prompt_id:
                 why = "this prompt has been asked already"
@@ -181,7 +208,9 @@ def resolve(
         ticket = Ticket(ticket_id=ticket_id, source=system, title=close.title)
         events.append(TicketClosed(ticket=ticket))
         if (system, ticket_id) not in proven:
-            unproven.append(close)
+            unproven.append(evolve(close, directory=one.place))
+        if one.place is not None:
+            closed_in[ticket_key(system, ticket_id)] = one.place
     if not open_keys.isdisjoint(settled):
         events += [TicketReopened(ticket=ticket) for ticket in open_again]
     kept = tuple(intent for intent in session.intents if intent.key not in settled)
@@ -190,17 +219,18 @@ def resolve(
         intents=kept,
         unproven=tuple(unproven),
         closed_in_prompt=closed_in_prompt,
+        closed_in=closed_in,
     )
     return Change(session=changed, events=events, trace=trace)
 
 
-def _counted(judged: Sequence[JudgedClose]) -> dict[tuple[str, str | None], TicketClose]:
+def _counted(judged: Sequence[JudgedClose]) -> dict[tuple[str, str | None], JudgedClose]:
     """Give each ticket whose close counts once, told with its title if any call tells it."""
-    counted: dict[tuple[str, str | None], TicketClose] = {}
+    counted: dict[tuple[str, str | None], JudgedClose] = {}
     for one in judged:
         key = _key(one.close)
-        if one.counts and (key not in counted or not counted[key].title):
-            counted[key] = one.close
+        if one.counts and (key not in counted or not counted[key].close.title):
+            counted[key] = one
     return counted
 
 

@@ -40,7 +40,7 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
         return SILENCE
     succeeded = call.result.succeeded
     judged = judge(tickets, intents, call.result, unknown_counts=succeeded)
-    open_again = reopened(tickets, session.gate, intents, succeeded=succeeded)
+    open_again = reopened(tickets, session, intents, succeeded=succeeded)
     settled = {intent.key for intent in intents}
     once = tickets.once_per_prompt()
 

@@ -38,11 +38,11 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
 
     if closes and has_file:
         session = workspace.session(call.session_id)
-        if session is not None and not worth_noting(closes, session.gate):
+        if session is not None and not worth_noting(closes, session):
             return SILENCE
 
     def change(stored: Session) -> Change:
-        noted = worth_noting(closes, stored.gate)
+        noted = worth_noting(closes, stored)
         return _note(workspace, stored, tool, noted, call) if noted else Change(session=stored)
 
     move(
@@ -69,7 +69,8 @@ def _note(
         return Change(session=session)
     intent = CloseIntent(
         key=key,
-        call=tool,
+        # What is written or run may be megabytes, and nobody needs it again.
+        call=evolve(tool, input={}),
         closes=tuple(closes),
         recorded_at=workspace.now,
         prompt_id=call.prompt_id or session.prompt_id,

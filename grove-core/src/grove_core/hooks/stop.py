@@ -115,8 +115,8 @@ def _gather(workspace: Workspace, call: HookInput, session: Session) -> _Evidenc
     return _Evidence(
         judged=tuple(judged),
         open_again=(
-            *reopened(tickets, session.gate, ended, succeeded=True),
-            *reopened(tickets, session.gate, silent, succeeded=False),
+            *reopened(tickets, session, ended, succeeded=True),
+            *reopened(tickets, session, silent, succeeded=False),
         ),
         settled=frozenset(intent.key for intent in (*ended, *silent)),
         failed=tuple(_not_closed(tickets, session)),

@@ -238,6 +238,7 @@ class Session(Value):
         gate: The gate.
         intents: Closes that wait for confirmation.
         unproven: Closes that count though nobody could confirm them.
+        closed_in: By system and id of tickets that are owed for: the directory they were closed in.
         closed_in_prompt: Per system the prompt in which it last opened a cycle.
         observations: Subagents' notes.
         injected: Learnings shown.
@@ -268,6 +269,7 @@ class Session(Value):
     gate: Gate = Gate()
     intents: tuple[CloseIntent, ...] = ()
     unproven: tuple[TicketClose, ...] = ()
+    closed_in: Mapping[str, str] = field(factory=dict)
     closed_in_prompt: Mapping[str, str] = field(factory=dict)
     observations: tuple[SubagentObservation, ...] = ()
     injected: tuple[InjectedLearning, ...] = ()

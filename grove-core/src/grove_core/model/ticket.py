@@ -101,7 +101,7 @@ class CloseIntent(Value):
 
     Attributes:
         key: The client's tool use id, or another string that names the call once.
-        call: The tool call, for verification afterwards.
+        call: The tool call, without its input.
         closes: What it would close.
         recorded_at: When it was announced, UTC.
         prompt_id: The client's id of the user prompt in which it came, if known.

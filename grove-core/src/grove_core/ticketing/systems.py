@@ -50,6 +50,7 @@ class TicketSystems:
         self._context = context
         self._rules = rules
         self._settings = settings
+        self._elsewhere: dict[str, Sequence[TicketSystem]] = {}
         self._own = _pattern_systems(plugins, patterns, rules)
 
     @cached_property
@@ -175,12 +176,15 @@ class TicketSystems:
         """
         return next((one for one in self._all_matchers if one.value.system == system), None)
 
-    def confirm(self, close: TicketClose, result: ToolResult | None) -> Confirmation:
+    def confirm(
+        self, close: TicketClose, result: ToolResult | None, *, cwd: str = ""
+    ) -> Confirmation:
         """Ask whether a close really happened.
 
         Args:
             close: The close.
             result: What became of the call; ``None`` when it is asked later.
+            cwd: Where the call began; it may have gone elsewhere since.
 
         Returns:
             Yes, no or unknown; unknown as well when all closes together have taken too long.
@@ -194,21 +198,20 @@ class TicketSystems:
             matcher.value.confirm,
             close,
             result,
-            self._for(close.system, self._where(close)),
+            self._for(close.system, self._where(close, cwd)),
             seconds=left,
             default=Confirmation.UNKNOWN,
         )
         return answer if isinstance(answer, Confirmation) else Confirmation.UNKNOWN
 
     def _takes_part(self, close: TicketClose) -> bool:
-        systems = self.all if close.directory is None else self._look(self._where(close))
+        systems = self.all if close.directory is None else self._look_in(close.directory)
         return any(system.takes_part for system in systems if system.probe.name == close.system)
 
-    def _where(self, close: TicketClose) -> ProjectContext:
+    def _where(self, close: TicketClose, cwd: str = "") -> ProjectContext:
         """The context of a close that may take effect in another directory."""
-        if close.directory is None:
-            return self._context
-        return evolve(self._context, cwd=Path(close.directory))
+        directory = close.directory or cwd
+        return evolve(self._context, cwd=Path(directory)) if directory else self._context
 
     @cached_property
     def _confirm_until(self) -> float:
@@ -230,6 +233,11 @@ class TicketSystems:
     def _all_matchers(self) -> Sequence[Provided[CloseMatcher]]:
         own = [] if self._own is None else self._own.matchers()
         return [*self._plugins.close_matchers(), *own]
+
+    def _look_in(self, directory: str) -> Sequence[TicketSystem]:
+        if directory not in self._elsewhere:
+            self._elsewhere[directory] = self._look(evolve(self._context, cwd=Path(directory)))
+        return self._elsewhere[directory]
 
     def _look(self, context: ProjectContext) -> Sequence[TicketSystem]:
         return judge([(one, self._detect(one, context)) for one in self._probes], self._rules)
