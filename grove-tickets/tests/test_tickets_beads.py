@@ -146,6 +146,7 @@ def test_directory(command, directory, bash, project, make_context):
         ("mcp__plugin_x_beads__close", {"issue_id": "bd-1"}, [("bd-1", None)]),
         ("mcp__Beads-mcp__update", {"issue_id": "bd-1", "status": "closed"}, [("bd-1", None)]),
         ("mcp__beads__close", {"issue_id": "bd-1", "workspace_root": "/x"}, [("bd-1", "/x")]),
+        ("mcp__beads__close", {"issue_id": "bd-1", "workspace_root": "."}, [("bd-1", None)]),
         ("mcp__beads__close", {"issue_id": 3}, [(None, None)]),
         ("mcp__beads__update", {"issue_id": "bd-1", "status": "open"}, []),
         ("mcp__beads__show", {"issue_id": "bd-1"}, []),
@@ -312,6 +313,30 @@ class TestConfirmByAsking:
         context = make_context(PATH=fake_bd('echo "$@" > "$HOME/asked"'), HOME=str(project))
         assert beads.confirm(close("--db=x"), success(), context) is UNKNOWN
         assert (project / "asked").read_text() == f"{READ} --all --id=--db=x\n"
+
+    @pytest.mark.parametrize(
+        ("metadata", "host", "is_asked"),
+        [
+            ('{"dolt_mode": "server"}', "", True),
+            ('{"dolt_mode": "server", "dolt_server_host": "127.0.0.1"}', "localhost", True),
+            ('{"dolt_mode": "server", "dolt_server_host": "::1"}', "", True),
+            ('{"dolt_mode": "server", "dolt_server_host": "db.example.com"}', "", False),
+            ('{"dolt_mode": "server", "DOLT_SERVER_HOST": "db.example.com"}', "", False),
+            ('{"dolt_server_host": "db.example.com", "dolt_server_host": ""}', "", False),
+            ('{"dolt_mode": "server"}', "db.example.com", False),
+            ('["dolt_mode"]', "", False),
+            ("[" * 40_000, "", False),
+            ('{"x": "' + "x" * 70_000 + '"}', "", False),
+        ],
+    )
+    def test_only_a_server_on_this_machine_is_asked(
+        self, metadata, host, is_asked, store, fake_bd, make_context
+    ):
+        (store / "metadata.json").write_text(metadata)
+        path = fake_bd('echo "$@" > "$HOME/asked"')
+        context = make_context(PATH=path, HOME=str(store), BEADS_DOLT_SERVER_HOST=host)
+        assert beads.confirm(close(), success(), context) is UNKNOWN
+        assert (store / "asked").exists() == is_asked
 
     @pytest.mark.parametrize("mode", ["proxied-server", "something new"])
     def test_what_might_start_a_server_is_not_asked(

@@ -459,7 +459,8 @@ class TestCommit:
         git(repository, "checkout", "--quiet", "-b", "12-parser")
         assert self.confirm(make_context(), "[12-parser 1a2b3c4] Fixes #12") is NO
         assert self.confirm(make_context()) is NO
-        assert self.confirm(make_context(), None) is NO
+        # It may have been checked out after the commit.
+        assert self.confirm(make_context(), None) is UNKNOWN
 
     def test_on_the_branch_that_the_clone_calls_the_default_one(
         self, repository, project, make_context
@@ -481,6 +482,12 @@ class TestCommit:
     def test_when_nothing_was_committed(self, repository, make_context):
         text = "On branch main\nnothing to commit, working tree clean"
         assert self.confirm(make_context(), text) is NO
+
+    def test_the_text_of_a_pull_request_never_counts(self, repository, make_context):
+        text = "Creating pull request\nhttps://github.com/o/r/pull/30\n"
+        assert self.confirm(make_context(), text) is NO
+        offered = "remote:      https://github.com/o/r/pull/new/12-parser"
+        assert self.confirm(make_context(), offered) is UNKNOWN
 
     def test_when_the_commit_failed(self, repository, make_context):
         failed = ToolResult(succeeded=False, error="Exit code 1\nhook refused")

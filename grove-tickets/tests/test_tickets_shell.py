@@ -45,6 +45,24 @@ def test_structure(text, expected):
     assert words(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("bash scripts/close.sh 16", ["scripts/close.sh 16"]),
+        ("sh ./x.sh", ["./x.sh"]),
+        ("bash -x -e -o pipefail ./x.sh -c 16", ["./x.sh -c 16"]),
+        ("sudo bash +e x.sh $X", ["x.sh ?"]),
+        ("bash $X 16", []),
+        ("bash -n x.sh", []),
+        (". ./x.sh 16", ["./x.sh 16"]),
+        ("t=1; source x.sh 16; t $t", ["x.sh 16", "t ?"]),
+        ("source $X 16", []),
+    ],
+)
+def test_a_file_that_a_shell_runs_is_the_program(text, expected):
+    assert words(text) == expected
+
+
 FUNCTION = 'f() { t "$@" "$2" $#; }; '
 
 

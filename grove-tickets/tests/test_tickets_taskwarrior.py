@@ -202,7 +202,7 @@ NOT_MODIFIED = (
         ("", "12", UNKNOWN),
         ("", None, UNKNOWN),
         ("Completed task 1 of 12", "12", UNKNOWN),
-        ("Completed task 0 '1'.\nCompleted 1 task.\n", "1-999999999999", UNKNOWN),
+        ("Completed task 0 '1'.\nCompleted 1 task.\n", "1-999999999", UNKNOWN),
     ],
 )
 def test_what_was_printed(text, ticket_id, answer, make_context):

@@ -120,6 +120,7 @@ def test_closes(command, expected, bash, make_context):
         ("TICKETS_DIR=.tickets tk close a-1", None),
         # Only a directory of the usual name can be told by what it lies in.
         ("TICKETS_DIR=/x/issues tk close a-1", None),
+        ("cd /y; TICKETS_DIR=/x/issues tk close a-1", None),
         ("TICKETS_DIR=$X tk close a-1", None),
     ],
 )

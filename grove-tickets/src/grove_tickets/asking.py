@@ -1,7 +1,16 @@
 """Asking another program, which may be missing, slow or of another version."""
 
+import atexit
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+_MAX_OUTPUT_BYTES: Final = 4 * 1024 * 1024
+_CHUNK_BYTES: Final = 65536
+_running: Final[set["Popen[bytes]"]] = set()
 
 
 def ask(
@@ -18,23 +27,23 @@ def ask(
         arguments: Its arguments.
         cwd: The directory it runs in.
         environment: Its environment.
-        seconds: How long it may take; it and all that it started are killed then.
+        seconds: How long it may take; it and all that it started are killed then, and when this
+            process ends.
 
     Returns:
-        What it printed; empty when it is not there, fails or takes too long.
+        What it printed; empty when it is not there, fails, takes too long or prints over 4 MiB.
     """
-    import shutil
-
-    path = shutil.which(program, path=environment.get("PATH", ""))
-    if path is None or not cwd.is_dir():
-        return ""
-    import os
-    import signal
     import subprocess
 
+    path = _find(program, environment)
+    if path is None:
+        return ""
+    # Where this process is gone before the limit, `timeout` still keeps to it.
+    limiter = _find("timeout", environment)
+    prefix = [] if limiter is None else [limiter, "-s", "KILL", f"{seconds:.3f}"]
     try:
         process = subprocess.Popen(
-            [path, *arguments],
+            [*prefix, path, *arguments],
             cwd=cwd,
             env=dict(environment),
             stdin=subprocess.DEVNULL,
@@ -44,10 +53,70 @@ def ask(
         )
     except (OSError, ValueError):
         return ""
+    _running.add(process)
     with process:
         try:
-            output, _ = process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)  # what npm installs starts another process
-            return ""
-    return output.decode("utf-8", "replace") if process.returncode == 0 else ""
+            output = _read(process, seconds)
+        finally:
+            if process.returncode is None:
+                _kill(process)
+            _running.discard(process)
+    if output is None or process.returncode != 0:
+        return ""
+    return output.decode("utf-8", "replace")
+
+
+def _find(program: str, environment: Mapping[str, str]) -> str | None:
+    """Find a program; one that depends on the current directory may be a repository's own file."""
+    import shutil
+
+    path = shutil.which(program, path=environment.get("PATH", ""))
+    return path if path is not None and Path(path).is_absolute() else None
+
+
+def _read(process: "Popen[bytes]", seconds: float) -> bytes | None:
+    """Read what a program prints and wait for its end; ``None`` when it has to be killed."""
+    import os
+    import selectors
+    import subprocess
+    import time
+
+    assert process.stdout is not None
+    output = bytearray()
+    end = time.monotonic() + seconds
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while selector.select(max(0.0, end - time.monotonic())):
+            chunk = os.read(process.stdout.fileno(), _CHUNK_BYTES)
+            output += chunk
+            if not chunk or len(output) > _MAX_OUTPUT_BYTES:
+                break
+        else:
+            return None
+    if len(output) > _MAX_OUTPUT_BYTES:
+        return None
+    try:
+        process.wait(timeout=max(0.0, end - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        return None
+    return bytes(output)
+
+
+def _kill(process: "Popen[bytes]") -> None:
+    """Kill a program with all that it started: what npm installs starts another process."""
+    import os
+    import signal
+    from contextlib import suppress
+
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _kill_all() -> None:
+    """Kill what other threads still wait for: those of a hook do not outlast its end."""
+    for process in list(_running):
+        if process.returncode is None:
+            _kill(process)
+
+
+atexit.register(_kill_all)

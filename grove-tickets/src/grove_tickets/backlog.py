@@ -236,7 +236,7 @@ def _start(cwd: Path, environment: Mapping[str, str]) -> Path:
 def _find_project(cwd: Path, environment: Mapping[str, str]) -> tuple[dict[str, Any], Path] | None:
     """Read a project's configuration, and name the directory of its tasks."""
     from grove_tickets.frontmatter import read_fields
-    from grove_tickets.places import find_upwards
+    from grove_tickets.places import find_upwards, is_directory
     from grove_tickets.records import text_field
 
     config = find_upwards(_start(cwd, environment), *_CONFIGS)
@@ -247,7 +247,7 @@ def _find_project(cwd: Path, environment: Mapping[str, str]) -> tuple[dict[str, 
         return fields, config.parent
     named = text_field(fields, "backlog_directory")
     candidates = [config.parent / name for name in ([named] if named else _DIRECTORIES)]
-    return fields, next((one for one in candidates if one.is_dir()), candidates[0])
+    return fields, next((one for one in candidates if is_directory(one)), candidates[0])
 
 
 def _done_status(fields: dict[str, Any]) -> str:

@@ -3,12 +3,14 @@
 import os.path
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from grove_core import ToolCall
 
 if TYPE_CHECKING:
     from grove_tickets.shell import Command
+
+_STORES: Final = frozenset({".beads", "_beads", ".git", ".tickets", ".tissue"})
 
 
 def shell_commands(call: ToolCall, *programs: str) -> list["Command"]:
@@ -61,11 +63,14 @@ def store_directory(
         environment: The process's environment.
 
     Returns:
-        The directory that holds the store, or ``None`` for the call's own or an unknown one.
+        The directory that holds the store, or ``None`` for the call's own, an unknown one and a
+        store that does not bear its usual name.
     """
     start = resolve(call.cwd, directory, environment)
     meant = start
     if store is not None:
         path = resolve(start or call.cwd, store, environment)
-        meant = None if path is None else str(Path(path).parent)
+        # What holds a store of another name is not found from its directory.
+        named = Path(path or "")
+        meant = str(named.parent) if named.name in _STORES else None
     return None if meant == os.path.normpath(call.cwd) else meant

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from attrs import frozen
 
+from grove_tickets.files import read_file
+
 _MAX_BYTES: Final = 262_144
 _FENCE: Final = "---"
 _PLAIN_FIELD: Final = re.compile(r"([A-Za-z][\w-]*):[ \t]*(.*)")
@@ -35,13 +37,13 @@ def read_document(path: Path) -> Document | None:
         The document, or ``None`` when there is none: it cannot be read, is over 256 KiB, or has
         no fields.
     """
-    content = _read(path)
+    content = read_file(path, _MAX_BYTES)
     return None if content is None else _parse(content)
 
 
 def read_fields(path: Path) -> dict[str, Any]:
     """Read a file that holds nothing but fields in YAML; none when it cannot be read."""
-    content = _read(path)
+    content = read_file(path, _MAX_BYTES)
     fields = None if content is None else _fields(_lines(content))
     return fields if isinstance(fields, dict) else {}
 
@@ -58,7 +60,7 @@ def documents(directory: Path, word: str) -> Iterator[tuple[Path, Document]]:
     """
     wanted = word.lower().encode()
     for path in markdown_files(directory):
-        content = _read(path)
+        content = read_file(path, _MAX_BYTES)
         if content is not None and wanted in content.lower():
             document = _parse(content)
             if document is not None:
@@ -71,15 +73,6 @@ def markdown_files(directory: Path) -> Sequence[Path]:
         return sorted(path for path in directory.iterdir() if path.suffix == ".md")
     except (OSError, ValueError):
         return ()
-
-
-def _read(path: Path) -> bytes | None:
-    try:
-        with path.open("rb") as stream:
-            content = stream.read(_MAX_BYTES + 1)
-    except (OSError, ValueError):
-        return None
-    return content if len(content) <= _MAX_BYTES else None
 
 
 def _parse(content: bytes) -> Document | None:

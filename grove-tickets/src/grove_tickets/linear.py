@@ -21,6 +21,7 @@ from grove_tickets.states import DONE
 SYSTEM = "linear"
 _NAMES = ("linear.toml", ".linear.toml")
 _TOOLS = frozenset({"update_issue", "save_issue"})
+_MAX_CONFIG_BYTES = 65536
 _UPDATES = frozenset({"issue update", "i update"})
 _UPDATE_FLAGS = (
     "-s", "--state", "-a", "--assignee", "-p", "--parent", "-d", "--description",
@@ -204,13 +205,13 @@ def _configured_team(context: ProjectContext) -> str:
     import re
     from pathlib import Path
 
+    from grove_tickets.files import read_file
+
     detection = detect(context)
     if detection is None:
         return ""
-    try:
-        text = Path(detection.marker).read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return ""
+    content = read_file(Path(detection.marker), _MAX_CONFIG_BYTES) or b""
+    text = content.decode("utf-8", "replace")
     found = re.search(r"""(?m)^\s*team_id\s*=\s*["']([A-Za-z0-9]+)["']""", text)
     return found[1] if found else ""
 

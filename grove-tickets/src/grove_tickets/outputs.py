@@ -13,7 +13,10 @@ _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 _JSON_START: Final = re.compile(r"(?m)^[^\S\n]*(?=[\[{])")
 _MISUSE: Final = re.compile(
     r"(?im)^[^\w\n]*(?:error:? +)?(?:unknown (?:shorthand )?(?:flag|command|option)\b"
-    r"|unexpected argument\b|unrecognized (?:argument|option|subcommand)\b|accepts .*\barg\(s\))"
+    r"|unexpected argument\b|unrecognized (?:argument|option|subcommand)\b|accepts .*\barg\(s\)"
+    r"|To get started with GitHub CLI, please run: |The tool needs a Jira API token to function)"
+    r"|\b(?:gh|glab|jira|acli|linear): (?:command )?not found$"
+    r"|\bcommand not found: (?:gh|glab|jira|acli|linear)$"
 )
 
 
@@ -36,7 +39,7 @@ def says_error(result: ToolResult) -> bool:
 
 
 def says_misuse(text: str) -> bool:
-    """Tell whether a tool says that its command line was wrong, and so that it did nothing.
+    """Tell whether a tool did nothing: it is not there, has no login or was not understood.
 
     Args:
         text: What it printed.

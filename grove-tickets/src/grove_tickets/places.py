@@ -1,9 +1,12 @@
 """Where things lie: markers in directories upwards, and git repositories; nothing is run."""
 
+import os.path
 from pathlib import Path
 from typing import Final
 
 from attrs import frozen
+
+from grove_tickets.files import read_file
 
 _MAX_POINTER_BYTES: Final = 4096
 _BRANCH_PREFIX: Final = "ref: refs/heads/"
@@ -59,9 +62,9 @@ def find_repository(cwd: Path) -> Repository | None:
     """
     for directory in (cwd, *cwd.parents):
         git = directory / ".git"
-        if git.is_dir():
+        if is_directory(git):
             return Repository(directory, git, None)
-        if git.is_file():
+        if exists(git):
             return _linked(directory, git)
     return None
 
@@ -102,11 +105,7 @@ def first_line(path: Path) -> str:
     Returns:
         The line without blanks at its ends; empty when there is none.
     """
-    try:
-        with path.open("rb") as stream:
-            text = stream.read(_MAX_POINTER_BYTES).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return ""
+    text = (read_file(path, _MAX_POINTER_BYTES) or b"").decode("utf-8", "replace")
     if "\0" in text:
         return ""
     lines = (line.strip() for line in text.splitlines())
@@ -121,6 +120,19 @@ def exists(path: Path) -> bool:
         return False
 
 
+def is_directory(path: Path) -> bool:
+    """Tell whether a path is a directory; what cannot be looked at is none."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def real_path(path: Path) -> Path:
+    """Follow the symbolic links of a path as far as they lead, which may be in a circle."""
+    return Path(os.path.realpath(path))
+
+
 def _linked(top: Path, pointer: Path) -> Repository:
     """Follow the ``.git`` file of a linked work tree; a submodule's leads to no shared one."""
     named = first_line(pointer).removeprefix("gitdir:").strip()
@@ -128,4 +140,4 @@ def _linked(top: Path, pointer: Path) -> Repository:
         return Repository(top, pointer, None)
     git = top / named
     shared = first_line(git / "commondir")
-    return Repository(top, git, (git / shared).resolve() if shared else None)
+    return Repository(top, git, real_path(git / shared) if shared else None)

@@ -3,7 +3,11 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+from grove_tickets.files import read_last_lines
+
+_MAX_BYTES: Final = 16 * 1024 * 1024
 
 
 def records(path: Path, word: str = "") -> Iterator[dict[str, Any]]:
@@ -14,19 +18,16 @@ def records(path: Path, word: str = "") -> Iterator[dict[str, Any]]:
         word: Only lines that hold this text, in any letter case, are read.
 
     Yields:
-        One object a line, in order; lines that do not parse are skipped. Nothing when the file
-        cannot be read.
+        One object a line, in order, of the last 16 MiB; lines that do not parse are skipped.
+        Nothing when the file cannot be read.
     """
-    try:
-        content = path.read_bytes()
-    except (OSError, ValueError):
-        return
+    content = read_last_lines(path, _MAX_BYTES) or b""
     wanted = word.lower().encode("utf-8", "replace")
     for line in content.splitlines():
         if wanted in line.lower():
             try:
                 record = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if isinstance(record, dict):
                 yield record

@@ -42,6 +42,7 @@ _FLAGS = (
     "-i", "--id", "-s", "--status", "-f", "--format", "-p", "--project", "--file", "--tag",
 )  # fmt: skip
 _DEFAULT_TAG = "master"
+_MAX_BYTES = 16 * 1024 * 1024
 
 
 @hookimpl
@@ -278,7 +279,9 @@ def _find(tasks: object, number: str) -> dict[str, Any] | None:
 
 
 def _read_json(path: Path) -> object:
+    from grove_tickets.files import read_file
+
     try:
-        return json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        return json.loads(read_file(path, _MAX_BYTES) or b"")
+    except (ValueError, RecursionError):
         return None

@@ -5,7 +5,8 @@ not documented and files may vanish at any time. To-dos of ``TodoWrite`` are sto
 """
 
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from grove_core import (
 
 SYSTEM = "tasks"
 _OPEN = frozenset({"pending", "in_progress"})
+_MAX_BYTES = 1024 * 1024
 
 
 @hookimpl
@@ -66,7 +68,7 @@ def detect(context: ProjectContext) -> Detection | None:
         The list's directory if it holds a task, or ``None``.
     """
     directory = _list_directory(context)
-    if directory is None or not _task_files(directory):
+    if directory is None or next(_task_files(directory), None) is None:
         return None
     return Detection(marker=str(directory))
 
@@ -198,23 +200,27 @@ def _list_directory(context: ProjectContext) -> Path | None:
     return Path(root or f"{home}/.claude", "tasks", name)
 
 
-def _task_files(directory: Path) -> list[Path]:
+def _task_files(directory: Path) -> Iterator[Path]:
     try:
-        return [
-            path for path in directory.iterdir() if path.suffix == ".json" and path.stem.isdigit()
-        ]
-    except OSError:
-        return []
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                path = Path(entry.path)
+                if path.suffix == ".json" and path.stem.isdigit():
+                    yield path
+    except (OSError, ValueError):
+        return
 
 
 def _read_tasks(context: ProjectContext) -> dict[str, dict[str, Any]] | None:
     """Read the session's tasks by number; ``None`` when there is nothing to read."""
+    from grove_tickets.files import read_file
+
     directory = _list_directory(context)
     tasks = {}
-    for path in [] if directory is None else _task_files(directory):
+    for path in () if directory is None else _task_files(directory):
         try:
-            task = json.loads(path.read_bytes())
-        except (OSError, ValueError):
+            task = json.loads(read_file(path, _MAX_BYTES) or b"")
+        except (ValueError, RecursionError):
             continue
         if isinstance(task, dict):
             tasks[path.stem] = task

@@ -34,7 +34,8 @@ _READING: Final = (
     "rc.json.array=on",
 )
 _OVERRIDE: Final = re.compile(r"rc(\.[\w.]+)?[:=].*", re.DOTALL)
-_NUMBERS: Final = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
+_NUMBERS: Final = re.compile(r"\d{1,9}(-\d{1,9})?(,\d{1,9}(-\d{1,9})?)*")
+_RANGE: Final = re.compile(r"(?:id:)?(\d{1,9})(?:-(\d{1,9}))?")
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f-]{0,27})?")
 _NAMED: Final = re.compile(r"(?:id|uuid)[:=]([0-9a-f,-]+)")
 _FILTER: Final = re.compile(r"\+[A-Za-z_].*|-[A-Za-z_].+|[\w.]+[:=].*|/.+/|[()].*", re.DOTALL)
@@ -255,11 +256,12 @@ def _says_completed(text: str, ticket_id: str | None) -> bool | None:
 
 def _numbers(ticket_id: str | None) -> Sequence[str]:
     """Give the numbers of an id such as ``12`` or ``3-5``; none of a UUID and of a filter."""
-    first, _, last = (ticket_id or "").removeprefix("id:").partition("-")
-    if not first.isdecimal() or not (last or first).isdecimal():
+    found = _RANGE.fullmatch(ticket_id or "")
+    if found is None:
         return ()
-    end = min(int(last or first), int(first) + _LONGEST_RANGE)
-    return [str(number) for number in range(int(first), end + 1)]
+    first = int(found[1])
+    end = min(int(found[2] or first), first + _LONGEST_RANGE)
+    return [str(number) for number in range(first, end + 1)]
 
 
 def _stored_as_completed(close: TicketClose, context: ProjectContext) -> bool | None:

@@ -181,13 +181,15 @@ def _changed_by_edit(words: Sequence[str]) -> tuple[str, str] | None:
 
 def _stores(start: str | Path, context: ProjectContext) -> Iterator[Path]:
     """Give the stores that the tool might use, most likely first."""
+    from grove_tickets.places import is_directory
+
     directory = Path(start)
     for candidate in (directory, *directory.parents):
-        if (candidate / _MARKER).is_dir():
+        if is_directory(candidate / _MARKER):
             yield candidate / _MARKER
             break
     named = context.environment.get("TISSUE_STORE")
-    if named and Path(context.cwd, named).is_dir():
+    if named and is_directory(Path(context.cwd, named)):
         yield Path(context.cwd, named)
 
 

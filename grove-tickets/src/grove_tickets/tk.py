@@ -19,7 +19,6 @@ from grove_core import (
 
 if TYPE_CHECKING:
     from grove_tickets.frontmatter import Document
-    from grove_tickets.shell import Command
 
 SYSTEM = "tk"
 _MARKER = ".tickets"
@@ -112,9 +111,8 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
         changed = _changed_by(command.words[1:])
         if changed is not None:
             ticket_id, status = changed
-            directory = store_directory(
-                call, command.directory, _named_store(command), context.environment
-            )
+            store = command.environment.get("TICKETS_DIR")
+            directory = store_directory(call, command.directory, store, context.environment)
             found.append(_close(ticket_id, status, directory))
     return tuple(found)
 
@@ -165,22 +163,18 @@ def _changed_by(words: Sequence[str]) -> tuple[str, str] | None:
     return None if not ticket_id or ticket_id.startswith("-") else (ticket_id, status)
 
 
-def _named_store(command: "Command") -> str | None:
-    """Give the directory that a command sets; one of another name stands for no directory."""
-    named = command.environment.get("TICKETS_DIR")
-    return named if named is not None and Path(named).name == _MARKER else None
-
-
 def _stores(start: str | Path, context: ProjectContext) -> Iterator[Path]:
     """Give the directories that the tool might use, most likely first."""
+    from grove_tickets.places import is_directory
+
     named = context.environment.get("TICKETS_DIR")
     if named:
         store = Path(start, named)
-        if store.is_dir():
+        if is_directory(store):
             yield store
         return
     for directory in (Path(start), *Path(start).parents):
-        if (directory / _MARKER).is_dir():
+        if is_directory(directory / _MARKER):
             yield directory / _MARKER
             break
 

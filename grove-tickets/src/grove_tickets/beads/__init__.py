@@ -98,7 +98,7 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     if call.name == "Bash":
         found = commands.effects_of_shell(call, context.environment)
     else:
-        found = commands.effects_of_mcp(call)
+        found = commands.effects_of_mcp(call, context.environment)
     return tuple(
         TicketClose(
             system=SYSTEM, ticket_id=one.ticket_id, directory=one.directory, reopens=one.reopens

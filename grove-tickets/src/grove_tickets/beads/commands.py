@@ -9,7 +9,8 @@ from attrs import frozen
 from grove_core import ToolCall
 from grove_tickets.arguments import Arguments, parse
 from grove_tickets.calls import resolve, shell_commands, store_directory
-from grove_tickets.mcp import tool_of
+from grove_tickets.files import read_file
+from grove_tickets.mcp import text_of, tool_of
 from grove_tickets.shell.words import UNKNOWN, is_known
 
 if TYPE_CHECKING:
@@ -92,11 +93,12 @@ def effects_of_shell(call: ToolCall, environment: Mapping[str, str]) -> Iterator
             yield Effect(ticket_id if is_known(ticket_id) else None, directory, reopens)
 
 
-def effects_of_mcp(call: ToolCall) -> Iterator[Effect]:
+def effects_of_mcp(call: ToolCall, environment: Mapping[str, str]) -> Iterator[Effect]:
     """Tell which issue a call of beads' MCP server would close or open again.
 
     Args:
         call: A call of a tool named ``mcp__<server>__<tool>``.
+        environment: The process's environment.
 
     Yields:
         The effects.
@@ -107,11 +109,12 @@ def effects_of_mcp(call: ToolCall) -> Iterator[Effect]:
     reopens = tool == "reopen" or (tool == "update" and isinstance(status, str) and not closes)
     if closes or reopens:
         named = call.input.get("issue_ids") if tool == "reopen" else call.input.get("issue_id")
-        directory = call.input.get("workspace_root")
+        root = text_of(call.input, "workspace_root")
+        directory = store_directory(call, root, None, environment)
         for ticket_id in named if isinstance(named, list) else [named]:
             yield Effect(
                 ticket_id if isinstance(ticket_id, str) and ticket_id else None,
-                directory if isinstance(directory, str) and directory else None,
+                directory,
                 reopens,
             )
 
@@ -214,14 +217,8 @@ def _closed_by_line(words: Sequence[str]) -> Sequence[str]:
 def _read_batch(directory: str | None, file: str) -> str | None:
     if directory is None or not is_known(file):
         return None
-    path = Path(directory, file)
-    try:
-        if not path.is_file():  # a pipe might never end
-            return None
-        with path.open("rb") as stream:
-            return stream.read(_MAX_BATCH_BYTES).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return None
+    content = read_file(Path(directory, file), _MAX_BATCH_BYTES)
+    return None if content is None else content.decode("utf-8", "replace")
 
 
 _VERBS: Final[Mapping[str, _Verb]] = {

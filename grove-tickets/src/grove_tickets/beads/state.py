@@ -9,6 +9,8 @@ from grove_core import ProjectContext
 from grove_tickets.asking import ask
 from grove_tickets.beads.output import is_same_issue
 from grove_tickets.beads.store import find_store
+from grove_tickets.files import read_file
+from grove_tickets.places import exists
 from grove_tickets.records import records, text_field
 
 _CURRENT_SECONDS: Final = 0.28
@@ -24,6 +26,9 @@ _NOTHING_STAYS: Final = {
     "BEADS_DOLT_AUTO_START": "0",
 }
 _SAFE_MODES: Final = frozenset({"", "embedded", "server"})
+_LOCAL_HOSTS: Final = frozenset({"", "127.0.0.1", "localhost", "::1"})
+_MAX_TOUCHED_BYTES: Final = 4096
+_MAX_METADATA_BYTES: Final = 65536
 
 
 def read_current(context: ProjectContext) -> dict[str, Any] | None:
@@ -112,10 +117,8 @@ def _exported(store: Path, ticket_id: str) -> dict[str, Any] | None:
 
 
 def _last_touched(store: Path) -> str | None:
-    try:
-        return (store / "last-touched").read_text(encoding="utf-8").strip() or None
-    except (OSError, ValueError):
-        return None
+    content = read_file(store / "last-touched", _MAX_TOUCHED_BYTES) or b""
+    return content.decode("utf-8", "replace").strip() or None
 
 
 def _ask(
@@ -126,12 +129,12 @@ def _ask(
     seconds: float,
 ) -> list[dict[str, Any]]:
     """Ask ``bd`` for issues; it may be missing, slow or of another version."""
-    if not _may_be_asked(store):
+    if not _may_be_asked(store, environment):
         return []
     output = ask("bd", (*_READ, *filters), cwd, {**environment, **_NOTHING_STAYS}, seconds)
     try:
         answer = json.loads(output)
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     if isinstance(answer, dict) and "data" in answer:
         answer = answer["data"]
@@ -139,10 +142,30 @@ def _ask(
     return [one for one in issues if isinstance(one, dict) and text_field(one, "id")]
 
 
-def _may_be_asked(store: Path) -> bool:
-    """Tell whether reading is known to start nothing: some modes start a server in any case."""
+def _may_be_asked(store: Path, environment: Mapping[str, str]) -> bool:
+    """Tell whether reading is known to start nothing and to stay on this machine.
+
+    Some modes start a server in any case, and a repository that was cloned may name another host.
+    """
+    if environment.get("BEADS_DOLT_SERVER_HOST", "") not in _LOCAL_HOSTS:
+        return False
+    path = store / "metadata.json"
+    content = read_file(path, _MAX_METADATA_BYTES)
+    if content is None:
+        return not exists(path)  # an old store has none
     try:
-        metadata = json.loads((store / "metadata.json").read_bytes())
-    except (OSError, ValueError):
-        return True  # an old store, which has none
-    return isinstance(metadata, dict) and str(metadata.get("dolt_mode") or "") in _SAFE_MODES
+        metadata = json.loads(content, object_pairs_hook=_fold_names)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(metadata, dict):
+        return False
+    modes, hosts = metadata.get("dolt_mode", ()), metadata.get("dolt_server_host", ())
+    return _SAFE_MODES.issuperset(modes) and _LOCAL_HOSTS.issuperset(hosts)
+
+
+def _fold_names(pairs: list[tuple[str, Any]]) -> dict[str, list[str]]:
+    """Keep every value of a name, which ``bd`` takes in any letter case and more than once."""
+    fields: dict[str, list[str]] = {}
+    for name, value in pairs:
+        fields.setdefault(name.casefold(), []).append(str(value or ""))
+    return fields

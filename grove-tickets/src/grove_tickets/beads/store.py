@@ -1,10 +1,11 @@
 """Finds beads' store as ``bd`` does, looking at file names only and running nothing."""
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from grove_tickets.places import find_repository, first_line
+from grove_tickets.places import exists, find_repository, first_line, is_directory, real_path
 
 _MARKER: Final = ".beads"
 
@@ -69,26 +70,31 @@ def _follow_redirect(store: Path) -> Path:
     target = first_line(store / "redirect")
     if not target:
         return store
-    redirected = (store.parent / target).resolve()
-    return redirected if redirected.is_dir() else store
+    redirected = real_path(store.parent / target)
+    return redirected if is_directory(redirected) else store
 
 
 def _is_store(store: Path) -> bool:
-    names = _names(store)
-    return not names.isdisjoint({"metadata.json", "config.yaml", "dolt", "embeddeddolt"}) or any(
-        name.endswith(".db") for name in names
+    return (
+        any(exists(store / name) for name in ("metadata.json", "config.yaml"))
+        or _has_dolt(store)
+        or any(_sqlite_names(store))
     )
 
 
 def _has_database(store: Path) -> bool:
-    names = _names(store)
-    return not names.isdisjoint({"dolt", "embeddeddolt"}) or any(
-        name.endswith(".db") and ".backup" not in name and name != "vc.db" for name in names
+    return _has_dolt(store) or any(
+        ".backup" not in name and name != "vc.db" for name in _sqlite_names(store)
     )
 
 
-def _names(directory: Path) -> frozenset[str]:
+def _has_dolt(store: Path) -> bool:
+    return exists(store / "dolt") or exists(store / "embeddeddolt")
+
+
+def _sqlite_names(store: Path) -> Iterator[str]:
     try:
-        return frozenset(path.name for path in directory.iterdir())
+        with os.scandir(store) as entries:
+            yield from (entry.name for entry in entries if entry.name.endswith(".db"))
     except (OSError, ValueError):
-        return frozenset()
+        return

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from grove_core import ProjectContext
-from grove_tickets.places import exists, find_repository, first_line
+from grove_tickets.places import exists, find_repository, first_line, is_directory, real_path
 
 DATABASE: Final = "beads.db"
 _MARKERS: Final = (".beads", "_beads")
@@ -52,7 +52,7 @@ def _nearest(context: ProjectContext) -> Path | None:
         return context.cwd / named
     for directory in (context.cwd, *context.cwd.parents):
         for store in (directory / name for name in _MARKERS):
-            if store.is_dir():
+            if is_directory(store):
                 shared = _shared_store(directory) if exists(directory / ".git") else None
                 own = exists(store / DATABASE) or exists(store / "redirect")
                 return store if own or shared is None else shared
@@ -66,15 +66,15 @@ def _shared_store(directory: Path) -> Path | None:
     if common is None or common.name != ".git":
         return None
     store = common.parent / _MARKERS[0]
-    return store if store.is_dir() else None
+    return store if is_directory(store) else None
 
 
 def _follow_redirects(store: Path) -> Path | None:
     """Follow ``redirect`` files, each relative to the directory it lies in."""
     for _ in range(_MAX_REDIRECTS):
         target = first_line(store / "redirect")
-        redirected = (store / target).resolve() if target else store
-        if redirected in {store, store.resolve()}:
+        redirected = real_path(store / target) if target else store
+        if redirected in {store, real_path(store)}:
             return store
         store = redirected
     return None

@@ -142,7 +142,9 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
         return None if result is None else output.says_closed(result, close.ticket_id)
 
     def committed() -> bool | None:
-        is_keyword = not close.certain and output.is_issue(close.ticket_id)
-        return output.takes_effect(result, context.cwd) if is_keyword else None
+        # Later another branch may be checked out than the one that was committed to.
+        if result is None or close.certain or not output.is_issue(close.ticket_id):
+            return None
+        return output.takes_effect(result, context.cwd)
 
     return confirmation(result, printed, committed)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from grove_core import TicketClose, ToolCall
 from grove_tickets.arguments import Arguments, parse
 from grove_tickets.calls import resolve, store_directory
+from grove_tickets.files import read_file
 
 if TYPE_CHECKING:
     from grove_tickets.shell import Command
@@ -96,11 +97,7 @@ def _message(arguments: Arguments, stdin: str | None, directory: str | None) -> 
 
 
 def _read(directory: str | None, file: str) -> str:
-    try:
-        path = Path(directory or "", file)
-        if directory is None or not path.is_file():  # a pipe might never end
-            return ""
-        with path.open("rb") as stream:
-            return stream.read(_MAX_MESSAGE_BYTES).decode("utf-8", "replace")
-    except (OSError, ValueError):
+    if directory is None:
         return ""
+    content = read_file(Path(directory, file), _MAX_MESSAGE_BYTES) or b""
+    return content.decode("utf-8", "replace")

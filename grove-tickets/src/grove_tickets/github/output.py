@@ -27,6 +27,8 @@ _FAILED: Final = re.compile(
 )
 _NAMED: Final = re.compile(r"(?:number of |#)(\d+)")
 _COMMITTED: Final = re.compile(r"(?m)^\[(\S+)(?: \(root-commit\))? [0-9a-f]{4,}\]")
+# What `gh pr create` and `gh pr edit` print.
+_PULL_REQUEST: Final = re.compile(r"(?m)^https?://\S+/pull/\d+\s*$")
 _NOT_COMMITTED: Final = re.compile(
     r"(?m)^(?:nothing (?:added )?to commit|no changes added|Aborting commit|error: |fatal: "
     r"|Automatic merge failed|Already up to date)"
@@ -62,18 +64,20 @@ def says_closed(result: ToolResult, ticket_id: str | None) -> bool | None:
     return False if is_failure or says_misuse(text) or says_error(result) else None
 
 
-def takes_effect(result: ToolResult | None, directory: Path) -> bool | None:
+def takes_effect(result: ToolResult, directory: Path) -> bool | None:
     """Tell whether the words in a commit message take effect.
 
     Args:
-        result: What became of the call; ``None`` when it is asked later.
+        result: What became of the call.
         directory: Where it ran.
 
     Returns:
-        Yes if git says that it committed to the default branch, ``None`` if that branch is
-        checked out, else no.
+        No for the text of a pull request; yes if git says that it committed to the default branch,
+        ``None`` if that branch is checked out, else no.
     """
-    text = "" if result is None else output_text(result)
+    text = output_text(result)
+    if _PULL_REQUEST.search(text):
+        return False
     branches = _COMMITTED.findall(text)
     if branches:
         return any(is_default_branch(branch, directory) for branch in branches)

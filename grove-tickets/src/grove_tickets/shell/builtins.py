@@ -148,7 +148,7 @@ def _source(words: tuple[str, ...], scope: Scope) -> Outcome | None:
     if words and words[0] in _STANDARD_INPUT:
         return None
     scope.forget(list(scope.variables))
-    return UNCERTAIN
+    return None if words and is_known(words[0]) else UNCERTAIN  # the file counts as a program
 
 
 def _mapfile(words: tuple[str, ...], scope: Scope) -> Outcome:

@@ -8,9 +8,10 @@ from attrs import evolve, field, frozen
 
 from grove_tickets.arguments import parse
 from grove_tickets.shell.prefixes import Prefix, find_prefix
-from grove_tickets.shell.words import UNKNOWN
+from grove_tickets.shell.words import UNKNOWN, is_known
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+_STANDARD_INPUT: Final = frozenset({"/dev/stdin", "/dev/fd/0"})
 _MAX_RUNS: Final = 100
 SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ash"})
 
@@ -208,8 +209,9 @@ def _shell(words: tuple[str, ...]) -> tuple[Inner, ...]:
         return (Inner(script=rest[0], arguments=values),) if rest else ()
     if arguments.has("-s") or rest == ("-",):
         return (Inner(reads_script=True, arguments=rest if arguments.has("-s") else ()),)
-    if rest and rest[0] not in {"/dev/stdin", "/dev/fd/0"}:
-        return ()  # it runs a file, whose text is not here
+    if rest and rest[0] not in _STANDARD_INPUT:
+        # It runs a file, whose text is not here: the file counts as the program.
+        return _program(rest) if is_known(rest[0]) else ()
     return (Inner(reads_script=True, arguments=rest[1:]),)
 
 
@@ -217,7 +219,9 @@ def _eval(words: tuple[str, ...]) -> tuple[Inner, ...]:
     return (Inner(script=" ".join(words[words[:1] == ("--",) :]), same_shell=True),)
 
 
-def _source(_words: tuple[str, ...]) -> tuple[Inner, ...]:
+def _source(words: tuple[str, ...]) -> tuple[Inner, ...]:
+    if words and words[0] not in _STANDARD_INPUT:
+        return _program(words)
     return (Inner(reads_script=True, same_shell=True),)
 
 

@@ -1,0 +1,55 @@
+"""Reads files that anyone may have put into a repository: no pipes, devices or giants."""
+
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+# A pipe that nobody writes to would block the opening.
+_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def read_file(path: Path, limit: int) -> bytes | None:
+    """Read a regular file.
+
+    Args:
+        path: The file.
+        limit: How large it may be, in bytes.
+
+    Returns:
+        Its content, or ``None`` when it cannot be read, is larger or is no regular file.
+    """
+    content = _read(path, 0, limit + 1)
+    return content if content is not None and len(content) <= limit else None
+
+
+def read_last_lines(path: Path, limit: int) -> bytes | None:
+    """Read the end of a regular file that grows line by line.
+
+    Args:
+        path: The file.
+        limit: How much of it is read at most, in bytes; a line that is cut is left out.
+
+    Returns:
+        The lines, or ``None`` when it cannot be read or is no regular file.
+    """
+    return _read(path, limit, limit)
+
+
+def _read(path: Path, last: int, limit: int) -> bytes | None:
+    """Read from the start, or the whole lines among the last bytes where ``last`` is given."""
+    try:
+        descriptor = os.open(path, _FLAGS)
+        with open(descriptor, "rb", buffering=0) as stream:  # noqa: PTH123 - an open descriptor
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                return None
+            is_cut = 0 < last < status.st_size
+            if is_cut:
+                stream.seek(status.st_size - last)
+            content = b""
+            while len(content) < limit and (chunk := stream.read(limit - len(content))):
+                content += chunk
+    except (OSError, ValueError):
+        return None
+    return content.partition(b"\n")[2] if is_cut else content

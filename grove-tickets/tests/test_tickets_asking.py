@@ -1,0 +1,96 @@
+"""Other programs are asked with limits, and never outlive the process that asks."""
+
+import os
+import select
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grove_tickets.asking import ask
+
+SYSTEM_PATH = "/usr/bin:/bin"
+ASKING = """
+import os, sys, threading
+from pathlib import Path
+from grove_tickets.asking import ask
+path, seconds, way = sys.argv[1], float(sys.argv[2]), sys.argv[3]
+asked = (path, (), Path("/"), {"PATH": os.path.dirname(path) + ":/usr/bin:/bin"}, seconds)
+threading.Thread(target=ask, args=("asked", *asked[1:]), daemon=True).start()
+sys.stdin.readline()
+if way == "at once":
+    os._exit(0)
+"""
+
+
+def install(directory: Path, script: str, name: str = "asked") -> Path:
+    program = directory / name
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return program
+
+
+def read_ready(descriptor: int) -> bytes:
+    """Read what a pipe holds within ten seconds; nothing at its end."""
+    assert select.select([descriptor], [], [], 10)[0], "nothing was written, and it is still open"
+    return os.read(descriptor, 100)
+
+
+@pytest.mark.parametrize(
+    ("script", "answer"),
+    [
+        ("echo yes", "yes\n"),
+        ("echo yes; exit 1", ""),
+        ("echo yes; exec sleep 20", ""),
+        ("echo yes; sleep 20 & exit 0", ""),
+        ("exec >&-; exec sleep 20", ""),
+        ("exec cat /dev/zero", ""),
+        ("head -c 5000000 /dev/zero", ""),
+    ],
+)
+def test_what_a_program_answers(script, answer, tmp_path):
+    install(tmp_path, script)
+    environment = {"PATH": f"{tmp_path}:{SYSTEM_PATH}"}
+    assert ask("asked", (), tmp_path, environment, 0.5) == answer
+
+
+def test_a_program_without_a_limiter_is_killed_too(tmp_path):
+    install(tmp_path, "while :; do :; done")
+    assert ask("asked", (), tmp_path, {"PATH": str(tmp_path)}, 0.2) == ""
+
+
+def test_a_long_answer_is_read_whole(tmp_path):
+    install(tmp_path, "head -c 3000000 /dev/zero")
+    environment = {"PATH": f"{tmp_path}:{SYSTEM_PATH}"}
+    assert len(ask("asked", (), tmp_path, environment, 10)) == 3_000_000
+
+
+@pytest.mark.parametrize("path", [".", "", "bin", f".:{SYSTEM_PATH}", f":{SYSTEM_PATH}"])
+def test_a_program_of_the_current_directory_is_not_run(path, tmp_path, monkeypatch):
+    (tmp_path / "bin").mkdir()
+    for directory in (tmp_path, tmp_path / "bin"):
+        install(directory, "echo yes")
+    monkeypatch.chdir(tmp_path)
+    assert ask("asked", (), tmp_path, {"PATH": path}, 1) == ""
+
+
+@pytest.mark.parametrize("cwd", ["missing", "x" * 5000, "asked"])
+def test_a_directory_that_is_none(cwd, tmp_path):
+    install(tmp_path, "echo yes")
+    assert ask("asked", (), tmp_path / cwd, {"PATH": f"{tmp_path}:{SYSTEM_PATH}"}, 1) == ""
+
+
+@pytest.mark.parametrize(("way", "seconds"), [("in order", "60"), ("at once", "1")])
+def test_nothing_outlives_the_process_that_asked(way, seconds, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    program = install(tmp_path, f"exec 3>'{pipe}'; echo started >&3; sleep 20; echo late >&3")
+    command = [sys.executable, "-c", ASKING, str(program), seconds, way]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        assert read_ready(reading) == b"started\n"
+        process.communicate(b"\n", timeout=10)
+    assert process.returncode == 0
+    assert read_ready(reading) == b""
+    os.close(reading)
