@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from grove_core import ProjectContext
+from grove_core import Detection, ProjectContext, Ticket
 from grove_tickets.arguments import Arguments
 from grove_tickets.places import branch_name, default_branch, find_repository
 
@@ -18,19 +18,34 @@ _NUMBERED: Final = re.compile(
 )
 
 
-def issue_of_branch(context: ProjectContext) -> str | None:
-    """Read the number of an issue from the name of the branch that is checked out.
+def find_git(context: ProjectContext) -> Detection | None:
+    """Find a git repository.
 
     Args:
         context: Where to look.
 
     Returns:
-        The number, from names such as ``12-title``, ``fix/12-title`` and ``issue-12``, or ``None``.
+        Its git directory, or ``None``.
+    """
+    repository = find_repository(context.cwd)
+    return None if repository is None else Detection(marker=str(repository.git))
+
+
+def ticket_of_branch(context: ProjectContext, system: str) -> Ticket | None:
+    """Tell which issue the branch that is checked out names.
+
+    Args:
+        context: Where to look.
+        system: The ticket system's name.
+
+    Returns:
+        The issue, of which only the number is known, from names such as ``12-title``,
+        ``fix/12-title`` and ``issue-12``, or ``None``.
     """
     repository = find_repository(context.cwd)
     name = None if repository is None else branch_name(repository)
     found = _NUMBERED.search(name) if name and not _NO_TICKETS.search(name) else None
-    return None if found is None else found[1]
+    return None if found is None else Ticket(ticket_id=f"#{found[1]}", source=system)
 
 
 def is_default_branch(name: str | None, directory: Path) -> bool:

@@ -43,3 +43,9 @@ def list_field(record: dict[str, Any], name: str) -> tuple[str, ...]:
     """Give a field's texts; empty when it is missing or no list."""
     value = record.get(name)
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
+
+
+def is_same_issue(typed: str, issue_id: str) -> bool:
+    """Tell whether an id as typed, perhaps without its prefix, means an issue."""
+    typed, issue_id = typed.lower(), issue_id.lower()
+    return typed == issue_id or issue_id.endswith(f"-{typed}")

@@ -226,7 +226,7 @@ _VERBS: Final[Mapping[str, _Verb]] = {
     "done": _Verb(_closed_by_done, (*_REASON_FLAGS, "--session")),
     "update": _Verb(_changed_by_update, _UPDATE_FLAGS, _update_reopens),
     "reopen": _Verb(_named, _REASON_FLAGS, _always),
-    # What a batch closes stands in its input, which `closed_by_shell` reads.
+    # What a batch closes stands in its input, which `effects_of_shell` reads.
     "batch": _Verb(_some, ("-f", "--file", "-m", "--message")),
     "todo done": _Verb(_named, _REASON_FLAGS),
     "gate resolve": _Verb(_named, _REASON_FLAGS),

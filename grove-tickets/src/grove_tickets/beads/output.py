@@ -5,17 +5,12 @@ from typing import Final
 
 from grove_core import ToolResult
 from grove_tickets.outputs import json_objects, output_text, says_error
+from grove_tickets.records import is_same_issue
 
 _CLOSED: Final = re.compile(r"(?m)^[^\w\n]*Closed ([\w.]+-[\w.-]+)")
 _REFUSED: Final = re.compile(
     r"(?i)\b(?:cannot close(?: epic)?|error:? (?:closing|resolving)(?: id)?) ([\w.-]+)"
 )
-
-
-def is_same_issue(typed: str, issue_id: str) -> bool:
-    """Tell whether an id as typed, perhaps without its prefix, means an issue."""
-    typed, issue_id = typed.lower(), issue_id.lower()
-    return typed == issue_id or issue_id.endswith(f"-{typed}")
 
 
 def says_closed(result: ToolResult, ticket_id: str | None) -> bool | None:

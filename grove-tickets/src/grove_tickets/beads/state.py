@@ -7,11 +7,10 @@ from typing import Any, Final
 
 from grove_core import ProjectContext
 from grove_tickets.asking import ask
-from grove_tickets.beads.output import is_same_issue
 from grove_tickets.beads.store import find_store
 from grove_tickets.files import read_file
 from grove_tickets.places import exists
-from grove_tickets.records import records, text_field
+from grove_tickets.records import is_same_issue, records, text_field
 
 _CURRENT_SECONDS: Final = 0.28
 _LIST_SECONDS: Final = 1.0

@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from grove_core import ToolResult
-from grove_tickets.beads.output import is_same_issue
 from grove_tickets.outputs import json_objects, output_text, says_misuse
+from grove_tickets.records import is_same_issue
 
 # A line such as "Closed br-1: title" or "Skipped br-1: already closed".
 _ISSUE: Final = re.compile(r"^\W*(Closed|Reopened|Skipped|Updated) ([\w.]+-[\w.-]+?):(.*)$")

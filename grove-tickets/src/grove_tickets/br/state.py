@@ -4,10 +4,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_core import ProjectContext
-from grove_tickets.beads.output import is_same_issue
 from grove_tickets.br.store import DATABASE, find_export, find_store
 from grove_tickets.places import first_line
-from grove_tickets.records import records, text_field
+from grove_tickets.records import is_same_issue, records, text_field
 
 _LAG_SECONDS: Final = 2.0
 

@@ -71,10 +71,9 @@ def detect(context: ProjectContext) -> Detection | None:
     Returns:
         Its git directory, or ``None``.
     """
-    from grove_tickets.places import find_repository
+    from grove_tickets.forges import find_git
 
-    repository = find_repository(context.cwd)
-    return None if repository is None else Detection(marker=str(repository.git))
+    return find_git(context)
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
@@ -86,10 +85,9 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
     Returns:
         The issue, of which only the number is known, or ``None``.
     """
-    from grove_tickets.forges import issue_of_branch
+    from grove_tickets.forges import ticket_of_branch
 
-    number = issue_of_branch(context)
-    return None if number is None else Ticket(ticket_id=f"#{number}", source=SYSTEM)
+    return ticket_of_branch(context, SYSTEM)
 
 
 def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
