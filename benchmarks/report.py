@@ -172,17 +172,18 @@ def table_of_large(rows: Sequence[LargeRow], about: str) -> str:
     return "\n".join([about, "", *lines])
 
 
-def write_between_markers(name: str, text: str) -> None:
-    """Replace a part of the page about latency.
+def write_between_markers(name: str, text: str, target: Path = PAGE) -> None:
+    """Replace a part of a page.
 
     Args:
         name: Which part.
         text: What it is to be.
+        target: The page; the one about latency by default.
     """
     begin, end = f"<!-- measured: {name}: begin -->", f"<!-- measured: {name}: end -->"
-    page = PAGE.read_text(encoding="utf-8")
+    page = target.read_text(encoding="utf-8")
     head, _, rest = page.partition(begin)
     _, found, tail = rest.partition(end)
     if not found:
-        sys.exit(f"{PAGE.name} has no part {name!r}")
-    PAGE.write_text(f"{head}{begin}\n\n{text}\n\n{end}{tail}", encoding="utf-8")
+        sys.exit(f"{target.name} has no part {name!r}")
+    target.write_text(f"{head}{begin}\n\n{text}\n\n{end}{tail}", encoding="utf-8")

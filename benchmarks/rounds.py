@@ -9,8 +9,8 @@ from measuring import NOTHING, Command, Cost, cost_of, median
 from scenarios import Step, bare_python
 from worlds import World, git_calls, run
 
-# Up to here starting Python takes longer than its processor time on an idle machine, too.
-_IDLE: Final = 1.25
+IDLE: Final = 1.25
+"""Up to here starting Python takes longer than its processor time on an idle machine, too."""
 
 
 @frozen(kw_only=True)
@@ -51,7 +51,7 @@ class Rounds:
     @property
     def by_clock(self) -> bool:
         """Whether the machine was idle enough for the clock to tell what hooks cost."""
-        return self.busyness <= _IDLE
+        return self.busyness <= IDLE
 
 
 @frozen(kw_only=True)

@@ -1,18 +1,20 @@
 """Everything that a command or a hook may need, opened when it is first asked for."""
 
+import time
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from grove_core import __version__, files
+from grove_core import __version__
 from grove_core.config import LoadedConfig, load_config
 from grove_core.config.schema import Config, gate_policy
 from grove_core.diagnostics import Diagnostics
 from grove_core.errors import CodecError, StorageError
 from grove_core.memory.library import MemoryLibrary
 from grove_core.model.gate import GatePolicy
+from grove_core.model.memory import StorageLayout
 from grove_core.model.session import Session
 from grove_core.paths import Paths, ProjectPaths, grove_home, project_key, project_root
 from grove_core.plugins.descriptors import BackendContext, ProjectContext
@@ -29,12 +31,12 @@ if TYPE_CHECKING:
     from grove_core.gitinfo import WorkTree
     from grove_core.memory.outbox import Outbox
     from grove_core.model.events import StatsEvent
-    from grove_core.model.statistics import AggregateStats, LearningStats
-    from grove_core.stats.log import EventLog, LogContent
+    from grove_core.model.statistics import Insight, LearningStats, Statistics
+    from grove_core.numbers import Numbers
+    from grove_core.stats.log import EventLog, ProjectLog
     from grove_core.ticketing import TicketSystems
 
 _CONFIGURED_BACKEND: Final = "config"
-_MOST_LINES: Final = 10
 
 
 class Workspace:
@@ -102,12 +104,16 @@ class Workspace:
         return Outbox(self.paths.outbox)
 
     @cached_property
-    def project_log(self) -> "EventLog":
+    def project_log(self) -> "ProjectLog":
         """The project's event log."""
-        from grove_core.stats.log import EventLog
+        from grove_core.stats.log import ProjectLog
 
-        # A cloned project's links must not lead grove's writing out of it.
-        return EventLog(self.project.events_file, __version__, inside=self.root)
+        return ProjectLog(self.project, self.paths.home, __version__, spread=self.spread)
+
+    @property
+    def spread(self) -> bool:
+        """Whether new learnings and events go into files that git has nothing to merge in."""
+        return self.config.storage.layout is StorageLayout.SPREAD
 
     @cached_property
     def personal_log(self) -> "EventLog":
@@ -159,7 +165,12 @@ class Workspace:
         """The memory backends."""
         return MemoryLibrary(
             self.plugins,
-            BackendContext(root=self.root, home=self.paths.home, environment=self.environment),
+            BackendContext(
+                root=self.root,
+                home=self.paths.home,
+                environment=self.environment,
+                layout=self.config.storage.layout,
+            ),
             personal_backend=self.config.backends.personal,
             settings=self._settings("backends", self._backend_settings()),
         )
@@ -248,64 +259,57 @@ class Workspace:
         except StorageError as error:
             self.diagnostics.log("error", f"events were lost: {error}")
 
-    def statistics(self) -> "AggregateStats":
+    @cached_property
+    def numbers(self) -> "Numbers":
+        """What is counted in this project and in the user's own log."""
+        from grove_core.numbers import Numbers
+        from grove_core.stats.decay import DecayRule
+
+        decay = self.config.decay
+        return Numbers(
+            self.library,
+            self.project,
+            self.environment,
+            self.now,
+            DecayRule(decay.passive_duration_days, decay.immunity_hit_rate),
+            # A hook has more to do than to read logs; what is left is read the next time.
+            until=None if self.deadline is None else (time.monotonic() + self.deadline) / 2,
+        )
+
+    def statistics(self, since: datetime | None = None) -> "Statistics":
         """Count everything in the project's log and in the personal one.
 
-        Returns:
-            The numbers; what cannot be read is named by ``log_faults``.
-        """
-        from grove_core.stats.aggregate import aggregate
+        Args:
+            since: Events before this instant do not count.
 
-        events: list[StatsEvent] = []
-        for content in self._log_contents().values():
-            events += content.events
-        return aggregate(events)
+        Returns:
+            The numbers, and what cannot be read.
+        """
+        return self.numbers.statistics(since)
 
     def usage(self) -> "Mapping[str, LearningStats]":
-        """Count how learnings have fared; quicker than ``statistics``, for hooks.
+        """Tell how learnings have fared, by id."""
+        return self.numbers.cache.usage()
+
+    def insights(self, statistics: "Statistics") -> "tuple[Insight, ...]":
+        """Ask grove itself and the plugins what they see in the numbers.
+
+        Args:
+            statistics: The numbers.
 
         Returns:
-            The numbers by learning; what cannot be read is named by ``log_faults``.
+            What they see, the most urgent first.
         """
-        from grove_core.codec import event_from_line
-        from grove_core.stats.usage import usage_of
+        from grove_core.plugins.environment import look
+        from grove_core.plugins.offered_commands import INSIGHTS, remember_that_none_is_offered
 
-        texts: list[str] = []
-        for path in (self.project.events_file, self.paths.personal_events):
-            try:
-                texts.append(files.read_text(path) or "")
-            except StorageError as error:
-                self.diagnostics.log("error", f"the event log cannot be read: {error}")
-        return usage_of(texts, event_from_line)
-
-    def log_faults(self) -> list[str]:
-        """Name what cannot be read in the event logs.
-
-        Returns:
-            One line for each log with a fault, for people.
-        """
-        faults: list[str] = []
-        for path, content in self._log_contents().items():
-            if content.unreadable:
-                numbers = ", ".join(str(number) for number in content.unreadable[:_MOST_LINES])
-                more = len(content.unreadable) - _MOST_LINES
-                rest = f" and {more} more" if more > 0 else ""
-                many = len(content.unreadable) > 1
-                what = f"lines {numbers}{rest}" if many else f"line {numbers}"
-                verb = "do" if many else "does"
-                faults.append(f"{path}: {what} cannot be read and {verb} not count")
-            if content.unknown:
-                faults.append(f"{path}: {content.unknown} events are of a newer grove")
-        return faults
-
-    def _log_contents(self) -> "dict[Path, LogContent]":
-        contents: dict[Path, LogContent] = {}
-        for log in (self.project_log, self.personal_log):
-            try:
-                contents[log.path] = log.read()
-            except StorageError as error:
-                self.diagnostics.log("error", f"the event log cannot be read: {error}")
-        return contents
+        environment = look()
+        # Plugins are asked in other threads, in which the cache cannot be read.
+        statistics = statistics._replace(records=tuple(statistics.records))
+        seen = self.plugins.insights(statistics)
+        if self.plugins.offers_insights_besides_own() is False:
+            remember_that_none_is_offered(self.paths.home, environment, INSIGHTS)
+        return seen
 
     def _backend_settings(self) -> Mapping[str, type | None]:
         return {one.value.name: one.value.settings for one in self.plugins.memory_backends()}

@@ -1,15 +1,51 @@
-"""Numbers derived from the event log."""
+"""Numbers derived from the event log and from the learnings it is about.
 
-from collections.abc import Mapping
-from datetime import datetime
+These are named tuples and not attrs classes: ``grove stats --json`` answers within a few times what
+starting Python costs, and importing attrs alone would take half of that.
+"""
 
-from attrs import field, frozen
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Final, NamedTuple
 
-from grove_core.model.value import Value
+# The two-sided 95 % quantile of the normal distribution.
+_QUANTILE: Final = 1.959964
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class LearningStats(Value):
+class Share(NamedTuple):
+    """How many of how many.
+
+    Attributes:
+        count: How many, at most ``total``.
+        total: Of how many.
+    """
+
+    count: int = 0
+    total: int = 0
+
+    @property
+    def rate(self) -> float | None:
+        """The share, 0 to 1; ``None`` of nothing."""
+        return self.count / self.total if self.total else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the underlying rate, 0 to 1; ``None`` of nothing.
+
+        The score interval of E. B. Wilson (1927), Journal of the American Statistical Association
+        22, 209-212, which holds for few observations and for shares near 0 and 1 as well.
+        """
+        if not self.total:
+            return None
+        share, square = self.count / self.total, _QUANTILE * _QUANTILE
+        spread = share * (1 - share) / self.total + square / (4 * self.total * self.total)
+        divisor = 1 + square / self.total
+        middle = (share + square / (2 * self.total)) / divisor
+        half = _QUANTILE * spread**0.5 / divisor
+        return max(0.0, middle - half), min(1.0, middle + half)
+
+
+class LearningStats(NamedTuple):
     """How one learning has fared.
 
     Attributes:
@@ -20,7 +56,8 @@ class LearningStats(Value):
         corrected: How often it was found wrong.
         last_surfaced: When it was last shown, UTC.
         last_referenced: When it was last used, UTC.
-        referencing_tickets: Tickets whose work used it.
+        last_restored: When it was last taken back from the archive, UTC.
+        referencing_tickets: How many tickets' work used it.
         useful_ratings: How often it was rated useful.
         useless_ratings: How often it was rated not useful.
     """
@@ -32,44 +69,248 @@ class LearningStats(Value):
     corrected: int = 0
     last_surfaced: datetime | None = None
     last_referenced: datetime | None = None
-    referencing_tickets: frozenset[str] = frozenset()
+    last_restored: datetime | None = None
+    referencing_tickets: int = 0
     useful_ratings: int = 0
     useless_ratings: int = 0
 
     @property
     def hit_rate(self) -> float | None:
         """Used over shown, 0 to 1; ``None`` when it was never shown."""
-        return min(1.0, self.referenced / self.surfaced) if self.surfaced else None
+        return self.hits.rate
+
+    @property
+    def hits(self) -> Share:
+        """Used of shown; it may be used without being shown, after a search."""
+        return Share(min(self.referenced, self.surfaced), self.surfaced)
+
+    @property
+    def rated_useful(self) -> Share:
+        """Ratings that call it useful, of all its ratings."""
+        return Share(self.useful_ratings, self.useful_ratings + self.useless_ratings)
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class ReflectionStats(Value):
-    """What the write gate saw.
+class LearningRecord(NamedTuple):
+    """A stored learning and how it has fared.
 
     Attributes:
-        completed: Reflections that accepted something.
-        candidates: Candidates in all reflections.
-        accepted: Candidates accepted.
-        rejected_by_stage: Candidates refused, by stage.
-        by_backend: Reflections by the backend they went to.
+        learning_id: Its id.
+        summary: What it says, in one line.
+        category: What kind of knowledge it holds, as in the files (``pitfall``).
+        scope: Who it is for, as in the files (``project``).
+        status: Where it stands in its life, as in the files (``active``).
+        confidence: How sure its author was, as in the files (``medium``).
+        criteria: Why it was kept, as in the files, sorted.
+        tags: Its tags.
+        created: When it was written, UTC.
+        session_id: The session that wrote it.
+        ticket_id: The ticket whose work taught it, if there was one.
+        backend: Name of the backend that keeps it.
+        stats: How it has fared.
     """
 
+    learning_id: str
+    summary: str
+    category: str
+    scope: str
+    status: str
+    confidence: str
+    criteria: tuple[str, ...]
+    tags: tuple[str, ...]
+    created: datetime
+    session_id: str
+    ticket_id: str | None
+    backend: str
+    stats: LearningStats
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it may be shown to an agent."""
+        return self.status == "active"
+
+
+class GroupStats(NamedTuple):
+    """The learnings of one category or scope together.
+
+    Attributes:
+        name: The category or scope.
+        learnings: How many there are, of any status.
+        active: How many of them are active.
+        hits: Used of shown, over all sessions.
+        recent: Used of shown in the last 30 days.
+        before: Used of shown in the 30 days before those.
+        weeks: Used of shown in each of the last twelve weeks, the oldest first.
+    """
+
+    name: str
+    learnings: int
+    active: int
+    hits: Share
+    recent: Share
+    before: Share
+    weeks: tuple[Share, ...]
+
+    @property
+    def trend(self) -> float | None:
+        """By how much the rate of the last 30 days is above that of the 30 before."""
+        if self.recent.rate is None or self.before.rate is None:
+            return None
+        return self.recent.rate - self.before.rate
+
+
+class WeekStats(NamedTuple):
+    """What happened in one week.
+
+    Attributes:
+        start: Its Monday, UTC.
+        hits: Used of shown.
+        reflections: Submissions that were worked through.
+        candidates: Candidates in them.
+        accepted: Candidates that were accepted.
+        skips: Skips.
+        blocks: Gate cycles in which the agent was stopped.
+    """
+
+    start: date
+    hits: Share = Share()
+    reflections: int = 0
+    candidates: int = 0
+    accepted: int = 0
+    skips: int = 0
+    blocks: int = 0
+
+
+class RetrospectiveMiss(NamedTuple):
+    """A candidate that the write gate refused and whose topic was accepted later.
+
+    Attributes:
+        summary: What was refused.
+        rejected_at: When, UTC.
+        learning_id: The learning that another session wrote later.
+        accepted_at: When, UTC.
+    """
+
+    summary: str
+    rejected_at: datetime
+    learning_id: str
+    accepted_at: datetime
+
+
+class SkipMiss(NamedTuple):
+    """A ticket whose reflection was skipped and that later produced learnings.
+
+    Attributes:
+        ticket_id: The ticket.
+        skipped_at: When it was first skipped, UTC.
+        accepted_at: When candidates of it were last accepted, UTC.
+    """
+
+    ticket_id: str
+    skipped_at: datetime
+    accepted_at: datetime
+
+
+class CrossPollination(NamedTuple):
+    """A learning that was used for other tickets than the one it came from.
+
+    Attributes:
+        learning_id: The learning.
+        summary: What it says.
+        origin_ticket: The ticket it came from.
+        tickets: How many other tickets used it.
+        examples: Some of them, in order of their names.
+    """
+
+    learning_id: str
+    summary: str
+    origin_ticket: str
+    tickets: int
+    examples: tuple[str, ...]
+
+
+class GoingStale(NamedTuple):
+    """A learning that will be archived unless it is used or shown.
+
+    Attributes:
+        learning_id: The learning.
+        summary: What it says.
+        last_verified: When it was last written, shown, used or restored, UTC.
+        days_left: Days until it is due, negative when it is overdue.
+    """
+
+    learning_id: str
+    summary: str
+    last_verified: datetime
+    days_left: float
+
+
+class UsageStats(NamedTuple):
+    """How learnings were used, all together, those included that are stored no more.
+
+    Attributes:
+        surfaced: How often one was shown in a session.
+        referenced: How often one was used in a session.
+        dismissed: How often one was shown in a session and not used.
+        corrected: How often one was found wrong.
+        useful_ratings: How often one was rated useful.
+        useless_ratings: How often one was rated not useful.
+        hits: Used of shown.
+    """
+
+    surfaced: int = 0
+    referenced: int = 0
+    dismissed: int = 0
+    corrected: int = 0
+    useful_ratings: int = 0
+    useless_ratings: int = 0
+    hits: Share = Share()
+
+
+class ReflectionStats(NamedTuple):
+    """What agents submitted.
+
+    Attributes:
+        submissions: Submissions with candidates.
+        completed: Submissions of which something was accepted.
+        candidates: Candidates in them.
+        accepted: Candidates that were accepted.
+        by_backend: Completed ones by the backend they went to.
+    """
+
+    submissions: int = 0
     completed: int = 0
     candidates: int = 0
     accepted: int = 0
-    rejected_by_stage: Mapping[str, int] = field(factory=dict)
-    by_backend: Mapping[str, int] = field(factory=dict)
+    by_backend: Mapping[str, int] = {}
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class SkipStats(Value):
-    """Skips by who decided them.
+class WriteGateStats(NamedTuple):
+    """What the funnel made of the candidates.
 
     Attributes:
-        by_decider: Number of skips by agent, user, auto.
+        passed: Accepted of all candidates that were judged.
+        rejected_by_stage: Refused ones by stage.
+        misses: Refused by the write gate, and yet written later by another session, the latest
+            first; the latest few hundred refusals are looked at.
     """
 
-    by_decider: Mapping[str, int] = field(factory=dict)
+    passed: Share = Share()
+    rejected_by_stage: Mapping[str, int] = {}
+    misses: tuple[RetrospectiveMiss, ...] = ()
+
+
+class SkipStats(NamedTuple):
+    """Skipped reflections.
+
+    Attributes:
+        by_decider: How many the agent, the user and grove itself decided.
+        tickets: Skipped tickets that later produced learnings, of all tickets that were skipped.
+        misses: The latest of those that did.
+    """
+
+    by_decider: Mapping[str, int] = {}
+    tickets: Share = Share()
+    misses: tuple[SkipMiss, ...] = ()
 
     @property
     def total(self) -> int:
@@ -77,20 +318,129 @@ class SkipStats(Value):
         return sum(self.by_decider.values())
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class AggregateStats(Value):
-    """Everything one pass over the log yields.
+class GateStats(NamedTuple):
+    """What came of the gate.
 
     Attributes:
-        learnings: Per learning, by id.
-        reflections: What the write gate saw.
-        skips: Skips by decider.
-        cycles_by_outcome: Finished gate cycles by outcome.
-        events: How many events were read.
+        by_outcome: Finished cycles by outcome.
+        precision: Cycles with a block that led to an accepted learning, of all with a block.
     """
 
-    learnings: Mapping[str, LearningStats] = field(factory=dict)
-    reflections: ReflectionStats = ReflectionStats()
-    skips: SkipStats = SkipStats()
-    cycles_by_outcome: Mapping[str, int] = field(factory=dict)
+    by_outcome: Mapping[str, int] = {}
+    precision: Share = Share()
+
+
+class LogFault(NamedTuple):
+    """What is wrong with an event log.
+
+    Attributes:
+        path: The file.
+        unreadable: Numbers of lines that cannot be read, from 1: at most the first hundred.
+        unreadable_count: How many there are.
+        unknown: How many events a newer grove wrote that this one does not know.
+    """
+
+    path: str
+    unreadable: tuple[int, ...] = ()
+    unreadable_count: int = 0
+    unknown: int = 0
+
+
+class LogStats(NamedTuple):
+    """The event logs themselves.
+
+    Attributes:
+        events: Events that count.
+        repeats: Exact repeats, which do not count.
+        files: How many files they lie in.
+        faults: What cannot be read in them.
+        complete: Whether everything was read; a hook may have run out of time.
+    """
+
     events: int = 0
+    repeats: int = 0
+    files: int = 0
+    faults: tuple[LogFault, ...] = ()
+    complete: bool = True
+
+
+class Statistics(NamedTuple):
+    """Everything that grove counts, for a project and its user together.
+
+    Long lists are cut, and their counts stand beside them.
+
+    Attributes:
+        now: When it was counted, UTC.
+        since: Events before this instant do not count; ``None`` when all do.
+        records: The stored learnings with how they have fared, in the order of their ids; read
+            when they are first looked at.
+        by_status: How many learnings are stored, by status.
+        by_criterion: How many learnings claim a criterion, by criterion.
+        top: The active learnings that were used most often, ten at most.
+        overshown: Active learnings that were shown often and hardly ever used, the most shown
+            first, at most ten.
+        overshown_count: How many there are of these.
+        usage: How they were used, all together.
+        categories: By category, in the order of their names.
+        scopes: By scope, in the order of their names.
+        weeks: What happened week by week, the oldest first.
+        reflections: What agents submitted.
+        write_gate: What the funnel made of it.
+        skips: Skipped reflections.
+        gate: What came of the gate.
+        edges: How many pairs there are of a learning and another ticket that used it.
+        cross_pollination: The learnings used for the most other tickets, the most first.
+        going_stale: Learnings that will be archived within a week, the most urgent first, at most
+            fifty.
+        going_stale_count: How many there are of these.
+        learnings_bytes: Size of the largest file that learnings are kept in, as far as it is known.
+        log: The event logs themselves.
+    """
+
+    now: datetime
+    since: datetime | None = None
+    records: Sequence[LearningRecord] = ()
+    by_status: Mapping[str, int] = {}
+    by_criterion: Mapping[str, int] = {}
+    top: tuple[LearningRecord, ...] = ()
+    overshown: tuple[LearningRecord, ...] = ()
+    overshown_count: int = 0
+    usage: UsageStats = UsageStats()
+    categories: tuple[GroupStats, ...] = ()
+    scopes: tuple[GroupStats, ...] = ()
+    weeks: tuple[WeekStats, ...] = ()
+    reflections: ReflectionStats = ReflectionStats()
+    write_gate: WriteGateStats = WriteGateStats()
+    skips: SkipStats = SkipStats()
+    gate: GateStats = GateStats()
+    edges: int = 0
+    cross_pollination: tuple[CrossPollination, ...] = ()
+    going_stale: tuple[GoingStale, ...] = ()
+    going_stale_count: int = 0
+    learnings_bytes: int = 0
+    log: LogStats = LogStats()
+
+    @property
+    def learnings(self) -> int:
+        """How many learnings are stored, of any status."""
+        return sum(self.by_status.values())
+
+
+class Insight(NamedTuple):
+    """Something worth knowing in the numbers.
+
+    Attributes:
+        kind: What it is, such as ``low_hit_category``.
+        subject: What it is about: a category, a learning's id, or empty for everything.
+        message: What is seen, in one sentence.
+        evidence: The numbers it is concluded from, by name.
+        suggestion: One thing to do about it, in one sentence.
+        priority: 1 for what should be looked at first, 3 for what is merely good to know.
+    """
+
+    kind: str
+    message: str
+    suggestion: str
+    evidence: Mapping[str, object]
+    subject: str = ""
+    priority: int = 2

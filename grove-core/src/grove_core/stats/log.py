@@ -1,14 +1,17 @@
 """The event log: JSON Lines, append-only, the source of truth for every number."""
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from attrs import frozen
 
 from grove_core import codec, files
 from grove_core.errors import CodecError
+from grove_core.log_identity import events_target
 from grove_core.model.events import StatsEvent
 from grove_core.model.value import Value
+from grove_core.paths import ProjectPaths
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -63,19 +66,89 @@ class EventLog:
         Raises:
             StorageError: The file is there and cannot be read at all.
         """
-        events: list[StatsEvent] = []
-        unreadable: list[int] = []
-        unknown = 0
-        for number, line in enumerate((files.read_text(self.path) or "").split("\n"), start=1):
-            if not line.strip():
-                continue
-            try:
-                event = codec.event_from_line(line)
-            except CodecError:
-                unreadable.append(number)
-                continue
-            if event is None:
-                unknown += 1
-            else:
-                events.append(event)
-        return LogContent(events=tuple(events), unreadable=tuple(unreadable), unknown=unknown)
+        return _parse(files.read_text(self.path) or "")
+
+
+class ProjectLog:
+    """The log of a project: the file of the layout ``single`` and those of ``spread``, as one."""
+
+    def __init__(self, project: ProjectPaths, home: Path, version: str, *, spread: bool) -> None:
+        """Look at nothing yet.
+
+        Args:
+            project: The project's files.
+            home: grove's own directory.
+            version: grove's version, for new lines.
+            spread: Whether new events go where git has nothing to merge.
+        """
+        self._project = project
+        self._home = home
+        self._version = version
+        self._spread = spread
+
+    @property
+    def path(self) -> Path:
+        """Where new events go: the file, or the folder of files."""
+        return self._project.events_folder if self._spread else self._project.events_file
+
+    def append(self, events: Iterable[StatsEvent]) -> None:
+        """Append events to the file that is this branch's, all or none.
+
+        Args:
+            events: The events.
+
+        Raises:
+            StorageError: They could not be written.
+        """
+        root = self._project.root
+        target = events_target(os.fspath(root), os.fspath(self._home), spread=self._spread)
+        # A cloned project's links must not lead grove's writing out of it.
+        EventLog(Path(target), self._version, inside=root).append(events)
+
+    def files(self) -> Sequence[EventLog]:
+        """Name the files that are there, each as a log of its own."""
+        return [EventLog(path, self._version) for path in self._project.event_files()]
+
+    def read(self) -> LogContent:
+        """Read all files as one: in the order of time, and each line once.
+
+        Returns:
+            What could be read, and what could not; numbers of lines are those of their files.
+
+        Raises:
+            StorageError: A file is there and cannot be read at all.
+        """
+        seen: set[str] = set()
+        contents = [
+            _parse(files.read_text(path) or "", seen) for path in self._project.event_files()
+        ]
+        events = [event for content in contents for event in content.events]
+        if len(contents) > 1:
+            events.sort(key=lambda event: event.ts)
+        return LogContent(
+            events=tuple(events),
+            unreadable=tuple(number for content in contents for number in content.unreadable),
+            unknown=sum(content.unknown for content in contents),
+        )
+
+
+def _parse(text: str, seen: set[str] | None = None) -> LogContent:
+    """Read a file's lines; with ``seen``, each only once: merges and migrations may double them."""
+    events: list[StatsEvent] = []
+    unreadable: list[int] = []
+    unknown = 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip() or (seen is not None and line in seen):
+            continue
+        try:
+            event = codec.event_from_line(line)
+        except CodecError:
+            unreadable.append(number)
+            continue
+        if seen is not None:
+            seen.add(line)
+        if event is None:
+            unknown += 1
+        else:
+            events.append(event)
+    return LogContent(events=tuple(events), unreadable=tuple(unreadable), unknown=unknown)

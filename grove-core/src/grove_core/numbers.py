@@ -1,0 +1,150 @@
+"""What grove counts in a project: the event logs and the learnings, by way of the cache."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from sqlite3 import DatabaseError
+from typing import Final
+
+from grove_core import __version__, files
+from grove_core.errors import StorageError
+from grove_core.memory.library import MemoryLibrary
+from grove_core.model.learning import Learning
+from grove_core.model.statistics import LearningRecord, LearningStats, Statistics
+from grove_core.paths import Paths, ProjectPaths, grove_home, project_key
+from grove_core.stats.decay import DecayRule
+from grove_core.stats_cache.cache import IN_MEMORY, StatsCache
+from grove_core.stats_cache.shortcut import Note, note_file, state_of, variables_of
+from grove_core.stats_cache.stamps import largest_size, stamp_of
+
+FILE_NAME: Final = "stats.sqlite"
+
+
+class Numbers:
+    """The numbers of one project, at one moment."""
+
+    def __init__(
+        self,
+        library: MemoryLibrary,
+        project: ProjectPaths,
+        environment: Mapping[str, str],
+        now: datetime,
+        rule: DecayRule,
+        *,
+        until: float | None = None,
+    ) -> None:
+        """Count nothing yet.
+
+        Args:
+            library: The learnings.
+            project: The project.
+            environment: The process's environment.
+            now: The time, UTC.
+            rule: When learnings go stale.
+            until: When to stop reading logs, on the clock of ``time.monotonic``.
+        """
+        self._library = library
+        self._project = project
+        self._environment = environment
+        self._paths = Paths(grove_home(environment))
+        self._now = now
+        self._rule = rule
+        self._until = until
+        self._logs = [str(log) for log in (*project.event_files(), self._paths.personal_events)]
+
+    @cached_property
+    def cache(self) -> StatsCache:
+        """The cache, up to date as far as the time allows."""
+        path = IN_MEMORY
+        # Looking at numbers makes no home where there is none.
+        if self._paths.home.is_dir():
+            file = self._paths.cache / project_key(self._project.root) / FILE_NAME
+            with suppress(StorageError):
+                files.make_directory(file.parent)
+                path = str(file)
+        cache = StatsCache(path, self._logs)
+        cache.refresh(self._until)
+        return cache
+
+    def statistics(self, since: datetime | None = None) -> Statistics:
+        """Count everything.
+
+        Args:
+            since: Events before this instant do not count.
+
+        Returns:
+            The numbers.
+        """
+        sources = self._library.sources()
+        stamp = "" if sources is None else stamp_of(sources)
+        size = largest_size(sources or ())
+        try:
+            counted = self._count(stamp, size)
+        except DatabaseError:
+            self.cache.renew()
+            counted = self._count(stamp, size)
+        if since is None:
+            # Without a `.grove` of its own, a folder is another project once one around it is one.
+            if stamp and self.cache.path != IN_MEMORY and self._project.initialised:
+                self._leave_note(sources or ())
+            return counted
+        cache = StatsCache(IN_MEMORY, self._logs, since=since)
+        cache.refresh(self._until)
+        cache.put_learnings(counted.records, "")
+        return cache.count(self._now, self._rule, learnings_bytes=size)
+
+    def _count(self, stamp: str, size: int) -> Statistics:
+        if not stamp or self.cache.stamp != stamp:
+            records = sorted(self._records(), key=lambda one: one.learning_id)
+            self.cache.put_learnings(records, stamp)
+        return self.cache.count(self._now, self._rule, learnings_bytes=size)
+
+    def _leave_note(self, sources: Sequence[Path]) -> None:
+        """Let the next ``grove stats --json`` take the shortcut; a fault is none."""
+        root = self._project.root
+        settings = [str(self._paths.config_file), str(self._project.config_file)]
+        own = (root / path for path in self._library.own_paths())
+        markers = [str(self._project.grove_directory), *map(str, own)]
+        note = Note(
+            root=str(root),
+            version=__version__,
+            variables=variables_of(self._environment),
+            settings=settings,
+            markers=markers,
+            state=state_of(settings, markers),
+            sources=[str(path) for path in sources],
+            cache=self.cache.path,
+            personal_log=str(self._paths.personal_events),
+            passive_days=self._rule.passive_days,
+            immunity_hit_rate=self._rule.immunity_hit_rate,
+        )
+        with suppress(StorageError):
+            files.replace(note_file(self._paths.home, root), note.to_json().encode())
+
+    def _records(self) -> Iterator[LearningRecord]:
+        seen: set[str] = set()
+        for one in self._library.iterate():
+            learning = one.hit.learning
+            if learning.id not in seen:
+                seen.add(learning.id)
+                yield _record_of(learning, one.backend)
+
+
+def _record_of(learning: Learning, backend: str) -> LearningRecord:
+    return LearningRecord(
+        learning_id=learning.id,
+        summary=learning.summary,
+        category=learning.category.value,
+        scope=learning.scope.value,
+        status=learning.status.value,
+        confidence=learning.confidence.value,
+        criteria=tuple(sorted(one.value for one in learning.criteria_met)),
+        tags=learning.tags,
+        created=learning.timestamp,
+        session_id=learning.session_id,
+        ticket_id=learning.ticket_id,
+        backend=backend,
+        stats=LearningStats(learning.id),
+    )

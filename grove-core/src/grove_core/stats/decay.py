@@ -1,0 +1,220 @@
+"""Decay: when a learning that nobody is shown or uses any more is archived. No I/O, no clock.
+
+Plain named tuples and texts, for the same reason as in ``model.statistics``.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from enum import Enum
+from math import floor
+from typing import Final, NamedTuple
+
+from grove_core.model.statistics import LearningStats
+
+# Shown so often and never used, a learning no longer becomes younger by being shown.
+UNUSED_SHOWINGS: Final = 5
+# Over fewer showings a hit rate says nothing.
+IMMUNITY_SHOWINGS: Final = 3
+# So long before it is due, a learning counts as going stale.
+STALE_DAYS: Final = 7
+_DAY: Final = timedelta(days=1)
+_ACTIVE: Final = "active"
+
+
+class DecayRule(NamedTuple):
+    """What the configuration says about decay.
+
+    Attributes:
+        passive_days: Days without being shown or used after which a learning is archived.
+        immunity_hit_rate: The hit rate, 0 to 1, from which a learning stays.
+    """
+
+    passive_days: int
+    immunity_hit_rate: float
+
+
+class DecayState(Enum):
+    """How a learning stands to the rule."""
+
+    FRESH = "fresh"
+    """It has days left."""
+    DUE = "due"
+    """It is to be archived now."""
+    IMMUNE = "immune"
+    """It was used so often that it stays."""
+    ARCHIVED = "archived"
+    """It was archived already."""
+    SUPERSEDED = "superseded"
+    """Another one has taken its place, and that is final."""
+
+
+class Verification(NamedTuple):
+    """What last spoke for a learning.
+
+    Attributes:
+        at: When, UTC.
+        by: What: ``written``, ``shown``, ``used`` or ``restored``.
+        fast_track: Whether being shown does not count, since it was shown often and never used.
+    """
+
+    at: datetime
+    by: str
+    fast_track: bool = False
+
+
+class DecayVerdict(NamedTuple):
+    """How a learning stands to the rule, with the numbers behind it.
+
+    Attributes:
+        state: The verdict.
+        reason: The same in words, with the numbers.
+        last_verified: When it was last written, shown, used or restored, UTC.
+        verified_by: Which of these it was: ``written``, ``shown``, ``used`` or ``restored``.
+        days_since: Days since then.
+        days_left: Days until it is due; negative when it is overdue. Where the rule does not apply
+            (immune, archived, superseded) it is what would be left if it did.
+        passive_days: The days that a learning has.
+        fast_track: Whether being shown does not count, since it was shown often and never used.
+        immunity_hit_rate: The hit rate from which a learning stays.
+        surfaced: In how many sessions it was shown.
+        referenced: In how many sessions it was used.
+        hit_rate: Used over shown, 0 to 1; ``None`` when it was never shown.
+    """
+
+    state: DecayState
+    reason: str
+    last_verified: datetime
+    verified_by: str
+    days_since: float
+    days_left: float
+    passive_days: int
+    fast_track: bool
+    immunity_hit_rate: float
+    surfaced: int
+    referenced: int
+    hit_rate: float | None
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether it is due now or within seven days."""
+        goes = self.state in (DecayState.FRESH, DecayState.DUE)
+        return goes and self.days_left < STALE_DAYS
+
+
+def verification(created: datetime, stats: LearningStats | None) -> Verification:
+    """Tell what last spoke for a learning.
+
+    Args:
+        created: When it was written, UTC.
+        stats: How it has fared, if anything is known.
+
+    Returns:
+        The latest of its writing, showing, use and restoring; one that was shown often and never
+        used is not kept fresh by being shown.
+    """
+    if stats is None:
+        return Verification(at=created, by="written")
+    fast_track = stats.surfaced >= UNUSED_SHOWINGS and not stats.referenced
+    known = [
+        (moment, by)
+        for moment, by in (
+            (stats.last_referenced, "used"),
+            (None if fast_track else stats.last_surfaced, "shown"),
+            (stats.last_restored, "restored"),
+            (created, "written"),
+        )
+        if moment is not None
+    ]
+    at, by = max(known, key=lambda one: one[0])
+    return Verification(at=at, by=by, fast_track=fast_track)
+
+
+def judge_decay(
+    created: datetime, status: str, stats: LearningStats | None, now: datetime, rule: DecayRule
+) -> DecayVerdict:
+    """Judge one learning.
+
+    Args:
+        created: When it was written, UTC.
+        status: Where it stands in its life, as in the files (``active``).
+        stats: How it has fared, if anything is known.
+        now: The time, UTC.
+        rule: What the configuration says.
+
+    Returns:
+        The verdict, with a reason in words and the numbers behind it.
+    """
+    verified = verification(created, stats)
+    days_since = (now - verified.at) / _DAY
+    stats = stats or LearningStats(learning_id="")
+    verdict = DecayVerdict(
+        state=DecayState.FRESH,
+        reason="",
+        last_verified=verified.at,
+        verified_by=verified.by,
+        days_since=days_since,
+        days_left=rule.passive_days - days_since,
+        passive_days=rule.passive_days,
+        fast_track=verified.fast_track,
+        immunity_hit_rate=rule.immunity_hit_rate,
+        surfaced=stats.surfaced,
+        referenced=stats.referenced,
+        hit_rate=stats.hit_rate,
+    )
+    verdict = verdict._replace(state=_state(verdict, status))
+    return verdict._replace(reason=_REASONS[verdict.state](verdict))
+
+
+def _state(verdict: DecayVerdict, status: str) -> DecayState:
+    if status != _ACTIVE:
+        return DecayState(status)
+    proven = verdict.surfaced >= IMMUNITY_SHOWINGS and verdict.hit_rate is not None
+    if proven and (verdict.hit_rate or 0.0) >= verdict.immunity_hit_rate:
+        return DecayState.IMMUNE
+    return DecayState.DUE if verdict.days_left < 0 else DecayState.FRESH
+
+
+def _fresh(verdict: DecayVerdict) -> str:
+    unless = "used" if verdict.fast_track else "shown or used"
+    days = floor(verdict.days_left)
+    when = f"in {_days(days)}" if days else "within a day"
+    return f"{_since(verdict)}; archived {when} unless it is {unless}"
+
+
+def _due(verdict: DecayVerdict) -> str:
+    return f"{_since(verdict)}, and {_days(verdict.passive_days)} are the limit"
+
+
+def _immune(verdict: DecayVerdict) -> str:
+    rate = f"{100 * (verdict.hit_rate or 0.0):.0f} %"
+    limit = f"{100 * verdict.immunity_hit_rate:.0f} %"
+    used = min(verdict.referenced, verdict.surfaced)
+    return (
+        f"immune: used in {used} of the {verdict.surfaced} sessions that were shown it"
+        f" ({rate}, and {limit} is enough); {_since(verdict)}"
+    )
+
+
+def _since(verdict: DecayVerdict) -> str:
+    """Say what last spoke for it, and how long ago."""
+    last = "" if verdict.verified_by == "written" else "last "
+    ago = _days(max(0, floor(verdict.days_since)))
+    words = f"{last}{verdict.verified_by} {verdict.last_verified:%Y-%m-%d}, {ago} ago"
+    if verdict.fast_track:
+        words += (
+            f" (being shown does not count: {verdict.surfaced} sessions were, and none used it)"
+        )
+    return words
+
+
+def _days(number: int) -> str:
+    return f"{number} day{'' if number == 1 else 's'}"
+
+
+_REASONS: Final[dict[DecayState, Callable[[DecayVerdict], str]]] = {
+    DecayState.FRESH: _fresh,
+    DecayState.DUE: _due,
+    DecayState.IMMUNE: _immune,
+    DecayState.ARCHIVED: lambda _: "archived already; `grove maintain restore` takes it back",
+    DecayState.SUPERSEDED: lambda _: "superseded, which is final",
+}

@@ -1,0 +1,253 @@
+"""The statistics cache of a project: brought up to date, asked, and made anew when it is broken."""
+
+import os
+import sqlite3
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from stat import S_ISREG
+
+from grove_core.stats.batch import key_of, storable
+from grove_core.stats.log_lines import instant, microseconds
+from grove_core.stats_cache import database, records
+from grove_core.stats_cache.folding import refresh
+
+# typing.TYPE_CHECKING, without the import.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import TypeVar
+
+    from grove_core.model.statistics import LearningRecord, LearningStats, Statistics
+    from grove_core.stats.decay import DecayRule
+
+    T = TypeVar("T")
+
+IN_MEMORY = ":memory:"
+_STAMP = "learnings"
+# How long a command waits for another process that is adding a long log.
+_PATIENCE_SECONDS = 60.0
+_PUT = "INSERT OR REPLACE INTO catalogue VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"
+_GET = """
+SELECT learning, name, summary, category, scope, status, confidence, criteria, tags, created,
+    session, ticket, backend
+FROM catalogue ORDER BY name
+"""
+_CORRECTIONS = """
+SELECT name, successor, moment, (
+    SELECT max(surfaced) FROM use
+    WHERE use.learning = correction.learning AND surfaced <= correction.moment
+)
+FROM correction JOIN learning USING (learning) WHERE moment >= ? ORDER BY moment, name, successor
+"""
+
+
+class StatsCache:
+    """The cache of one project.
+
+    Attributes:
+        path: The file; ``IN_MEMORY`` when nothing is kept, or nothing can be.
+        complete: Whether the latest refresh came to the end of all logs.
+    """
+
+    def __init__(self, path: str, logs: "Sequence[str]", *, since: datetime | None = None) -> None:
+        """Open nothing yet.
+
+        Args:
+            path: The file; its directory must be there. ``IN_MEMORY`` keeps nothing.
+            logs: The event logs, those that are not there included.
+            since: Events before this instant do not count; only in memory.
+        """
+        self.path = path
+        self._logs = [log for log in logs if _is_readable(log)]
+        self._since = since
+        self._until: float | None = None
+        self._connection: sqlite3.Connection | None = None
+        self.complete = False
+
+    def refresh(self, until: float | None = None) -> None:
+        """Add what the logs hold by now; what is damaged is made anew.
+
+        Args:
+            until: When to stop, on the clock of ``time.monotonic``; the next call goes on. Without
+                it another process that is adding the same is waited for.
+        """
+        self._until = until
+        since = microseconds(self._since) if self._since is not None else None
+        for make_anew in (self._begin_anew, self._keep_nothing, self._keep_nothing):
+            try:
+                self.complete = refresh(self._open(), self._logs, since=since, until=until)
+            except (sqlite3.Error, OSError):
+                make_anew()
+            else:
+                return
+
+    def renew(self) -> None:
+        """Count everything anew, for a cache that turned out to be damaged; it has no learnings."""
+        self._begin_anew()
+        self.refresh(self._until)
+
+    def usage(self) -> "dict[str, LearningStats]":
+        """Tell how learnings have fared, by id."""
+        return self._ask(records.usage)
+
+    def corrections(
+        self, since: datetime
+    ) -> "list[tuple[str, str | None, datetime, datetime | None]]":
+        """Find what was corrected lately.
+
+        Args:
+            since: Only corrections from this instant on.
+
+        Returns:
+            Learning, what takes its place, when it was corrected, and when it was last shown
+            before; the oldest first.
+        """
+        terms = (microseconds(since),)
+        rows = self._ask(lambda connection: connection.execute(_CORRECTIONS, terms).fetchall())
+        return [
+            (name, successor or None, instant(moment), None if shown is None else instant(shown))
+            for name, successor, moment, shown in rows
+        ]
+
+    def count(self, now: datetime, rule: "DecayRule", *, learnings_bytes: int = 0) -> "Statistics":
+        """Count everything.
+
+        Args:
+            now: The time, UTC.
+            rule: When learnings go stale.
+            learnings_bytes: Size of the largest file that learnings are kept in.
+
+        Returns:
+            The numbers.
+
+        Raises:
+            sqlite3.DatabaseError: The cache is damaged; after ``renew`` it wants its learnings.
+        """
+        # Hooks count nothing.
+        from grove_core.stats_cache import counting
+
+        return counting.count(
+            self._open(),
+            now,
+            rule,
+            since=self._since,
+            learnings_bytes=learnings_bytes,
+            complete=self.complete,
+        )
+
+    @property
+    def stamp(self) -> str:
+        """What was said of the learnings when they were last put in; empty for never."""
+        find = "SELECT value FROM fact WHERE name = ?"
+        row = self._ask(lambda connection: connection.execute(find, (_STAMP,)).fetchone())
+        return row[0] if row else ""
+
+    def put_learnings(self, records: "Iterable[LearningRecord]", stamp: str) -> None:
+        """Put in the stored learnings, in the place of those before.
+
+        Args:
+            records: The learnings, in the order of their ids; how they have fared does not
+                matter.
+            stamp: What to say of them; empty when they must be put in anew next time.
+        """
+        rows = [_row_of(one) for one in records]
+        self._ask(lambda connection: _put(connection, rows, stamp))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _ask(self, question: "Callable[[sqlite3.Connection], T]") -> "T":
+        """Ask for what a refresh has not looked at; should that be damaged, all is made anew."""
+        try:
+            return question(self._open())
+        except sqlite3.DatabaseError:
+            self.renew()
+            return question(self._open())
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            try:
+                self._connection = self._connect()
+            except sqlite3.Error as error:
+                if database.is_busy(error):
+                    self._keep_nothing()  # another process is making it
+                else:
+                    self._begin_anew()
+        assert self._connection is not None, "a connection in memory can always be had"
+        return self._connection
+
+    def _connect(self) -> sqlite3.Connection:
+        patience = _PATIENCE_SECONDS if self._until is None else database.BUSY_SECONDS
+        return database.connect(self.path, busy_seconds=patience)
+
+    def _begin_anew(self) -> None:
+        """Remove what cannot be used; where nothing can be kept, count in memory."""
+        self.close()
+        try:
+            if self.path != IN_MEMORY:
+                for suffix in ("", "-wal", "-shm"):
+                    with suppress(FileNotFoundError):
+                        os.unlink(self.path + suffix)
+            self._connection = self._connect()
+        except (sqlite3.Error, OSError):
+            self._keep_nothing()
+
+    def _keep_nothing(self) -> None:
+        self.close()
+        self.path = IN_MEMORY
+        self._connection = self._connect()
+
+
+def _is_readable(path: str) -> bool:
+    """Tell whether a log can be read; one that is not there holds nothing."""
+    try:
+        return S_ISREG(os.stat(path).st_mode) and os.access(path, os.R_OK)
+    except OSError:
+        return False
+
+
+def _put(
+    connection: sqlite3.Connection, rows: "Sequence[tuple[int | str, ...]]", stamp: str
+) -> None:
+    from grove_core.stats_cache.misses import remember_misses
+
+    with _transaction(connection):
+        if rows != connection.execute(_GET).fetchall():
+            connection.execute("DELETE FROM catalogue")
+            connection.executemany(_PUT, rows)
+            database.join_anew(connection)
+            connection.execute("DELETE FROM miss")
+            remember_misses(connection)
+        connection.execute("INSERT OR REPLACE INTO fact VALUES (?, ?)", (_STAMP, stamp))
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> "Iterator[None]":
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.rollback()
+        raise
+
+
+def _row_of(one: "LearningRecord") -> tuple[int | str, ...]:
+    return (
+        key_of(one.learning_id),
+        one.learning_id,
+        storable(one.summary),
+        one.category,
+        one.scope,
+        one.status,
+        one.confidence,
+        " ".join(one.criteria),
+        " ".join(one.tags),
+        microseconds(one.created),
+        one.session_id,
+        one.ticket_id or "",
+        one.backend,
+    )

@@ -1,0 +1,272 @@
+"""The tables of the statistics cache: what is kept of the event logs, and of the learnings.
+
+One SQLite file per project, derived and disposable: whatever is wrong with it, it is made anew.
+"""
+
+import sqlite3
+
+from grove_core.stats.batch import MICROSECONDS_A_DAY, REFERENCED, SURFACED, Batch
+
+# typing.TYPE_CHECKING, without the import.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SCHEMA_VERSION = 1
+BUSY_SECONDS = 0.3
+_PRIMARY_CODE = 0xFF  # of an error; the rest of its bits go into detail
+
+_SCHEMA = """
+CREATE TABLE log (
+    path TEXT PRIMARY KEY, file TEXT, changed TEXT, size INTEGER, offset INTEGER, lines INTEGER,
+    checksum INTEGER, tail INTEGER, torn INTEGER, unknown INTEGER, unreadable INTEGER
+);
+CREATE TABLE unreadable (path TEXT, line INTEGER, PRIMARY KEY (path, line)) WITHOUT ROWID;
+CREATE TABLE seen (line INTEGER PRIMARY KEY);
+CREATE TABLE learning (
+    learning INTEGER PRIMARY KEY, name TEXT, surfaced INTEGER DEFAULT 0,
+    referenced INTEGER DEFAULT 0, dismissed INTEGER DEFAULT 0, corrected INTEGER DEFAULT 0,
+    last_surfaced INTEGER, last_referenced INTEGER, last_restored INTEGER,
+    tickets INTEGER DEFAULT 0, useful INTEGER DEFAULT 0, useless INTEGER DEFAULT 0
+);
+CREATE TABLE use (
+    learning INTEGER, session INTEGER, surfaced INTEGER, referenced INTEGER, dismissed INTEGER,
+    PRIMARY KEY (learning, session)
+) WITHOUT ROWID;
+CREATE TABLE used_for (
+    learning INTEGER, ticket TEXT, PRIMARY KEY (learning, ticket)
+) WITHOUT ROWID;
+CREATE TABLE counter (
+    name TEXT, day INTEGER, number INTEGER, PRIMARY KEY (name, day)
+) WITHOUT ROWID;
+CREATE TABLE ticket (name TEXT PRIMARY KEY, skipped INTEGER, accepted INTEGER) WITHOUT ROWID;
+CREATE TABLE rejected (
+    rejected INTEGER PRIMARY KEY, moment INTEGER, session TEXT, summary TEXT, tags TEXT
+);
+CREATE INDEX rejected_by_moment ON rejected (moment);
+CREATE TABLE correction (learning INTEGER, moment INTEGER, successor TEXT);
+CREATE TABLE catalogue (
+    learning INTEGER PRIMARY KEY, name TEXT, summary TEXT, category TEXT, scope TEXT,
+    status TEXT, confidence TEXT, criteria TEXT, tags TEXT, created INTEGER, session TEXT,
+    ticket TEXT, backend TEXT, used_at_home INTEGER
+);
+CREATE TABLE day (
+    category TEXT, scope TEXT, day INTEGER, surfaced INTEGER, referenced INTEGER,
+    PRIMARY KEY (day, category, scope)
+) WITHOUT ROWID;
+CREATE TABLE miss (rejected INTEGER PRIMARY KEY, learning INTEGER, accepted INTEGER);
+CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+"""
+# Learnings of which something was added in this transaction, and the rows of `use` that an addition
+# changes.
+_TEMPORARY = """
+CREATE TEMP TABLE fresh (learning INTEGER PRIMARY KEY);
+CREATE TEMP TABLE touched (
+    learning INTEGER, session INTEGER, PRIMARY KEY (learning, session)
+) WITHOUT ROWID;
+"""
+_ALL = "use"
+_TOUCHED = "touched CROSS JOIN use USING (learning, session)"
+
+# What some rows of `use` add to the groups and days of `day`.
+_DAYS = f"""
+INSERT INTO day
+SELECT coalesce(category, ''), coalesce(scope, ''), moment / {MICROSECONDS_A_DAY},
+       :sign * sum(surfaced), :sign * sum(referenced)
+FROM (
+    SELECT learning, surfaced AS moment, 1 AS surfaced, 0 AS referenced FROM {{0}}
+    WHERE surfaced IS NOT NULL
+    UNION ALL
+    SELECT learning, referenced, 0, 1 FROM {{0}} WHERE referenced IS NOT NULL
+) LEFT JOIN catalogue USING (learning)
+GROUP BY 1, 2, 3
+ON CONFLICT (day, category, scope) DO UPDATE SET
+    surfaced = surfaced + excluded.surfaced, referenced = referenced + excluded.referenced
+"""
+
+_LEARNINGS = """
+INSERT INTO learning (learning, name) VALUES (?, ?) ON CONFLICT DO NOTHING
+"""
+_USES = """
+INSERT INTO use VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (learning, session) DO UPDATE SET
+    surfaced = coalesce(min(surfaced, excluded.surfaced), surfaced, excluded.surfaced),
+    referenced = coalesce(min(referenced, excluded.referenced), referenced, excluded.referenced),
+    dismissed = coalesce(min(dismissed, excluded.dismissed), dismissed, excluded.dismissed)
+"""
+_TOTALS = """
+UPDATE learning SET
+    (surfaced, referenced, dismissed) = (
+        SELECT count(surfaced), count(referenced),
+            count(CASE WHEN referenced IS NULL THEN dismissed END)
+        FROM use WHERE use.learning = learning.learning
+    ),
+    tickets = (SELECT count(*) FROM used_for WHERE used_for.learning = learning.learning)
+WHERE learning IN (SELECT learning FROM fresh)
+"""
+# Whether the ticket that a learning came from is among those it was used for.
+_AT_HOME = """
+UPDATE catalogue SET used_at_home = EXISTS (
+    SELECT 1 FROM used_for
+    WHERE used_for.learning = catalogue.learning AND used_for.ticket = catalogue.ticket
+)
+WHERE learning IN (SELECT learning FROM fresh)
+"""
+_LATEST = "UPDATE learning SET {0} = max(coalesce({0}, ?1), ?1) WHERE learning = ?2"
+_MARKS = """
+UPDATE learning SET corrected = corrected + ?, useful = useful + ?, useless = useless + ?
+WHERE learning = ?
+"""
+_COUNTERS = """
+INSERT INTO counter VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET number = number + excluded.number
+"""
+_TICKETS = """
+INSERT INTO ticket VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET
+    skipped = coalesce(min(skipped, excluded.skipped), skipped, excluded.skipped),
+    accepted = coalesce(max(accepted, excluded.accepted), accepted, excluded.accepted)
+"""
+_LATEST_COLUMNS = {SURFACED: "last_surfaced", REFERENCED: "last_referenced"}
+
+
+def connect(path: str, *, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
+    """Open the cache, and lay its tables where there are none.
+
+    Args:
+        path: The file, or ``:memory:``.
+        busy_seconds: How long to wait for another process that writes.
+
+    Returns:
+        A connection without a transaction.
+
+    Raises:
+        sqlite3.Error: The file is no cache of this version, or cannot be opened.
+    """
+    connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
+    try:
+        # Readers go on while another process writes, and a commit waits for no disk.
+        _write_ahead(connection)
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA cache_size = -65536")
+        connection.executescript(_TEMPORARY)
+        _lay_tables(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    """Tell whether another process has the cache, and nothing is wrong with it.
+
+    Args:
+        error: What was raised.
+
+    Returns:
+        Whether waiting would help.
+    """
+    code: int = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
+    return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+    except sqlite3.OperationalError as error:
+        # It waits for nobody. Where another process is at it, this one need not.
+        if not is_busy(error):
+            raise
+
+
+def _lay_tables(connection: sqlite3.Connection) -> None:
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version == SCHEMA_VERSION:
+        return
+    if version:
+        raise sqlite3.DatabaseError(f"the cache is of version {version}")
+    connection.execute("BEGIN IMMEDIATE")
+    if not connection.execute("PRAGMA user_version").fetchone()[0]:
+        for statement in _SCHEMA.split(";"):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    connection.execute("COMMIT")
+
+
+def is_seen(connection: sqlite3.Connection, line: int) -> bool:
+    """Tell whether a line was added before.
+
+    Args:
+        connection: The cache.
+        line: Its fingerprint.
+
+    Returns:
+        Whether it was.
+    """
+    found = connection.execute("SELECT 1 FROM seen WHERE line = ?", (line,)).fetchone()
+    return found is not None
+
+
+def add(
+    connection: sqlite3.Connection, batch: Batch, lines: "Iterable[int]", *, anew: bool
+) -> None:
+    """Add a batch; totals are right again after ``settle``.
+
+    Args:
+        connection: The cache, in a transaction.
+        batch: The sums of some lines.
+        lines: The fingerprints of these lines.
+        anew: Whether the cache was empty before this transaction; then so are the days until
+            ``settle``.
+    """
+    many = connection.executemany
+    many(_LEARNINGS, batch.names.items())
+    many("INSERT OR IGNORE INTO fresh VALUES (?)", ((learning,) for learning in batch.names))
+    many("INSERT INTO seen VALUES (?)", ((line,) for line in sorted(lines)))
+    uses = sorted((*pair, *moments) for pair, moments in batch.uses.items())
+    if not anew:
+        many("INSERT INTO touched VALUES (?, ?)", sorted(batch.uses))
+        connection.execute(_DAYS.format(_TOUCHED), {"sign": -1})
+    many(_USES, uses)
+    if not anew:
+        connection.execute(_DAYS.format(_TOUCHED), {"sign": 1})
+        connection.execute("DELETE FROM touched")
+    for use, column in _LATEST_COLUMNS.items():
+        latest = ((moment, one) for (one, which), moment in batch.latest.items() if which == use)
+        many(_LATEST.format(column), latest)
+    restored = ((moment, learning) for learning, moment in batch.restored.items())
+    many(_LATEST.format("last_restored"), restored)
+    many(_MARKS, ((*marks, learning) for learning, marks in batch.marks.items()))
+    many("INSERT OR IGNORE INTO used_for VALUES (?, ?)", batch.used_for)
+    many(_COUNTERS, ((*key, number) for key, number in batch.counters.items()))
+    many(_COUNTERS, (("events", 0, batch.events), ("repeats", 0, batch.repeats)))
+    many(_TICKETS, ((name, moment, None) for name, moment in batch.skipped.items()))
+    many(_TICKETS, ((name, None, moment) for name, moment in batch.accepted.items()))
+    rejected = "INSERT INTO rejected (moment, session, summary, tags) VALUES (?, ?, ?, ?)"
+    many(rejected, batch.rejected)
+    many("INSERT INTO correction VALUES (?, ?, ?)", batch.corrections)
+
+
+def settle(connection: sqlite3.Connection, *, anew: bool) -> None:
+    """Make right what follows from what was added.
+
+    Args:
+        connection: The cache, in the transaction of the adding.
+        anew: Whether the cache was empty before it.
+    """
+    connection.execute(_TOTALS)
+    connection.execute(_AT_HOME)
+    if anew:
+        connection.execute(_DAYS.format(_ALL), {"sign": 1})
+    connection.execute("DELETE FROM fresh")
+
+
+def join_anew(connection: sqlite3.Connection) -> None:
+    """Make right what follows from logs and learnings together, after the learnings have changed.
+
+    Args:
+        connection: The cache, in a transaction in which nothing was added.
+    """
+    connection.execute("DELETE FROM day")
+    connection.execute("INSERT INTO fresh SELECT learning FROM learning")
+    connection.execute(_AT_HOME)
+    connection.execute(_DAYS.format(_ALL), {"sign": 1})
+    connection.execute("DELETE FROM fresh")
