@@ -14,6 +14,7 @@ from grove_core import (
     BackendError,
     Capability,
     Category,
+    FileBacked,
     Filters,
     LearningNotFoundError,
     LearningStatus,
@@ -74,7 +75,14 @@ def test_it_is_a_memory_backend(backend):
         Capability.ITERATE,
         Capability.SET_STATUS,
         Capability.PERSONAL,
+        Capability.FILES,
     }
+
+
+def test_it_names_what_it_reads_from(backend, context):
+    directory = context.root / ".grove"
+    assert isinstance(backend, FileBacked)
+    assert backend.files() == (directory / "learnings.md", directory / "learnings")
 
 
 def test_reading_creates_nothing(backend, tmp_path):

@@ -7,7 +7,7 @@ from typing import Final
 
 from grove_backend_markdown.format import file_header, format_entry
 from grove_backend_markdown.health import look_at
-from grove_backend_markdown.places import area_of, file_of, folder_of
+from grove_backend_markdown.places import area_of, file_of, folder_of, is_spread
 from grove_backend_markdown.reader import read_entries
 from grove_backend_markdown.status import change_status
 from grove_backend_markdown.store import Store
@@ -33,12 +33,18 @@ from grove_core import (
 
 NAME: Final = "markdown"
 _CAPABILITIES: Final = frozenset(
-    {Capability.GET, Capability.ITERATE, Capability.SET_STATUS, Capability.PERSONAL}
+    {
+        Capability.GET,
+        Capability.ITERATE,
+        Capability.SET_STATUS,
+        Capability.PERSONAL,
+        Capability.FILES,
+    }
 )
 
 
 class MarkdownBackend:
-    """Learnings in a markdown file, made to be read, reviewed and edited by people."""
+    """Learnings in markdown files, made to be read, reviewed and edited by people."""
 
     def __init__(self, context: BackendContext) -> None:
         """Open the backend; nothing is read or created yet.
@@ -48,7 +54,8 @@ class MarkdownBackend:
         """
         self._area = context.area
         self._inside = area_of(context)
-        self._store = Store(file_of(context), folder_of(context))
+        self._spread = is_spread(context)
+        self._store = Store(file_of(context), folder_of(context), spread=self._spread)
 
     @property
     def name(self) -> str:
@@ -61,7 +68,7 @@ class MarkdownBackend:
         return _CAPABILITIES
 
     def write(self, learning: Learning) -> Receipt:
-        """Append a learning, unless its id is there already.
+        """Append a learning to the file, or to one of its own, unless its id is there already.
 
         Args:
             learning: What to store.
@@ -73,12 +80,13 @@ class MarkdownBackend:
             BackendError: It could not be stored.
         """
         entry = _entry_of(learning)
-        path = self._store.path
+        path = self._store.file_for(learning.id)
+        header = "" if self._spread else f"{file_header(self._area)}\n"
 
         def unless_there(text: str) -> str:
             if learning.id in text and read_entries(text).find(learning.id):
                 return ""
-            return _joint(text, file_header(self._area)) + entry
+            return _joint(text, header) + entry
 
         with _as_backend_error():
             stored = self._store.entries().get(learning.id)
@@ -184,6 +192,10 @@ class MarkdownBackend:
             raise LearningNotFoundError(f"there is no learning {learning_id} in {self._store.path}")
         return learning
 
+    def files(self) -> Sequence[Path]:
+        """Name the file and, for a project, the folder that learnings are read from."""
+        return self._store.places
+
     def _learnings(self) -> list[Learning]:
         with _as_backend_error():
             return [located.entry.learning for located in self._store.entries().values()]
@@ -203,7 +215,7 @@ def _entry_of(learning: Learning) -> str:
 def _joint(text: str, header: str) -> str:
     """What stands between the text that is there and a new entry."""
     if not text:
-        return f"{header}\n"
+        return header
     return "" if text.endswith(("\n\n", "\n\r\n")) else "\n"
 
 

@@ -10,6 +10,12 @@ _BASE: Final = "|||||||"
 _MIDDLE: Final = "======="
 _THEIRS: Final = ">>>>>>>"
 _MARKERS: Final = frozenset({_OURS, _BASE, _MIDDLE, _THEIRS})
+_BEFORE: Final = {
+    _OURS: {_THEIRS},
+    _BASE: {_OURS},
+    _MIDDLE: {_OURS, _BASE},
+    _THEIRS: {_MIDDLE},
+}
 _ENDS: Final = frozenset({_OURS, _THEIRS})
 
 
@@ -59,6 +65,33 @@ def split_sides(text: str, lines: Sequence[str]) -> Sides:
         if inside in {_MIDDLE, _THEIRS}:
             theirs.append(position)
     return Sides(ours, theirs, markers)
+
+
+def conflict_versions(text: str) -> tuple[str, str, str] | None:
+    """Restore the versions that git has merged into a text with markers.
+
+    Args:
+        text: The text.
+
+    Returns:
+        The common ancestor's (what the conflicts show of it, with ``merge.conflictStyle = diff3``,
+        and all around them), ours and theirs; ``None`` when the markers do not fit together.
+    """
+    sides: dict[str, list[str]] = {_BASE: [], _OURS: [], _MIDDLE: []}
+    inside = _THEIRS
+    for line in text.split("\n"):
+        marker = _marker(line)
+        # Outside of a conflict these are a person's underline or table.
+        if marker is None or (inside == _THEIRS and marker in {_MIDDLE, _BASE}):
+            for name, side in sides.items():
+                if inside in {_THEIRS, name}:
+                    side.append(line)
+        elif inside not in _BEFORE[marker]:
+            return None
+        else:
+            inside = marker
+    base, ours, theirs = ("\n".join(side) for side in sides.values())
+    return (base, ours, theirs) if inside == _THEIRS else None
 
 
 def _marker(line: str) -> str | None:

@@ -22,13 +22,13 @@ def look_at(store: Store, inside: Path | None) -> Health:
     Returns:
         Its health; nothing is created, and nothing raised.
     """
-    location = str(store.path)
+    location = str(store.target)
     try:
         count = len(store.entries())
         problems = store.problems()
         if inside is not None:
-            _refuse_link(store.path, inside)
-        _refuse_unwritable(store.path)
+            _refuse_link(store.target, inside)
+        _refuse_unwritable(store)
     except (StorageError, OSError) as error:
         return Health(ok=False, detail=str(error), location=location)
     detail = "1 learning" if count == 1 else f"{count} learnings"
@@ -74,9 +74,12 @@ def _refuse_link(path: Path, inside: Path) -> None:
         raise StorageError(f"{path} leads to {real}, which is outside of {inside}")
 
 
-def _refuse_unwritable(path: Path) -> None:
+def _refuse_unwritable(store: Store) -> None:
+    path = store.target
     if path.exists():
-        if not path.is_file():
+        if store.spread and not path.is_dir():
+            raise StorageError(f"{path} is no directory; move it out of the way")
+        if not store.spread and not path.is_file():
             raise StorageError(f"{path} is no file; move it out of the way")
         if not os.access(path, os.W_OK):
             raise StorageError(f"{path} cannot be written to; mend its permissions")

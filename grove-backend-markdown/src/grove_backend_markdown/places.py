@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from grove_core import Area, BackendContext
+from grove_core import Area, BackendContext, StorageLayout
 
 DIRECTORY: Final = ".grove"
 PROJECT_FILE: Final = f"{DIRECTORY}/learnings.md"
@@ -12,10 +12,15 @@ _PERSONAL_FILE: Final = "personal-learnings.md"
 
 
 def file_of(context: BackendContext) -> Path:
-    """Tell which file learnings are written to."""
+    """Tell which file learnings are written to in the layout ``single``."""
     if context.area is Area.PERSONAL:
         return context.home / _PERSONAL_FILE
     return context.root / PROJECT_FILE
+
+
+def is_spread(context: BackendContext) -> bool:
+    """Tell whether each new learning gets a file of its own; personal ones never do."""
+    return context.layout is StorageLayout.SPREAD and context.area is Area.PROJECT
 
 
 def area_of(context: BackendContext) -> Path | None:

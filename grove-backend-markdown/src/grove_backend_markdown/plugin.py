@@ -12,6 +12,7 @@ from grove_core import (
     HealthCheck,
     MemoryBackend,
     ProjectContext,
+    Repair,
     append_text,
     hookimpl,
 )
@@ -24,7 +25,15 @@ def grove_memory_backends() -> Sequence[BackendSpec]:
     """Offer the markdown backend."""
     return [
         BackendSpec(
-            name="markdown", detect=_detect, open=_open, paths=(".grove",), scaffold=_scaffold
+            name="markdown",
+            detect=_detect,
+            open=_open,
+            paths=(".grove",),
+            scaffold=_scaffold,
+            shared=(".grove/learnings.md", ".grove/learnings/*.md"),
+            merge=_merge,
+            relocate=_relocate,
+            repair=_repair,
         ),
     ]
 
@@ -37,11 +46,13 @@ def grove_health_checks() -> Sequence[HealthCheck]:
 
 def _detect(context: BackendContext) -> Detection:
     """Be available everywhere: this is the backend that grove falls back to."""
-    from grove_backend_markdown.places import PROJECT_FILE, file_of
+    from grove_backend_markdown.places import PROJECT_FILE, PROJECT_FOLDER, file_of, is_spread
 
-    path = file_of(context)
+    spread = is_spread(context)
+    path = context.root / PROJECT_FOLDER if spread else file_of(context)
+    in_project = PROJECT_FOLDER if spread else PROJECT_FILE
     return Detection(
-        marker=str(path) if context.area is Area.PERSONAL else PROJECT_FILE,
+        marker=str(path) if context.area is Area.PERSONAL else in_project,
         note="" if path.exists() else "the first learning creates it",
     )
 
@@ -53,14 +64,34 @@ def _open(context: BackendContext) -> MemoryBackend:
 
 
 def _scaffold(context: BackendContext) -> Sequence[tuple[Path, bool]]:
-    """Create the learnings file with its header, unless there is one."""
+    """Create the learnings file with its header, unless there is one or each learning gets one."""
     from grove_backend_markdown.format import file_header
-    from grove_backend_markdown.places import area_of, file_of
+    from grove_backend_markdown.places import area_of, file_of, is_spread
 
+    if is_spread(context):
+        return ()
     path = file_of(context)
     header = file_header(context.area)
     is_new = append_text(path, lambda present: "" if present else header, inside=area_of(context))
     return [(path, is_new)]
+
+
+def _merge(base: str, ours: str, theirs: str) -> str:
+    from grove_backend_markdown.merging import merge_texts
+
+    return merge_texts(base, ours, theirs)
+
+
+def _relocate(context: BackendContext, dry_run: bool) -> Sequence[str]:  # noqa: FBT001 - a protocol
+    from grove_backend_markdown.relocating import relocate
+
+    return relocate(context, dry_run=dry_run)
+
+
+def _repair(context: BackendContext) -> Sequence[Repair]:
+    from grove_backend_markdown.repairing import repairs
+
+    return repairs(context)
 
 
 def _check(context: ProjectContext) -> Health:

@@ -9,6 +9,7 @@ from grove_backend_markdown.reader import Entry, Problem, Reading, read_entries
 from grove_core import StorageError, read_text
 
 _Stamp = tuple[int, int, int]
+_ENDING: Final = ".md"
 _NOTHING: Final = Reading((), ())
 
 
@@ -42,16 +43,36 @@ class Store:
     Reading creates nothing: files that are not there hold nothing.
     """
 
-    def __init__(self, path: Path, folder: Path | None) -> None:
+    def __init__(self, path: Path, folder: Path | None, *, spread: bool = False) -> None:
         """Look at nothing yet.
 
         Args:
-            path: The file that learnings are appended to.
+            path: The file that learnings are appended to in the layout ``single``.
             folder: A folder with further markdown files, or ``None``.
+            spread: Whether new learnings get a file each in the folder, which must be given.
         """
         self.path = path
         self._folder = folder
+        self.spread = spread
         self._cache: dict[Path, tuple[_Stamp, Reading]] = {}
+
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """The file and the folder, whether they are there or not."""
+        return (self.path,) if self._folder is None else (self.path, self._folder)
+
+    @property
+    def target(self) -> Path:
+        """Where new learnings go: the file, or the folder of files."""
+        return self._folder if self.spread and self._folder is not None else self.path
+
+    def file_for(self, learning_id: str) -> Path:
+        """Tell which file a new learning is written to.
+
+        Args:
+            learning_id: Its id, which must be one: it becomes a file name.
+        """
+        return self.target / f"{learning_id}{_ENDING}" if self.spread else self.path
 
     def entries(self) -> dict[str, Located]:
         """Read all entries by id; where an id stands twice, the first one.
@@ -98,7 +119,7 @@ class Store:
         if self._folder is None:
             return []
         try:
-            names = sorted(name for name in os.listdir(self._folder) if name.endswith(".md"))  # noqa: PTH208 - names are enough
+            names = sorted(name for name in os.listdir(self._folder) if name.endswith(_ENDING))  # noqa: PTH208 - names are enough
         except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as error:

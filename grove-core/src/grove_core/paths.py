@@ -12,6 +12,7 @@ from typing import Final
 from attrs import frozen
 
 from grove_core.errors import StorageError
+from grove_core.log_files import EVENT_FOLDER, EVENT_LOG, event_files
 from grove_core.model.value import Value
 
 _GROVE: Final = ".grove"
@@ -21,7 +22,7 @@ _KEY_DIGEST_CHARACTERS: Final = 12
 _KEY_SLUG_CHARACTERS: Final = 40
 # What grove makes in its own directory by itself, and what only a project's ``.grove`` holds.
 _HOME_NAMES: Final = ("sessions", "cache")
-_PROJECT_NAMES: Final = ("config.toml", "learnings.md", "learnings", "stats.log")
+_PROJECT_NAMES: Final = ("config.toml", "learnings.md", "learnings", "stats.log", "stats")
 
 
 def grove_home(environment: Mapping[str, str]) -> Path:
@@ -200,6 +201,11 @@ class Paths(Value):
         return self.home / "program"
 
     @property
+    def backups(self) -> Path:
+        """The directory of files as they were before grove mended them."""
+        return self.home / "backups"
+
+    @property
     def installed(self) -> Path:
         """The directory of what ``grove init`` has done, a directory for each project."""
         return self.home / "installed"
@@ -235,7 +241,25 @@ class ProjectPaths(Value):
     @property
     def events_file(self) -> Path:
         """The project's event log in the layout ``single``."""
-        return self.grove_directory / "stats.log"
+        return self.grove_directory / EVENT_LOG
+
+    @property
+    def learnings_folder(self) -> Path:
+        """The project's learnings in the layout ``spread``, a file each."""
+        return self.grove_directory / "learnings"
+
+    @property
+    def events_folder(self) -> Path:
+        """The project's event logs in the layout ``spread``."""
+        return self.grove_directory / EVENT_FOLDER
+
+    def event_files(self) -> tuple[Path, ...]:
+        """Find the event logs of both layouts.
+
+        Returns:
+            The files that are there: the one of the layout ``single``, then the others by name.
+        """
+        return tuple(Path(path) for path in event_files(self.grove_directory))
 
     @property
     def initialised(self) -> bool:

@@ -26,6 +26,14 @@ from grove_core.flow.disconnecting import plan_removal
 from grove_core.flow.git_ignoring import advice_to_ignore
 from grove_core.flow.install_plan import Plan
 from grove_core.flow.installation import InstallationRecord
+from grove_core.flow.merge_driver import (
+    DriverAction,
+    MergeDriver,
+    action_for,
+    driver_command,
+    find_driver,
+    register,
+)
 from grove_core.hosts.claude_code import NAME as CLAUDE_CODE
 from grove_core.hosts.claude_hooks import ALLOW_RULE
 from grove_core.hosts.claude_settings import registrations, settings_file
@@ -34,6 +42,12 @@ from grove_core.workspace import Workspace
 if TYPE_CHECKING:
     from rich.console import Console
 
+_FUTURE: Final = ("would be created:", "would be extended:", "would be kept:")
+_PAST: Final = ("created", "extended", "kept   ")
+_OF_DRIVER: Final = {
+    DriverAction.REGISTERED: "learnings of branches are merged entry by entry: merge driver grove",
+    DriverAction.FOREIGN: "git has another merge driver named grove, which stays",
+}
 _RESTART: Final = "start a new session of the client: it reads its settings when it starts"
 _ADVICE: Final = (
     "the client will ask you before the agent may run grove; the permission rule"
@@ -92,7 +106,9 @@ def command(  # noqa: PLR0913 - one for each option
     """Set up grove in this project.
 
     Creates the directory .grove at the project's root with a commented configuration and a place
-    for learnings. Files that exist are never touched, so running it again is safe. Commit .grove.
+    for learnings. Files that exist are never touched, so running it again is safe; only lines that
+    .grove/.gitattributes lacks are added. In a git clone it registers the merge driver that joins
+    the learnings of two branches. Commit .grove.
 
     With --hooks the client runs grove in this project without grove's plugin. The settings are
     merged, their backup is kept, and --uninstall puts back what was there.
@@ -130,6 +146,8 @@ def _install(workspace: Workspace, wishes: _Wishes) -> Result:
     # All that may be refused or declined comes first: then nothing is left behind.
     made = scaffold(workspace, dry_run=True)
     plan = _plan(workspace, record, wishes, program)
+    driver = find_driver(workspace.root)
+    action = action_for(driver, driver_command(program)) if driver is not None else None
     if wishes.asks:
         plan = _asked(plan, workspace, record, wishes, program)
     if not wishes.dry_run:
@@ -137,11 +155,15 @@ def _install(workspace: Workspace, wishes: _Wishes) -> Result:
         if program:
             record_program(workspace, program)
         plan.note_scaffold(made.created, program)
+        if driver is not None and action is DriverAction.REGISTERED:
+            _register(plan, driver, driver_command(program))
         plan.make(record)
     document: dict[str, Any] = {
         "root": workspace.root,
         "created": made.created,
+        "extended": made.extended,
         "kept": made.kept,
+        "merge_driver": action,
         "program": program,
         "previous_program": previous,
         "changes": documents_of(plan.changes, workspace.root),
@@ -153,6 +175,16 @@ def _install(workspace: Workspace, wishes: _Wishes) -> Result:
         human=lambda console: _human(workspace, wishes, document, plan, console),
         ids=[str(path) for path in (*made.created, *(one.path for one in plan.changes))],
     )
+
+
+def _register(plan: Plan, driver: MergeDriver, command: str) -> None:
+    """Register the merge driver; without it everything but merges works as well."""
+    try:
+        register(driver, command)
+    except StorageError as error:
+        plan.notes.append(f"git's merge driver is not registered: {error}")
+    else:
+        plan.note_driver(command)
 
 
 def _plan(
@@ -218,14 +250,16 @@ def _human(
     plan: Plan,
     console: "Console",
 ) -> None:
-    words = ("would be created:", "would be kept:") if wishes.dry_run else ("created", "kept   ")
-    for word, key in zip(words, ("created", "kept"), strict=True):
+    words = _FUTURE if wishes.dry_run else _PAST
+    for word, key in zip(words, ("created", "extended", "kept"), strict=True):
         for path in document[key]:
             console.print(f"{word} {path.relative_to(workspace.root)}")
     print_changes(
         console, plan.changes, workspace.root, dry_run=wishes.dry_run, with_diffs=not wishes.asks
     )
     console.print(_line_on_program(workspace, wishes, document))
+    if document["merge_driver"] in _OF_DRIVER:
+        console.print(_OF_DRIVER[document["merge_driver"]])
     for note in plan.notes:
         console.print(f"note: {note}")
     if not wishes.hooks:

@@ -11,13 +11,12 @@ from attrs import frozen
 from grove_core import files
 from grove_core.config.template import render_default_config
 from grove_core.errors import GroveError, StorageError
+from grove_core.flow.merge_driver import missing_attributes
 from grove_core.memory.backends import BackendState
 from grove_core.plugins.descriptors import BackendContext
 from grove_core.workspace import Workspace
 
 SCAFFOLD_SECONDS: Final = 5.0
-# Two branches that append to the log both keep their lines; no two events share one.
-_ATTRIBUTES: Final = "stats.log merge=union\n"
 _FILE_MODE: Final = 0o644
 
 
@@ -27,10 +26,12 @@ class Scaffold:
 
     Attributes:
         created: Those that were missing.
+        extended: Those that were there and get the lines that they lack.
         kept: Those that were there, and stay as they are.
     """
 
     created: tuple[Path, ...]
+    extended: tuple[Path, ...]
     kept: tuple[Path, ...]
 
 
@@ -50,10 +51,12 @@ def scaffold(workspace: Workspace, *, dry_run: bool) -> Scaffold:
     directory = workspace.project.grove_directory
     if not directory.resolve().is_relative_to(workspace.root.resolve()):
         raise StorageError(f"{directory} leads out of the project; remove the link and try again")
-    wanted = {
-        workspace.project.config_file: render_default_config(),
-        directory / ".gitattributes": _ATTRIBUTES,
-    }
+    attributes = directory / ".gitattributes"
+    missing = "".join(f"{line}\n" for line in missing_attributes(files.read_text(attributes)))
+    wanted = {workspace.project.config_file: render_default_config(), attributes: missing}
+    if not workspace.spread:
+        # Git can merge and pick what is appended to a log only where there has been one before.
+        wanted[workspace.project.events_file] = ""
     is_new = {path: not os.path.lexists(path) for path in wanted}
     if dry_run:
         is_new |= _expected_of_backend(workspace)
@@ -62,10 +65,14 @@ def scaffold(workspace: Workspace, *, dry_run: bool) -> Scaffold:
         for path, text in wanted.items():
             if is_new[path]:
                 files.replace(path, text.encode(), mode=_FILE_MODE)
+        if missing and not is_new[attributes]:
+            files.append_text(attributes, missing, inside=workspace.root)
         is_new |= _scaffold_backend(workspace)
+    extended = (attributes,) if missing and not is_new[attributes] else ()
     return Scaffold(
         created=tuple(path for path, new in is_new.items() if new),
-        kept=tuple(path for path, new in is_new.items() if not new),
+        extended=extended,
+        kept=tuple(path for path, new in is_new.items() if not new and path not in extended),
     )
 
 
@@ -78,6 +85,7 @@ def _scaffold_backend(workspace: Workspace) -> dict[Path, bool]:
         root=workspace.root,
         home=workspace.paths.home,
         environment=workspace.environment,
+        layout=workspace.config.storage.layout,
     )
     done = workspace.plugins.call(
         state.provided,
@@ -95,7 +103,7 @@ def _expected_of_backend(workspace: Workspace) -> dict[Path, bool]:
     It cannot be asked: preparing is all that it offers, and a dry run does nothing.
     """
     state, path = _state_to_scaffold(workspace), workspace.project.learnings_file
-    if state is None or path.parent.name not in state.spec.paths:
+    if workspace.spread or state is None or path.parent.name not in state.spec.paths:
         return {}
     return {path: not os.path.lexists(path)}
 

@@ -8,11 +8,11 @@ from grove_core.config.schema import (
     RetrievalEngine,
     SessionGate,
     Setting,
-    StorageLayout,
     WriteGateMode,
     config_keys,
     gate_policy,
 )
+from grove_core.model.memory import StorageLayout
 from grove_core.retrieval.strategy import RetrievalStrategy
 
 __all__ = [

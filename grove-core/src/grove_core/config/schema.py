@@ -8,6 +8,7 @@ from typing import Any, Final
 from attrs import Factory, field, fields, frozen
 
 from grove_core.model.gate import AutoSkipDecider, GatePolicy
+from grove_core.model.memory import StorageLayout
 from grove_core.model.value import Value
 from grove_core.retrieval.strategy import RetrievalStrategy
 
@@ -40,13 +41,6 @@ class RetrievalEngine(Enum):
 
     DEFAULT = "default"
     RULES = "rules"
-
-
-class StorageLayout(Enum):
-    """How learnings and events lie in a project."""
-
-    SINGLE = "single"
-    SPREAD = "spread"
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -156,7 +150,7 @@ class WriteGateSettings(Value):
     """Section ``gate.write_gate``: whether a candidate says anything."""
 
     mode: WriteGateMode = setting(
-        WriteGateMode.ENFORCE, "What happens to a candidate that says too little.", effective=False
+        WriteGateMode.ENFORCE, "What happens to a candidate that says too little."
     )
 
 
@@ -198,14 +192,12 @@ class DecaySettings(Value):
         "Days without use after which a learning is archived.",
         minimum=1,
         maximum=_LONGEST_DAYS,
-        effective=False,
     )
     immunity_hit_rate: float = setting(
         0.8,
         "Share of showings that were used from which a learning stays.",
         minimum=0,
         maximum=1,
-        effective=False,
     )
 
 
@@ -257,7 +249,7 @@ class StorageSettings(Value):
     """Section ``storage``: how learnings lie in the project."""
 
     layout: StorageLayout = setting(
-        StorageLayout.SINGLE, "One file for all learnings, or one file each.", effective=False
+        StorageLayout.SINGLE, "One file for all learnings, or one file each."
     )
 
 
@@ -266,7 +258,7 @@ class SecretsSettings(Value):
     """Section ``secrets``: what the secret scanner lets pass."""
 
     allow: tuple[str, ...] = setting(
-        (), "Digests of known false alarms, as the refusal names them.", effective=False
+        (), "Digests of known false alarms, as the refusal names them."
     )
 
 

@@ -17,6 +17,7 @@ from grove_core.flow.installation import (
     WrittenFile,
     digest_of,
 )
+from grove_core.flow.merge_driver import MergeDriver, find_driver, is_own, unregister
 from grove_core.hosts import claude_merge
 from grove_core.hosts.claude_settings import rules_file, settings_file
 from grove_core.workspace import Workspace
@@ -32,12 +33,14 @@ class Removal:
         faults: What cannot be taken back, and why.
         program: The file where init recorded the program, if that is taken back, too. It is
             grove's own, so nobody is asked for it.
+        driver: The clone whose configuration loses the merge driver, if it does.
     """
 
     changes: list[FileChange] = Factory(list)
     notes: list[str] = Factory(list)
     faults: list[str] = Factory(list)
     program: FileChange | None = None
+    driver: MergeDriver | None = None
 
     @property
     def everything(self) -> list[FileChange]:
@@ -59,6 +62,8 @@ class Removal:
         for folder in reversed(record.read().directories):
             with suppress(OSError):  # what is not empty is not init's alone
                 (workspace.root / folder).rmdir()
+        if self.driver is not None:
+            unregister(self.driver)
         if self.faults:
             return
         if self.program is not None:
@@ -92,6 +97,7 @@ def plan_removal(workspace: Workspace, record: InstallationRecord, *, shared: bo
         if installation.file(relative_to(path, workspace.root)) is None:
             with suppress(GroveError):  # what cannot be changed was not written by init either
                 _take_out_unrecorded(removal, workspace.root, path, keep=is_shared and not shared)
+    _plan_driver(removal, workspace.root, installation.merge_driver)
     if _is_last(installation, record) and not removal.faults:
         removal.program = _own_program(workspace, installation)
     return removal
@@ -155,6 +161,17 @@ def _take_out_unrecorded(removal: Removal, root: Path, path: Path, *, keep: bool
         unknown = WrittenFile(path=name, digest="", existed=True)
         _take_out(removal, path, current, unknown)
         removal.notes.append(f"{name} is not on record: only grove's hooks were taken out")
+
+
+def _plan_driver(removal: Removal, root: Path, command: str | None) -> None:
+    driver = find_driver(root) if command is not None else None
+    if driver is None or command is None:
+        return
+    if is_own(driver, command):
+        removal.driver = driver
+        removal.notes.append("git's merge driver grove is taken out of the clone's configuration")
+    elif driver.registered is not None:
+        removal.notes.append("git's merge driver grove is not as init registered it: kept")
 
 
 def _is_last(installation: Installation, record: InstallationRecord) -> bool:

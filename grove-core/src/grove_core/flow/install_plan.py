@@ -86,6 +86,14 @@ class Plan:
             scaffold=tuple(dict.fromkeys((*known.scaffold, *names))),
         )
 
+    def note_driver(self, command: str) -> None:
+        """Record the merge driver.
+
+        Args:
+            command: What is registered for git to run.
+        """
+        self.installation = evolve(self.installation, merge_driver=command)
+
     def make(self, record: InstallationRecord) -> None:
         """Write the record, then the files.
 

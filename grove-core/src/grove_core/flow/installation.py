@@ -49,11 +49,13 @@ class Installation:
         scaffold: Files of ``.grove/`` that it made, relative to the root.
         files: Other files that it wrote.
         directories: Directories that it made for them, relative to the root, outer ones first.
+        merge_driver: What init registered in the clone for git to merge learnings with, if it did.
         schema_version: The form of this record.
     """
 
     root: str
     program: str | None = None
+    merge_driver: str | None = None
     scaffold: tuple[str, ...] = ()
     files: tuple[WrittenFile, ...] = ()
     directories: tuple[str, ...] = ()

@@ -9,14 +9,13 @@ from attrs import frozen
 
 from grove_core import files, gitinfo
 from grove_core.errors import StorageError
+from grove_core.flow.merge_driver import MergeDriver, find_driver, missing_attributes
 from grove_core.health.check import Check, broken, ok, warning
 from grove_core.health.processes import ask
 from grove_core.paths import ProjectPaths
 
 _GIT_SECONDS: Final = 1.0
 _IGNORED: Final = 0
-_MERGED_FILE: Final = "stats.log"
-_MERGE_LINE: Final = f"{_MERGED_FILE} merge=union"
 # A work tree's own settings must not make this run a program.
 _SAFE_OPTIONS: Final = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 
@@ -33,6 +32,7 @@ class ProjectFacts:
         unwritable: What in it cannot be written to, itself included.
         attributes: The text of its ``.gitattributes``; ``None`` without one.
         in_git: Whether the project lies in a git work tree.
+        driver: What the clone's configuration says of the merge driver; ``None`` without git.
         ignored: What in it git ignores.
     """
 
@@ -43,6 +43,7 @@ class ProjectFacts:
     unwritable: tuple[Path, ...] = ()
     attributes: str | None = None
     in_git: bool = False
+    driver: MergeDriver | None = None
     ignored: tuple[Path, ...] = ()
 
 
@@ -60,7 +61,9 @@ def gather_project(project: ProjectPaths, environment: Mapping[str, str]) -> Pro
     if not project.initialised:
         return ProjectFacts(root=project.root, directory=directory, exists=False)
     real = Path(os.path.realpath(directory))
-    kept = (project.learnings_file, project.events_file)
+    folders = (project.learnings_folder, project.events_folder)
+    there = (one for one in folders if os.path.isdir(one))  # noqa: PTH112 - never raises
+    kept = (project.learnings_file, project.events_file, *there)
     in_git = gitinfo.find_top(project.root) is not None
     return ProjectFacts(
         root=project.root,
@@ -70,6 +73,7 @@ def gather_project(project: ProjectPaths, environment: Mapping[str, str]) -> Pro
         unwritable=tuple(one for one in (directory, *kept) if _is_unwritable(one)),
         attributes=_text(directory / ".gitattributes"),
         in_git=in_git,
+        driver=find_driver(project.root) if in_git else None,
         ignored=_ignored(project.root, kept, environment) if in_git else (),
     )
 
@@ -106,13 +110,13 @@ def judge_project(facts: ProjectFacts) -> Sequence[Check]:
         facts: The project's ``.grove`` as it is.
 
     Returns:
-        A check of the directory and, where it is there, two of git.
+        A check of the directory and, where it is there, some of git.
     """
     name = "project"
     if not facts.exists:
         detail = f"{facts.root} has no .grove; it is gated only where it has a ticket system"
         return [warning(name, detail, "If it is to use grove: grove init")]
-    return [_directory(name, facts), _attributes(facts), *_sharing(facts)]
+    return [_directory(name, facts), _attributes(facts), *_driver(facts), *_sharing(facts)]
 
 
 def _directory(name: str, facts: ProjectFacts) -> Check:
@@ -128,13 +132,27 @@ def _directory(name: str, facts: ProjectFacts) -> Check:
 
 def _attributes(facts: ProjectFacts) -> Check:
     name, path = "git attributes", facts.directory / ".gitattributes"
-    lines = [line.split() for line in (facts.attributes or "").splitlines()]
-    if any(words[:1] == [_MERGED_FILE] and "merge=union" in words[1:] for words in lines):
-        return ok(name, f"{path} lets branches that both append to {_MERGED_FILE} merge")
-    detail = f"{path} does not say how {_MERGED_FILE} is merged: branches will conflict in it"
+    missing = missing_attributes(facts.attributes)
+    if not missing:
+        return ok(name, f"{path} says how learnings and events of two branches are merged")
     if facts.attributes is None:
         return warning(name, f"{path} is missing: branches will conflict", "grove init")
-    return warning(name, detail, f"Add the line: {_MERGE_LINE}")
+    named = ", ".join(line.split()[0] for line in missing)
+    detail = f"{path} does not say how these are merged, branches will conflict: {named}"
+    return warning(name, detail, "grove init adds the lines")
+
+
+def _driver(facts: ProjectFacts) -> Sequence[Check]:
+    name = "merge driver"
+    if facts.driver is None:
+        return ()
+    if facts.driver.registered is None:
+        detail = "not registered in this clone: learnings of two branches are merged as plain text"
+        return [warning(name, detail, "grove init")]
+    if facts.driver.is_foreign:
+        detail = f"merge.grove.driver is not grove's: {facts.driver.registered}"
+        return [warning(name, detail, "git config --unset merge.grove.driver, then grove init")]
+    return [ok(name, "git merges learnings entry by entry")]
 
 
 def _sharing(facts: ProjectFacts) -> Sequence[Check]:

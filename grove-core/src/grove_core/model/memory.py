@@ -140,6 +140,14 @@ class Capability(Enum):
     SET_STATUS = "set_status"
     PERSONAL = "personal"
     EPHEMERAL = "ephemeral"
+    FILES = "files"
+
+
+class StorageLayout(Enum):
+    """How learnings and events lie in a project."""
+
+    SINGLE = "single"
+    SPREAD = "spread"
 
 
 @frozen(kw_only=True, eq=False, repr=False)

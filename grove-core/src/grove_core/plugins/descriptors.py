@@ -13,7 +13,16 @@ from typing import Any, Protocol, runtime_checkable
 from attrs import field, frozen
 
 from grove_core.model.learning import Learning, LearningStatus
-from grove_core.model.memory import Capability, Detection, Filters, Health, Hit, Query, Receipt
+from grove_core.model.memory import (
+    Capability,
+    Detection,
+    Filters,
+    Health,
+    Hit,
+    Query,
+    Receipt,
+    StorageLayout,
+)
 from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
 from grove_core.model.value import Value
 
@@ -133,6 +142,8 @@ class BackendContext(Value):
         area: The project's learnings, or the user's personal ones.
         environment: The process's environment.
         settings: The backend's own configuration section, validated, or ``None``.
+        layout: How learnings are to lie in the project (``storage.layout``): a backend that keeps
+            them in the project's files writes new ones so, and reads either way.
     """
 
     root: Path
@@ -140,6 +151,7 @@ class BackendContext(Value):
     area: Area = Area.PROJECT
     environment: Mapping[str, str] = field(factory=dict)
     settings: Any = None
+    layout: StorageLayout = StorageLayout.SINGLE
 
 
 @runtime_checkable
@@ -235,6 +247,43 @@ class MemoryBackend(Protocol):
         ...
 
 
+@runtime_checkable
+class FileBacked(Protocol):
+    """What a memory backend offers besides, whose learnings lie in files (capability ``FILES``)."""
+
+    def files(self) -> Sequence[Path]:
+        """Name what its learnings are read from, so that grove can see whether anything changed.
+
+        grove compares time, size and inode of each, and of the files in a folder; as long as
+        nothing differs it may use what it has kept of the learnings without opening the backend.
+
+        Returns:
+            Files and folders, absolute, in the same order each time, whether they are there or
+            not.
+        """
+        ...
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Repair(Value):
+    """A file that merges have spoilt.
+
+    Attributes:
+        path: The file.
+        before: Its text; bytes that are no UTF-8 as surrogates.
+        after: Its text as it is to be; the same where nothing can be done. grove writes it, after
+            it has kept the text before.
+        mended: What is mended, a line each for people.
+        left: What is not, and has to be mended by hand, likewise.
+    """
+
+    path: Path
+    before: str
+    after: str
+    mended: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
 @frozen(kw_only=True, eq=False, repr=False)
 class BackendSpec(Value):
     """A memory backend that a plugin offers.
@@ -248,6 +297,18 @@ class BackendSpec(Value):
         paths: Paths relative to the project root that belong to it: changes there are not work.
         scaffold: Prepares the backend's files for ``grove init``; never overwrites. Returns each
             file with whether it is new.
+        shared: Where in the project it keeps what is committed, as patterns relative to the
+            project's root in which ``*`` stands for any name, such as ``.grove/notes/*.md``.
+        merge: Merges two versions of such a file for git: from the texts of the common ancestor
+            (empty without one), of ours and of theirs to the merged text, which must not depend on
+            which side is which. Raises ``BackendError`` when that cannot be done; git's own merge
+            follows. Line ends are as in the files, bytes that are no UTF-8 are surrogates.
+        relocate: Brings everything that is committed into the layout of the context
+            (``grove maintain migrate``), or only says what that would change when the second
+            argument is true. Nothing is lost when it is interrupted, and a second run changes
+            nothing. Returns a line for people on each thing that is moved.
+        repair: Looks for what merges have done to such files and tells how to mend it, for
+            ``grove maintain repair``, which writes the files; nothing is written here.
     """
 
     name: str
@@ -256,6 +317,10 @@ class BackendSpec(Value):
     settings: type | None = None
     paths: tuple[str, ...] = ()
     scaffold: Callable[[BackendContext], Sequence[tuple[Path, bool]]] | None = None
+    shared: tuple[str, ...] = ()
+    merge: Callable[[str, str, str], str] | None = None
+    relocate: Callable[[BackendContext, bool], Sequence[str]] | None = None
+    repair: Callable[[BackendContext], Sequence[Repair]] | None = None
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -1,0 +1,172 @@
+"""Moving learnings between one file for all and one file each.
+
+What is moved is written to its new place before it is taken from the old one, so that nothing is
+lost whenever this ends; readers take an entry that stands in both places once.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from grove_backend_markdown.document import (
+    Block,
+    Document,
+    has_markers,
+    put_together,
+    take_apart,
+    without_blank_ends,
+)
+from grove_backend_markdown.format import file_header
+from grove_backend_markdown.merging import merge_texts
+from grove_backend_markdown.places import file_of, folder_of, is_spread
+from grove_core import (
+    Area,
+    BackendContext,
+    BackendError,
+    StorageError,
+    append_text,
+    edit_text,
+    read_text,
+)
+
+_ENDING: Final = ".md"
+
+
+def relocate(context: BackendContext, *, dry_run: bool) -> Sequence[str]:
+    """Bring all learnings of a project into the layout of the context.
+
+    Prose between entries stays in its file.
+
+    Args:
+        context: Where the learnings lie, and the layout.
+        dry_run: Whether only to tell.
+
+    Returns:
+        A line for people on each learning that is moved.
+
+    Raises:
+        BackendError: A file cannot be read or written, or has to be repaired first.
+    """
+    folder = folder_of(context)
+    if folder is None:
+        return ()
+    file = file_of(context)
+    try:
+        if is_spread(context):
+            return _spread(file, folder, context.root, dry_run=dry_run)
+        return _gather(file, folder, context.root, dry_run=dry_run)
+    except StorageError as error:
+        raise BackendError(str(error)) from error
+
+
+def _spread(file: Path, folder: Path, root: Path, *, dry_run: bool) -> Sequence[str]:
+    blocks = _read(file).blocks
+    for key, block in {} if dry_run else {**blocks}.items():
+        _join(folder / f"{key}{_ENDING}", "", [block], root)
+    if blocks and not dry_run:
+        edit_text(file, partial(_without, gone=blocks), inside=root)
+    return [f"{key}: {file.name} -> {folder.name}/{key}{_ENDING}" for key in blocks]
+
+
+def _gather(file: Path, folder: Path, root: Path, *, dry_run: bool) -> Sequence[str]:
+    documents = {path: _read(path) for path in _files_in(folder)}
+    found = [block for document in documents.values() for block in document.blocks.values()]
+    found.sort(key=lambda block: (block.learning.timestamp, block.learning.id))
+    if found and not dry_run:
+        _join(file, file_header(Area.PROJECT), found, root)
+        for path, document in documents.items():
+            edit_text(path, partial(_without, gone=document.blocks), inside=root)
+            _remove_empty(path)
+    return [
+        f"{key}: {folder.name}/{path.name} -> {file.name}"
+        for path, document in documents.items()
+        for key in document.blocks
+    ]
+
+
+def _read(path: Path) -> Document:
+    """Take a file apart that is not spoilt."""
+    text = read_text(path) or ""
+    document = take_apart(text)
+    if has_markers(text) or take_apart(_without(text, document.blocks)).blocks:
+        raise BackendError(
+            f"{path} holds conflict markers, or entries twice: grove maintain repair; nothing was"
+            " moved out of it"
+        )
+    return document
+
+
+def _without(text: str, gone: dict[str, Block]) -> str:
+    """Take entries out, unless they have changed meanwhile; everything else stays as it is."""
+    document = take_apart(text)
+    lines = list(document.head)
+    for key, block in document.blocks.items():
+        is_gone = key in gone and gone[key].lines == block.lines
+        after = block.after
+        if is_gone and lines and not lines[-1].strip():
+            # One of the blank lines around the entry goes with it.
+            after = after[1:] if after and not after[0].strip() else after
+        lines += after if is_gone else (*block.lines, *after)
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _join(path: Path, header: str, blocks: Sequence[Block], root: Path) -> None:
+    """Write entries into a file; those that are there already are merged with it."""
+    new = [block._replace(after=()) for block in blocks]
+
+    def addition(text: str) -> str:
+        known = take_apart(text).blocks
+        missing = [block for block in new if block.learning.id not in known]
+        if not missing:
+            return ""
+        start = text or header
+        body = put_together((), missing, "")
+        joint = "\n" if start and not start.endswith("\n\n") else ""
+        return f"{'' if text else header}{joint}{body}"
+
+    def merged(text: str) -> str:
+        known = take_apart(text).blocks
+        ours = put_together((), [known[key]._replace(after=()) for key in known], "")
+        theirs = put_together((), [one for one in new if one.learning.id in known], "")
+        joined = take_apart(merge_texts("", ours, theirs)).blocks
+        return _with_lines(text, joined)
+
+    append_text(path, addition, inside=root)
+    edit_text(path, merged, inside=root)
+
+
+def _with_lines(text: str, joined: dict[str, Block]) -> str:
+    document = take_apart(text)
+    changed = {
+        key: block._replace(lines=joined[key].lines)
+        for key, block in document.blocks.items()
+        if key in joined and joined[key].lines != block.lines
+    }
+    if not changed:
+        return text
+    return put_together(document.head, (document.blocks | changed).values(), "")
+
+
+def _files_in(folder: Path) -> Iterator[Path]:
+    try:
+        yield from sorted(path for path in folder.iterdir() if path.suffix == _ENDING)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise StorageError(f"cannot read {folder}: {error.strerror or error}") from error
+
+
+def _remove_empty(path: Path) -> None:
+    """Remove a file that holds nothing any more, and the folder with the last one."""
+    if without_blank_ends(tuple((read_text(path) or "").split("\n"))):
+        return
+    try:
+        path.unlink()
+        if not os.listdir(path.parent):  # noqa: PTH208 - names are enough
+            path.parent.rmdir()
+    except OSError as error:
+        raise StorageError(f"cannot remove {path}: {error.strerror or error}") from error

@@ -1,0 +1,142 @@
+"""What real git makes of two branches' entries, and what can be mended of it."""
+
+import random
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grove_backend_markdown.format import file_header, format_entry
+from grove_backend_markdown.reader import read_entries
+from grove_backend_markdown.repairing import repair_of, repairs
+from grove_backend_markdown.status import change_status
+from grove_core import Area, Category, Criterion, Learning, LearningStatus
+
+WORDS = "one two three four five six".split()
+HEADER = file_header(Area.PROJECT)
+
+
+@pytest.fixture
+def repair(context):
+    """Writes a text where learnings lie, and asks for its repair."""
+    path = context.root / ".grove" / "learnings.md"
+    path.parent.mkdir(exist_ok=True)
+
+    def ask(text):
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+        found = repairs(context)
+        return found[0] if found else None
+
+    return ask
+
+
+@pytest.fixture
+def merge_file(tmp_path):
+    """Merges three texts as git does."""
+
+    def merge(base, ours, theirs, *options):
+        for name, text in (("base", base), ("ours", ours), ("theirs", theirs)):
+            (tmp_path / name).write_text(text)
+        words = ["git", "merge-file", "-p", *options, "ours", "base", "theirs"]
+        return subprocess.run(words, cwd=tmp_path, capture_output=True, check=False).stdout.decode()
+
+    return merge
+
+
+def learning(rng, name):
+    return Learning(
+        id=f"cl_20260206_{name}",
+        category=rng.choice([Category.PITFALL, Category.CONVENTION]),
+        summary="Summary of " + " ".join(rng.sample(WORDS, 2)),
+        detail="\n".join(" ".join(rng.sample(WORDS, 3)) for _ in range(rng.choice([1, 1, 2]))),
+        session_id=name,
+        timestamp=datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=rng.randrange(1000)),
+        criteria_met=frozenset({rng.choice(list(Criterion))}),
+        tags=tuple(rng.sample(WORDS, 2)),
+        context_files=rng.choice([(), ("a.py",)]),
+    )
+
+
+def sides(rng, most):
+    base = HEADER + "\n" + format_entry(learning(rng, "base"))
+    added = [
+        [learning(rng, f"{side}{number}") for number in range(rng.randint(1, most))]
+        for side in ("ours", "theirs")
+    ]
+    texts = [base + "".join(f"\n{format_entry(one)}" for one in side) for side in added]
+    return base, texts, {one.id: one for side in added for one in side}
+
+
+def learnings_in(text):
+    return {entry.learning.id: entry.learning for entry in read_entries(text).entries}
+
+
+@pytest.mark.parametrize("style", ["--diff3", "--zdiff3", "--ours-and-theirs"])
+def test_conflict_markers_leave_every_entry_as_it_was(repair, merge_file, style):
+    options = () if style == "--ours-and-theirs" else (style,)
+    for seed in range(25):
+        base, texts, added = sides(random.Random(seed), 3)
+        spoilt = merge_file(base, *texts, *options)
+        assert "<<<<<<<" in spoilt
+        mended = repair(spoilt)
+        assert not mended.left
+        found = learnings_in(mended.after)
+        assert found == learnings_in(base) | added, seed
+        assert repair(mended.after) is None
+
+
+def test_entries_that_a_union_has_mixed_are_told_apart_or_named(repair, merge_file):
+    whole = 0
+    for seed in range(60):
+        base, texts, added = sides(random.Random(seed), 1)
+        spoilt = merge_file(base, *texts, "--union")
+        mended = repair(spoilt)
+        after = spoilt if mended is None else mended.after
+        found = learnings_in(after)
+        assert found.keys() == added.keys() | learnings_in(base).keys(), seed
+        for line in spoilt.split("\n"):
+            assert line in after
+        if all(found[key] == one for key, one in added.items()):
+            whole += 1
+    assert whole >= 50
+
+
+def test_the_stronger_status_of_a_conflict_counts(repair, merge_file, make_learning):
+    base = "\n".join([HEADER, format_entry(make_learning(1))])
+    ours = change_status(base, make_learning(1).id, LearningStatus.ARCHIVED, "decayed 2026-05-07")
+    theirs = change_status(base, make_learning(1).id, LearningStatus.SUPERSEDED)
+    mended = repair(merge_file(base, ours, theirs))
+    assert mended.after == theirs
+
+
+def test_an_entry_that_stands_there_twice_is_joined(repair, make_learning):
+    one = format_entry(make_learning(1))
+    archived = change_status(one, make_learning(1).id, LearningStatus.ARCHIVED)
+    mended = repair("\n".join([HEADER, one, format_entry(make_learning(2)), "Words.\n", archived]))
+    assert not mended.left
+    found = learnings_in(mended.after)
+    assert found[make_learning(1).id].status is LearningStatus.ARCHIVED
+    assert found[make_learning(2).id] == make_learning(2)
+    assert mended.after.count(make_learning(1).id) == 1
+    assert "Words." in mended.after
+
+
+def test_crlf_stays(repair, merge_file):
+    base, texts, added = sides(random.Random(7), 2)
+    crlf = [text.replace("\n", "\r\n") for text in (base, *texts)]
+    mended = repair(merge_file(*crlf))
+    assert mended.after.count("\n") == mended.after.count("\r\n")
+    assert learnings_in(mended.after).keys() >= added.keys()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_a_sound_file_is_left_alone(hostile_learnings, data):
+    learnings = data.draw(st.lists(hostile_learnings, max_size=4, unique_by=lambda one: one.id))
+    text = "\n".join([HEADER, *(format_entry(one) for one in learnings)])
+    found = repair_of(Path("x"), text)
+    assert (found.after, found.mended) == (text, ())
+    assert all("has no summary" in line for line in found.left)

@@ -1,0 +1,127 @@
+"""Whatever git does to branches and clones, all learnings and events are there at the end."""
+
+import pytest
+
+from grove_core import LearningStatus, StorageLayout
+
+SINGLE, SPREAD = StorageLayout.SINGLE, StorageLayout.SPREAD
+BLOCK = 10
+FEW, MANY_SPREAD, MANY_SINGLE, MANY_HOSTED = 40, 1000, 200, 100
+
+
+def blocks(first, last):
+    return [
+        pytest.param(range(start, min(start + BLOCK, last)), id=f"seed{start}")
+        for start in range(first, last, BLOCK)
+    ]
+
+
+def play(start, layout, seeds):
+    for seed in seeds:
+        history = start(layout, seed)
+        try:
+            for number in range(history.random.randint(4, 9)):
+                history.step(number)
+            history.finish()
+            history.judge()
+        except AssertionError as error:
+            raise AssertionError(f"history {layout.value} {seed}: {error}") from error
+
+
+@pytest.mark.parametrize("seeds", blocks(0, FEW))
+@pytest.mark.parametrize("layout", [SPREAD, SINGLE], ids=lambda one: one.value)
+def test_a_few_histories_end_with_everything_everywhere(start, layout, seeds):
+    play(start, layout, seeds)
+
+
+@pytest.mark.histories
+@pytest.mark.parametrize("seeds", blocks(FEW, FEW + MANY_SPREAD))
+def test_histories_of_spread_files_end_with_everything_everywhere(start, seeds):
+    play(start, SPREAD, seeds)
+
+
+@pytest.mark.histories
+@pytest.mark.parametrize("seeds", blocks(FEW, FEW + MANY_SINGLE))
+def test_histories_of_a_single_file_end_with_everything_everywhere(start, seeds):
+    play(start, SINGLE, seeds)
+
+
+class Host:
+    """Merges pushed branches in a bare repository, without drivers and attributes."""
+
+    def __init__(self, history):
+        self.history = history
+        self.git = type(history.clones[0].git)(history.folder / "server.git", history.folder)
+
+    def merge(self, branch, *, squash):
+        done = self.git.run("merge-tree", "--write-tree", "main", branch, fails=True)
+        assert not done.returncode, ("the host has a conflict", done.stdout)
+        parents = ["-p", "main"] if squash else ["-p", "main", "-p", branch]
+        commit = self.git("commit-tree", *parents, "-m", "merged", done.stdout.strip())
+        self.git("update-ref", "refs/heads/main", commit)
+
+
+def play_on_host(start, seeds):
+    for seed in seeds:
+        history = start(SPREAD, f"host {seed}")
+        host = Host(history)
+        try:
+            for number in range(history.random.randint(4, 6)):
+                step_on_host(history, host, number)
+            for clone in history.clones:
+                for branch in branches_of(clone):
+                    clone.checkout(branch)
+                    offer(history, host, clone, squash=False)
+            for clone in history.clones:
+                clone.git("checkout", "-q", "main")
+                clone.git("pull", "-q", "--ff-only", "origin", "main")
+            history.judge()
+        except AssertionError as error:
+            raise AssertionError(f"history on a host {seed}: {error}") from error
+
+
+def branches_of(clone):
+    names = clone.git("for-each-ref", "--format=%(refname:short)", "refs/heads").split()
+    return [name for name in names if name != "main"]
+
+
+def step_on_host(history, host, number):
+    """Work on one of two branches of a clone, whose names come again as they do in life."""
+    clone = history.random.choice(history.clones)
+    branch = f"{clone.name}-{history.random.choice(['fix', 'try'])}"
+    if branch in branches_of(clone):
+        clone.checkout(branch)
+    else:
+        clone.checkout("main")
+        clone.git("pull", "-q", "--ff-only", "origin", "main")
+        clone.checkout(branch, new=True)
+    for _ in range(2):
+        history.log(clone)
+        if history.random.random() < 0.3:
+            history.change(clone, (LearningStatus.ARCHIVED,), note="decayed 2026-05-07")
+        else:
+            history.add(clone)
+        clone.commit()
+    if history.random.random() < 0.6:
+        offer(history, host, clone, squash=history.random.random() < 0.4)
+
+
+def offer(history, host, clone, *, squash):
+    branch = clone.branch
+    clone.git("push", "-q", "--force", "origin", branch)
+    host.merge(branch, squash=squash)
+    # A squashed branch is at its end; a merged one may go on.
+    if squash or history.random.random() < 0.5:
+        clone.checkout("main")
+        clone.git("branch", "-q", "-D", branch)
+
+
+@pytest.mark.parametrize("seeds", blocks(0, FEW))
+def test_a_few_hosted_merges_of_spread_files_know_no_conflict(start, seeds):
+    play_on_host(start, seeds)
+
+
+@pytest.mark.histories
+@pytest.mark.parametrize("seeds", blocks(FEW, FEW + MANY_HOSTED))
+def test_hosted_merges_of_spread_files_know_no_conflict(start, seeds):
+    play_on_host(start, seeds)
