@@ -159,8 +159,8 @@ def test_a_session_id_that_is_none_is_ignored(value):
 
 
 def test_unknown_fields_are_named_once_and_cleaned():
-    submission = parse({**OBJECT, "ratings": [], "a\u202eb\nc": 1, "x" * 1000: 2})
-    assert submission.unknown_fields == ("ratings", "ab c", "x" * 59 + "…")
+    submission = parse({**OBJECT, "rating": [], "a\u202eb\nc": 1, "x" * 1000: 2})
+    assert submission.unknown_fields == ("rating", "ab c", "x" * 59 + "…")
 
 
 def test_lone_surrogates_do_not_survive_in_side_fields():
@@ -287,3 +287,16 @@ def test_any_json_is_a_submission_or_an_error(value):
 def test_any_bytes_are_a_submission_or_an_error(data):
     with suppress(ReflectionError):
         assert parse_submission(data) == parse_submission(data + b"\n")
+
+
+def test_ratings_are_read_one_by_one():
+    sent = [
+        {"id": "cl_a1", "useful": True},
+        {"id": " cl_a1 ", "useful": False},
+        {"id": "cl_b2", "useful": "yes"},
+        {"useful": True},
+        "cl_c3",
+    ]
+    submission = parse({**OBJECT, "ratings": sent})
+    assert [(one.id, one.useful) for one in submission.ratings] == [("cl_a1", True)]
+    assert sum(problem.startswith("ratings: one ignored") for problem in submission.problems) == 3

@@ -6,6 +6,7 @@ import rich_click as click
 from attrs import evolve
 
 from grove_core.cli.invocation import Invocation, Result, grove_command, session_option
+from grove_core.cli.secrets_refused import refuse_secrets
 from grove_core.cli.sessions_of import find_session
 from grove_core.flow.gatekeeper import Change, move
 from grove_core.model.session import EventType, Session, SubagentObservation
@@ -27,6 +28,7 @@ def command(invocation: Invocation, *, note: str, session_id: str | None) -> Res
     text = clean_line(note, _LONGEST_NOTE)
     if not text:
         raise click.UsageError("a note needs words")
+    refuse_secrets(invocation.workspace, text, "the note")
     invocation, session = find_session(invocation, session_id)
     workspace = invocation.workspace
     observation = SubagentObservation(note=text, timestamp=workspace.now)

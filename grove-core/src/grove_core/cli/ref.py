@@ -9,6 +9,7 @@ from grove_core.errors import LearningNotFoundError
 from grove_core.flow.gatekeeper import ticket_of
 from grove_core.flow.references import mark_used, unknown_ids
 from grove_core.reflection.limits import REMARK_LENGTH_MAX
+from grove_core.reflection.secrets.screening import find_leak
 from grove_core.reflection.submission import UsedLearning
 from grove_core.text import clean_line
 
@@ -27,12 +28,15 @@ def command(
     """
     invocation, session = find_session(invocation, session_id)
     workspace = invocation.workspace
+    remark = clean_line(how, REMARK_LENGTH_MAX) if how else None
+    leak = find_leak(remark, workspace.config.secrets.allow, "--how")
     unknown = unknown_ids(workspace, session, ids)
     if unknown:
         raise LearningNotFoundError(
             f"no learning has the id {', '.join(unknown)}; `grove search WORDS` finds ids"
         )
-    remark = clean_line(how, REMARK_LENGTH_MAX) if how else None
+    if leak is not None:
+        remark = None
     used = [UsedLearning(id=one, how=remark) for one in dict.fromkeys(ids)]
     mark_used(workspace, session, used, ticket_of(session.gate))
     names = [one.id for one in used]
@@ -40,4 +44,5 @@ def command(
         document={"session_id": session.id, "referenced": names},
         human=lambda console: console.print(f"Recorded: {', '.join(names)}."),
         ids=names,
+        warnings=(f"{leak.words}; the use was recorded without it",) if leak is not None else (),
     )

@@ -10,8 +10,9 @@ from grove_core.cli.brief import brief
 from grove_core.cli.invocation import Invocation, Result, grove_command, session_option
 from grove_core.cli.sessions_of import find_session
 from grove_core.errors import ReflectionError
-from grove_core.flow.reflecting import ReflectionOutcome, reflect
+from grove_core.flow.reflecting import ReflectionOutcome, preview, reflect
 from grove_core.flow.storing import SESSION_BACKEND
+from grove_core.model.learning import RejectedCandidate
 from grove_core.model.memory import Receipt, ReceiptStatus
 from grove_core.reflection.json_schema import submission_schema
 from grove_core.reflection.limits import SUBMISSION_BYTES_MAX
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
     help="Read the JSON from a file ('-': stdin).",
 )
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of the input and stop.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Say what would become of each candidate; store, log and settle nothing.",
+)
 @click.option("--brief", "wants_brief", is_flag=True, help="Print what to reflect on and stop.")
 @session_option
 @grove_command
@@ -37,6 +43,7 @@ def command(
     *,
     path: Path | None,
     schema: bool,
+    dry_run: bool,
     wants_brief: bool,
     session_id: str | None,
 ) -> Result:
@@ -48,7 +55,8 @@ def command(
     "criteria_met": ["stable_fact"], "tags": ["…"]}]}
 
     Nothing to keep? {"nothing_learned": "the reason"}. Each candidate is accepted or refused by
-    itself; exit code 1 when none was accepted, and the gate then stays as it was.
+    itself; exit code 1 when none was accepted, and the gate then stays as it was. Try one out with
+    --dry-run.
     """
     if schema:
         return _schema()
@@ -62,6 +70,10 @@ def command(
             "the submission holds no candidate; submit at least one, or"
             ' {"nothing_learned": "the reason"} (see grove reflect --schema)'
         )
+    if dry_run:
+        from grove_core.cli.dry_run import preview_result
+
+        return preview_result(submission, preview(invocation.workspace, session, submission))
     outcome = reflect(invocation.workspace, session, submission)
     return _result(outcome)
 
@@ -106,17 +118,7 @@ def _result(outcome: ReflectionOutcome) -> Result:
             for one in outcome.stored
         ],
         "repeated": outcome.repeated,
-        "rejected": [
-            {
-                "position": one.position,
-                "summary": one.summary,
-                "stage": one.stage,
-                "field": one.rejection.field,
-                "reason": one.rejection.reason,
-                "existing_id": one.rejection.existing_id,
-            }
-            for one in outcome.rejected
-        ],
+        "rejected": [rejected_fields(one) for one in outcome.rejected],
         "warnings": outcome.warnings,
     }
     if not outcome.opened:
@@ -129,6 +131,25 @@ def _result(outcome: ReflectionOutcome) -> Result:
         exit_code=0 if outcome.opened else 1,
         warnings=(*outcome.warnings, *_reasons(outcome)),
     )
+
+
+def rejected_fields(one: RejectedCandidate) -> dict[str, Any]:
+    """Tell of a refused candidate what the documented JSON has.
+
+    Args:
+        one: The candidate.
+
+    Returns:
+        Its place, summary, stage, and the objection.
+    """
+    return {
+        "position": one.position,
+        "summary": one.summary,
+        "stage": one.stage,
+        "field": one.rejection.field,
+        "reason": one.rejection.reason,
+        "existing_id": one.rejection.existing_id,
+    }
 
 
 def _reasons(outcome: ReflectionOutcome) -> list[str]:

@@ -4,6 +4,7 @@ import rich_click as click
 from attrs import evolve
 
 from grove_core.cli.invocation import Invocation, Result, grove_command, session_option
+from grove_core.cli.secrets_refused import refuse_secrets
 from grove_core.cli.sessions_of import find_session
 from grove_core.flow.gatekeeper import Change, move, skip_event, ticket_of
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
@@ -33,6 +34,7 @@ def command(
     text = clean_line(reason, REMARK_LENGTH_MAX)
     if not text:
         raise click.UsageError("a skip needs a reason; say in a few words why")
+    refuse_secrets(invocation.workspace, text, "the reason")
     invocation, session = find_session(invocation, session_id)
     workspace = invocation.workspace
     decision = SkipDecision(

@@ -1,15 +1,27 @@
 """``grove reflect``: from a submission to stored learnings and an open gate."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from attrs import evolve, frozen
 
 from grove_core import files
-from grove_core.errors import BackendError, LearningNotFoundError, StorageError
-from grove_core.flow.gatekeeper import Change, current_ticket, move, skip_event, ticket_of
+from grove_core.errors import (
+    BackendError,
+    LearningNotFoundError,
+    ReflectionError,
+    StorageError,
+)
+from grove_core.flow.curation import curating
+from grove_core.flow.gatekeeper import Change, move, skip_event, ticket_of
+from grove_core.flow.judging import as_candidate, gather_known, judge_candidates
 from grove_core.flow.references import mark_used, unknown_ids
-from grove_core.flow.reflection_log import log_corrections, log_reflection, log_rejections
+from grove_core.flow.reflection_log import (
+    log_corrections,
+    log_ratings,
+    log_reflection,
+    log_rejections,
+)
 from grove_core.flow.storing import (
     SESSION_BACKEND,
     StoredLearning,
@@ -24,15 +36,15 @@ from grove_core.model.learning import (
     Learning,
     LearningStatus,
     RejectedCandidate,
-    Rejection,
-    Stage,
+    Scope,
 )
 from grove_core.model.reflection import ReflectionResult, SkipDecider, SkipDecision
 from grove_core.model.session import EventType, Session, WrittenCandidate
 from grove_core.model.value import Value
-from grove_core.plugins.descriptors import Area, ReflectionContext
+from grove_core.plugins.descriptors import Area
 from grove_core.reflection.duplicates import fingerprint
-from grove_core.reflection.funnel import CheckStage, SiftResult, sift
+from grove_core.reflection.funnel import SiftResult
+from grove_core.reflection.secrets.screening import without_secrets
 from grove_core.reflection.submission import Submission, UsedLearning
 from grove_core.tracing import event
 from grove_core.workspace import Workspace
@@ -66,6 +78,28 @@ class ReflectionOutcome(Value):
         return self.opened and not self.stored and not self.repeated
 
 
+@frozen(kw_only=True, eq=False, repr=False)
+class ReflectionPreview(Value):
+    """What would become of a submission.
+
+    Attributes:
+        session: The session, unchanged.
+        sifted: What the funnel says of each candidate; what no backend takes is refused.
+        nothing_learned: Why there is nothing to keep, if the submission says so.
+        warnings: What would be ignored, a sentence each.
+    """
+
+    session: Session
+    sifted: SiftResult
+    nothing_learned: str | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def opens(self) -> bool:
+        """Whether the submission would count as a reflection or a skip."""
+        return bool(self.sifted.accepted or self.sifted.repeated or self.nothing_learned)
+
+
 def reflect(workspace: Workspace, session: Session, submission: Submission) -> ReflectionOutcome:
     """Work through a submission.
 
@@ -78,15 +112,17 @@ def reflect(workspace: Workspace, session: Session, submission: Submission) -> R
         What became of it.
 
     Raises:
+        ReflectionError: It says nothing but that there is nothing to keep, and holds a secret.
         StorageError: An accepted learning could be neither delivered nor kept; nothing counts then.
     """
     ticket_id = ticket_of(session.gate)
+    submission, left_out = _screened(workspace, submission)
     lock = workspace.project_cache / "reflect.lock"
     files.make_directory(lock.parent)
     # From the duplicate check to the write nobody else writes into this project.
     with files.locked(lock, timeout=_LOCK_SECONDS):
-        existing = tuple(workspace.library.iterate())
-        sifted, routed = route(workspace, _sift(workspace, session, submission, existing))
+        known = gather_known(workspace, session, submission)
+        sifted, routed = route(workspace, judge_candidates(workspace, session, submission, known))
         stored = store(workspace, session.id, ticket_id, routed)
     outcome = ReflectionOutcome(
         session=session,
@@ -94,10 +130,10 @@ def reflect(workspace: Workspace, session: Session, submission: Submission) -> R
         stored=stored,
         repeated=tuple(one.learning_id for one in sifted.repeated),
         rejected=sifted.rejected,
-        warnings=(*submission.problems, *_named(submission.unknown_fields)),
+        warnings=(*left_out, *submission.problems, *_named(submission.unknown_fields)),
     )
-    written = {one.learning.id: one.learning.supersedes for one in stored}
-    written |= {one.learning_id: one.candidate.supersedes for one in sifted.repeated}
+    written: dict[str, Learning | Candidate] = {one.learning.id: one.learning for one in stored}
+    written |= {one.learning_id: one.candidate for one in sifted.repeated}
     corrected, warnings = _correct(workspace, submission, written)
     said_to_be_used = [one.id for one in submission.learnings_used]
     warnings += [
@@ -109,10 +145,12 @@ def reflect(workspace: Workspace, session: Session, submission: Submission) -> R
         log_reflection(workspace, session.id, ticket_id, submission.candidates, stored)
     if outcome.is_skip:
         workspace.log_events([skip_event(session.id, _skip(workspace, submission), ticket_id)])
-    personal_ids = {one.hit.learning.id for one in existing if one.area is Area.PERSONAL}
     candidates = submission.candidates
-    log_rejections(workspace, session.id, candidates, sifted.rejected, personal_ids)
+    log_rejections(workspace, session.id, candidates, sifted.rejected, known.personal_ids)
     log_corrections(workspace, session.id, corrected)
+    if outcome.opened and (stored or not sifted.repeated):
+        # Sent again, a submission writes nothing again; refused, it may be sent again.
+        warnings += log_ratings(workspace, submission.ratings)
     used = (*submission.learnings_used, *_named_in_notes(submission, session))
     after = mark_used(workspace, after, used, ticket_id)
     deliver_outbox(workspace)
@@ -121,44 +159,37 @@ def reflect(workspace: Workspace, session: Session, submission: Submission) -> R
     return evolve(outcome, session=after, warnings=(*outcome.warnings, *warnings))
 
 
-def _sift(
-    workspace: Workspace,
-    session: Session,
-    submission: Submission,
-    existing: Sequence[FoundLearning],
-) -> SiftResult:
-    waiting = [entry.learning for entry in workspace.outbox.entries(workspace.root)]
-    learnings = [*(one.hit.learning for one in existing), *waiting]
-    written = {one.fingerprint: one.learning_id for one in session.written}
-    # What this session has stored counts as its own even if a crash kept it from saying so.
-    written |= {
-        fingerprint(_as_candidate(learning)): learning.id
-        for learning in learnings
-        if learning.session_id == session.id
-    }
-    context = ReflectionContext(
-        root=workspace.root,
-        session_id=session.id,
-        ticket=current_ticket(session.gate),
-        now=workspace.now,
-    )
-    return sift(
-        submission.candidates,
-        existing=[one for one in learnings if one.status is LearningStatus.ACTIVE],
-        written=written,
-        root=workspace.root,
-        checks=[CheckStage(stage=Stage.PLUGIN, check=_plugins_check(workspace, context))],
+def preview(workspace: Workspace, session: Session, submission: Submission) -> ReflectionPreview:
+    """Judge a submission and do nothing else.
+
+    Args:
+        workspace: The project.
+        session: The session that would submit.
+        submission: What it would submit.
+
+    Returns:
+        What would become of it.
+
+    Raises:
+        ReflectionError: It says nothing but that there is nothing to keep, and holds a secret.
+    """
+    submission, left_out = _screened(workspace, submission)
+    known = gather_known(workspace, session, submission)
+    sifted, _ = route(workspace, judge_candidates(workspace, session, submission, known))
+    return ReflectionPreview(
+        session=session,
+        sifted=sifted,
+        nothing_learned=submission.nothing_learned,
+        warnings=(*left_out, *submission.problems, *_named(submission.unknown_fields)),
     )
 
 
-def _plugins_check(
-    workspace: Workspace, context: ReflectionContext
-) -> Callable[[Candidate], Rejection | None]:
-    def check(candidate: Candidate) -> Rejection | None:
-        objections = workspace.plugins.check_candidate(candidate, context)
-        return objections[0].value if objections else None
-
-    return check
+def _screened(workspace: Workspace, submission: Submission) -> tuple[Submission, tuple[str, ...]]:
+    """Take secrets out of everything but the candidates, which are refused for theirs."""
+    cleaned, left_out = without_secrets(submission, workspace.config.secrets.allow)
+    if submission.nothing_learned and not cleaned.nothing_learned and not cleaned.candidates:
+        raise ReflectionError("; ".join(left_out))
+    return cleaned, left_out
 
 
 def _settle(workspace: Workspace, outcome: ReflectionOutcome, submission: Submission) -> Session:
@@ -171,7 +202,7 @@ def _settle(workspace: Workspace, outcome: ReflectionOutcome, submission: Submis
         )
         written = tuple(
             WrittenCandidate(
-                fingerprint=fingerprint(_as_candidate(one.learning)), learning_id=one.learning.id
+                fingerprint=fingerprint(as_candidate(one.learning)), learning_id=one.learning.id
             )
             for one in outcome.stored
         )
@@ -211,7 +242,7 @@ def _skip(workspace: Workspace, submission: Submission) -> SkipDecision:
 
 
 def _correct(
-    workspace: Workspace, submission: Submission, written: Mapping[str, tuple[str, ...]]
+    workspace: Workspace, submission: Submission, written: Mapping[str, Learning | Candidate]
 ) -> tuple[dict[str, str | None], list[str]]:
     """Mark what was superseded; give back what was corrected and by what.
 
@@ -225,17 +256,33 @@ def _correct(
             warnings.append(f"the correction of {one.id} was ignored: no learning has this id")
         else:
             corrected[one.id] = None
-    for new, superseded in written.items():
-        for old in superseded:
+    for new, learning in written.items():
+        for old in learning.supersedes:
             found = workspace.library.get(old)
             if found is not None and found.hit.learning.status is LearningStatus.SUPERSEDED:
                 continue
-            try:
-                workspace.library.set_status(old, LearningStatus.SUPERSEDED, f"by {new}")
+            objection = _objection(found, learning.scope) or _supersede(workspace, old, new)
+            if objection:
+                warnings.append(f"{old} was not marked as superseded: {objection}")
+            else:
                 corrected[old] = new
-            except (LearningNotFoundError, BackendError, StorageError) as error:
-                warnings.append(f"{old} was not marked as superseded: {error}")
     return corrected, warnings
+
+
+def _objection(old: FoundLearning | None, scope: Scope) -> str:
+    if old is not None and old.area is Area.PROJECT and scope is Scope.PERSONAL:
+        return "its successor is personal, and others who share the project could not read it"
+    return ""
+
+
+def _supersede(workspace: Workspace, old: str, new: str) -> str:
+    """Mark a learning as superseded; say why not if that cannot be done."""
+    try:
+        with curating(workspace):
+            workspace.library.set_status(old, LearningStatus.SUPERSEDED, f"by {new}")
+    except (LearningNotFoundError, BackendError, StorageError) as error:
+        return str(error)
+    return ""
 
 
 def _named_in_notes(submission: Submission, session: Session) -> Sequence[UsedLearning]:
@@ -250,17 +297,3 @@ def _named_in_notes(submission: Submission, session: Session) -> Sequence[UsedLe
 
 def _named(fields: Sequence[str]) -> tuple[str, ...]:
     return (f"ignored unknown fields: {', '.join(fields)}",) if fields else ()
-
-
-def _as_candidate(learning: Learning) -> Candidate:
-    return Candidate(
-        category=learning.category,
-        summary=learning.summary,
-        detail=learning.detail,
-        scope=learning.scope,
-        confidence=learning.confidence,
-        criteria_met=learning.criteria_met,
-        tags=learning.tags,
-        context_files=learning.context_files,
-        supersedes=learning.supersedes,
-    )

@@ -5,10 +5,11 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from grove_core.flow.storing import StoredLearning
-from grove_core.model.events import Corrected, Reflection, Rejected
+from grove_core.model.events import Corrected, Rated, Reflection, Rejected
 from grove_core.model.learning import RejectedCandidate, Scope, Stage
 from grove_core.plugins.descriptors import Area
 from grove_core.reflection.schema import read_enum
+from grove_core.reflection.submission import Rating
 from grove_core.workspace import Workspace
 
 
@@ -91,12 +92,40 @@ def _rejected_event(workspace: Workspace, session_id: str, rejected: RejectedCan
         summary=rejected.summary,
         tags=rejected.tags,
         stage=rejected.stage.value,
-        reason=rejected.rejection.reason,
+        reason=_logged_reason(rejected),
     )
+
+
+def _logged_reason(rejected: RejectedCandidate) -> str:
+    """Word a refusal for a log that is committed: of a secret nothing but where it stood."""
+    if rejected.stage is Stage.SECRET:
+        return f"holds what looks like a secret ({rejected.rejection.field})"
+    return rejected.rejection.reason
 
 
 def _is_personal(raw: Any) -> bool:  # noqa: ANN401 - any JSON value
     return isinstance(raw, Mapping) and read_enum(Scope, raw.get("scope")) is Scope.PERSONAL
+
+
+def log_ratings(workspace: Workspace, ratings: Sequence[Rating]) -> list[str]:
+    """Log what the agent thinks of learnings.
+
+    Args:
+        workspace: The project.
+        ratings: What it said.
+
+    Returns:
+        A warning for every id that no learning has.
+    """
+    warnings: list[str] = []
+    for one in ratings:
+        found = workspace.library.get(one.id)
+        if found is None:
+            warnings.append(f"the rating of {one.id} was ignored: no learning has this id")
+            continue
+        rated = Rated(ts=workspace.now, learning_id=one.id, useful=one.useful)
+        workspace.log_events([rated], personal=found.area is Area.PERSONAL)
+    return warnings
 
 
 def log_corrections(

@@ -69,7 +69,9 @@ def route(workspace: Workspace, sifted: SiftResult) -> tuple[SiftResult, list[Cl
             )
         )
     rejected = sorted((*sifted.rejected, *refused), key=lambda one: one.position)
-    return evolve(sifted, rejected=tuple(rejected)), routed
+    places = {one.position for one in refused}
+    accepted = tuple(one for one in sifted.accepted if one.position not in places)
+    return evolve(sifted, accepted=accepted, rejected=tuple(rejected)), routed
 
 
 def _why_not(workspace: Workspace, scope: Scope) -> str | None:

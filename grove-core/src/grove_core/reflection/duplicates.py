@@ -1,4 +1,4 @@
-"""Summaries that say again what a learning says already, and submissions that come twice.
+"""Candidates that say again what a learning says already, and submissions that come twice.
 
 Two summaries repeat each other when they are the same after normalising, or when one holds the
 other. The design says "substring"; taken literally that refuses a long, specific summary because
@@ -6,6 +6,8 @@ of a short, general one ("retry on timeout"). So the shorter must have ten chara
 stand on whole words in the longer, and make up at least 60 % of it. At 60 % the longer adds so
 little that it is a new wording of the same learning: if it is a better one, it names the old one
 in ``supersedes`` and is no duplicate of it.
+
+Beyond the summary, summary and detail together are compared (``similarity``).
 """
 
 import hashlib
@@ -19,6 +21,7 @@ from attrs import frozen
 from grove_core.model.learning import Candidate, Learning, LearningStatus, Rejection
 from grove_core.model.value import Value
 from grove_core.reflection.limits import SUMMARY_LENGTH_MAX
+from grove_core.reflection.similarity import candidates_for, say_the_same, terms_of
 from grove_core.text import clean_line, one_line, remove_invisible
 
 _CONTAINED_LENGTH_MIN: Final = 10
@@ -34,13 +37,20 @@ class KnownSummary(Value):
         summary: The summary, fit for a message.
         normalised: The same, normalised for comparison.
         learning_id: The stored learning it belongs to; ``None`` within a submission.
+        detail: The detail that goes with it.
         position: Zero-based place in the submission, if it belongs to an earlier candidate.
     """
 
     summary: str
     normalised: str
+    detail: str = ""
     learning_id: str | None = None
     position: int | None = None
+
+    @property
+    def text(self) -> str:
+        """Summary and detail in lower case."""
+        return f"{self.summary}\n{self.detail}".lower()
 
 
 def normalised_summary(summary: str) -> str:
@@ -76,6 +86,7 @@ def known_summaries(existing: Iterable[Learning]) -> tuple[KnownSummary, ...]:
         KnownSummary(
             summary=clean_line(learning.summary, SUMMARY_LENGTH_MAX),
             normalised=normalised_summary(learning.summary),
+            detail=learning.detail,
             learning_id=learning.id,
         )
         for learning in existing
@@ -84,7 +95,7 @@ def known_summaries(existing: Iterable[Learning]) -> tuple[KnownSummary, ...]:
 
 
 def find_duplicate(candidate: Candidate, known: Sequence[KnownSummary]) -> Rejection | None:
-    """Object to a candidate whose summary repeats a known one.
+    """Object to a candidate that says what a known one says.
 
     Args:
         candidate: The candidate.
@@ -97,6 +108,18 @@ def find_duplicate(candidate: Candidate, known: Sequence[KnownSummary]) -> Rejec
     for other in known:
         if repeats(normalised, other.normalised) and other.learning_id not in candidate.supersedes:
             return _rejection(other)
+    return _find_similar(candidate, known)
+
+
+def _find_similar(candidate: Candidate, known: Sequence[KnownSummary]) -> Rejection | None:
+    terms = terms_of(candidate.summary, candidate.detail)
+    near, weights = candidates_for(terms, [other.text for other in known])
+    for place in near:
+        other = known[place]
+        if other.learning_id in candidate.supersedes:
+            continue
+        if say_the_same(terms, terms_of(other.summary, other.detail), weights):
+            return _rejection(other, similar=True)
     return None
 
 
@@ -154,17 +177,20 @@ def _is_bound(text: str, position: int) -> bool:
     return any(unicodedata.category(character) == "Lo" for character in around)
 
 
-def _rejection(other: KnownSummary) -> Rejection:
+def _rejection(other: KnownSummary, *, similar: bool = False) -> Rejection:
+    verb = "says in other words what" if similar else "repeats"
     if other.learning_id is None:
         number = (other.position or 0) + 1
+        says = " says" if similar else ""
         return Rejection(
-            reason=f'repeats candidate {number} of this submission ("{other.summary}"):'
-            " send it once",
+            reason=f'{verb} candidate {number} of this submission ("{other.summary}"){says}: send'
+            " it once, with all that is to be said",
             field="summary",
         )
+    says = " says" if similar else ""
     return Rejection(
-        reason=f'repeats {other.learning_id} ("{other.summary}"): leave it out, or, if it corrects'
-        f' that learning, add "supersedes": ["{other.learning_id}"]',
+        reason=f'{verb} {other.learning_id} ("{other.summary}"){says}: leave it out, or, if it'
+        f' corrects or completes that learning, add "supersedes": ["{other.learning_id}"]',
         field="summary",
         existing_id=other.learning_id,
     )

@@ -1,5 +1,7 @@
 """The funnel: every candidate of a submission is accepted or refused by itself."""
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import PurePath
@@ -22,6 +24,7 @@ from grove_core.reflection.schema import read_candidate
 from grove_core.text import one_line, remove_invisible, shorten
 
 _STAGES: Final = tuple(Stage)
+_DIGEST_LENGTH: Final = 16
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -31,10 +34,12 @@ class CheckStage(Value):
     Attributes:
         stage: The stage in whose name it refuses, and which says when it runs.
         check: Gives an objection, or ``None``.
+        warns: Whether its objections are only told, and refuse nothing.
     """
 
     stage: Stage
     check: Callable[[Candidate], Rejection | None]
+    warns: bool = False
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -89,6 +94,7 @@ def sift(
     written: Mapping[str, str],
     root: PurePath | None = None,
     checks: Sequence[CheckStage] = (),
+    screen: Callable[[Any], Rejection | None] | None = None,
 ) -> SiftResult:
     """Judge the candidates of a submission one by one, in their order.
 
@@ -101,6 +107,7 @@ def sift(
         written: Learning ids by the fingerprints of the candidates that this session has written.
         root: The project's root, so that absolute paths inside it can be made relative.
         checks: Further checks; the funnel itself looks at shape and duplicates.
+        screen: Looks for secrets in a raw candidate, before anything is said about it.
 
     Returns:
         What became of each candidate.
@@ -113,7 +120,7 @@ def sift(
     unclaimed = dict(written)
     outcomes: list[AcceptedCandidate | RepeatedCandidate | RejectedCandidate] = []
     for position, raw in enumerate(candidates):
-        outcome = _judge(position, raw, root, stages, unclaimed)
+        outcome = _judge(position, raw, root, stages, unclaimed, screen)
         outcomes.append(outcome)
         if not isinstance(outcome, RejectedCandidate):
             known.append(_known(outcome))
@@ -167,7 +174,11 @@ def _judge(
     root: PurePath | None,
     stages: Sequence[CheckStage],
     unclaimed: dict[str, str],
+    screen: Callable[[Any], Rejection | None] | None,
 ) -> AcceptedCandidate | RepeatedCandidate | RejectedCandidate:
+    leak = screen(raw) if screen is not None else None
+    if leak is not None:
+        return _withheld(position, raw, leak)
     read = read_candidate(raw, root=root)
     if isinstance(read, Rejection):
         return _refused_raw(position, raw, read)
@@ -176,9 +187,12 @@ def _judge(
     learning_id = unclaimed.pop(fingerprint(candidate), None)
     if learning_id is not None:
         return RepeatedCandidate(position=position, candidate=candidate, learning_id=learning_id)
+    warnings: list[str] = []
     for stage in stages:
         rejection = stage.check(candidate)
-        if rejection is not None:
+        if rejection is not None and stage.warns:
+            warnings.append(f"accepted, though {rejection.reason}")
+        elif rejection is not None:
             return RejectedCandidate(
                 position=position,
                 summary=candidate.summary,
@@ -186,7 +200,21 @@ def _judge(
                 stage=stage.stage,
                 rejection=rejection,
             )
-    return AcceptedCandidate(position=position, candidate=candidate, notes=read.notes)
+    notes = (*read.notes, *warnings)
+    return AcceptedCandidate(position=position, candidate=candidate, notes=notes)
+
+
+def _withheld(position: int, raw: Any, rejection: Rejection) -> RejectedCandidate:  # noqa: ANN401
+    """Tell a candidate by a digest where no word of it may be shown."""
+    content = json.dumps(raw, sort_keys=True, ensure_ascii=True, default=str)
+    digest = hashlib.sha256(content.encode("ascii")).hexdigest()[:_DIGEST_LENGTH]
+    return RejectedCandidate(
+        position=position,
+        summary=f"(withheld, sha256 {digest})",
+        tags=(),
+        stage=Stage.SECRET,
+        rejection=rejection,
+    )
 
 
 def _refused_raw(position: int, raw: Any, rejection: Rejection) -> RejectedCandidate:  # noqa: ANN401
@@ -206,6 +234,7 @@ def _refused_raw(position: int, raw: Any, rejection: Rejection) -> RejectedCandi
 def _known(outcome: AcceptedCandidate | RepeatedCandidate) -> KnownSummary:
     return KnownSummary(
         summary=outcome.candidate.summary,
+        detail=outcome.candidate.detail,
         normalised=normalised_summary(outcome.candidate.summary),
         position=outcome.position,
     )

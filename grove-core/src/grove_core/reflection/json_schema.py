@@ -92,6 +92,7 @@ def _submission() -> _JsonObject:
             },
             "learnings_used": _references("Learnings that helped.", "how"),
             "corrections": _references("Learnings that turned out wrong.", "why"),
+            "ratings": _ratings(),
             "notes": {"description": "Anything else.", "type": "string"},
         },
     }
@@ -147,6 +148,15 @@ def _references(description: str, remark: str) -> _JsonObject:
         "description": description,
         "type": "array",
         "items": {"type": "object", "required": ["id"], "properties": properties},
+    }
+
+
+def _ratings() -> _JsonObject:
+    properties = {"id": {"$ref": "#/$defs/learning_id"}, "useful": {"type": "boolean"}}
+    return {
+        "description": "Whether learnings are worth showing again.",
+        "type": "array",
+        "items": {"type": "object", "required": ["id", "useful"], "properties": properties},
     }
 
 

@@ -26,6 +26,7 @@ SUBMISSION_FIELDS: Final = (
     "candidates",
     "learnings_used",
     "corrections",
+    "ratings",
     "notes",
     "nothing_learned",
 )
@@ -60,6 +61,19 @@ class Correction(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
+class Rating(Value):
+    """Whether the agent found a learning useful.
+
+    Attributes:
+        id: The learning's id.
+        useful: Whether it is worth showing again.
+    """
+
+    id: str
+    useful: bool
+
+
+@frozen(kw_only=True, eq=False, repr=False)
 class Submission(Value):
     """What an agent sent, before its candidates are judged.
 
@@ -68,6 +82,7 @@ class Submission(Value):
         candidates: The candidates as raw JSON values.
         learnings_used: Learnings that were used, each once.
         corrections: Learnings that were found wrong, each once.
+        ratings: Learnings that were rated, each once.
         notes: Free text without invisible characters.
         nothing_learned: Why there is nothing to keep, one line; it may stand beside candidates.
         unknown_fields: Names of fields that were ignored.
@@ -78,6 +93,7 @@ class Submission(Value):
     candidates: tuple[Any, ...] = ()
     learnings_used: tuple[UsedLearning, ...] = ()
     corrections: tuple[Correction, ...] = ()
+    ratings: tuple[Rating, ...] = ()
     notes: str = ""
     nothing_learned: str | None = None
     unknown_fields: tuple[str, ...] = ()
@@ -110,6 +126,7 @@ def parse_submission(data: bytes) -> Submission:
         candidates=candidates,
         learnings_used=tuple(UsedLearning(id=key, how=how) for key, how in used.items()),
         corrections=tuple(Correction(id=key, why=why) for key, why in corrected.items()),
+        ratings=_read_ratings(sent.get("ratings"), problems),
         notes=_read_notes(sent.get("notes"), problems),
         nothing_learned=_read_nothing_learned(
             sent.get("nothing_learned"), problems, has_candidates=bool(candidates)
@@ -215,6 +232,25 @@ def _read_references(
             f'{{"id": "the id of a learning", "{remark_name}": "..."}}.'
         )
     return references
+
+
+def _read_ratings(raw: Any, problems: list[str]) -> tuple[Rating, ...]:  # noqa: ANN401 - any JSON value
+    if raw is None:
+        return ()
+    ratings: dict[str, Rating] = {}
+    entries = raw if isinstance(raw, list) else [raw]
+    for entry in entries:
+        key, useful = (
+            (entry.get("id"), entry.get("useful")) if isinstance(entry, dict) else (None,) * 2
+        )
+        if isinstance(key, str) and is_learning_id(key.strip()) and isinstance(useful, bool):
+            ratings.setdefault(key.strip(), Rating(id=key.strip(), useful=useful))
+        else:
+            problems.append(
+                'ratings: one ignored; give each as {"id": "the id of a learning",'
+                ' "useful": true or false}.'
+            )
+    return tuple(ratings.values())
 
 
 def _remark(raw: Any) -> str | None:  # noqa: ANN401 - any JSON value

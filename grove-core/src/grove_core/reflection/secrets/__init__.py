@@ -1,0 +1,90 @@
+"""Secrets in texts that grove is about to write: found, named, and shown masked only."""
+
+from hashlib import sha256
+from typing import Final
+
+from attrs import frozen
+
+from grove_core.errors import ReflectionError
+from grove_core.model.value import Value
+from grove_core.text import remove_invisible
+
+_DIGEST_LENGTH: Final = 16
+_SHOWN: Final = 4
+# Of a value shorter than this the first characters would tell too much.
+_SHOWN_FROM: Final = 20
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class FoundSecret(Value):
+    """A secret in a text.
+
+    Attributes:
+        kind: What it is, such as ``GitHub token``.
+        start: Where it starts, in code points of the text without invisible characters.
+        end: Where it ends.
+        digest: What ``secrets.allow`` takes to let this very value pass: the first 16 hexadecimal
+            digits of the SHA-256 of its UTF-8, without salt, so that anybody can compute it.
+        masked: At most its first four characters, and its length.
+    """
+
+    kind: str
+    start: int
+    end: int
+    digest: str
+    masked: str
+
+
+def find_secrets(text: str) -> tuple[FoundSecret, ...]:
+    """Find keys, tokens, private keys and passwords in a text.
+
+    Args:
+        text: Text of any origin and length.
+
+    Returns:
+        What was found, in the order of the text; of what overlaps the first and longest.
+
+    Raises:
+        ReflectionError: The detector cannot be imported; nothing is stored unchecked.
+    """
+    if len(text) < _SHOWN:
+        return ()
+    try:
+        from grove_core.reflection.secrets.detector import detect
+    except ImportError as error:
+        raise ReflectionError(
+            f"texts cannot be checked for secrets, so none is stored: {error}; install grove-core"
+            " again with its dependencies"
+        ) from error
+    visible = remove_invisible(text)
+    found: list[FoundSecret] = []
+    covered = 0
+    for kind, start, end in sorted(detect(visible), key=lambda hit: (hit[1], -hit[2])):
+        if start < covered:
+            continue
+        covered = end
+        found.append(_found(kind, start, end, visible[start:end]))
+    return tuple(found)
+
+
+def digest_of(value: str) -> str:
+    """Digest a value as ``secrets.allow`` names it.
+
+    Args:
+        value: A secret, or what was taken for one.
+
+    Returns:
+        The first 16 hexadecimal digits of its SHA-256.
+    """
+    return sha256(value.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
+
+
+def _found(kind: str, start: int, end: int, value: str) -> FoundSecret:
+    shown = value[:_SHOWN] if len(value) >= _SHOWN_FROM else ""
+    return FoundSecret(
+        kind=kind,
+        start=start,
+        end=end,
+        digest=digest_of(value),
+        masked=f"{shown}*** ({len(value)} characters)",
+    )

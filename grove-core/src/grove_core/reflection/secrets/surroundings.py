@@ -1,0 +1,170 @@
+"""Secrets that only their surroundings give away: passwords in URLs, assignments, headers, options.
+
+The value of each is judged by ``plausibility``: where a secret could stand most lessons have a
+placeholder, a variable or a word of prose.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+from grove_core.reflection.secrets.plausibility import is_password, is_placeholder, is_token
+
+Hit: TypeAlias = tuple[str, int, int]
+"""What was found, and where its value starts and ends."""
+
+_QUOTED: Final = (
+    r"""(?:"(?P<double>[^"\n]{1,300})"|'(?P<single>[^'\n]{1,300})'|`(?P<back>[^`\n]{1,300})`"""
+)
+_VALUE: Final = _QUOTED + r"""|(?P<bare>[^\s"'`,;]{1,300}))"""
+_ESCAPED_QUOTE: Final = r"""\\?["'`]?"""
+_ASSIGNS: Final = rf"{_ESCAPED_QUOTE}\s{{0,4}}(?:=>|:=|={{1,3}}|:)\s{{0,4}}\\?"
+
+_CALLED_SO: Final = r"(?:password|passwd|passphrase|passwort|pwd|(?<=[_.-])pass|(?<=[_.-])pw)"
+_CALLED_KEY: Final = (
+    r"(?:(?:api|app|application|access|account|auth|client|encryption|master|private|secret|service"
+    r"|shared|signing|admin|deploy|webhook|license|storage|jwt|hmac|session|encrypt|cookie)[_-]?key"
+    r"|secret[_-]?key[_-]?base|secret|token|(?<=_)pat|credentials?|bearer|connection[_-]?string"
+    r"|salt)"
+)
+# Tokens that are no secret: they mark a place, a form, an attempt.
+_NOT_A_MARKER: Final = (
+    r"(?![\w.-]{0,60}?(?:page|next|sync|continuation|resume|cursor|csrf|xsrf|idempotency|dedupe)"
+    r"[_-]?(?:token|key))"
+)
+_KEY_START: Final = r"(?<![\w.-])"
+_PASSWORD_ASSIGNED: Final = re.compile(
+    rf"{_KEY_START}[\w.-]{{0,60}}?{_CALLED_SO}{_ASSIGNS}{_VALUE}", re.IGNORECASE
+)
+_TOKEN_ASSIGNED: Final = re.compile(
+    rf"{_KEY_START}{_NOT_A_MARKER}[\w.-]{{0,60}}?{_CALLED_KEY}{_ASSIGNS}{_VALUE}",
+    re.IGNORECASE,
+)
+_PASSED: Final = re.compile(
+    rf"{_KEY_START}[\w.-]{{0,60}}?{_CALLED_SO}[\"']?\s{{0,4}}[,(]\s{{0,4}}"
+    r"(?P<quote>[\"'])(?P<bare>[^\"'\n]{1,300})(?P=quote)"
+    rf"|<(?:[\w.:-]{{0,60}}?{_CALLED_SO})>(?P<double>[^<\n]{{1,300}})<",
+    re.IGNORECASE,
+)
+_PASSWORD_OPTION: Final = re.compile(
+    rf"--?(?:password|passwd|pass|passphrase)[= ]{_VALUE}", re.IGNORECASE
+)
+_TOKEN_OPTION: Final = re.compile(
+    rf"--?(?:(?:auth-|access-|api-)?token|api-?key|secret)[= ]{_VALUE}", re.IGNORECASE
+)
+_SHORT_OPTION: Final = re.compile(
+    r"\b(?:mysql\w*|mariadb\w*|sshpass|mongo(?:sh|dump)?|redis-cli|docker login)\b[^\n]{0,80}?"
+    rf"\s-(?:p|a)\s?{_VALUE}"
+)
+_USER_OPTION: Final = re.compile(rf"\s(?:-u|--user)[= ]?[\"']?[\w.@+-]{{1,60}}:{_VALUE}")
+_NETRC: Final = re.compile(rf"\blogin\s+\S{{1,100}}\s+password\s+{_VALUE}")
+_NAMED: Final = (
+    r"(?<![A-Za-z])(?:password|passphrase|passwort|pass\s?code|credentials?|creds|secret|token"
+    r"|(?:api|master|access|secret|private|encryption|signing)[ _-]?key)\b"
+)
+_IN_PROSE: Final = re.compile(
+    rf"{_NAMED}(?:\s[\w@./()-]{{1,60}}){{0,5}}?"
+    rf"\s?(?:\s(?:is|was|are|ist|lautet|remains|stays)|:|=|\()?\s(?=\S*\d){_VALUE}",
+    re.IGNORECASE,
+)
+_LOGIN: Final = re.compile(
+    r"\b(?:credentials?|creds|log\s?in|login|logs in|sign in|account|user)\b[^\n/]{0,40}?"
+    rf"\b[\w.@+-]{{1,60}}\s?[:/]\s?(?=\S*\d){_VALUE}",
+    re.IGNORECASE,
+)
+_HEADER: Final = re.compile(r"\b(?:bearer|token)\s+(?P<bare>[\w.+/=~-]{16,2000})", re.IGNORECASE)
+_BASIC: Final = re.compile(r"\bbasic\s+(?P<bare>[A-Za-z0-9+/]{8,400}={0,2})", re.IGNORECASE)
+_URL: Final = re.compile(
+    r"\b[A-Za-z][A-Za-z0-9+.-]{1,30}://(?P<user>[^\s:/?#@\"'`<>]{0,200}):"
+    r"(?P<bare>[^\s/\"'`<>]{1,300})@(?P<host>[\w.\[\]-]+)"
+)
+_LOOPBACK: Final = re.compile(r"localhost|127\.[\d.]+|0\.0\.0\.0|\[|example\.|.*\.example|host")
+_ENDS_OF_PROSE: Final = ".:!?)]}\\"
+_LEAST_CHECKED: Final = 4
+_LONG: Final = 20
+# Between letters and digits: names of algorithms have fewer, random texts more.
+_TURNS: Final = 4
+_MARKS: Final = frozenset("!@#$%^&*?+~|=")
+# Names of classes, versions, formats.
+_WORD_AND_NUMBER: Final = re.compile(r"(?:[A-Z]*[a-z]*)+\d{0,4}|[A-Za-z]+\d{1,4}[A-Z]?[A-Za-z]*")
+
+
+def find_by_surroundings(text: str) -> Iterator[Hit]:
+    """Find values that stand where a secret stands and can be one.
+
+    Args:
+        text: The text.
+
+    Returns:
+        What was found, in the order of the rules.
+    """
+    for kind, pattern, is_secret in _RULES:
+        for match in pattern.finditer(text):
+            start, end = _span(match)
+            value = text[start:end]
+            if is_secret(value):
+                yield kind, start, end
+    yield from _in_urls(text)
+
+
+def _span(match: re.Match[str]) -> tuple[int, int]:
+    """Find where the value is; the marks that end a sentence are not part of a bare one."""
+    groups = match.groupdict()
+    name = next(name for name in ("double", "single", "back", "bare") if groups.get(name))
+    start, end = match.span(name)
+    if name == "bare":
+        stripped = groups[name].rstrip(_ENDS_OF_PROSE)
+        # A generated password may end in such a mark; with it the value is masked whole.
+        end = start + (len(stripped) if stripped else len(groups[name]))
+    return start, end
+
+
+def _in_urls(text: str) -> Iterator[Hit]:
+    for match in _URL.finditer(text):
+        value, user = match["bare"], match["user"]
+        if is_placeholder(value) or value.lower() == user.lower() or value.isdigit():
+            continue
+        if _LOOPBACK.match(match["host"]) and not is_token(value):
+            continue
+        yield "password in a URL", *match.span("bare")
+
+
+def _is_strong(value: str) -> bool:
+    """Tell a secret from a word where prose may follow as well."""
+    if value.isalnum() and len(value) >= _LONG:
+        turns = sum(a.isdigit() != b.isdigit() for a, b in pairwise(value))
+        return turns >= _TURNS and is_token(value)
+    digits = any(character.isdigit() for character in value)
+    letters = any(character.isalpha() for character in value)
+    shuffled = value != value.lower() and value.isalnum() and not _WORD_AND_NUMBER.fullmatch(value)
+    marked = not _MARKS.isdisjoint(value) and "/" not in value
+    return is_password(value) and digits and letters and (shuffled or marked)
+
+
+def _is_basic(value: str) -> bool:
+    """Tell whether the value of ``Authorization: Basic`` holds a user and a password."""
+    try:
+        decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode("utf-8")
+    except (binascii.Error, UnicodeDecodeError):
+        return False
+    _, colon, password = decoded.partition(":")
+    return bool(colon) and len(password) >= _LEAST_CHECKED and not is_placeholder(password)
+
+
+_RULES: Final[tuple[tuple[str, re.Pattern[str], Callable[[str], bool]], ...]] = (
+    ("password", _PASSWORD_ASSIGNED, is_password),
+    ("password", _PASSED, is_password),
+    ("password", _PASSWORD_OPTION, is_password),
+    ("password", _SHORT_OPTION, is_password),
+    ("password", _USER_OPTION, is_password),
+    ("password", _NETRC, is_password),
+    ("secret or token", _TOKEN_ASSIGNED, is_token),
+    ("secret or token", _TOKEN_OPTION, is_token),
+    ("authorization header", _HEADER, is_token),
+    ("authorization header", _BASIC, _is_basic),
+    ("password", _IN_PROSE, _is_strong),
+    ("password", _LOGIN, _is_strong),
+)
