@@ -16,6 +16,8 @@ from grove_core.cli.learnings import (
     print_line,
     read_filters,
 )
+from grove_core.cli.maintain_list import decay_document
+from grove_core.flow.decaying import judged
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.statistics import LearningStats
 
@@ -39,17 +41,37 @@ class Order(Enum):
 @click.option(
     "--sort",
     type=click.Choice([one.value for one in Order]),
-    default=Order.CREATED.value,
-    show_default=True,
-    help="What to sort by, the highest first.",
+    help="What to sort by, the highest first; newest first by default.",
 )
 @click.option("--all", "everything", is_flag=True, help="Archived and superseded ones as well.")
+@click.option("--stale", is_flag=True, help="Only what decay archives now or within seven days.")
+@click.option(
+    "--rejected", is_flag=True, help="Candidates that were refused; takes --since and --limit."
+)
 @grove_command
 def command(
-    invocation: Invocation, *, sort: str, everything: bool, **narrowing: Unpack[Narrowing]
+    invocation: Invocation,
+    *,
+    sort: str | None,
+    everything: bool,
+    stale: bool,
+    rejected: bool,
+    **narrowing: Unpack[Narrowing],
 ) -> Result:
-    """List learnings, newest first, with how they have fared."""
+    """List learnings, newest first, with how they have fared.
+
+    With `--stale` those come first that are due soonest; `grove maintain archive --stale` archives
+    just these. With `--rejected` it lists what `grove reflect` refused, newest first, and why.
+    """
     workspace = invocation.workspace
+    if rejected:
+        if sort or everything or stale or any(_other_options(narrowing)):
+            raise click.UsageError("--rejected takes --since and --limit, and nothing else")
+        from grove_core.cli.rejected import rejected_result
+
+        return rejected_result(workspace, narrowing["since"], narrowing["limit"])
+    if stale and (everything or narrowing["statuses"]):
+        raise click.UsageError("--stale is about active learnings: leave --all and --status out")
     filters = read_filters(workspace.now, narrowing, everything=everything)
     known = list(workspace.library.iterate())
     kept = [
@@ -58,16 +80,32 @@ def command(
         if filters.admit(one.hit.learning) and names_a_file(one.hit.learning, narrowing)
     ]
     usage = workspace.usage()
-    learnings = _sorted(kept, usage, Order(sort))[: narrowing["limit"]]
+    verdicts = {one.found.hit.learning.id: one.verdict for one in judged(workspace, kept, usage)}
+    if stale:
+        kept = [one for one in kept if verdicts[one.hit.learning.id].is_stale]
+        kept.sort(key=lambda one: verdicts[one.hit.learning.id].days_left)
+    in_order = kept if stale and not sort else _sorted(kept, usage, Order(sort or Order.CREATED))
+    learnings = in_order[: narrowing["limit"]]
+    reasons = {name: one.reason for name, one in verdicts.items()} if stale else {}
     return Result(
         document={
             "count": len(learnings),
             "total": len(kept),
-            "learnings": [document_of(one, usage.get(one.hit.learning.id)) for one in learnings],
+            "learnings": [
+                {
+                    **document_of(one, usage.get(one.hit.learning.id)),
+                    "decay": decay_document(verdicts[one.hit.learning.id]),
+                }
+                for one in learnings
+            ],
         },
-        human=lambda console: _human(learnings, len(kept), len(known), usage, console),
+        human=lambda console: _human(learnings, len(kept), len(known), usage, reasons, console),
         ids=[one.hit.learning.id for one in learnings],
     )
+
+
+def _other_options(narrowing: Narrowing) -> list[object]:
+    return [value for name, value in narrowing.items() if name not in ("since", "limit")]
 
 
 def _sorted(
@@ -96,10 +134,13 @@ def _human(
     total: int,
     known: int,
     usage: Mapping[str, LearningStats],
+    reasons: Mapping[str, str],
     console: "Console",
 ) -> None:
     for one in learnings:
         print_line(console, one, usage.get(one.hit.learning.id))
+        if one.hit.learning.id in reasons:
+            console.print(f"  {reasons[one.hit.learning.id]}", style="dim")
     if not known:
         console.print("No learnings yet.")
     elif not total:

@@ -1,38 +1,120 @@
 """``grove show``."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
 
 import rich_click as click
+from attrs import frozen
 
 from grove_core.cli.invocation import Invocation, Result, counted, grove_command
 from grove_core.cli.learnings import document_of, print_line
+from grove_core.cli.maintain_list import decay_document
 from grove_core.cli.suggestions import learning_ids
 from grove_core.clock import format_instant
 from grove_core.errors import LearningNotFoundError
+from grove_core.flow.decaying import judged
+from grove_core.flow.event_history import find_events
 from grove_core.memory.backends import FoundLearning
+from grove_core.model.events import Archived, Corrected, Rated, Referenced, Restored, StatsEvent
+from grove_core.model.learning import LearningStatus
 from grove_core.model.statistics import LearningStats
+from grove_core.text import clean_line
+from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+_LONGEST: Final = 500
+
+
+@frozen(kw_only=True)
+class PastEvent:
+    """Something that happened to a learning.
+
+    Attributes:
+        at: When, UTC.
+        event: The event's name in the log.
+        detail: What else is known of it, for people.
+    """
+
+    at: datetime
+    event: str
+    detail: str
 
 
 @click.command("show")
 @click.argument("learning_id", metavar="ID", shell_complete=learning_ids)
 @grove_command
 def command(invocation: Invocation, *, learning_id: str) -> Result:
-    """Show one learning in full, whatever its status."""
+    """Show one learning in full, whatever its status, and what has become of it since."""
     workspace = invocation.workspace
     found = workspace.library.get(learning_id)
     if found is None:
         raise LearningNotFoundError(
             f"no learning has the id {learning_id}; `grove list --all` names those there are"
         )
-    stats = workspace.usage().get(learning_id)
-    return Result(
-        document=document_of(found, stats),
-        human=lambda console: _human(found, stats, console),
-        ids=[learning_id],
+    usage = workspace.usage()
+    stats = usage.get(learning_id)
+    verdict = judged(workspace, [found], usage)[0].verdict
+    logged = find_events(
+        workspace, [Archived, Restored, Corrected, Referenced, Rated], [learning_id]
     )
+    events = [one.event for one in logged if getattr(one.event, "learning_id", "") == learning_id]
+    history = [_past_event(one) for one in events]
+    successor = _successor(workspace, found, events)
+    document = {
+        **document_of(found, stats),
+        "decay": decay_document(verdict),
+        "superseded_by": successor.hit.learning.id if successor is not None else None,
+        "history": [{"at": one.at, "event": one.event, "detail": one.detail} for one in history],
+    }
+
+    def human(console: "Console") -> None:
+        _human(found, stats, console)
+        if successor is not None:
+            new = successor.hit.learning
+            console.print(f"{'Superseded:':<12}by {new.id}  {new.summary}")
+        console.print(f"{'Decay:':<12}{verdict.reason}")
+        for past in history:
+            detail = f"  {past.detail}" if past.detail else ""
+            console.print(f"{past.at:%Y-%m-%d}  {past.event}{detail}")
+
+    return Result(document=document, human=human, ids=[learning_id])
+
+
+def _successor(
+    workspace: Workspace, found: FoundLearning, events: Iterable[StatsEvent]
+) -> FoundLearning | None:
+    """Find what took a learning's place: as the log says, else as the other one says itself."""
+    learning = found.hit.learning
+    if learning.status is not LearningStatus.SUPERSEDED:
+        return None
+    named = [one.superseded_by for one in events if isinstance(one, Corrected)]
+    for name in reversed(named):
+        successor = workspace.library.get(name) if name else None
+        if successor is not None:
+            return successor
+    others = workspace.library.iterate()
+    return next((one for one in others if learning.id in one.hit.learning.supersedes), None)
+
+
+def _past_event(event: StatsEvent) -> PastEvent:
+    """Describe an event; a log comes with a clone, so its texts are cleaned."""
+    detail: str
+    match event:
+        case Archived() | Restored():
+            detail = event.reason
+        case Corrected():
+            detail = f"by {event.superseded_by}" if event.superseded_by else ""
+        case Referenced():
+            ticket = f"for ticket {event.ticket_id}" if event.ticket_id else ""
+            detail = ": ".join(part for part in (ticket, event.how) if part)
+        case Rated():
+            detail = "useful" if event.useful else "not useful"
+        case _:
+            detail = ""
+    return PastEvent(at=event.ts, event=event.event, detail=clean_line(detail, _LONGEST))
 
 
 def _human(found: FoundLearning, stats: LearningStats | None, console: "Console") -> None:

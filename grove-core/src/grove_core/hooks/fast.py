@@ -81,7 +81,7 @@ def _answer(event: str, data: bytes) -> int:
 
 
 def say(text: str) -> int:
-    """Print a short text where the command line is not worth its import.
+    """Print a text where the command line is not worth its import.
 
     Args:
         text: The text.
@@ -91,8 +91,10 @@ def say(text: str) -> int:
     """
     from errno import EBADF
 
+    data = text.encode()
     try:
-        os.write(1, text.encode())
+        while data:
+            data = data[_write(data) :]
     except BrokenPipeError:
         return 0
     except OSError as error:
@@ -102,6 +104,17 @@ def say(text: str) -> int:
         _complain(why)
         return 1
     return 0
+
+
+def _write(data: bytes) -> int:
+    """Write what standard output takes, which is less than all where nobody waits for a pipe."""
+    try:
+        return os.write(1, data)
+    except BlockingIOError:
+        from select import select
+
+        select([], [1], [])
+        return 0
 
 
 def _complain(text: str) -> None:

@@ -46,8 +46,11 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
     OpenSessions(workspace).add(session.id)
     _export_session_id(call)
     notices = _notices(workspace, session)
+    corrections = _corrections(workspace, session, call.source)
+    notices = "\n\n".join(part for part in (notices, corrections) if part)
     left = claude_code.CONTEXT_LIMIT - len(notices)
     shown = _show(workspace, session, call.source, left)
+    _decay(workspace, session)
     text = "\n\n".join(part for part in (notices, shown.strip()) if part)
     return claude_code.context_answer(call.event, text)
 
@@ -65,6 +68,27 @@ def _notices(workspace: Workspace, session: Session) -> str:
         more = len(past) - _MOST_NOTICES
         notices.append(f"grove: {more} more past sessions owe a reflection; see grove status")
     return "\n\n".join(notices)
+
+
+def _corrections(workspace: Workspace, session: Session, source: StartSource) -> str:
+    """Say what was corrected of what was shown lately; without that, the start goes on."""
+    from grove_core.flow.corrections import announce_corrections
+
+    try:
+        return announce_corrections(workspace, session, source)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the learnings still count
+        workspace.diagnostics.crash(error, session.id, "corrections at session start")
+        return ""
+
+
+def _decay(workspace: Workspace, session: Session) -> None:
+    """Let decay have its turn, after what the session is shown: that is no longer stale."""
+    from grove_core.flow.daily_decay import decay_daily
+
+    try:
+        decay_daily(workspace, session.id)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the session starts
+        workspace.diagnostics.crash(error, session.id, "decay at session start")
 
 
 def _report_config_problems(workspace: Workspace, call: HookInput) -> None:

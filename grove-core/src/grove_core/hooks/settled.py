@@ -19,6 +19,7 @@ from grove_core.gitstatus import (
 )
 from grove_core.hooks import CRASH_EXIT_CODE
 from grove_core.hosts.claude_code_plain import PlainPayload
+from grove_core.log_identity import events_target
 from grove_core.surroundings import stamp
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without the import
@@ -112,9 +113,10 @@ def _follow(before: "Document", now: str, home: str) -> None:
     shown = settled.dismissed(before)
     if surroundings["initialised"]:
         lines = _skip(before, now) + _dismissals(before, now, shown, personal=False)
-        _log(os.path.join(root, ".grove", "stats.log"), lines, home, inside=root)
+        spread = surroundings.get("spread", False)
+        _log(lambda: events_target(root, home, spread=spread), lines, home, inside=root)
     lines = _dismissals(before, now, shown, personal=True)
-    _log(os.path.join(home, "personal-stats.log"), lines, home, inside=None)
+    _log(lambda: os.path.join(home, "personal-stats.log"), lines, home, inside=None)
     cache = os.path.join(home, "cache")
     for derived in (
         os.path.join(cache, "fast", before["id"]),
@@ -147,11 +149,11 @@ def _event(name: str, now: str, fields: "Document") -> str:
     return json.dumps(line, separators=(",", ":")) + "\n"
 
 
-def _log(path: str, lines: str, home: str, *, inside: str | None) -> None:
+def _log(target: "Callable[[], str]", lines: str, home: str, *, inside: str | None) -> None:
     if not lines:
         return
     try:
-        files.append_text(path, lines, inside=inside, timeout=_LOG_SECONDS)
+        files.append_text(target(), lines, inside=inside, timeout=_LOG_SECONDS)
     except StorageError as error:
         _diagnostics(home).log("error", f"events were lost: {error}")
 

@@ -1,0 +1,38 @@
+"""``grove maintain archive``."""
+
+import rich_click as click
+
+from grove_core.cli.curation_report import curation_result, dry_run_option
+from grove_core.cli.invocation import Invocation, Result, grove_command
+from grove_core.cli.secrets_refused import refuse_secrets
+from grove_core.cli.suggestions import learning_ids
+from grove_core.flow.curation import archive
+from grove_core.flow.decaying import archive_stale
+
+
+@click.command("archive")
+@click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=learning_ids)
+@click.option(
+    "--stale", is_flag=True, help="What `grove list --stale` names: due now or within seven days."
+)
+@click.option("--reason", metavar="TEXT", default="", help="Why, in a few words.")
+@dry_run_option
+@grove_command
+def command(
+    invocation: Invocation, *, ids: tuple[str, ...], stale: bool, reason: str, dry_run: bool
+) -> Result:
+    """Take learnings out of sight: they are shown to no agent until they are restored.
+
+    They stay in their files, and `grove search --status archived` finds them.
+    """
+    if bool(ids) == stale:
+        raise click.UsageError("say what to archive: ids of learnings, or --stale")
+    workspace = invocation.workspace
+    refuse_secrets(workspace, reason, "--reason")
+    curated = (
+        archive_stale(workspace, reason, dry_run=dry_run)
+        if stale
+        else archive(workspace, ids, reason, dry_run=dry_run)
+    )
+    nothing = "No learning is due now or within seven days."
+    return curation_result(curated, "archived", dry_run=dry_run, nothing=nothing)

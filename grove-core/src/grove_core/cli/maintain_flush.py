@@ -1,0 +1,69 @@
+"""``grove maintain flush``."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from grove_core.cli.curation_report import dry_run_option
+from grove_core.cli.invocation import Invocation, Result, counted, grove_command
+from grove_core.memory.outbox import OutboxEntry
+from grove_core.model.memory import Receipt
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@click.command("flush")
+@dry_run_option
+@grove_command
+def command(invocation: Invocation, *, dry_run: bool) -> Result:
+    """Deliver the learnings of this project, and your own, that wait for their backend.
+
+    Every reflection tries that as well. Exit code 1 when something still waits.
+    """
+    workspace = invocation.workspace
+    outbox, root = workspace.outbox, workspace.root
+    summaries = {one.learning.id: one.learning.summary for one in outbox.entries(root)}
+    delivered = [] if dry_run else list(outbox.deliver(workspace.library, root))
+    waiting = outbox.entries(root)
+    unreadable = outbox.unreadable()
+    fault = _fault(waiting, unreadable=len(unreadable)) if not dry_run else ""
+
+    def human(console: "Console") -> None:
+        for receipt in delivered:
+            summary = summaries.get(receipt.learning_id, "")
+            console.print(f"{_state(receipt)}  {receipt.learning_id}  {summary}")
+        for one in waiting:
+            console.print(f"waits  {one.learning.id}  {one.learning.summary}", style="yellow")
+        for path in unreadable:
+            console.print(f"cannot be read, and stays  {path}", style="yellow")
+        if not delivered and not waiting and not unreadable:
+            console.print("Nothing waits.")
+
+    return Result(
+        document={
+            "dry_run": dry_run,
+            "delivered": delivered,
+            "waiting": [
+                {"id": one.learning.id, "summary": one.learning.summary} for one in waiting
+            ],
+            "unreadable": unreadable,
+            **({"error": fault} if fault else {}),
+        },
+        human=human,
+        ids=[one.learning_id for one in delivered],
+        exit_code=1 if fault else 0,
+        warnings=[fault] if fault else [],
+    )
+
+
+def _state(receipt: Receipt) -> str:
+    return f"{receipt.status.value} in {receipt.backend}"
+
+
+def _fault(waiting: Sequence[OutboxEntry], *, unreadable: int) -> str:
+    if waiting:
+        still = counted(len(waiting), "learning")
+        return f"{still} could not be delivered and waits on; `grove backends` says what is wrong"
+    return f"{counted(unreadable, 'file')} of the outbox cannot be read" if unreadable else ""

@@ -1,0 +1,65 @@
+"""``grove list --rejected``: what the funnel refused, and why."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from grove_core.cli.invocation import Result, counted
+from grove_core.cli.moments import local_time, read_moment
+from grove_core.flow.event_history import LoggedEvent, find_events
+from grove_core.model.events import Rejected
+from grove_core.text import clean_line
+from grove_core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_LONGEST: Final = 500
+
+
+def rejected_result(workspace: Workspace, since: str | None, limit: int | None) -> Result:
+    """List candidates that were refused, newest first.
+
+    Args:
+        workspace: The project.
+        since: Only newer ones: a duration or a date.
+        limit: At most this many.
+
+    Returns:
+        The result.
+    """
+    after = read_moment(since, workspace.now, "--since") if since else None
+    found = [
+        _document(one.event, one)
+        for one in reversed(find_events(workspace, [Rejected]))
+        if isinstance(one.event, Rejected) and (after is None or one.event.ts > after)
+    ]
+    shown = found[:limit]
+    return Result(
+        document={"count": len(shown), "total": len(found), "rejected": shown},
+        human=lambda console: _human(shown, len(found), console),
+    )
+
+
+def _document(event: Rejected, logged: LoggedEvent) -> dict[str, Any]:
+    """Describe a refusal; a log comes with a clone, so its texts are cleaned."""
+    return {
+        "at": event.ts,
+        "session_id": clean_line(event.session_id, _LONGEST),
+        "summary": clean_line(event.summary, _LONGEST),
+        "tags": [clean_line(tag, _LONGEST) for tag in event.tags],
+        "stage": clean_line(event.stage, _LONGEST),
+        "reason": clean_line(event.reason, _LONGEST),
+        "personal": logged.personal,
+    }
+
+
+def _human(shown: Sequence[dict[str, Any]], total: int, console: "Console") -> None:
+    for one in shown:
+        at: datetime = one["at"]
+        console.print(f"{local_time(at)}  {one['stage'] or 'unknown stage'}  {one['summary']}")
+        console.print(f"    {one['reason'] or 'no reason was recorded'}", style="dim")
+    if not total:
+        console.print("No candidate was refused.")
+    elif total > len(shown):
+        console.print(f"{len(shown)} of {counted(total, 'refusal')} shown.", style="dim")

@@ -1,0 +1,174 @@
+"""Telling an agent that what was shown here lately has been corrected since."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from grove_core.flow.gatekeeper import Change, move
+from grove_core.hosts.contract import StartSource
+from grove_core.model.learning import Learning
+from grove_core.model.session import EventType, Session
+from grove_core.text import clean_line
+from grove_core.tracing import event
+from grove_core.workspace import Workspace
+
+NOTICE_DAYS: Final = timedelta(days=7)
+_VIA: Final = "correction"
+_MOST_LINES: Final = 5
+_LONGEST_ID: Final = 128
+_LONGEST_SUMMARY: Final = 200
+_DAY: Final = timedelta(days=1)
+
+
+class Correction(NamedTuple):
+    """A learning that was found to be wrong.
+
+    Attributes:
+        learning_id: The learning.
+        superseded_by: The one that takes its place, if one does.
+        corrected_at: When, UTC.
+        last_surfaced_before: When it was last shown before that, UTC; ``None`` for never.
+    """
+
+    learning_id: str
+    superseded_by: str | None
+    corrected_at: datetime
+    last_surfaced_before: datetime | None
+
+
+def corrections_notice(
+    corrections: Sequence[Correction], learnings: Mapping[str, Learning], now: datetime
+) -> str:
+    """Write the notice: a line for each learning that was shown within seven days.
+
+    Args:
+        corrections: What was corrected lately, in any order.
+        learnings: The learnings that take the others' places, by id.
+        now: The time, UTC.
+
+    Returns:
+        The lines, the newest correction first; empty when there is nothing to say. Stored text is
+        quoted as JSON quotes it, so that none of it can pass for grove's own.
+    """
+    latest = _latest(corrections, now)
+    lines = [_line(one, learnings, now) for one in latest[:_MOST_LINES]]
+    if len(latest) > _MOST_LINES:
+        more = len(latest) - _MOST_LINES
+        lines.append(f"grove: {more} more were corrected; `grove maintain list` names them.")
+    return "\n".join(lines)
+
+
+def _latest(corrections: Sequence[Correction], now: datetime) -> list[Correction]:
+    """Take the last word on each learning that counts, and follow who has superseded whom."""
+    newest: dict[str, Correction] = {}
+    # A learning that was also said to be wrong counts as superseded.
+    order = sorted(corrections, key=lambda one: (bool(one.superseded_by), one.corrected_at))
+    for one in order:
+        newest[one.learning_id] = one
+    successors = {name: one.superseded_by for name, one in newest.items() if one.superseded_by}
+    counting = [
+        one._replace(superseded_by=_last_of(one.superseded_by, successors))
+        for one in newest.values()
+        if one.last_surfaced_before is not None
+        and now - one.last_surfaced_before <= NOTICE_DAYS
+        and one.last_surfaced_before <= one.corrected_at
+    ]
+    return sorted(counting, key=lambda one: (one.corrected_at, one.learning_id), reverse=True)
+
+
+def _last_of(learning_id: str | None, successors: Mapping[str, str]) -> str | None:
+    seen: set[str] = set()
+    while learning_id is not None and learning_id in successors and learning_id not in seen:
+        seen.add(learning_id)
+        learning_id = successors[learning_id]
+    return learning_id
+
+
+def _line(one: Correction, learnings: Mapping[str, Learning], now: datetime) -> str:
+    name = clean_line(one.learning_id, _LONGEST_ID)
+    days = (now - (one.last_surfaced_before or now)) // _DAY
+    shown = "today" if days < 1 else f"{days} day{'' if days == 1 else 's'} ago"
+    head = f"grove: the note {name}, shown here {shown}, has been"
+    if one.superseded_by is None:
+        return f"{head} found wrong since; check before you rely on it: `grove show {name}`."
+    successor = learnings.get(one.superseded_by)
+    new = clean_line(one.superseded_by, _LONGEST_ID)
+    if successor is None:
+        return f"{head} superseded since by {new}: `grove show {new}`."
+    summary = clean_line(successor.summary, _LONGEST_SUMMARY)
+    quoted = json.dumps(summary, ensure_ascii=False)
+    return f"{head} superseded since by {new}, which says (quoted data): {quoted}"
+
+
+def announce_corrections(workspace: Workspace, session: Session, source: StartSource) -> str:
+    """Say what was corrected, each correction once in a session, and again after a compaction.
+
+    Args:
+        workspace: The project.
+        session: The session that starts.
+        source: Why it starts.
+
+    Returns:
+        The notice, or nothing.
+    """
+    # Where nothing was ever logged, looking leaves nothing behind.
+    if not workspace.project.event_files() and not workspace.paths.personal_events.exists():
+        return ""
+    again = source is StartSource.COMPACT
+    known = set() if again else _announced(session)
+    since = workspace.now - NOTICE_DAYS
+    corrections = [Correction(*one) for one in workspace.numbers.cache.corrections(since)]
+    new = [one for one in _latest(corrections, workspace.now) if _key(one) not in known]
+    if not new or not (_claim(workspace, session, new[:_MOST_LINES]) or again):
+        return ""
+    learnings = {}
+    for one in new[:_MOST_LINES]:
+        found = workspace.library.get(one.superseded_by) if one.superseded_by else None
+        if found is not None:
+            learnings[found.hit.learning.id] = found.hit.learning
+    return corrections_notice(new, learnings, workspace.now)
+
+
+def _announced(session: Session) -> set[tuple[str, str]]:
+    return {
+        (one.details.get("learnings", ""), one.details.get("superseded_by", ""))
+        for one in session.trace.events
+        if one.event_type is EventType.LEARNINGS_INJECTED and one.details.get("via") == _VIA
+    }
+
+
+def _key(one: Correction) -> tuple[str, str]:
+    return one.learning_id, one.superseded_by or ""
+
+
+def _claim(workspace: Workspace, session: Session, named: Sequence[Correction]) -> bool:
+    """Note in the session what it is told; the client may hold two sets of hooks.
+
+    Args:
+        workspace: The project.
+        session: The session.
+        named: What it is about to be told.
+
+    Returns:
+        Whether it was not told some of it yet.
+    """
+    added: list[Correction] = []
+
+    def change(stored: Session) -> Change:
+        known = _announced(stored)
+        added[:] = [one for one in named if _key(one) not in known]
+        trace = [
+            event(
+                EventType.LEARNINGS_INJECTED,
+                workspace.now,
+                via=_VIA,
+                learnings=one.learning_id,
+                superseded_by=one.superseded_by,
+            )
+            for one in added
+        ]
+        return Change(session=stored, trace=trace)
+
+    move(workspace, session.id, change, absent=lambda: session, cause="corrections")
+    return bool(added)

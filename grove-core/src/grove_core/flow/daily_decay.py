@@ -1,0 +1,119 @@
+"""Decay at the start of a session: once a day, within a part of the hook's time."""
+
+import time
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from grove_core import files
+from grove_core.clock import format_instant, parse_instant
+from grove_core.errors import StorageError
+from grove_core.plugins.descriptors import Area
+from grove_core.workspace import Workspace
+
+MOST_AT_A_START: Final = 20
+_INTERVAL: Final = timedelta(days=1)
+# Of the hook's time, since rewriting a large file many times takes seconds.
+_SHARE_OF_A_START: Final = 0.2
+
+
+def decay_daily(workspace: Workspace, session_id: str) -> None:
+    """Archive what is due, at most once a day and within a part of the hook's time.
+
+    What is left goes on at the next start. Nothing is done while another process curates, and in a
+    project that has no log to say so. What the session has been shown stays for now.
+
+    Args:
+        workspace: The project.
+        session_id: The session that starts.
+    """
+    areas = _areas_of_the_day(workspace)
+    # Where there is nothing to look at, nothing is noted down.
+    if not areas or all(one.area not in areas for one in workspace.library.iterate()):
+        return
+    from grove_core.flow.curation import curating
+
+    session = workspace.session(session_id)
+    spared = {one.learning_id for one in session.injected} if session is not None else set()
+    until = time.monotonic() + _SHARE_OF_A_START * workspace.config.hooks.deadline_ms / 1000
+    try:
+        with curating(workspace, timeout=0):
+            # Another session may have been quicker.
+            areas = _areas_of_the_day(workspace)
+            if areas and _archive_some(workspace, areas, spared, until):
+                for area in areas:
+                    stamp = _stamp(workspace, area)
+                    files.make_directory(stamp.parent)
+                    files.replace(stamp, format_instant(workspace.now).encode())
+    except StorageError as error:
+        workspace.diagnostics.log("info", f"decay waits for the next start: {error}")
+
+
+def _archive_some(
+    workspace: Workspace, areas: Sequence[Area], spared: Collection[str], until: float
+) -> bool:
+    """Archive what is due while time lasts; tell whether nothing is left to try."""
+    from grove_core.flow.curation import Curated, Outcome
+    from grove_core.flow.decaying import archive_due, due_learnings
+
+    archived = 0
+    failed: list[Curated] = []
+    due = [
+        one for one in due_learnings(workspace, areas) if one.found.hit.learning.id not in spared
+    ]
+    if workspace.deadline is not None and time.monotonic() > workspace.deadline:
+        return False
+    for tried, one in enumerate(due):
+        # One at least, so that there is an end to it however slow the machine is.
+        if archived >= MOST_AT_A_START or (tried and time.monotonic() > until):
+            return False
+        curated = archive_due(workspace, one, dry_run=False)
+        archived += curated.outcome is Outcome.CHANGED
+        failed += [curated] if curated.outcome is Outcome.REFUSED else []
+    if failed:
+        many = f"{len(failed)} learnings are" if len(failed) > 1 else "1 learning is"
+        what = f"{many} due and could not be archived"
+        workspace.diagnostics.log(
+            "warning", f"{what}, such as {failed[0].learning_id}: {failed[0].detail}"
+        )
+    return True
+
+
+def _areas_of_the_day(workspace: Workspace) -> tuple[Area, ...]:
+    """Name the areas that were not looked at within a day."""
+    areas = (Area.PROJECT, Area.PERSONAL) if workspace.project.initialised else (Area.PERSONAL,)
+    return tuple(one for one in areas if _is_due(_stamp(workspace, one), workspace.now))
+
+
+def _stamp(workspace: Workspace, area: Area) -> Path:
+    personal = area is Area.PERSONAL
+    return workspace.paths.cache / "decayed" if personal else workspace.project_cache / "decayed"
+
+
+def last_decay(workspace: Workspace, area: Area) -> datetime | None:
+    """Tell when decay last looked at all learnings of an area.
+
+    Args:
+        workspace: The project.
+        area: The project's learnings or the user's own.
+
+    Returns:
+        The time, UTC, or ``None`` when it is not known to have run.
+    """
+    return _read(_stamp(workspace, area))
+
+
+def _read(stamp: Path) -> datetime | None:
+    try:
+        return parse_instant(stamp.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+
+
+def _is_due(stamp: Path, now: datetime) -> bool:
+    last = _read(stamp)
+    if last is None:
+        return True
+    # A clock that was wrong once must not stop decay for years.
+    return not timedelta(0) <= now - last < _INTERVAL

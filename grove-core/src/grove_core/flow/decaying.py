@@ -1,0 +1,204 @@
+"""Decay of a project's learnings, and of the user's own."""
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import nullcontext
+
+from attrs import frozen
+
+from grove_core.config import load_config
+from grove_core.config.schema import Config
+from grove_core.errors import StorageError
+from grove_core.flow.curation import (
+    REASON_LENGTH_MAX,
+    Curated,
+    Outcome,
+    archive_found,
+    curating,
+    note_of,
+)
+from grove_core.memory.backends import FoundLearning
+from grove_core.model.statistics import LearningStats
+from grove_core.model.value import Value
+from grove_core.plugins.descriptors import Area
+from grove_core.stats.decay import DecayRule, DecayState, DecayVerdict, judge_decay
+from grove_core.text import clean_line
+from grove_core.workspace import Workspace
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class JudgedLearning(Value):
+    """A learning and how it stands to the rule.
+
+    Attributes:
+        found: The learning.
+        verdict: How it stands to the rule.
+    """
+
+    found: FoundLearning
+    verdict: DecayVerdict
+
+
+def judged(
+    workspace: Workspace, found: Iterable[FoundLearning], usage: Mapping[str, LearningStats]
+) -> list[JudgedLearning]:
+    """Judge learnings.
+
+    Args:
+        workspace: The project.
+        found: The learnings.
+        usage: How learnings have fared, by id.
+
+    Returns:
+        Each with its verdict, in their order.
+    """
+    rules = _rules(workspace)
+    verdicts = []
+    for one in found:
+        learning = one.hit.learning
+        stats = usage.get(learning.id)
+        verdict = judge_decay(
+            learning.timestamp, learning.status.value, stats, workspace.now, rules[one.area]
+        )
+        verdicts.append(JudgedLearning(found=one, verdict=verdict))
+    return verdicts
+
+
+def _rules(workspace: Workspace) -> Mapping[Area, DecayRule]:
+    """Read the rules; no project's file may decide about learnings that all projects share."""
+    own = load_config(workspace.paths.home, None, workspace.environment)
+    return {Area.PROJECT: _rule(workspace.config), Area.PERSONAL: _rule(own.config)}
+
+
+def _rule(config: Config) -> DecayRule:
+    return DecayRule(
+        passive_days=config.decay.passive_duration_days,
+        immunity_hit_rate=config.decay.immunity_hit_rate,
+    )
+
+
+def decay(workspace: Workspace, *, dry_run: bool) -> list[Curated]:
+    """Archive everything that is due.
+
+    Args:
+        workspace: The project.
+        dry_run: Whether to say what would be archived, and to archive nothing.
+
+    Returns:
+        What became of each that is due, the most overdue first.
+
+    Raises:
+        StorageError: An event log cannot be read.
+    """
+    with nullcontext() if dry_run else curating(workspace):
+        return [archive_due(workspace, one, dry_run=dry_run) for one in due_learnings(workspace)]
+
+
+def archive_stale(workspace: Workspace, reason: str, *, dry_run: bool) -> list[Curated]:
+    """Archive what is due now or within seven days.
+
+    Args:
+        workspace: The project.
+        reason: Why, in a few words; empty for what the rule says of each.
+        dry_run: Whether to say what would be archived, and to archive nothing.
+
+    Returns:
+        What became of each, the most overdue first.
+
+    Raises:
+        StorageError: An event log cannot be read.
+    """
+    _require_all_events(workspace)
+    note = note_of(reason, "going stale", workspace.now)
+    reason = clean_line(reason, REASON_LENGTH_MAX)
+    with nullcontext() if dry_run else curating(workspace):
+        return [
+            archive_found(
+                workspace,
+                one.found,
+                reason or f"going stale: {one.verdict.reason}",
+                note,
+                dry_run=dry_run,
+            )
+            for one in stale_learnings(judged_learnings(workspace))
+        ]
+
+
+def judged_learnings(
+    workspace: Workspace, areas: Collection[Area] = tuple(Area)
+) -> list[JudgedLearning]:
+    """Judge every learning that can be listed.
+
+    Args:
+        workspace: The project.
+        areas: Whose learnings are looked at.
+
+    Returns:
+        Each with its verdict.
+    """
+    found = [one for one in workspace.library.iterate() if one.area in areas]
+    return judged(workspace, found, workspace.usage()) if found else []
+
+
+def stale_learnings(learnings: Iterable[JudgedLearning]) -> list[JudgedLearning]:
+    """Choose what is due now or within seven days, the most overdue first."""
+    return sorted((one for one in learnings if one.verdict.is_stale), key=_days_left)
+
+
+def archive_due(workspace: Workspace, one: JudgedLearning, *, dry_run: bool) -> Curated:
+    """Archive one learning that is due; to be called while ``curating``.
+
+    Args:
+        workspace: The project.
+        one: The learning with its verdict.
+        dry_run: Whether to do nothing.
+
+    Returns:
+        What became of it.
+    """
+    learning_id = one.found.hit.learning.id
+    # Looked at again: a reflection may have superseded it since, and that is final.
+    found = one.found if dry_run else workspace.library.get(learning_id)
+    if found is None:
+        gone = "is gone, or its backend cannot fetch it"
+        return Curated(learning_id=learning_id, outcome=Outcome.REFUSED, detail=gone)
+    return archive_found(
+        workspace,
+        found,
+        f"decayed: {one.verdict.reason}",
+        note_of("", "decayed", workspace.now),
+        dry_run=dry_run,
+    )
+
+
+def due_learnings(
+    workspace: Workspace, areas: Collection[Area] = tuple(Area)
+) -> list[JudgedLearning]:
+    """Find what is to be archived now.
+
+    Args:
+        workspace: The project.
+        areas: Whose learnings are looked at.
+
+    Returns:
+        The learnings, the most overdue first.
+
+    Raises:
+        StorageError: An event log cannot be read, so that what is used would seem unused.
+    """
+    learnings = judged_learnings(workspace, areas)
+    _require_all_events(workspace)
+    return sorted((one for one in learnings if one.verdict.state is DecayState.DUE), key=_days_left)
+
+
+def _require_all_events(workspace: Workspace) -> None:
+    for path in (*workspace.project.event_files(), workspace.paths.personal_events):
+        readable = path.is_file() and os.access(path, os.R_OK)
+        if os.path.lexists(path) and not readable:
+            raise StorageError(f"{path} cannot be read, and what is used would seem unused")
+    if not workspace.numbers.cache.complete:
+        raise StorageError("the event log is not counted to its end yet")
+
+
+def _days_left(one: JudgedLearning) -> float:
+    return one.verdict.days_left

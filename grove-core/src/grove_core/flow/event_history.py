@@ -1,0 +1,82 @@
+"""Finding a few events in logs that may be long: only lines that can be wanted are parsed."""
+
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+from grove_core.codec import event_from_line
+from grove_core.errors import CodecError
+from grove_core.model.events import StatsEvent
+from grove_core.model.value import Value
+from grove_core.workspace import Workspace
+
+# JSON may write any character of a word like this.
+_ESCAPE: Final = rb"\u"
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class LoggedEvent(Value):
+    """An event and whose log it is in.
+
+    Attributes:
+        event: The event.
+        personal: Whether it is about the user's own learnings.
+    """
+
+    event: StatsEvent
+    personal: bool
+
+
+def find_events(
+    workspace: Workspace, kinds: Collection[type[StatsEvent]], naming: Collection[str] = ()
+) -> list[LoggedEvent]:
+    """Read the events of some kinds from the project's log and the personal one.
+
+    Args:
+        workspace: The project.
+        kinds: The kinds.
+        naming: Texts of which a line must hold one, such as ids of learnings; empty for any line.
+
+    Returns:
+        The events, oldest first, each once; what cannot be read is passed over.
+    """
+    wanted = _filter({kind.event for kind in kinds}, naming)
+    logs = [(path, False) for path in workspace.project.event_files()]
+    found: dict[str, LoggedEvent] = {}
+    for path, personal in (*logs, (workspace.paths.personal_events, True)):
+        for raw in filter(wanted, _lines(workspace, path)):
+            line = raw.decode("utf-8", "surrogateescape").strip()
+            try:
+                event = event_from_line(line)
+            except CodecError:
+                continue
+            if event is not None and isinstance(event, tuple(kinds)):
+                # Merging branches may repeat a line.
+                found.setdefault(line, LoggedEvent(event=event, personal=personal))
+    return sorted(found.values(), key=lambda one: one.event.ts)
+
+
+def _filter(names: Collection[str], naming: Collection[str]) -> Callable[[bytes], bool]:
+    kinds = [name.encode() for name in names]
+    texts = [text.encode("utf-8", "surrogatepass") for text in naming]
+
+    def wanted(line: bytes) -> bool:
+        if _ESCAPE in line:
+            return True
+        named = not texts or any(text in line for text in texts)
+        return named and any(kind in line for kind in kinds)
+
+    return wanted
+
+
+def _lines(workspace: Workspace, path: Path) -> Iterator[bytes]:
+    """Read line by line: a log may be larger than what a command should take of memory."""
+    try:
+        with path.open("rb") as file:
+            yield from file
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        workspace.diagnostics.log("error", f"the event log cannot be read: {path}: {error}")
