@@ -1,5 +1,6 @@
 """How `grove doctor` looks: it changes nothing, and a look that fails is a finding of its own."""
 
+import json
 import os
 import time
 from datetime import UTC, datetime, timedelta
@@ -10,17 +11,17 @@ from grove_core.clock import now_utc
 from grove_core.diagnostics import Diagnostics
 from grove_core.health.check import Status, ok
 from grove_core.health.clock_skew import newest_file
-from grove_core.health.event_logs import gather_log
+from grove_core.health.derived_numbers import gather_cache, gather_decay
+from grove_core.health.event_logs import LineFault, gather_log
 from grove_core.health.home_directory import gather_home
 from grove_core.health.onlooking import look_only
 from grove_core.health.past_faults import gather_faults, read_crashes, read_errors
-from grove_core.health.private_keys import gather_keys
 from grove_core.health.processes import ask
 from grove_core.health.program import complaint_about, gather_program
 from grove_core.health.running import Probe, run_probes
+from grove_core.health.secrets import gather_secrets
 from grove_core.health.sessions import gather_sessions
 from grove_core.paths import Paths
-from grove_core.stats.log import EventLog
 from grove_core.workspace import Workspace
 
 KEY = "-----BEGIN PRIVATE KEY-----"
@@ -96,7 +97,7 @@ def test_gathering_in_an_empty_world_finds_nothing(tmp_path, paths):
     home = gather_home(paths)
     assert (home.exists, home.nearest, home.can_be_made) == (False, tmp_path, True)
     assert newest_file([paths.home]) is None
-    assert gather_log("event log", EventLog(tmp_path / "stats.log", "1")).count == 0
+    assert gather_log("event log", tmp_path / "stats.log").count == 0
     assert list(tmp_path.iterdir()) == []
 
 
@@ -226,27 +227,163 @@ def test_lines_that_are_no_faults(line):
     assert read_crashes([line]) == []
 
 
-# --- keys and times -----------------------------------------------------------------------------
+# --- event logs ---------------------------------------------------------------------------------
+
+
+def an_event(number, **fields):
+    known = {"v": 1, "ts": f"2030-01-02T10:00:{number:02}Z", "event": "rated", "grove": "0.1.0"}
+    return json.dumps({**known, "learning_id": "cl_1", "useful": True, **fields})
+
+
+def test_every_line_that_does_not_count_is_named_with_its_reason(tmp_path):
+    lines = [
+        an_event(1),
+        "<<<<<<< ours",
+        an_event(2),
+        "||||||| merged common ancestors",
+        "=======",
+        an_event(5),
+        ">>>>>>> theirs",
+        "",
+        an_event(3, event="celebrated"),
+        an_event(3, v=7, useful="very"),
+        an_event(4, v=7),  # what it has besides is no harm
+        an_event(3, useful="very"),
+        an_event(3) + an_event(4),  # two writers that shared a line
+        "\x00\x00\x00",
+        "[]",
+        "\ud800".encode("utf-8", "surrogatepass").decode("latin-1"),
+        an_event(3)[:40],
+    ]
+    path = tmp_path / "stats.log"
+    path.write_bytes("\n".join(lines).encode("latin-1"))
+    facts = gather_log("event log", path)
+    assert facts.faults == {
+        LineFault.MARKER: [2, 4, 5, 7],
+        LineFault.UNKNOWN: [9],
+        LineFault.NEWER: [10],
+        LineFault.UNREADABLE: [12, 13, 14, 15, 16],
+        LineFault.TORN: [17],
+    }
+    assert facts.count == 4
+    assert facts.newest == datetime(2030, 1, 2, 10, 0, 5, tzinfo=UTC)
+
+
+def test_a_log_without_its_last_line_end_is_whole(tmp_path):
+    path = tmp_path / "stats.log"
+    path.write_text(f"{an_event(1)}\r\n{an_event(2)}")
+    facts = gather_log("event log", path)
+    assert (facts.count, facts.faults) == (2, {})
+
+
+# --- secrets ------------------------------------------------------------------------------------
+
+TOKEN = "ghp_" + "1234567890abcdefghijABCDEFGHIJ123456"
+BODY = "MIIEowIBAAKCAQEAv7qk3Zs0p1XnQ8rWm5tYh2LdBc9fGj"
 
 
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
-        (f"a\n> {KEY}\nb\n{KEY}\n", [2]),
-        ('{"reason": "-----BEGIN OPENSSH PRIVATE KEY-----\\nabc"}\n', [1]),
-        ("-----BEGIN PGP PRIVATE KEY BLOCK-----\n", [1]),
+        (f"a\n> {KEY}\n> {BODY}\n> {BODY}\nb\n", [2]),
+        (f"### [cl_1] Deploys\r\n\r\n> Use {TOKEN} for it.\r\n", [3]),
+        (f"{TOKEN}\nprose\n{TOKEN} and {TOKEN}\n", [1, 3]),
+        (f"prose\u2028prose\x0bprose\n{TOKEN}\n", [2]),
+        ("line\n" * 398 + f"> {KEY}\n> {BODY}\n" + "line\n" * 500, [399]),
         ("-----BEGIN PUBLIC KEY-----\n", []),
         ("the PRIVATE KEY begins with -----BEGIN\n", []),
         ("", []),
     ],
 )
-def test_private_keys(workspace, paths, text, lines):
-    (workspace.root / ".grove" / "learnings.md").write_text(text)
-    assert [one.line for one in gather_keys(workspace)] == lines
-    (workspace.root / ".grove" / "learnings.md").unlink()
+def test_secrets_in_learnings(workspace, paths, text, lines):
+    path = workspace.root / ".grove" / "learnings.md"
+    path.write_bytes(text.encode())
+    assert [one.line for one in gather_secrets(workspace).places] == lines
+    path.unlink()
     paths.home.mkdir()
-    paths.personal_learnings.write_text(text)
-    assert [one.line for one in gather_keys(workspace)] == lines
+    paths.personal_learnings.write_bytes(text.encode())
+    found = gather_secrets(workspace).places
+    assert [(one.path, one.line) for one in found] == [
+        (paths.personal_learnings, line) for line in lines
+    ]
+    for one in found:
+        assert TOKEN not in repr(one)
+        assert BODY not in repr(one)
+
+
+def test_secrets_in_logs(workspace, paths):
+    lines = [
+        an_event(1, event="surfaced", session_id="s"),
+        an_event(2, event="skip", reason=f"the key is {TOKEN}", session_id="s", decider="user"),
+        an_event(3, event="rejected", summary=f"{KEY}\n{BODY}", session_id="s"),
+        f'{{"event": "torn", "why": "{TOKEN}',
+        an_event(4, event="surfaced", via=f"{TOKEN}{' ' * 500}"),
+        an_event(5, event="celebrated", what={"password": ["hunter2-Zq8vXw41"]}),
+        an_event(6, event="skip", reason="nothing new", session_id=TOKEN[4:], decider="user"),
+    ]
+    path = workspace.project.events_file
+    path.write_text("\n".join(lines))
+    facts = gather_secrets(workspace)
+    assert [one.line for one in facts.places] == [2, 3, 4, 5, 6]
+    assert facts.files == 1
+    (workspace.root / ".grove" / "stats").mkdir()
+    other = workspace.root / ".grove" / "stats" / "0123456789abcdef.jsonl"
+    other.write_text(lines[1] + "\n")
+    assert [one.path for one in gather_secrets(workspace).places] == [path] * 5 + [other]
+
+
+def test_what_is_allowed_is_no_secret(workspace):
+    (workspace.root / ".grove" / "learnings.md").write_text(f"> {TOKEN}\n")
+    (found,) = gather_secrets(workspace).places
+    config = workspace.root / ".grove" / "config.toml"
+    config.write_text(f'[secrets]\nallow = ["{found.digest}"]\n')
+    again = Workspace(workspace.root, workspace.environment, workspace.now)
+    assert gather_secrets(again).places == ()
+
+
+def test_a_search_without_time_says_where_it_stopped(workspace):
+    (workspace.root / ".grove" / "learnings.md").write_text("prose\n" * 9)
+    facts = gather_secrets(workspace, seconds=-1)
+    assert facts.unfinished.endswith("learnings.md:1")
+    assert facts.places == ()
+
+
+# --- what is derived ----------------------------------------------------------------------------
+
+
+def test_the_cache_is_looked_at_and_left_alone(workspace):
+    assert gather_cache(workspace).exists is False
+    workspace.paths.home.mkdir()
+    workspace.statistics()
+    facts = gather_cache(workspace)
+    folder = facts.path.parent
+
+    def looks():
+        return {one.name: (one.stat().st_mtime_ns, one.read_bytes()) for one in folder.iterdir()}
+
+    before = looks()
+    assert f"{facts.path.name}-wal" in before  # it is open
+    assert (facts.exists, gather_cache(workspace).fault) == (True, "")
+    assert looks() == before
+    workspace.numbers.cache.close()
+    assert gather_cache(workspace) == facts
+    for content in (b"no database at all" * 100, b""):
+        facts.path.write_bytes(content)
+        before = looks()
+        assert gather_cache(workspace).fault
+        assert looks() == before
+
+
+def test_decay_is_remembered(workspace):
+    assert gather_decay(workspace, None).last is None
+    workspace.project_cache.mkdir(parents=True)
+    (workspace.project_cache / "decayed").write_text("2030-01-02T10:00:00Z")
+    assert gather_decay(workspace, None).last == datetime(2030, 1, 2, 10, tzinfo=UTC)
+    (workspace.project_cache / "decayed").write_text("soon")
+    assert gather_decay(workspace, None).last is None
+
+
+# --- times --------------------------------------------------------------------------------------
 
 
 def test_the_newest_file(tmp_path):

@@ -9,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.config import ConfigProblem, Origin, Source
+from grove_core.flow.merge_driver import MERGED_FILES, MergeDriver
 from grove_core.health.backends import BackendFact, BackendFacts, judge_backends
 from grove_core.health.blocked_plugins import BlockedPlugin
 from grove_core.health.check import Status
 from grove_core.health.clock_skew import Moment, judge_clock
 from grove_core.health.configuration import judge_configuration
-from grove_core.health.event_logs import LogFacts, judge_logs
+from grove_core.health.derived_numbers import CacheFacts, DecayFacts, judge_cache, judge_decay
+from grove_core.health.event_logs import LineFault, LogFacts, describe_faults, judge_logs
 from grove_core.health.home_directory import HomeFacts, judge_home
 from grove_core.health.installation import InstallationFacts, judge_installation
 from grove_core.health.loaded_plugins import judge_plugins
@@ -23,12 +25,14 @@ from grove_core.health.past_faults import Fault, FaultFacts, judge_faults
 from grove_core.health.program import Candidate, ProgramFacts, judge_program
 from grove_core.health.project_directory import ProjectFacts, judge_project
 from grove_core.health.registered_hooks import HookFacts, MatchedTools, judge_hooks
+from grove_core.health.secrets import SecretFacts, SecretPlace, judge_secrets
 from grove_core.health.sessions import SessionFacts, UnreadableState, judge_sessions
 from grove_core.health.waiting import OutboxFacts, judge_outbox
 from grove_core.hosts.claude_hooks import SLOTS, conditions_for
 from grove_core.hosts.claude_settings import Registration
 from grove_core.model.memory import Health
 from grove_core.model.session import Session
+from grove_core.model.statistics import LogFault
 from grove_core.plugins.discovery import FoundPlugin
 from grove_core.plugins.report import PluginEntry, PluginReport, PluginState
 
@@ -513,8 +517,9 @@ GOOD_PROJECT = ProjectFacts(
     root=ROOT,
     directory=ROOT / ".grove",
     exists=True,
-    attributes="# ours\nstats.log text merge=union\n",
+    attributes="# ours\n" + "\n".join(MERGED_FILES),
     in_git=True,
+    driver=MergeDriver(top=ROOT, registered="grove merge-driver %O %A %B %P"),
 )
 
 
@@ -522,7 +527,9 @@ GOOD_PROJECT = ProjectFacts(
     ("change", "expected"),
     [
         ({}, {}),
-        ({"in_git": False}, {}),
+        ({"in_git": False, "driver": None}, {}),
+        ({"driver": MergeDriver(top=ROOT, registered=None)}, {"merge driver": WARNING}),
+        ({"driver": MergeDriver(top=ROOT, registered="mine")}, {"merge driver": WARNING}),
         ({"exists": False}, {"project": WARNING}),
         ({"leads_to": Path("/elsewhere")}, {"project": BROKEN}),
         ({"unwritable": (ROOT / ".grove",)}, {"project": BROKEN}),
@@ -565,22 +572,114 @@ def test_backends(used, expected):
     assert {name: status for name, status in found.items() if status is not OK} == expected
 
 
+LOG = ROOT / "stats.log"
+
+
 @pytest.mark.parametrize(
     ("change", "status", "words"),
     [
-        ({"count": 7}, OK, "events: 7"),
+        ({"count": 7}, OK, f"{LOG}, events: 7"),
         ({"complaint": "cannot read it"}, BROKEN, "cannot read it"),
-        ({"unreadable": (3,)}, WARNING, "line 3 cannot be read and does not count"),
-        ({"unreadable": (3, 4)}, WARNING, "lines 3, 4 cannot be read and do not count"),
-        ({"unreadable": tuple(range(1, 13))}, WARNING, "9, 10 and 2 more cannot"),
-        ({"unknown": 1}, WARNING, "1 event is of a newer grove and does not count"),
-        ({"unknown": 2}, WARNING, "2 events are of a newer grove and do not count"),
+        (
+            {"faults": {LineFault.MARKER: [3]}},
+            WARNING,
+            f"{LOG}:3: 1 marker of a merge conflict, which does not count",
+        ),
+        (
+            {"faults": {LineFault.MARKER: [3, 5, 7]}},
+            WARNING,
+            f"{LOG}:3, 5, 7: 3 markers of a merge conflict, which do not count",
+        ),
+        (
+            {"faults": {LineFault.UNREADABLE: list(range(1, 13))}},
+            WARNING,
+            "9, 10 and 2 more: 12 lines that are no events",
+        ),
+        ({"faults": {LineFault.TORN: [9]}}, WARNING, f"{LOG}:9: 1 last line that was not written"),
+        ({"faults": {LineFault.NEWER: [2]}}, WARNING, f"{LOG}:2: 1 line in a newer version"),
+        ({"faults": {LineFault.UNKNOWN: [2]}}, WARNING, f"{LOG}:2: 1 event that only a newer"),
     ],
 )
 def test_event_logs(change, status, words):
-    (check,) = judge_logs([LogFacts(name="event log", path=ROOT / "stats.log", **change)])
+    (check,) = judge_logs("event log", [LogFacts(name="event log", path=LOG, **change)])
     assert check.status is status
     assert words in check.detail
+
+
+def test_a_log_of_many_files_is_told_in_one_line_and_its_faults_by_file():
+    logs = [LogFacts(name="event log", path=ROOT / f"{name}.jsonl", count=3) for name in "abc"]
+    (check,) = judge_logs("event log", logs)
+    assert (check.status, check.detail) == (OK, "files: 3, events: 9")
+    logs[1] = evolve(logs[1], faults={LineFault.TORN: [4], LineFault.MARKER: [1, 2]})
+    checks = judge_logs("event log", logs)
+    assert [check.detail.partition(":")[0] for check in checks] == [str(ROOT / "b.jsonl")] * 2
+    assert judge_logs("event log", [])[0].status is OK
+
+
+def test_faults_of_logs_in_few_words():
+    faults = [
+        LogFault("a.log", unreadable=tuple(range(1, 101)), unreadable_count=300),
+        LogFault("b.log", unreadable=(4,), unreadable_count=1, unknown=1),
+        LogFault("c.log"),
+    ]
+    one, two, three = describe_faults(faults)
+    assert one.startswith("a.log:1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 290 more cannot be read")
+    assert two.startswith("b.log:4 cannot be read")
+    assert three == "b.log: 1 event is of a newer grove"
+
+
+SECRET = SecretPlace(
+    path=LOG,
+    line=3,
+    kind="GitHub token",
+    masked="ghp_*** (40 characters)",
+    digest="0123456789abcdef",
+)
+
+
+def test_secrets():
+    assert told(judge_secrets(SecretFacts(places=(), files=3))) == {"secrets": OK}
+    (check,) = judge_secrets(SecretFacts(places=(SECRET,)))
+    assert check.status is BROKEN
+    assert check.detail == f"{LOG}:3: GitHub token ghp_*** (40 characters)"
+    assert '"0123456789abcdef" to secrets.allow' in check.mend
+    checks = judge_secrets(SecretFacts(places=(SECRET,) * 23, unreadable=(ROOT,)))
+    assert [check.status for check in checks] == [BROKEN] * 21 + [WARNING]
+    assert checks[20].detail == "and 3 more"
+    (check,) = judge_secrets(SecretFacts(places=(), unfinished=f"{LOG}:7"))
+    assert check.status is WARNING
+    assert f"{LOG}:7" in check.detail
+
+
+@pytest.mark.parametrize(
+    ("exists", "fault", "status"), [(False, "", OK), (True, "", OK), (True, "no database", WARNING)]
+)
+def test_statistics_cache(exists, fault, status):
+    facts = CacheFacts(path=ROOT / "stats.sqlite", exists=exists, fault=fault)
+    (check,) = judge_cache(facts)
+    assert check.status is status
+    assert fault in check.detail
+
+
+@pytest.mark.parametrize(
+    ("last", "ran", "status"),
+    [
+        (None, None, OK),
+        (None, 0, OK),
+        (0, 0, OK),
+        (7, 0, OK),
+        (7.1, 0, WARNING),
+        (7.1, 6, OK),
+        (400, None, OK),
+    ],
+)
+def test_decay(last, ran, status):
+    moments = [None if days is None else NOW - timedelta(days=days) for days in (last, ran)]
+    facts = DecayFacts(last=moments[0], days=90, ran=moments[1])
+    (check,) = judge_decay(facts)
+    assert check.status is status
+    assert "after 90 days" in check.detail
+    assert judge_decay(evolve(facts, has_learnings=False))[0].status is OK
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,50 @@ def test_a_score_is_the_product_of_its_parts():
     assert score.total == pytest.approx(0.8 * 0.3 * score.boost)
 
 
+# Ratings.
+
+
+def rated(useful=0, useless=0, **fields):
+    return fared(useful_ratings=useful, useless_ratings=useless, **fields)
+
+
+@pytest.mark.parametrize(
+    ("useful", "useless", "expected"),
+    [(0, 0, 1.0), (1, 0, 1.0), (0, 1, 0.8), (0, 3, 0.64), (1, 1, 1.0), (1, 2, 0.88), (0, 98, 0.412)],
+)  # fmt: skip
+def test_ratings_alone(useful, useless, expected):
+    assert reference_boost(rated(useful, useless)) == pytest.approx(expected, abs=0.001)
+
+
+def test_one_bad_rating_silences_nothing_and_several_lower_it():
+    scores = [
+        score_hit(a_hit(relevance=0.5), rated(useless=bad), NOW, 90).total for bad in range(12)
+    ]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) == len(scores)
+    assert scores[1] > scores[0] * 0.75
+    assert scores[5] < scores[0] * 0.6
+    assert choose(ranked(a_hit("a", 0.5), stats=[rated(useless=1)]), MODERATE, 5, NOW)
+
+
+def test_a_good_rating_makes_up_for_showings_that_nobody_used():
+    ignored = rated(surfaced=6)
+    praised = rated(1, surfaced=6)
+    assert reference_boost(ignored) < reference_boost(praised) < 1.0
+    order = ranked(a_hit("a"), a_hit("b"), stats=[ignored, fared("b", surfaced=6)._replace(useful_ratings=1)])  # fmt: skip
+    assert names(order) == ["b", "a"]
+
+
+@given(*[st.integers(0, 300)] * 4)
+def test_ratings_move_the_boost_one_way_and_within_bounds(surfaced, referenced, useful, useless):
+    fields = {"surfaced": surfaced, "referenced": referenced}
+    boost = reference_boost(rated(useful, useless, **fields))
+    assert BOOST_FLOOR <= boost <= 1.0
+    assert reference_boost(rated(useful + 1, useless, **fields)) >= boost
+    worse = reference_boost(rated(useful, useless + 1, **fields))
+    assert boost * 0.75 < worse <= boost
+
+
 # Order.
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sys
 from itertools import pairwise
@@ -61,7 +62,7 @@ def script(world, text, name="grove"):
 
 
 def changes_settings(world, *words):
-    """Runs a command that is meant to write into the client's settings."""
+    """Runs a command that is meant to write into the client's settings, or git's."""
     process = world.start(*words)
     out, err = process.communicate(b"", timeout=60)
     assert process.returncode == 0, (out, err)
@@ -76,7 +77,7 @@ def make_healthy(world):
     world.environment["PATH"] = f"{PROGRAM.parent}{os.pathsep}{world.environment['PATH']}"
     world.use_beads()
     world.make_git()
-    assert world.grove("init").code == 0
+    changes_settings(world, "init")
     settings(world, hooks())
     agent = world.agent()
     agent.starts()
@@ -170,9 +171,10 @@ def test_a_healthy_project_has_nothing_to_mend(healthy):
         "python", "installation", "program of hooks", "program of agents", "memory backends",
         "ticket systems", "hooks registered", "registered program", "tools of ticket systems",
         "hooks running", "session state", "debts", "grove's own directory", "permissions",
-        "free space", "project", "git attributes", "git", "primary backend", "personal backend",
-        "event log", "personal event log", "markdown learnings", "private keys", "outbox",
-        "configuration", "clock", "crashes", "errors",
+        "free space", "project", "git attributes", "merge driver", "git", "primary backend",
+        "personal backend",
+        "event log", "personal event log", "statistics cache", "decay", "markdown learnings",
+        "secrets", "outbox", "configuration", "clock", "crashes", "errors",
     }  # fmt: skip
 
 
@@ -670,15 +672,20 @@ def test_the_directory_leads_out_of_the_project(healthy):
 
 
 @pytest.mark.parametrize(
-    ("text", "mend"),
-    [(None, "grove init"), ("", "stats.log merge=union"), ("stats.log -merge\n", "union")],
+    ("text", "word"),
+    [(None, "is missing"), ("", "stats.log"), ("stats.log merge=union\n", "learnings.md")],
 )
-def test_git_does_not_know_how_to_merge_the_log(healthy, text, mend):
+def test_git_does_not_know_how_to_merge(healthy, text, word):
     path = healthy.project / ".grove" / ".gitattributes"
     path.unlink()
     if text is not None:
         path.write_text(text)
-    finds(healthy, "git attributes", "warning", path, mend)
+    finds(healthy, "git attributes", "warning", path, word, "grove init")
+
+
+def test_a_clone_has_no_merge_driver(healthy):
+    healthy.git("config", "--unset", "merge.grove.driver")
+    finds(healthy, "merge driver", "warning", "not registered in this clone", "grove init")
 
 
 def test_git_ignores_learnings(healthy):
@@ -768,9 +775,71 @@ def test_an_entry_of_the_outbox_cannot_be_read(healthy):
 
 
 def test_a_log_has_lines_that_cannot_be_read(healthy):
-    with (healthy.project / ".grove" / "stats.log").open("a") as file:
-        file.write("<<<<<<< ours\n")
-    finds(healthy, "event log", "warning", "line 1 cannot", "that line", "merge")
+    path = healthy.project / ".grove" / "stats.log"
+    written = {"v": 1, "ts": "2030-01-02T10:00:00Z", "grove": "0.1.0"}
+    event = {**written, "event": "rated", "learning_id": "cl_1", "useful": True}
+    lines = [
+        "<<<<<<< ours",
+        json.dumps(event),
+        "=======",
+        json.dumps({**event, "useful": False}),
+        ">>>>>>> theirs",
+        json.dumps({**written, "event": "celebrated"}),
+        json.dumps({**written, "v": 2, "event": "rated", "id": "cl_1"}),
+        "nonsense",
+        json.dumps(event)[:30],
+    ]
+    before = len(path.read_text().splitlines()) if path.exists() else 0
+    with path.open("a") as file:
+        file.write("\n".join(lines))
+    report = examine(healthy)
+    found = [check["detail"] for check in report.of("event log")]
+    assert {check["status"] for check in report.of("event log")} == {"warning"}
+    for first, words in (
+        (f"{before + 1}, {before + 3}, {before + 5}", "3 markers of a merge conflict"),
+        (before + 6, "only a newer grove knows"),
+        (before + 7, "newer version of the format"),
+        (before + 8, "no event"),
+        (before + 9, "not written to its end"),
+    ):
+        (detail,) = [each for each in found if words in each]
+        assert detail.startswith(f"{path}:{first}: ")
+    assert len(found) == 5
+
+
+def test_a_log_of_many_files_is_read_whole(healthy):
+    folder = healthy.project / ".grove" / "stats"
+    folder.mkdir()
+    (folder / "0123456789abcdef.jsonl").write_text("<<<<<<< ours\n")
+    finds(healthy, "event log", "warning", f"{folder}/0123456789abcdef.jsonl:1: 1 marker")
+
+
+def test_a_personal_log_is_read_as_well(healthy):
+    path = healthy.grove_home / "personal-stats.log"
+    path.write_text('{"v": 1')
+    finds(healthy, "personal event log", "warning", f"{path}:1:", "not written to its end")
+
+
+def test_a_cache_that_cannot_be_used_is_made_anew(healthy):
+    shutil.rmtree(healthy.grove_home / "cache")
+    assert "first needed" in examine(healthy).of("statistics cache")[0]["detail"]
+    healthy.grove("list")
+    (path,) = healthy.grove_home.glob("cache/*/stats.sqlite")
+    path.write_bytes(b"no database at all, and long enough to be read as a header" * 100)
+    finds(healthy, "statistics cache", "warning", path, "made anew")
+    assert healthy.grove("list").code == 0
+    assert examine(healthy).of("statistics cache")[0]["status"] == "ok"
+
+
+def test_decay_that_no_longer_runs_is_named(healthy):
+    shutil.rmtree(healthy.grove_home / "cache")
+    assert "has not run here yet" in examine(healthy).of("decay")[0]["detail"]
+    healthy.learning("cl_20300102_aaaaaa", "OrderStore.export() runs one query per order")
+    healthy.agent("session-2").starts()
+    (stamp,) = healthy.grove_home.glob("cache/*/decayed")
+    assert "last ran at" in examine(healthy).of("decay")[0]["detail"]
+    stamp.write_text("2020-01-02T10:00:00Z")
+    finds(healthy, "decay", "warning", "2020-01-02T10:00:00Z", "grove maintain decay")
 
 
 def test_a_log_is_no_file(healthy):
@@ -788,14 +857,31 @@ def test_learnings_that_cannot_be_read_are_named(healthy):
 
 
 def test_a_private_key_is_named_and_not_shown(healthy):
-    healthy.learning("cl_20300102_aaaaaa", "Deploys need this key", detail=f"{KEY}\nMIIEsecret")
+    body = "MIIEowIBAAKCAQEAv7qk3Zs0p1XnQ8rWm5tYh2LdBc9fGj"
+    healthy.learning("cl_20300102_aaaaaa", "Deploys need this key", detail=f"{KEY}\n{body}")
     line = next(
         number
         for number, text in enumerate(healthy.learnings_file.read_text().splitlines(), start=1)
         if KEY in text
     )
-    report = finds(healthy, "private keys", "broken", f"learnings.md line {line}")
-    assert "MIIE" not in json.dumps(report.checks)
+    report = finds(healthy, "secrets", "broken", f"learnings.md:{line}: ")
+    assert "MIIE" not in json.dumps(report.checks).replace("MIIE***", "")
+
+
+def test_a_token_in_a_log_is_named_until_it_is_allowed(healthy):
+    token = "ghp_" + "1234567890abcdefghijABCDEFGHIJ123456"
+    path = healthy.project / ".grove" / "stats.log"
+    event = {"v": 1, "ts": "2030-01-02T10:00:00Z", "event": "skip", "grove": "0.1.0"}
+    event |= {"session_id": "s", "reason": f"It is only {token}", "decider": "user"}
+    with path.open("a") as file:
+        file.write(json.dumps(event) + "\n")
+    line = len(path.read_text().splitlines())
+    report = finds(healthy, "secrets", "broken", f"{path}:{line}: GitHub token", "secrets.allow")
+    assert token not in json.dumps(report.checks)
+    (digest,) = re.findall('"([0-9a-f]{16})"', report.of("secrets")[0]["mend"])
+    config = healthy.project / ".grove" / "config.toml"
+    config.write_text(f'[secrets]\nallow = ["{digest}"]\n')
+    assert examine(healthy).of("secrets")[0]["status"] == "ok"
 
 
 # --- configuration, clock, logs -----------------------------------------------------------------

@@ -18,9 +18,12 @@ from grove_core.health.blocked_plugins import (
     named_by_cause,
     of_group,
 )
+from grove_core.health.event_logs import describe_faults
 from grove_core.model.memory import Health
 from grove_core.model.session import Session
+from grove_core.model.statistics import Statistics
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
+from grove_core.stats.document import share_document
 from grove_core.text import clean_line
 from grove_core.workspace import Workspace
 
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 
 CHECK_SECONDS: Final = 2.0
 _LONGEST_PATH: Final = 4096
+_MOST_NAMED: Final = 3
+"""Of sessions, debts and faults, so that it all stays on one screen."""
 
 
 @click.command("status")
@@ -66,15 +71,11 @@ def command(invocation: Invocation) -> Result:
         "active_ticket_system": next((one.probe.name for one in systems if one.is_active), None),
         "backends": backends,
         "checks": checks,
-        "log_faults": workspace.log_faults(),
+        "log_faults": describe_faults(numbers.log.faults),
         "debts": debts,
         "outbox": waiting,
         "outbox_unreadable": workspace.outbox.unreadable(),
-        "statistics": {
-            "reflections": numbers.reflections,
-            "skips": numbers.skips,
-            "cycles": numbers.cycles_by_outcome,
-        },
+        "statistics": _numbers_document(numbers),
         "config_problems": [str(problem) for problem in workspace.loaded_config.problems],
         "warnings": warnings,
     }
@@ -83,6 +84,23 @@ def command(invocation: Invocation) -> Result:
         human=lambda console: _human(workspace, live, document, console),
         warnings=(*document["config_problems"], *warnings),
     )
+
+
+def _numbers_document(numbers: Statistics) -> dict[str, Any]:
+    reflections = numbers.reflections
+    return {
+        "learnings": numbers.learnings,
+        "active": numbers.by_status.get("active", 0),
+        "hit_rate": share_document(numbers.usage.hits),
+        "reflections": {
+            "submissions": reflections.submissions,
+            "completed": reflections.completed,
+            "candidates": reflections.candidates,
+            "accepted": reflections.accepted,
+        },
+        "skips": {"total": numbers.skips.total, "by_decider": numbers.skips.by_decider},
+        "cycles": numbers.gate.by_outcome,
+    }
 
 
 def _session_document(session: Session) -> dict[str, Any]:
@@ -145,10 +163,11 @@ def _human(
 ) -> None:
     state = "initialised" if workspace.project.initialised else "not initialised (grove init)"
     console.print(f"Project   {clean_line(str(workspace.root), _LONGEST_PATH)} ({state})")
-    for session in live:
+    for session in live[:_MOST_NAMED]:
         console.print(f"Session   {_describe_session(session)}")
     if not live:
         console.print("Session   none is live here")
+    _print_rest(len(live), "grove sessions", console)
     blocked = gather_blocked(workspace)
     active = document["active_ticket_system"] or "none is used here"
     if not document["installed_ticket_systems"]:
@@ -159,13 +178,28 @@ def _human(
     _print_faults(document, console)
     if document["outbox"]:
         console.print(f"Outbox    {len(document['outbox'])} waiting for their backend")
-    reflections, skips = document["statistics"]["reflections"], document["statistics"]["skips"]
-    console.print(
-        f"So far    {counted(reflections.completed, 'reflection')},"
-        f" {counted(reflections.accepted, 'learning')} accepted, {counted(skips.total, 'skip')}"
-    )
-    for debt in document["debts"]:
+    console.print(f"So far    {_describe_numbers(document['statistics'])}")
+    for debt in document["debts"][:_MOST_NAMED]:
         console.print(debt, style="yellow")
+    _print_rest(len(document["debts"]), "grove doctor", console)
+
+
+def _print_rest(count: int, command: str, console: "Console") -> None:
+    """Say where what is left out is named."""
+    if count > _MOST_NAMED:
+        console.print(f"          and {count - _MOST_NAMED} more: {command}", style="dim")
+
+
+def _describe_numbers(numbers: dict[str, Any]) -> str:
+    reflections, hits = numbers["reflections"], numbers["hit_rate"]
+    parts = [counted(numbers["active"], "active learning")]
+    if hits["total"]:
+        parts.append(f"used in {hits['count']} of {counted(hits['total'], 'showing')}")
+    parts.append(
+        f"{counted(reflections['completed'], 'reflection')} with {reflections['accepted']} accepted"
+    )
+    parts.append(counted(numbers["skips"]["total"], "skip"))
+    return ", ".join(parts)
 
 
 def _nothing_of(blocked: Sequence[BlockedPlugin], distribution: str) -> str:
@@ -190,10 +224,12 @@ def _print_backends(
 
 
 def _print_faults(document: dict[str, Any], console: "Console") -> None:
-    for fault in document["log_faults"]:
+    for fault in document["log_faults"][:_MOST_NAMED]:
         console.print(f"Log       {fault}", style="yellow")
-    for path in document["outbox_unreadable"]:
+    _print_rest(len(document["log_faults"]), "grove doctor", console)
+    for path in document["outbox_unreadable"][:_MOST_NAMED]:
         console.print(f"Outbox    {path} cannot be read; it stays where it is", style="yellow")
+    _print_rest(len(document["outbox_unreadable"]), "grove doctor", console)
     for check in document["checks"]:
         if not check["health"].ok:
             console.print(f"Check     {check['name']}: {check['health'].detail}", style="yellow")

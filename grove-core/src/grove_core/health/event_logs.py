@@ -1,19 +1,51 @@
 """The event logs: readable, line by line."""
 
+import json
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from enum import Enum
+from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import IO, Any, Final
 
-from attrs import frozen
+from attrs import field, frozen
 
-from grove_core.errors import StorageError
 from grove_core.health.check import Check, broken, ok, warning
-from grove_core.stats.log import EventLog
+from grove_core.model.events import EVENT_VERSION
+from grove_core.model.statistics import LogFault
+from grove_core.stats.log_lines import UNKNOWN, EventLine, instant, read_lines
 
 _MOST_LINES: Final = 10
-_MANY_UNKNOWN: Final = "events are of a newer grove and do"
+_PORTION: Final = 20_000
+_MARKER: Final = re.compile(rb"(<{7}|\|{7}|={7}|>{7})(\s|$)")
+
+
+class LineFault(Enum):
+    """Why a line does not count."""
+
+    MARKER = "marker of a merge conflict"
+    TORN = "last line that was not written to its end"
+    NEWER = "line in a newer version of the format"
+    UNREADABLE = "line that is no event"
+    UNKNOWN = "event that only a newer grove knows"
+
+
+_PLURALS: Final = {
+    LineFault.MARKER: "markers of a merge conflict",
+    LineFault.TORN: "last lines that were not written to their ends",
+    LineFault.NEWER: "lines in a newer version of the format",
+    LineFault.UNREADABLE: "lines that are no events",
+    LineFault.UNKNOWN: "events that only a newer grove knows",
+}
+_MENDS: Final = {
+    LineFault.MARKER: "Delete the markers and keep all events between them: both sides count",
+    LineFault.TORN: "Delete that line, or leave it: the next event begins a line of its own",
+    LineFault.NEWER: "Upgrade grove-core, which then counts them",
+    LineFault.UNREADABLE: "Mend or delete them; what they were may stand in git's history",
+    LineFault.UNKNOWN: "Upgrade grove-core, which then counts them",
+}
 
 
 @frozen(kw_only=True)
@@ -25,8 +57,7 @@ class LogFacts:
         path: The file.
         complaint: Why it cannot be read at all; empty when it can.
         count: How many events it holds.
-        unreadable: Numbers of the lines that cannot be read.
-        unknown: How many events a newer grove wrote.
+        faults: Numbers of the lines that do not count, from 1, by what is wrong with them.
         newest: When the newest event happened, if there is one.
     """
 
@@ -34,68 +65,130 @@ class LogFacts:
     path: Path
     complaint: str = ""
     count: int = 0
-    unreadable: tuple[int, ...] = ()
-    unknown: int = 0
+    faults: dict[LineFault, list[int]] = field(factory=dict)
     newest: datetime | None = None
 
 
-def gather_log(name: str, log: EventLog) -> LogFacts:
+def gather_log(name: str, path: Path) -> LogFacts:
     """Read an event log.
 
     Args:
         name: What to call it.
-        log: The log; it may not exist.
+        path: The file; it may not exist.
 
     Returns:
         The facts.
     """
-    path = Path(log.path)
-    if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113 - never raise
+    if not os.path.exists(path):  # noqa: PTH110 - never raises
+        return LogFacts(name=name, path=path)
+    if not os.path.isfile(path):  # noqa: PTH113 - never raises
         return LogFacts(name=name, path=path, complaint=f"{path} is no plain file")
     try:
-        content = log.read()
-    except StorageError as error:
-        return LogFacts(name=name, path=path, complaint=str(error))
+        with path.open("rb") as file:
+            return _read(name, path, file)
+    except OSError as error:
+        complaint = f"cannot read {path}: {error.strerror or error}"
+        return LogFacts(name=name, path=path, complaint=complaint)
+
+
+def _read(name: str, path: Path, file: IO[bytes]) -> LogFacts:
+    count, newest = 0, None
+    faults: dict[LineFault, list[int]] = {}
+    for number, (line, found) in enumerate(_judged(file), start=1):
+        if isinstance(found, EventLine):
+            count += 1
+            newest = found.moment if newest is None else max(found.moment, newest)
+        elif found is not None:
+            faults.setdefault(_fault_of(line, found), []).append(number)
     return LogFacts(
         name=name,
         path=path,
-        count=len(content.events),
-        unreadable=content.unreadable,
-        unknown=content.unknown,
-        newest=max((event.ts for event in content.events), default=None),
+        count=count,
+        faults=faults,
+        newest=None if newest is None else instant(newest),
     )
 
 
-def judge_logs(logs: Iterable[LogFacts]) -> Sequence[Check]:
+def _judged(file: IO[bytes]) -> Iterator[tuple[bytes, EventLine | str | None]]:
+    """Read a part at a time: logs may hold millions of lines."""
+    while lines := list(islice(file, _PORTION)):
+        yield from zip(lines, read_lines([line.rstrip(b"\n") for line in lines]), strict=True)
+
+
+def _fault_of(line: bytes, found: str) -> LineFault:
+    if found == UNKNOWN:
+        return LineFault.UNKNOWN
+    if _MARKER.match(line):
+        return LineFault.MARKER
+    document = _document(line)
+    if document is None:
+        return LineFault.UNREADABLE if line.endswith(b"\n") else LineFault.TORN
+    version = document.get("v") if isinstance(document, dict) else None
+    is_newer = type(version) is int and version > EVENT_VERSION
+    return LineFault.NEWER if is_newer else LineFault.UNREADABLE
+
+
+def _document(line: bytes) -> Any:  # noqa: ANN401 - any JSON value
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def judge_logs(name: str, logs: Iterable[LogFacts]) -> Sequence[Check]:
     """Tell whether every event counts.
 
     Args:
-        logs: The event logs.
+        name: What to call the logs.
+        logs: The files that make them up.
 
     Returns:
-        A check for each.
+        A check for each fault of each file, or one for all of them.
     """
-    return [_judge(facts) for facts in logs]
+    logs = tuple(logs)
+    checks = [check for facts in logs for check in _faults(facts)]
+    if checks:
+        return checks
+    count = sum(facts.count for facts in logs)
+    where = str(logs[0].path) if len(logs) == 1 else f"files: {len(logs)}"
+    return [ok(name, f"{where}, events: {count}" if logs else "none is there yet")]
 
 
-def _judge(facts: LogFacts) -> Check:
-    name = facts.name
+def _faults(facts: LogFacts) -> Iterator[Check]:
     if facts.complaint:
         mend = f"Mend the permissions of {facts.path}, or move it out of the way"
-        return broken(name, facts.complaint, mend)
-    if facts.unreadable:
-        numbers = ", ".join(str(number) for number in facts.unreadable[:_MOST_LINES])
-        more = len(facts.unreadable) - _MOST_LINES
-        numbers += f" and {more} more" if more > 0 else ""
-        if len(facts.unreadable) == 1:
-            detail = f"{facts.path}: line {numbers} cannot be read and does not count"
-            mend = "Open the file and mend or delete that line; often it is a merge's marker"
-            return warning(name, detail, mend)
-        detail = f"{facts.path}: lines {numbers} cannot be read and do not count"
-        mend = "Open the file and mend or delete those lines; often they are a merge's markers"
-        return warning(name, detail, mend)
-    if facts.unknown:
-        words = "event is of a newer grove and does" if facts.unknown == 1 else _MANY_UNKNOWN
-        detail = f"{facts.path}: {facts.unknown} {words} not count"
-        return warning(name, detail, "Upgrade grove-core")
-    return ok(name, f"{facts.path}, events: {facts.count}")
+        yield broken(facts.name, facts.complaint, mend)
+    for fault, lines in facts.faults.items():
+        one = len(lines) == 1
+        what = f"{len(lines)} {fault.value if one else _PLURALS[fault]}"
+        verb = "does" if one else "do"
+        detail = f"{_places(facts.path, lines, len(lines))}: {what}, which {verb} not count"
+        yield warning(facts.name, detail, _MENDS[fault])
+
+
+def _places(path: object, lines: Sequence[int], count: int) -> str:
+    """Name lines so that an editor finds the first one: ``stats.log:3, 7 and 2 more``."""
+    shown = lines[:_MOST_LINES]
+    more = count - len(shown)
+    numbers = ", ".join(str(number) for number in shown)
+    return f"{path}:{numbers}" + (f" and {more} more" if more > 0 else "")
+
+
+def describe_faults(faults: Iterable[LogFault]) -> list[str]:
+    """Say what the statistics had to leave out, in fewer words than ``judge_logs``.
+
+    Args:
+        faults: What is wrong with each log.
+
+    Returns:
+        A line each.
+    """
+    lines: list[str] = []
+    for one in faults:
+        if one.unreadable_count:
+            places = _places(one.path, one.unreadable, one.unreadable_count)
+            lines.append(f"{places} cannot be read and count for nothing; grove doctor says why")
+        if one.unknown:
+            noun = "event is" if one.unknown == 1 else "events are"
+            lines.append(f"{one.path}: {one.unknown} {noun} of a newer grove")
+    return lines

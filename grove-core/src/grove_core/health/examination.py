@@ -10,6 +10,12 @@ from grove_core.health.blocked_plugins import gather_blocked
 from grove_core.health.check import Check
 from grove_core.health.clock_skew import Moment, judge_clock, newest_file
 from grove_core.health.configuration import judge_configuration
+from grove_core.health.derived_numbers import (
+    gather_cache,
+    gather_decay,
+    judge_cache,
+    judge_decay,
+)
 from grove_core.health.event_logs import LogFacts, gather_log, judge_logs
 from grove_core.health.home_directory import gather_home, judge_home
 from grove_core.health.installation import gather_installation, judge_installation
@@ -17,15 +23,17 @@ from grove_core.health.loaded_plugins import judge_plugins
 from grove_core.health.onlooking import look_only
 from grove_core.health.past_faults import gather_faults, judge_faults
 from grove_core.health.plugin_checks import probes_of_plugins
-from grove_core.health.private_keys import gather_keys, judge_keys
 from grove_core.health.program import gather_program, judge_program
 from grove_core.health.project_directory import gather_project, judge_project
 from grove_core.health.registered_hooks import gather_hooks, judge_hooks
 from grove_core.health.running import Probe, run_probes
+from grove_core.health.secrets import gather_secrets, judge_secrets
 from grove_core.health.sessions import SessionFacts, gather_sessions, judge_sessions, ran_lately
 from grove_core.health.waiting import gather_outbox, judge_outbox
 from grove_core.workspace import Workspace
 
+_PROJECT_LOG: Final = "event log"
+_PERSONAL_LOG: Final = "personal event log"
 _PLUGIN_SECONDS: Final = 20.0
 """For what calls several plugins, each of which has a limit of its own."""
 _MANY_SECONDS: Final = 30.0
@@ -74,12 +82,19 @@ class _Examination:
             ),
             Probe(name="project", look=self._project),
             Probe(name="backends", look=self._backends, seconds=_PLUGIN_SECONDS),
-            Probe(name="event logs", look=lambda: judge_logs(self._logs), seconds=_MANY_SECONDS),
+            Probe(name=_PROJECT_LOG, look=self._project_log, seconds=_MANY_SECONDS),
+            Probe(name=_PERSONAL_LOG, look=self._personal_log, seconds=_MANY_SECONDS),
+            Probe(name="statistics cache", look=lambda: judge_cache(gather_cache(workspace))),
+            Probe(name="decay", look=self._decay, seconds=_PLUGIN_SECONDS),
         ]
         checks = list(run_probes(first))
         checks += run_probes(probes_of_plugins(workspace))
         last = [
-            Probe(name="private keys", look=lambda: judge_keys(gather_keys(workspace))),
+            Probe(
+                name="secrets",
+                look=lambda: judge_secrets(gather_secrets(workspace)),
+                seconds=_MANY_SECONDS,
+            ),
             Probe(name="outbox", look=lambda: judge_outbox(gather_outbox(workspace))),
             Probe(name="configuration", look=self._configuration, seconds=_PLUGIN_SECONDS),
             Probe(name="clock", look=self._clock, seconds=_MANY_SECONDS),
@@ -92,12 +107,17 @@ class _Examination:
         return gather_sessions(self._workspace)
 
     @cached_property
-    def _logs(self) -> Sequence[LogFacts]:
-        workspace = self._workspace
-        return [
-            gather_log("event log", workspace.project_log),
-            gather_log("personal event log", workspace.personal_log),
-        ]
+    def _logs(self) -> tuple[Sequence[LogFacts], Sequence[LogFacts]]:
+        """The files of the project's log, and of the user's own."""
+        project, paths = self._workspace.project, self._workspace.paths
+        files = [gather_log(_PROJECT_LOG, path) for path in project.event_files()]
+        return files, [gather_log(_PERSONAL_LOG, paths.personal_events)]
+
+    def _project_log(self) -> Sequence[Check]:
+        return judge_logs(_PROJECT_LOG, self._logs[0])
+
+    def _personal_log(self) -> Sequence[Check]:
+        return judge_logs(_PERSONAL_LOG, self._logs[1])
 
     def _program(self) -> Sequence[Check]:
         return judge_program(gather_program(self._workspace.paths, self._workspace.environment))
@@ -110,6 +130,12 @@ class _Examination:
     def _hooks(self) -> Sequence[Check]:
         last_ran = ran_lately(self._sessions, self._workspace.now)
         return judge_hooks(gather_hooks(self._workspace, last_ran=last_ran))
+
+    def _decay(self) -> Sequence[Check]:
+        if not self._workspace.project.initialised:
+            return ()
+        last_ran = ran_lately(self._sessions, self._workspace.now)
+        return judge_decay(gather_decay(self._workspace, last_ran))
 
     def _project(self) -> Sequence[Check]:
         return judge_project(gather_project(self._workspace.project, self._workspace.environment))
@@ -127,7 +153,7 @@ class _Examination:
         ]
         moments += [
             Moment(what=f"an event in {one.path}", at=one.newest)
-            for one in self._logs
+            for one in (*self._logs[0], *self._logs[1])
             if one.newest
         ]
         newest = newest_file((paths.home, paths.sessions, project.grove_directory))

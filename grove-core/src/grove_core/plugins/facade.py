@@ -8,7 +8,7 @@ a module of grove is still being imported: they run in other threads and would w
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import pluggy
 from attrs import fields, frozen
@@ -38,14 +38,19 @@ from grove_core.plugins.discovery import (
     FoundPlugin,
 )
 from grove_core.plugins.limits import Deadline, TimeLimitError, TimeLimits, call_limited
-from grove_core.plugins.manager import GROUPS_OF_HOOK, LoadedPlugin, Manager
+from grove_core.plugins.manager import GROUPS_OF_HOOK, OWN_GROUP, LoadedPlugin, Manager
 from grove_core.plugins.report import (
     PluginProblem,
     PluginReport,
     PluginSource,
+    PluginState,
     ProblemList,
 )
 from grove_core.plugins.selection import PluginSettings, rank
+
+if TYPE_CHECKING:
+    # Only `grove stats` needs them, and every hook imports this module.
+    from grove_core.model.statistics import Insight, Statistics
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -171,6 +176,42 @@ class Plugins:
                 rejections.append(Provided(value=answer, source=plugin.source))
         return rejections
 
+    def insights(self, statistics: "Statistics") -> "tuple[Insight, ...]":
+        """Ask what is worth knowing in the numbers, grove's own part first.
+
+        Args:
+            statistics: Everything that was counted.
+
+        Returns:
+            What all of them see, the most urgent first.
+        """
+        from grove_core.plugins.insight_answers import read_insights
+        from grove_core.stats.insights import ranked
+
+        hook = "grove_insights"
+        seen: list[Insight] = []
+        for plugin, (insights, complaints) in self._ask(
+            hook, {"statistics": statistics}, read_insights
+        ):
+            seen += insights
+            for complaint in complaints:
+                self._problems.add(plugin.source, hook, complaint)
+        return ranked(seen)
+
+    def offers_insights_besides_own(self) -> bool | None:
+        """Tell whether any installed plugin sees something in the numbers, besides grove itself.
+
+        Returns:
+            Whether one implements ``grove_insights``; ``None`` when none does as far as is known,
+            and a plugin is blocked or broken, so that there is no telling.
+        """
+        hook = "grove_insights"
+        loaded = self._manager.plugins(one for one in GROUPS_OF_HOOK[hook] if one != OWN_GROUP)
+        if any(plugin.implementations.get(hook) for plugin in loaded):
+            return True
+        states = {entry.state for entry in self._manager.entries()}
+        return None if states - {PluginState.ACTIVE} else False
+
     def learning_written(self, learning: Learning, receipt: Receipt) -> None:
         """Tell the plugins that a learning was written.
 
@@ -243,7 +284,7 @@ class Plugins:
 
     def load_all(self) -> None:
         """Load every plugin and ask for all it offers, so that the report is complete."""
-        self._manager.plugins(GROUPS)
+        self._manager.plugins((OWN_GROUP, *GROUPS))
         self.ticket_probes()
         self.close_matchers()
         self.command_readers()
@@ -253,7 +294,11 @@ class Plugins:
 
     def report(self) -> PluginReport:
         """Tell what has become of each plugin so far, without loading any."""
-        return PluginReport(plugins=self._manager.entries(), problems=self._problems.everything())
+        return PluginReport(
+            plugins=self._manager.entries(),
+            problems=self._problems.everything(),
+            own=self._manager.own_entry(),
+        )
 
     def _offered(self, hook: str, kind: type[D], group: str) -> list[Provided[D]]:
         if hook not in self._offers:

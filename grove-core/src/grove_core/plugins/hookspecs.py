@@ -7,6 +7,7 @@ reported under its distribution's name, and the others go on. Wrappers are refus
 """
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from grove_core.model.gate import Gate
 from grove_core.model.learning import Candidate, Learning, Rejection
@@ -24,6 +25,10 @@ from grove_core.plugins.descriptors import (
     TicketProbe,
 )
 from grove_core.plugins.markers import hookspec
+
+if TYPE_CHECKING:
+    # Only `grove stats` needs them, and every hook imports this module.
+    from grove_core.model.statistics import Insight, Statistics
 
 
 class RegistrationHooks:
@@ -146,6 +151,34 @@ class LifeCycleHooks:
 
         Returns:
             An objection, or ``None``. Any objection refuses the candidate.
+        """
+        raise NotImplementedError
+
+    @hookspec
+    def grove_insights(self, statistics: "Statistics") -> "Sequence[Insight]":
+        """Tell what is worth knowing in the numbers that ``grove stats`` shows.
+
+        Args:
+            statistics: Everything that was counted.
+
+        Returns:
+            What is seen, each with the numbers it is concluded from and one suggestion. All
+            plugins' answers are shown together with grove's own, the most urgent first.
+
+        Example:
+            >>> @hookimpl
+            ... def grove_insights(statistics):
+            ...     skips = statistics.skips.total
+            ...     if skips < 100:
+            ...         return []
+            ...     return [
+            ...         Insight(
+            ...             kind="acme_many_skips",
+            ...             message=f"{skips} reflections were skipped.",
+            ...             suggestion="Talk about it: `grove stats` names who decided.",
+            ...             evidence={"skips": skips},
+            ...         )
+            ...     ]
         """
         raise NotImplementedError
 

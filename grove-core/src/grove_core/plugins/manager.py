@@ -9,6 +9,7 @@ from typing import Any, Final
 import pluggy
 from attrs import evolve, frozen
 
+from grove_core import __version__
 from grove_core.errors import PluginError
 from grove_core.plugins.discovery import (
     BACKEND_GROUP,
@@ -30,6 +31,11 @@ from grove_core.plugins.report import (
 from grove_core.plugins.selection import Choice, PluginSettings, choose
 
 LOADING: Final = "load"
+OWN_GROUP: Final = "grove.core"
+"""No entry point group: what grove itself contributes, for hooks that name this group."""
+_OWN: Final = FoundPlugin(
+    OWN_GROUP, "grove-core", "grove_core.plugins.own", "grove-core", __version__, first_party=True
+)
 _HOOK_PREFIX: Final = "grove_"
 _TICKET_HOOK_GROUPS: Final = (TICKET_GROUP, GENERAL_GROUP)
 _BACKEND_HOOK_GROUPS: Final = (BACKEND_GROUP, GENERAL_GROUP)
@@ -43,6 +49,7 @@ GROUPS_OF_HOOK: Final[Mapping[str, tuple[str, ...]]] = {
     "grove_health_checks": GROUPS,
     "grove_query_terms": GROUPS,
     "grove_check_candidate": GROUPS,
+    "grove_insights": (OWN_GROUP, *GROUPS),
     "grove_learning_written": GROUPS,
     # The gate moves in hooks that never need a backend, so backends are not imported for it.
     "grove_gate_changed": _TICKET_HOOK_GROUPS,
@@ -83,7 +90,9 @@ class Manager:
         problems: ProblemList,
     ) -> None:
         found = tuple(found)
-        choices = [choice for group in GROUPS for choice in choose(found, group, settings)]
+        # Settings choose among what is installed; grove's own part is always there.
+        choices = [Choice(found=_OWN, state=PluginState.NOT_LOADED)]
+        choices += [choice for group in GROUPS for choice in choose(found, group, settings)]
         self._choices: tuple[Choice, ...] = tuple(choices)
         self._entries = {
             choice.found: PluginEntry(found=choice.found, state=choice.state, detail=choice.detail)
@@ -112,8 +121,12 @@ class Manager:
         return tuple(unique.values())
 
     def entries(self) -> tuple[PluginEntry, ...]:
-        """Tell what has become of each plugin so far, in the order in which they are asked."""
-        return tuple(self._entries.values())
+        """Tell what has become of each installed plugin so far, in the order they are asked."""
+        return tuple(entry for found, entry in self._entries.items() if found is not _OWN)
+
+    def own_entry(self) -> PluginEntry:
+        """Tell what has become of grove's own part."""
+        return self._entries[_OWN]
 
     def _load_group(self, group: str) -> tuple[LoadedPlugin, ...]:
         if group not in self._loaded:

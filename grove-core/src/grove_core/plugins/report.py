@@ -100,10 +100,12 @@ class PluginReport(Value):
     Attributes:
         plugins: The plugins that were found, by group and in the order in which they are asked.
         problems: What went wrong, oldest first.
+        own: What grove itself contributes, for hooks that it answers as plugins do.
     """
 
     plugins: tuple[PluginEntry, ...]
     problems: tuple[PluginProblem, ...]
+    own: PluginEntry | None = None
 
 
 class ProblemList:

@@ -12,6 +12,7 @@ from grove_core.model.memory import Hit
 from grove_core.model.statistics import LearningStats
 from grove_core.model.value import Value
 from grove_core.retrieval.strategy import RetrievalStrategy
+from grove_core.stats.decay import verification
 
 RECENCY_AT_REFERENCE_AGE: Final = 0.3
 RECENCY_FLOOR: Final = 0.1
@@ -19,8 +20,8 @@ RECENCY_FLOOR: Final = 0.1
 PRIOR_SHOWINGS: Final = 4.0
 PRIOR_HIT_RATE: Final = 0.5
 BOOST_FLOOR: Final = 0.4
-# Shown so often and never used, a learning no longer becomes younger by being shown.
-UNUSED_SHOWINGS: Final = 5
+# Whoever rates has looked at it, while a showing that is not used may have gone unread.
+RATING_SHOWINGS: Final = 2.0
 # Below this nothing is shown: one keyword in a fresh learning scores about 0.2.
 SCORE_FLOOR: Final = 0.15
 MOST_WITHOUT_QUERY: Final = 3
@@ -45,7 +46,7 @@ class Score(Value):
         total: The product of the others.
         relevance: How well the learning fits the query, 0 to 1.
         recency: How fresh it is, 0.1 to 1.
-        boost: How often it has helped, 0.4 to 1.
+        boost: How often it has helped, and how it was rated, 0.4 to 1.
     """
 
     total: float
@@ -103,7 +104,7 @@ def recency(verified: datetime, now: datetime, recency_days: float) -> float:
 
 
 def last_verified(learning: Learning, stats: LearningStats | None) -> datetime:
-    """Tell when a learning was last written, shown or used.
+    """Tell when a learning was last written, shown, used or restored.
 
     Args:
         learning: The learning.
@@ -113,30 +114,31 @@ def last_verified(learning: Learning, stats: LearningStats | None) -> datetime:
         The latest of these instants; one that was shown often and never used is not kept fresh by
         being shown.
     """
-    known = [learning.timestamp]
-    if stats is not None:
-        ignored = stats.surfaced >= UNUSED_SHOWINGS and not stats.referenced
-        moments = (None if ignored else stats.last_surfaced, stats.last_referenced)
-        known += [moment for moment in moments if moment]
-    return max(known)
+    return verification(learning.timestamp, stats).at
 
 
 def reference_boost(stats: LearningStats | None) -> float:
     """Turn a learning's history into a factor.
 
-    The hit rate is estimated with a prior, so that a few showings say little, and scaled to run
-    from 0.4 (shown often, never used) over 1 for a learning nobody has seen yet.
+    Showings and ratings are observations of how useful the learning is: a showing speaks for it
+    when it was used, and a rating, which weighs as two showings, when it says so. The rate is
+    estimated with a prior of four observations, half of them good, so that a few say little: one
+    bad rating leaves 0.8 of a score, three leave 0.64, and no number of them less than 0.4.
 
     Args:
         stats: How the learning has fared, if anything is known.
 
     Returns:
-        A factor of 0.4 to 1.
+        A factor from 0.4 (shown or rated often, never of use) to 1 (nothing known, or of use).
     """
-    if stats is None or not stats.surfaced:
+    if stats is None:
         return 1.0
-    used = stats.referenced + PRIOR_SHOWINGS * PRIOR_HIT_RATE
-    estimate = used / (stats.surfaced + PRIOR_SHOWINGS)
+    ratings = stats.rated_useful
+    observed = stats.surfaced + RATING_SHOWINGS * ratings.total
+    if not observed:
+        return 1.0
+    good = stats.referenced + RATING_SHOWINGS * ratings.count
+    estimate = (good + PRIOR_SHOWINGS * PRIOR_HIT_RATE) / (observed + PRIOR_SHOWINGS)
     return min(1.0, BOOST_FLOOR + (1.0 - BOOST_FLOOR) * estimate / PRIOR_HIT_RATE)
 
 

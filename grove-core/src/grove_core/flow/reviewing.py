@@ -1,0 +1,232 @@
+"""Rating learnings: whom to ask about, what was answered, and keeping it in the event logs."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
+
+from attrs import evolve, frozen
+
+from grove_core.errors import GroveError, StorageError
+from grove_core.identifiers import is_learning_id
+from grove_core.memory.backends import FoundLearning
+from grove_core.model.events import Rated
+from grove_core.model.learning import Category, LearningStatus
+from grove_core.model.statistics import LearningStats
+from grove_core.plugins.descriptors import Area
+from grove_core.reflection.limits import SUBMISSION_BYTES_MAX
+from grove_core.reflection.wording import kind_of, shown
+from grove_core.stats.sampling import sample
+from grove_core.workspace import Workspace
+
+RATINGS_FORMAT: Final = '{"ratings": [{"id": "cl_…", "useful": true}]}'
+
+
+@frozen(kw_only=True)
+class Question:
+    """A learning that somebody is asked about.
+
+    Attributes:
+        found: The learning and where it lies.
+        stats: How it has fared.
+    """
+
+    found: FoundLearning
+    stats: LearningStats
+
+
+@frozen(kw_only=True)
+class Rating:
+    """What somebody thinks of a learning.
+
+    Attributes:
+        learning_id: The learning.
+        useful: Whether it is useful.
+    """
+
+    learning_id: str
+    useful: bool
+
+
+@frozen(kw_only=True)
+class RatingsRead:
+    """What was read of ratings that somebody sent.
+
+    Attributes:
+        ratings: One for each learning; of several the last.
+        problems: What cannot be used and why, a sentence each.
+    """
+
+    ratings: tuple[Rating, ...]
+    problems: tuple[str, ...]
+
+
+@frozen(kw_only=True)
+class RatingOutcome:
+    """What became of ratings.
+
+    Attributes:
+        counted: Those that are in a log now.
+        unknown: Ids that no learning has.
+    """
+
+    counted: tuple[Rating, ...]
+    unknown: tuple[str, ...]
+
+
+@frozen
+class Answers:
+    """Where somebody is who goes through the questions, and what was answered so far.
+
+    Attributes:
+        given: For each question: useful, not useful, or ``None`` for no answer.
+        position: The question that is asked now; as many as there are when all were.
+    """
+
+    given: tuple[bool | None, ...]
+    position: int = 0
+
+    @property
+    def are_complete(self) -> bool:
+        """Whether every question was asked."""
+        return self.position >= len(self.given)
+
+    def answer(self, useful: bool | None) -> "Answers":  # noqa: FBT001 - an answer, no option
+        """Answer the question, or pass it over with ``None``, and go on to the next."""
+        given = (*self.given[: self.position], useful, *self.given[self.position + 1 :])
+        return Answers(given, self.position + 1)
+
+    def back(self) -> "Answers":
+        """Take the last answer back and go there."""
+        if not self.position:
+            return self
+        before = evolve(self, position=self.position - 1)
+        return evolve(before.answer(None), position=before.position)
+
+
+def choose_questions(
+    workspace: Workspace, limit: int, categories: Collection[Category] = ()
+) -> tuple[Sequence[Question], int]:
+    """Choose learnings to be rated.
+
+    Args:
+        workspace: The project.
+        limit: The most to choose.
+        categories: The only categories to ask about; empty for all.
+
+    Returns:
+        The learnings, those first whose rating would teach most; and how many there are to ask
+        about at all.
+    """
+    usage = workspace.usage()
+    found = {
+        one.hit.learning.id: one
+        for one in workspace.library.iterate()
+        if one.hit.learning.status is LearningStatus.ACTIVE
+        and (not categories or one.hit.learning.category in categories)
+    }
+    fared = [usage.get(learning_id) or LearningStats(learning_id) for learning_id in found]
+    chosen = sample(fared, limit, workspace.now.date())
+    return [Question(found=found[one.learning_id], stats=one) for one in chosen], len(found)
+
+
+def read_ratings(data: bytes) -> RatingsRead:
+    """Read ratings that somebody sent as JSON.
+
+    Args:
+        data: An object with ``ratings``, or a bare array.
+
+    Returns:
+        What can be used, and what is wrong with the rest.
+
+    Raises:
+        GroveError: It is no such JSON; the message names the place.
+    """
+    problems: list[str] = []
+    ratings: dict[str, Rating] = {}
+    for position, entry in enumerate(_entries(_parse(data))):
+        rating = _read_rating(entry)
+        if isinstance(rating, Rating):
+            ratings[rating.learning_id] = rating
+        else:
+            problems.append(f"ratings[{position}] does not count: {rating}")
+    return RatingsRead(ratings=tuple(ratings.values()), problems=tuple(problems))
+
+
+def keep_ratings(workspace: Workspace, ratings: Sequence[Rating]) -> RatingOutcome:
+    """Write ratings into the log of the project, or of the user for personal learnings.
+
+    Args:
+        workspace: The project.
+        ratings: The ratings.
+
+    Returns:
+        Which of them count.
+
+    Raises:
+        StorageError: They could not be written, or the project has no log.
+    """
+    areas = _areas_of(workspace, [one.learning_id for one in ratings])
+    known = [one for one in ratings if one.learning_id in areas]
+    for area in Area:
+        events = [
+            Rated(ts=workspace.now, learning_id=one.learning_id, useful=one.useful)
+            for one in known
+            if areas[one.learning_id] is area
+        ]
+        if events and area is Area.PROJECT and not workspace.project.initialised:
+            raise StorageError(f"{workspace.root} has no .grove to keep ratings in: grove init")
+        if events:
+            personal = area is Area.PERSONAL
+            (workspace.personal_log if personal else workspace.project_log).append(events)
+    unknown = tuple(one.learning_id for one in ratings if one.learning_id not in areas)
+    return RatingOutcome(counted=tuple(known), unknown=unknown)
+
+
+def _areas_of(workspace: Workspace, ids: Sequence[str]) -> Mapping[str, Area]:
+    """Tell whose learnings these are; what no backend has is left out."""
+    wanted = set(ids)
+    listed = workspace.library.iterate() if wanted else ()
+    areas = {one.hit.learning.id: one.area for one in listed if one.hit.learning.id in wanted}
+    for learning_id in wanted - set(areas):
+        found = workspace.library.get(learning_id)
+        if found is not None:
+            areas[learning_id] = found.area
+    return areas
+
+
+def _parse(data: bytes) -> Any:  # noqa: ANN401 - any JSON value
+    if len(data) > SUBMISSION_BYTES_MAX:
+        raise GroveError(f"the ratings are longer than {SUBMISSION_BYTES_MAX} bytes; send fewer")
+    try:
+        return json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise GroveError(f"the ratings are not UTF-8 (byte {error.start})") from error
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise GroveError(
+            f"the ratings are not valid JSON: {error.msg} ({place}); send {RATINGS_FORMAT}"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise GroveError(f"the ratings are no JSON that can be read; send {RATINGS_FORMAT}") from (
+            error
+        )
+
+
+def _entries(value: Any) -> Sequence[Any]:  # noqa: ANN401 - any JSON value
+    entries = value.get("ratings") if isinstance(value, dict) else value
+    if not isinstance(entries, list):
+        what = "ratings is " + kind_of(entries) if isinstance(value, dict) else kind_of(value)
+        raise GroveError(f"{what}, not an array of ratings; send {RATINGS_FORMAT}")
+    return entries
+
+
+def _read_rating(entry: Any) -> Rating | str:  # noqa: ANN401 - any JSON value
+    """Read one rating, or tell what is wrong with it."""
+    if not isinstance(entry, dict):
+        return f"it is {kind_of(entry)}, not an object with id and useful"
+    learning_id, useful = entry.get("id"), entry.get("useful")
+    if not isinstance(learning_id, str) or not is_learning_id(learning_id.strip()):
+        return f"id is {shown(str(learning_id))}, not the id of a learning"
+    if not isinstance(useful, bool):
+        return f"useful of {learning_id.strip()} is {kind_of(useful)}, neither true nor false"
+    return Rating(learning_id=learning_id.strip(), useful=useful)

@@ -1,0 +1,280 @@
+"""Each insight just below, at and above its numbers."""
+
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+import pytest
+
+from grove_core import (
+    CrossPollination,
+    GateStats,
+    GoingStale,
+    GroupStats,
+    LearningRecord,
+    LearningStats,
+    Share,
+    SkipMiss,
+    SkipStats,
+    Statistics,
+    UsageStats,
+    WriteGateStats,
+)
+from grove_core.cli.main import COMMANDS
+from grove_core.stats.insights import insights_of
+from grove_core.stats.triggers import TRIGGERS
+
+NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
+NUMBERS = count()
+
+
+def ago(days):
+    return NOW - timedelta(days=days)
+
+
+def record(surfaced=0, referenced=0, *, unused=1.0):
+    learning_id = f"cl_{next(NUMBERS):06}"
+    return LearningRecord(
+        learning_id=learning_id,
+        summary="Something worth knowing",
+        category="pitfall",
+        scope="project",
+        status="active",
+        confidence="high",
+        criteria=("stable_fact",),
+        tags=("orders",),
+        created=ago(100),
+        session_id="s",
+        ticket_id=None,
+        backend="markdown",
+        stats=LearningStats(
+            learning_id=learning_id,
+            surfaced=surfaced,
+            referenced=referenced,
+            last_referenced=ago(unused) if referenced else None,
+        ),
+    )
+
+
+def group(used, shown, active=6, name="pitfall", learnings=None):
+    return GroupStats(
+        name=name,
+        learnings=active if learnings is None else learnings,
+        active=active,
+        hits=Share(used, shown),
+        recent=Share(),
+        before=Share(),
+        weeks=(),
+    )
+
+
+def numbers(**parts):
+    return Statistics(now=NOW, **parts)
+
+
+def category(*arguments, **parts):
+    return numbers(categories=(group(*arguments, **parts),))
+
+
+def criteria(same, others):
+    by_criterion = {"stable_fact": same, "decision_rationale": others}
+    return numbers(by_status={"active": same, "archived": others}, by_criterion=by_criterion)
+
+
+def passed(accepted, candidates, used=0, shown=0):
+    gate = WriteGateStats(passed=Share(accepted, candidates))
+    return numbers(write_gate=gate, usage=UsageStats(hits=Share(used, shown)))
+
+
+def misses(many):
+    missed = SkipMiss(ticket_id="T-1", skipped_at=ago(9), accepted_at=ago(3))
+    tickets = Share(many, many + 3)
+    return numbers(skips=SkipStats({"agent": many}, tickets, (missed,) * many))
+
+
+def pollination(*tickets):
+    return numbers(
+        edges=sum(tickets),
+        cross_pollination=tuple(
+            CrossPollination(
+                learning_id=f"cl_{index}",
+                summary="Helps",
+                origin_ticket="T-0",
+                tickets=many,
+                examples=("T-1",),
+            )
+            for index, many in enumerate(tickets)
+        ),
+    )
+
+
+def stale(*days_left):
+    return numbers(
+        going_stale=tuple(
+            GoingStale(learning_id="cl_1", summary="Old", last_verified=ago(83), days_left=days)
+            for days in days_left
+        )
+    )
+
+
+def often_shown(*arguments, **fields):
+    return numbers(overshown=(record(*arguments, **fields),))
+
+
+def most_used(*arguments, **fields):
+    return numbers(top=(record(*arguments, **fields),))
+
+
+def precision(accepted, blocked):
+    return numbers(gate=GateStats(precision=Share(accepted, blocked)))
+
+
+CASES = [
+    # What is seen, and what is not, around each number.
+    ("rubber_stamping", False, criteria(9, 0)),
+    ("rubber_stamping", True, criteria(10, 0)),
+    ("rubber_stamping", False, criteria(9, 1)),
+    ("rubber_stamping", False, criteria(18, 2)),
+    ("rubber_stamping", True, criteria(19, 2)),
+    ("decay_warning", False, stale()),
+    ("decay_warning", False, stale(7.1)),
+    ("decay_warning", True, stale(7.0)),
+    ("decay_warning", True, stale(-2.0, 30.0)),
+    ("low_gate_precision", False, precision(0, 9)),
+    ("low_gate_precision", True, precision(2, 10)),
+    ("low_gate_precision", False, precision(3, 10)),
+    ("low_hit_category", False, category(0, 9)),
+    ("low_hit_category", True, category(2, 10)),
+    ("low_hit_category", False, category(3, 10)),
+    ("low_hit_category", True, category(299, 1000)),
+    ("high_value_rare", False, category(7, 10, active=4)),
+    ("high_value_rare", True, category(8, 10, active=4)),
+    ("high_value_rare", False, category(8, 10, active=5)),
+    ("high_value_rare", False, category(8, 10, active=0, learnings=2)),
+    ("high_value_rare", True, category(3, 3, active=1)),
+    ("high_value_rare", False, category(2, 2, active=1)),
+    ("over_surfaced", False, often_shown(4, 0)),
+    ("over_surfaced", True, often_shown(5, 0)),
+    ("over_surfaced", True, often_shown(10, 1)),
+    ("over_surfaced", False, often_shown(9, 1)),
+    ("skip_miss", False, misses(0)),
+    ("skip_miss", True, misses(1)),
+    ("stale_top_learning", False, most_used(4, 2, unused=59.9)),
+    ("stale_top_learning", True, most_used(4, 2, unused=60)),
+    ("stale_top_learning", False, most_used(5, 2, unused=61)),
+    ("stale_top_learning", False, most_used(2, 2, unused=61)),
+    ("stale_top_learning", True, most_used(3, 3, unused=61)),
+    ("write_gate_too_loose", False, passed(9, 9, 0, 10)),
+    ("write_gate_too_loose", True, passed(10, 10, 2, 10)),
+    ("write_gate_too_loose", False, passed(10, 10, 3, 10)),
+    ("write_gate_too_loose", False, passed(10, 10, 2, 9)),
+    ("write_gate_too_loose", False, passed(19, 20, 2, 10)),
+    ("write_gate_too_loose", True, passed(20, 20, 2, 10)),
+    ("write_gate_too_strict", False, passed(0, 9)),
+    ("write_gate_too_strict", True, passed(4, 10)),
+    ("write_gate_too_strict", False, passed(5, 10)),
+    ("cross_pollination", False, pollination()),
+    ("cross_pollination", False, pollination(1, 1)),
+    ("cross_pollination", True, pollination(2, 1)),
+    ("large_learnings_file", False, numbers(learnings_bytes=500_000)),
+    ("large_learnings_file", True, numbers(learnings_bytes=500_001)),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "shows", "statistics"),
+    CASES,
+    ids=[f"{kind}-{index}" for index, (kind, _, _) in enumerate(CASES)],
+)
+def test_an_insight_shows_when_its_numbers_say_so(kind, shows, statistics):
+    kinds = [one.kind for one in insights_of(statistics)]
+    assert kinds == ([kind] if shows else [])
+
+
+def test_every_trigger_has_cases_of_both_kinds():
+    for shows in (True, False):
+        assert {kind for kind, wanted, _ in CASES if wanted is shows} == set(TRIGGERS)
+
+
+@pytest.mark.parametrize("statistics", [statistics for _, shows, statistics in CASES if shows])
+def test_an_insight_is_a_sentence_with_numbers_and_names_one_command(statistics):
+    (seen,) = insights_of(statistics)
+    assert seen.priority == TRIGGERS[seen.kind].priority
+    assert seen.message.endswith(".")
+    assert "\n" not in seen.message + seen.suggestion
+    assert any(isinstance(value, int | float) for value in seen.evidence.values())
+    commands = seen.suggestion.split("`")[1::2]
+    assert len(commands) == 1
+    program, command, *_ = commands[0].split()
+    assert program == "grove"
+    assert command in {*COMMANDS, "maintain", "review"}
+
+
+def test_nothing_is_seen_in_nothing():
+    assert insights_of(numbers()) == ()
+
+
+def test_rates_come_with_their_counts_and_interval():
+    (seen,) = insights_of(category(2, 20))
+    assert seen.subject == "pitfall"
+    assert (seen.evidence["used"], seen.evidence["shown"]) == (2, 20)
+    assert (seen.evidence["rate"], seen.evidence["low"], seen.evidence["high"]) == (
+        0.1,
+        pytest.approx(0.0279, abs=0.001),
+        pytest.approx(0.301, abs=0.001),
+    )
+    assert "2 of 20 showings (10 %, 95 % interval 3 to 30 %)" in seen.message
+
+
+def test_the_most_urgent_comes_first_and_the_rest_is_in_order():
+    statistics = Statistics(
+        now=NOW,
+        by_status={"active": 12},
+        by_criterion={"stable_fact": 12},
+        categories=(group(1, 20, name="process"), group(1, 20, name="debugging")),
+        learnings_bytes=900_000,
+    )
+    assert [(one.priority, one.kind, one.subject) for one in insights_of(statistics)] == [
+        (1, "rubber_stamping", "stable_fact"),
+        (2, "low_hit_category", "debugging"),
+        (2, "low_hit_category", "process"),
+        (3, "large_learnings_file", ""),
+    ]
+
+
+def test_of_many_that_are_shown_too_often_the_first_are_named_with_their_count():
+    records = tuple(record(20 - number) for number in range(8))
+    seen = insights_of(numbers(overshown=records, overshown_count=40))
+    assert {one.subject for one in seen} == {one.learning_id for one in records[:3]}
+    assert {one.evidence["learnings_like_it"] for one in seen} == {40}
+
+
+def test_a_list_that_was_cut_is_told_with_its_count():
+    statistics = stale(*range(-43, 7))._replace(going_stale_count=1_000)
+    (seen,) = insights_of(statistics)
+    assert seen.evidence["learnings"] == 1_000
+    (seen,) = insights_of(stale(1, 2, 30)._replace(going_stale_count=3))
+    assert seen.evidence["learnings"] == 2
+
+
+def test_the_best_record_is_the_most_certain_one():
+    proven, lucky = record(20, 19, unused=70), record(3, 3, unused=2)
+    (seen,) = insights_of(numbers(top=(lucky, proven)))
+    assert (seen.kind, seen.subject) == ("stale_top_learning", proven.learning_id)
+    assert insights_of(numbers(top=(record(20, 19, unused=2), record(3, 3, unused=70)))) == ()
+
+
+def test_no_learning_is_read_for_it():
+    class Unread:
+        def __iter__(self):
+            raise AssertionError("read")
+
+    assert insights_of(numbers(records=Unread(), by_status={"active": 50})) == ()
+
+
+def test_it_costs_the_program_next_to_nothing():
+    heavy = ("attr", "attrs", "pluggy", "json", "rich", "click")
+    code = f"import sys, grove_core.stats.insights; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

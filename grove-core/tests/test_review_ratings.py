@@ -1,0 +1,103 @@
+"""Ratings: what may be sent, and the way through the questions."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core import GroveError
+from grove_core.flow.reviewing import Answers, Rating, read_ratings
+
+UP, DOWN = Rating(learning_id="cl_1", useful=True), Rating(learning_id="cl_2", useful=False)
+ONE = {"id": "cl_1", "useful": True}
+
+
+def sent(value):
+    return read_ratings(json.dumps(value).encode())
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"ratings": [ONE, {"id": " cl_2 ", "useful": False}]},
+        {"ratings": [{**ONE, "why": "it helped"}, {"id": "cl_2", "useful": False}], "by": "me"},
+        [ONE, {"id": "cl_2", "useful": False}],
+        # Of several for one learning the last counts.
+        [{"id": "cl_1", "useful": False}, ONE, {"id": "cl_2", "useful": False}],
+    ],
+)
+def test_ratings_are_read(value):
+    read = sent(value)
+    assert read.ratings == (UP, DOWN)
+    assert read.problems == ()
+
+
+def test_a_byte_order_mark_does_no_harm():
+    assert read_ratings(b"\xef\xbb\xbf" + json.dumps([ONE]).encode()).ratings == (UP,)
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ("cl_1", "it is text, not an object"),
+        (None, "it is null, not an object"),
+        ({"useful": True}, "id is None, not the id of a learning"),
+        ({"id": "../x", "useful": True}, "id is ../x, not the id"),
+        ({"id": "cl_2"}, "useful of cl_2 is null, neither true nor false"),
+        ({"id": "cl_2", "useful": "yes"}, "useful of cl_2 is text, neither"),
+        ({"id": "cl_2", "useful": 1}, "useful of cl_2 is a number, neither"),
+    ],
+)
+def test_one_bad_rating_never_spoils_the_others(entry, words):
+    read = sent({"ratings": [entry, ONE]})
+    assert read.ratings == (UP,)
+    (problem,) = read.problems
+    assert problem.startswith("ratings[0] does not count: ")
+    assert words in problem
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "not valid JSON: Expecting value (line 1, column 1)"),
+        (b'{"ratings": [\n  {"id": "cl_1" "useful": true}]}', "(line 2, column 17)"),
+        (b'{"ratings": [{"id"', "line 1, column 19"),
+        (b"[" * 100_000, "no JSON that can be read"),
+        (b"\xff\xfe", "not UTF-8 (byte 0)"),
+        (b"7", "a number, not an array of ratings"),
+        (b"{}", "ratings is null, not an array"),
+        (b'{"ratings": {"id": "cl_1"}}', "ratings is an object, not an array"),
+        (b'["' + b"x" * 1_100_000 + b'"]', "longer than 1048576 bytes"),
+    ],
+)
+def test_what_is_no_such_json_is_an_error_that_names_the_place(data, words):
+    with pytest.raises(GroveError) as failure:
+        read_ratings(data)
+    assert words in str(failure.value)
+
+
+# The way through the questions.
+
+
+def test_back_takes_the_last_answer_back():
+    answers = Answers((None, None)).answer(True).answer(False)
+    assert answers.are_complete
+    assert answers.given == (True, False)
+    assert answers.back() == Answers((True, None), 1)
+    assert answers.back().back() == answers.back().back().back() == Answers((None, None), 0)
+
+
+@given(st.integers(1, 6), st.lists(st.sampled_from([True, False, None, "back"]), max_size=30))
+def test_the_answers_are_those_that_were_not_taken_back(count, presses):
+    answers, model = Answers((None,) * count), []
+    for press in presses:
+        if answers.are_complete:
+            break
+        if press == "back":
+            answers, model = answers.back(), model[:-1]
+        else:
+            answers = answers.answer(press)
+            model.append(press)
+    assert answers.position == len(model)
+    assert list(answers.given) == model + [None] * (count - len(model))
