@@ -1,0 +1,102 @@
+"""``grove stats``."""
+
+import os
+import sys
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from stat import S_IMODE
+from typing import TYPE_CHECKING, Any, Final
+
+import rich_click as click
+
+from grove_core import files
+from grove_core.cli.invocation import Invocation, Result, grove_command
+from grove_core.cli.moments import read_moment
+from grove_core.errors import GroveError
+from grove_core.stats.document import statistics_document
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_STANDARD_OUTPUT: Final = Path("-")
+_USUAL_MODE: Final = 0o666
+_LONGEST_TITLE: Final = 200
+
+
+@click.command("stats")
+@click.option(
+    "--since",
+    metavar="WHEN",
+    help="Count only what happened since: 30d, 12h, or a date such as 2026-02-06.",
+)
+@click.option(
+    "--html",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+    help="Write a page for a browser instead, with charts; - for standard output.",
+)
+@grove_command
+def command(invocation: Invocation, *, since: str | None, html: Path | None) -> Result:
+    """Show whether learnings help, what the gates do, and what to look at.
+
+    The page of --html is one file without scripts that loads nothing from anywhere. With --quiet
+    only the ids of the most valuable learnings are printed. Exit code 0 whatever the numbers are, 1
+    when the page cannot be written.
+    """
+    workspace = invocation.workspace
+    statistics = workspace.statistics(_start_of(since, workspace.now))
+    insights = workspace.insights(statistics)
+    document = statistics_document(statistics, insights)
+    title = _title_of(workspace.root)
+    if html is not None:
+        return _write_page(html, document, title)
+
+    def human(console: "Console") -> None:
+        from grove_core.report.dashboard import print_dashboard
+
+        print_dashboard(statistics, insights, title, console)
+
+    return Result(
+        document=document,
+        human=human,
+        ids=[one.learning_id for one in statistics.top],
+    )
+
+
+def _start_of(since: str | None, now: datetime) -> datetime | None:
+    return None if since is None else read_moment(since, now, "--since")
+
+
+def _title_of(root: Path) -> str:
+    from grove_core.text import clean_line
+
+    return clean_line(root.name, _LONGEST_TITLE) or "grove"
+
+
+def _write_page(target: Path, document: Mapping[str, Any], title: str) -> Result:
+    from grove_core.report.html_page import html_page
+
+    page = html_page(document, title).encode()
+    if target == _STANDARD_OUTPUT:
+        context = click.get_current_context()
+        if context is not None and context.params["as_json"]:
+            raise click.UsageError("--html - and --json both print; choose one", context)
+        sys.stdout.flush()
+        sys.stdout.buffer.write(page)
+        return Result.printed([])
+    path = target.resolve()
+    if path.exists() and not path.is_file():
+        raise GroveError(f"{target} is no file; - writes to standard output")
+    files.replace(path, page, mode=_mode_of(path))
+    return Result(document=document, human=lambda console: console.print(f"Wrote {path}"))
+
+
+def _mode_of(path: Path) -> int:
+    """Give the permissions that a page gets: those it has, or those of any new file."""
+    try:
+        return S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return _USUAL_MODE & ~mask

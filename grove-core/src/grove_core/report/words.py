@@ -1,0 +1,281 @@
+"""How the report says its numbers: percentages, intervals, trends, dates, faults of logs."""
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from enum import Enum
+from typing import Final
+
+from grove_core.model.statistics import (
+    CrossPollination,
+    LogFault,
+    Share,
+    Statistics,
+)
+from grove_core.text import clean_line
+
+FEW: Final = 100
+"""Of fewer than these, a rate is shown with its interval."""
+_FEWEST_OF_A_TREND: Final = 5
+_LEAST_DIFFERENCE: Final = 0.05
+_MOST_LINE_NUMBERS: Final = 5
+_LONGEST_NAME: Final = 200
+_LONGEST_SUMMARY: Final = 500
+_BOUNDS: Final = ("low", "high")
+
+
+class Trend(Enum):
+    """Whether learnings were of more use in the last 30 days than in the 30 before."""
+
+    UP = "up"
+    DOWN = "down"
+    STEADY = "steady"
+    UNKNOWN = ""
+    """Too little was shown to tell."""
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Say a number of things.
+
+    Args:
+        number: How many there are.
+        noun: What they are, in the singular.
+        plural: Its plural; by default with an ``s``.
+
+    Returns:
+        Words such as ``1 learning`` or ``2 learnings``.
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def percent(rate: float) -> str:
+    """Say a rate.
+
+    Args:
+        rate: The rate, 0 to 1.
+
+    Returns:
+        Text such as ``34 %``; a rate that is not all or nothing is never rounded to that.
+    """
+    return f"{_whole(rate)} %"
+
+
+def interval_of(low: float, high: float) -> str:
+    """Say an interval of rates.
+
+    Args:
+        low: Its lower end, 0 to 1.
+        high: Its upper end, 0 to 1.
+
+    Returns:
+        Text such as ``27–41 %``; one number where rounding leaves no more.
+    """
+    ends = dict.fromkeys((f"{low * 100:.0f}", f"{high * 100:.0f}"))
+    return f"{'–'.join(ends)} %"
+
+
+def rate_of(share: Share) -> str:
+    """Say the rate of a share, which is shown beside its count.
+
+    Args:
+        share: The share.
+
+    Returns:
+        Text such as ``34 %``, with the interval where there are few; empty of nothing.
+    """
+    if share.rate is None or share.interval is None:
+        return ""
+    rate = percent(share.rate)
+    return rate if share.total >= FEW else f"{rate} ({interval_of(*share.interval)})"
+
+
+def share_of(share: Share, noun: str = "") -> str:
+    """Say a share with its rate.
+
+    Args:
+        share: The share; of nothing, only its counts are said.
+        noun: What it is a share of, in the plural.
+
+    Returns:
+        Words such as ``12 of 31 candidates, 39 % (24–56 %)``.
+    """
+    words = f"{share.count:,} of {share.total:,}{' ' + noun if noun else ''}"
+    return f"{words}, {rate_of(share)}" if share.total else words
+
+
+def trend_of(recent: Share, before: Share) -> Trend:
+    """Judge a trend.
+
+    Args:
+        recent: Used of shown in the last 30 days.
+        before: Used of shown in the 30 days before those.
+
+    Returns:
+        The trend, unknown where one of the two has fewer than five showings. A difference below
+        5 percentage points is none.
+    """
+    if min(recent.total, before.total) < _FEWEST_OF_A_TREND:
+        return Trend.UNKNOWN
+    difference = recent.count / recent.total - before.count / before.total
+    if abs(difference) < _LEAST_DIFFERENCE:
+        return Trend.STEADY
+    return Trend.UP if difference > 0 else Trend.DOWN
+
+
+def in_days(days: float) -> str:
+    """Say when something that is due on a day is done.
+
+    Args:
+        days: Days until then, negative when it is overdue.
+
+    Returns:
+        Words such as ``in 4 days`` or ``now``.
+    """
+    whole = math.floor(days)
+    return f"in {counted(whole, 'day')}" if whole > 0 else "now"
+
+
+def day_of(moment: datetime) -> str:
+    """Say a day.
+
+    Args:
+        moment: An instant, UTC.
+
+    Returns:
+        Text such as ``2026-02-06``.
+    """
+    return f"{moment:%Y-%m-%d}"
+
+
+def period_of(statistics: Statistics) -> str:
+    """Say what period the numbers are of.
+
+    Args:
+        statistics: The numbers.
+
+    Returns:
+        Words such as ``since 2026-02-06, as of 2026-03-08``.
+    """
+    since = statistics.since
+    start = "all time" if since is None else f"since {day_of(since)}"
+    return f"{start}, as of {day_of(statistics.now)}"
+
+
+def named_counts(counts: Mapping[str, int]) -> str:
+    """List counts by name, the highest first.
+
+    Args:
+        counts: The counts.
+
+    Returns:
+        Words such as ``6 agent, 4 auto``; what did not happen is left out.
+    """
+    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in by_size(counts))
+
+
+def by_size(counts: Mapping[str, int]) -> Sequence[tuple[str, int]]:
+    """Sort counts, the highest first.
+
+    Args:
+        counts: The counts by name.
+
+    Returns:
+        Those above zero; equal ones in the order of their names.
+    """
+    return sorted(
+        ((name, count) for name, count in counts.items() if count),
+        key=lambda one: (-one[1], one[0]),
+    )
+
+
+def summary_of(text: str) -> str:
+    """Make a learning's summary fit to be shown.
+
+    Args:
+        text: The summary, of any origin.
+
+    Returns:
+        One visible line.
+    """
+    return clean_line(text, _LONGEST_SUMMARY)
+
+
+def travels_of(one: CrossPollination) -> str:
+    """Say where a learning came from and where it helped.
+
+    Args:
+        one: The learning.
+
+    Returns:
+        Words such as ``from shop-1 to shop-20, shop-31 and 2 more``.
+    """
+    examples = [clean_line(ticket, _LONGEST_NAME) for ticket in one.examples]
+    more = one.tickets - len(examples)
+    targets = ", ".join(examples) or counted(one.tickets, "ticket")
+    end = f" and {more:,} more" if examples and more > 0 else ""
+    return f"from {clean_line(one.origin_ticket, _LONGEST_NAME)} to {targets}{end}"
+
+
+def fault_of(fault: LogFault) -> str:
+    """Say what is wrong with an event log.
+
+    Args:
+        fault: The faults of one file.
+
+    Returns:
+        Words such as ``FILE: 2 lines cannot be read (17, 30)``.
+    """
+    said = []
+    if fault.unreadable_count:
+        numbers = ", ".join(map(str, fault.unreadable[:_MOST_LINE_NUMBERS]))
+        more = ", …" if fault.unreadable_count > _MOST_LINE_NUMBERS else ""
+        lines = counted(fault.unreadable_count, "line")
+        said.append(f"{lines} cannot be read ({numbers}{more})")
+    if fault.unknown:
+        said.append(f"{counted(fault.unknown, 'event')} of a newer grove")
+    return f"{clean_line(fault.path, _LONGEST_NAME)}: {', '.join(said)}"
+
+
+def evidence_of(evidence: Mapping[str, object]) -> str:
+    """Say the numbers that an insight is concluded from.
+
+    Args:
+        evidence: The numbers by name; ``rate``, ``low`` and ``high``, whatever stands before them,
+            are shares of one.
+
+    Returns:
+        Words such as ``used 2, shown 17, rate 12 % (3–34 %)``.
+    """
+    said = []
+    for name, value in evidence.items():
+        prefix, _, bound = name.rpartition("_")
+        before = f"{prefix}_" if prefix else ""
+        low, high = evidence.get(f"{before}low"), evidence.get(f"{before}high")
+        if bound == "rate" and isinstance(value, float):
+            between = (
+                f" ({interval_of(low, high)})"
+                if isinstance(low, float) and isinstance(high, float)
+                else ""
+            )
+            said.append(f"{name.replace('_', ' ')} {percent(value)}{between}")
+        elif bound not in _BOUNDS or f"{before}rate" not in evidence:
+            said.append(f"{name.replace('_', ' ')} {_said(value)}")
+    return ", ".join(said)
+
+
+def _said(value: object) -> str:
+    if isinstance(value, Mapping):
+        return " ".join(f"{name} {_said(one)}" for name, one in value.items()) or "none"
+    if isinstance(value, (list, tuple)):
+        return " ".join(_said(one) for one in value) or "none"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return clean_line(str(value), _LONGEST_NAME)
+
+
+def _whole(rate: float) -> int:
+    """Round to whole percents, keeping 0 and 100 for none and all."""
+    rounded = round(rate * 100)
+    if rounded == 0 and rate > 0:
+        return 1
+    return 99 if rounded == 100 and rate < 1 else rounded  # noqa: PLR2004 - percents
