@@ -36,7 +36,11 @@ setup: $(VENV)/.synced ## Make the development environment in .venv.
 
 .PHONY: test
 test: setup ## Run the unit and integration tests.
-	$(BIN)/python -m pytest -n auto -m "not e2e and not stress and not tickets"
+	$(BIN)/python -m pytest -n auto -m "not e2e and not stress and not tickets and not browser and not histories"
+
+.PHONY: test-git
+test-git: setup ## Play random histories of several clones through real git.
+	$(BIN)/python -m pytest -n auto -m histories tests/git
 
 .PHONY: test-e2e
 test-e2e: setup ## Drive the real Claude Code client (skipped where it cannot be had), and stress the loop.
@@ -51,6 +55,11 @@ ticket-tools: setup ## Get the real ticket tools into .ticket-tools; minutes lon
 .PHONY: test-tickets
 test-tickets: ticket-tools ## Drive the real ticket tools (those that cannot be had are skipped by name).
 	$(BIN)/python -m pytest -n auto -m tickets tests/tickets
+
+.PHONY: test-browser
+test-browser: setup ## Look at the page of `grove stats --html` in headless Chromium (skipped where it cannot be had).
+	@$(BIN)/python tests/browser/harness/get_chromium.py
+	$(BIN)/python -m pytest -m browser tests/browser
 
 .PHONY: lint
 lint: setup ## Check style, layers and types.
@@ -73,9 +82,11 @@ demo: setup ## Show the main job, once through, on a scratch repository.
 	@$(BIN)/python scripts/demo.py
 
 .PHONY: bench
-bench: setup ## Measure what hooks cost, as multiples of starting Python; writes docs/explanation/latency.md.
+bench: setup ## Measure what hooks and numbers cost; writes tables into docs/explanation/.
 	@$(BIN)/python benchmarks/hook_latency.py
+	@$(BIN)/python benchmarks/numbers_cost.py
 
 .PHONY: bench-quick
 bench-quick: setup ## Try the benchmarks in three rounds; writes nothing.
 	@$(BIN)/python benchmarks/hook_latency.py --quick
+	@$(BIN)/python benchmarks/numbers_cost.py --quick

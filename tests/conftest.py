@@ -113,7 +113,10 @@ class World:
     @contextmanager
     def watched(self):
         """Asserts that only grove's own files change."""
-        own = (self.grove_home, self.project / ".grove", self.others)
+        git = self.project / ".git"
+        # The merge driver that `grove init` registers, and a clone's ids of event logs.
+        ours_in_git = (git / "config", git / "grove")
+        own = (self.grove_home, self.project / ".grove", self.others, *ours_in_git)
         before = listing(self.folder, apart_from=own)
         yield
         after = listing(self.folder, apart_from=own)

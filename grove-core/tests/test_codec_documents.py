@@ -15,6 +15,7 @@ from typing import Any, get_args, get_origin
 
 import attrs
 import pytest
+from attrs import frozen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +24,6 @@ from grove_core.errors import CodecError
 from grove_core.model.gate import Cycle, Gate, GateStatus
 from grove_core.model.learning import Category, Criterion, Learning
 from grove_core.model.session import EventType, Session, Trace, TraceEvent
-from grove_core.model.statistics import AggregateStats, LearningStats, SkipStats
 from grove_core.model.ticket import Ticket
 
 NOW = datetime(2026, 2, 6, 10, 0, tzinfo=UTC)
@@ -331,26 +331,33 @@ def test_migration_takes_every_step_once_and_in_order():
     assert original == {"seen": []}
 
 
+@frozen
+class Part:
+    when: datetime
+    names: frozenset
+
+
+@frozen
+class Whole:
+    parts: dict
+    nothing: None = None
+
+
 def test_any_value_of_the_model_for_people():
-    stats = AggregateStats(
-        learnings={
-            "cl_1": LearningStats(
-                learning_id="cl_1", last_surfaced=NOW, referencing_tickets=frozenset({"b", "a"})
-            )
-        }
-    )
+    stats = Whole({"cl_1": Part(NOW, frozenset({"b", "a"}))})
     document = codec.to_jsonable(
         {"stats": stats, "path": Path("/a/b"), Category.DOMAIN: {3, 1}, "n": Counter("aa")}
     )
-    assert document["stats"]["learnings"]["cl_1"]["referencing_tickets"] == ["a", "b"]
-    assert document["stats"]["learnings"]["cl_1"]["last_surfaced"] == "2026-02-06T10:00:00Z"
+    assert document["stats"] == {
+        "parts": {"cl_1": {"when": "2026-02-06T10:00:00Z", "names": ["a", "b"]}},
+        "nothing": None,
+    }
     assert document["path"] == "/a/b"
     assert document["domain"] == [1, 3]
     assert document["n"] == {"a": 2}
     assert json.dumps(document)
-    skips = SkipStats(by_decider={"agent": 1})
-    assert codec.to_jsonable((skips, None, True, 1.5)) == [
-        {"by_decider": {"agent": 1}},
+    assert codec.to_jsonable((Whole({"agent": 1}), None, True, 1.5)) == [
+        {"parts": {"agent": 1}, "nothing": None},
         None,
         True,
         1.5,

@@ -581,23 +581,68 @@ def test_ephemeral_learnings_stay_in_the_session(live, candidate):
 
 def test_init_makes_what_is_missing_and_touches_nothing_else(world):
     done = assert_done(world.grove("init", "--json"))
-    names = {".grove/config.toml", ".grove/.gitattributes", ".grove/learnings.md"}
+    names = {
+        ".grove/config.toml",
+        ".grove/.gitattributes",
+        ".grove/learnings.md",
+        ".grove/stats.log",
+    }
     assert done.json["root"] == str(world.project)
     assert {os.path.relpath(path, world.project) for path in done.json["created"]} == names
-    assert (world.project / ".grove" / ".gitattributes").read_text() == "stats.log merge=union\n"
+    attributes = (world.project / ".grove" / ".gitattributes").read_text()
+    assert attributes == (
+        "stats.log merge=union\nstats/*.jsonl merge=union\n"
+        "learnings.md merge=grove\nlearnings/*.md merge=grove\n"
+    )
     config = (world.project / ".grove" / "config.toml").read_text()
     assert all(line.startswith(("#", "[")) or not line for line in config.splitlines())
     assert "max_blocks" in config
     assert world.grove("status", "--json").json["config_problems"] == []
 
     before = {}
-    for name in names:
+    for name in names - {".grove/.gitattributes"}:
         path = world.project / name
         path.write_text(f"# mine: {name}\n")
         before[path] = path.read_bytes()
     again = assert_done(world.grove("init", "--json"))
-    assert again.json["created"] == []
+    assert again.json["created"] == again.json["extended"] == []
     assert {path: path.read_bytes() for path in before} == before
+
+
+def test_init_adds_what_git_attributes_lack(world):
+    path = world.project / ".grove" / ".gitattributes"
+    path.parent.mkdir()
+    path.write_text("# mine\nstats.log -merge\nlearnings.md merge=grove\n")
+    done = assert_done(world.grove("init", "--json"))
+    assert done.json["extended"] == [str(path)]
+    assert path.read_text() == (
+        "# mine\nstats.log -merge\nlearnings.md merge=grove\n"
+        "stats/*.jsonl merge=union\nlearnings/*.md merge=grove\n"
+    )
+    assert assert_done(world.grove("init", "--json")).json["extended"] == []
+
+
+def test_init_registers_the_merge_driver_and_takes_it_back(world):
+    world.make_git()
+    config = world.project / ".git" / "config"
+    before = config.read_bytes()
+    assert assert_done(world.grove("init", "--json")).json["merge_driver"] == "registered"
+    assert "grove merge-driver %O %A %B %P" in config.read_text()
+    assert assert_done(world.grove("init", "--json")).json["merge_driver"] == "kept"
+    assert_done(world.grove("init", "--uninstall", "--yes"))
+    assert config.read_bytes() == before
+
+
+def test_a_merge_driver_of_somebody_else_stays(world):
+    world.make_git()
+    config = world.project / ".git" / "config"
+    with config.open("a") as file:
+        file.write('[merge "grove"]\n\tdriver = mine %A\n')
+    before = config.read_bytes()
+    done = assert_done(world.grove("init", "--json"))
+    assert done.json["merge_driver"] == "foreign"
+    assert_done(world.grove("init", "--uninstall", "--yes"))
+    assert config.read_bytes() == before
 
 
 def test_a_refusal_says_that_the_gate_is_closed_only_if_it_is(beads):
@@ -629,7 +674,7 @@ def test_init_names_the_program(world):
 def test_the_configuration_marks_keys_without_effect(world):
     world.grove("init")
     config = (world.project / ".grove" / "config.toml").read_text()
-    assert re.search(r"^## .*\(no effect yet\)\n# layout = ", config, re.MULTILINE)
+    assert re.search(r"^## .*\(no effect yet\)\n# on_file = ", config, re.MULTILINE)
     assert re.search(r"^## .*[.]\n# max_blocks = ", config, re.MULTILINE)
 
 

@@ -8,6 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from grove_core.codec import to_jsonable
+from grove_core.stats.document import statistics_document
+from grove_core.stats.insights import insights_of
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
+from statistics_examples import rich_example
+
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json-output.md"
 GROVE = Path(sys.executable).with_name("grove")
 BROKEN_PLUGIN = "grove_broken-1.dist-info"
@@ -27,8 +34,18 @@ def documented():
     for section in re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)[1:]:
         title, _, body = section.partition("\n")
         found[title.strip()] = set(re.findall(r"^\| `([^`]+)` \|", body, re.MULTILINE))
-    for title, prefix in (("grove list", "learnings[]"), ("grove search", "results[]")):
-        found[title] |= {f"{prefix}.{key}" for key in found["grove show"]}
+    past = {key for key in found["grove show"] if key.startswith(("superseded_by", "history"))}
+    decay = {key for key in found["grove show"] if key.startswith("decay")}
+    listed = found["grove show"] - past
+    found["grove list"] |= {f"learnings[].{key}" for key in listed}
+    found["grove search"] |= {f"results[].{key}" for key in listed - decay}
+    found["grove review"] |= {f"learnings[].{key}" for key in listed - decay}
+    found["grove maintain list"] |= {f"explained[].{key}" for key in decay}
+    curated = [key for key in found["grove maintain"] if key.startswith("going_stale[].")]
+    for name in ("archived", "superseded", "corrected", "never_used", "never_shown", "explained"):
+        title = "grove maintain list" if name == "explained" else "grove maintain"
+        found[title] |= {key.replace("going_stale", name, 1) for key in curated}
+    found["grove maintain list"] |= found["grove maintain"]
     session = {key for key in found["grove status"] if key.startswith("session.")}
     found["grove status"] |= {f"live_sessions[].{key.removeprefix('session.')}" for key in session}
     tickets = {key for key in session if key.startswith(("session.ticket.", "session.closed[]."))}
@@ -116,6 +133,54 @@ class Project:
         self.hook("post-tool-use", session, **call, tool_response={})
 
 
+ENTRY = """
+### [{id}] The lesson {id} is about orders
+- **Category:** pitfall
+- **Status:** active
+- **Tags:** orders
+- **Created:** {created}
+
+> What {id} says about orders, in a sentence or two.
+"""
+
+
+def curate(project, found, learning_id):
+    """Learnings of all kinds that curation looks at, and what `grove maintain` says of them."""
+    old, new = "2020-01-02T10:00:00Z", "2200-01-02T10:00:00Z"
+    names = ("cl_stale", "cl_wrong", "cl_old", "cl_new", "cl_gone", "cl_unused")
+    dates = {name: old if name == "cl_stale" else new for name in names}
+    with (project.root / ".grove" / "learnings.md").open("a") as file:
+        file.write("".join(ENTRY.format(id=one, created=at) for one, at in dates.items()))
+    shown = {"v": 1, "ts": old, "event": "surfaced", "grove": "0", "learning_id": "cl_unused"}
+    with (project.root / ".grove" / "stats.log").open("a") as file:
+        for number in range(5):
+            file.write(json.dumps({**shown, "session_id": f"past-{number}"}) + "\n")
+    said = {
+        "nothing_learned": "only a correction",
+        "corrections": [{"id": "cl_wrong", "why": "no"}],
+    }
+    project.json("reflect", stdin=json.dumps(said))
+    project.json("maintain", "supersede", "cl_old", "--by", "cl_new")
+    archive = ("maintain", "archive", "cl_gone", "cl_nothing", learning_id)
+    found["grove maintain archive"] = [project.json(*archive), project.json(*archive)]
+    project.json("maintain", "restore", learning_id)
+    found["grove maintain"] = [project.json("maintain")]
+    found["grove maintain list"] = [project.json("maintain", "list", "--explain")]
+    outbox = project.root.parent / "home" / ".grove" / "outbox"
+    outbox.mkdir()
+    learning = project.json("show", "cl_new")
+    kept = {
+        key: learning[key] for key in ("category", "summary", "detail", "session_id", "timestamp")
+    }
+    for name, fields in (("cl_one", {}), ("cl_two", {"scope": "ephemeral"})):
+        document = {"learning": {"id": name, **kept, **fields}, "root": str(project.root)}
+        (outbox / f"{name}.json").write_text(json.dumps(document))
+    (outbox / "cl_broken.json").write_text("{")
+    found["grove maintain flush"] = [project.json("maintain", "flush")]
+    for path in outbox.iterdir():
+        path.unlink()
+
+
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory):
     """What every command prints, once with nothing to tell and once with everything."""
@@ -141,6 +206,7 @@ def printed(tmp_path_factory):
     found["grove reflect --brief"] = [project.json("reflect", "--brief")]
     stored = project.json("reflect", stdin=json.dumps({"candidates": [LEARNING], "odd": 1}))
     found["grove reflect"] = [refused, stored]
+    found["grove reflect --dry-run"] = [dry_run(project)]
     assert "accepted" in stored, stored
     learning_id = stored["accepted"][0]["id"]
     project.hook("session-end", "monday")
@@ -151,8 +217,16 @@ def printed(tmp_path_factory):
     found["grove status"].append(project.json("status"))
     found["grove tickets"].append(project.json("tickets"))
     found["grove tickets match"] = [project.json("tickets", "match", "tissue status shop-7 closed")]
+    curate(project, found, learning_id)
     found["grove show"] = [project.json("show", learning_id)]
-    found["grove list"] = [project.json("list")]
+    rated = [{"id": learning_id, "useful": True}, {"id": "cl_nobody", "useful": True}, 3]
+    found["grove review"] = [
+        project.json("review"),
+        project.json("review", stdin=json.dumps(rated)),
+        project.json("review", stdin=json.dumps(rated[1:])),
+    ]
+    found["grove list"] = [project.json("list", "--all")]
+    found["grove list --rejected"] = [project.json("list", "--rejected")]
     found["grove search"] = [project.json("search", "orders")]
     found["grove backends"] = [project.json("backends")]
     found["grove plugins"] = [project.json("plugins")]
@@ -170,7 +244,40 @@ def printed(tmp_path_factory):
     found["grove sessions"].append(project.json("sessions"))
     found["grove debug"].append(project.json("debug", "monday"))
     found["grove clean"].append(project.json("clean", "--before", "0d"))
+    found["grove stats"] = [project.json("stats"), statistics_of_a_rich_project()]
+    merge(project, found)
     return found
+
+
+def merge(project, found):
+    """What a merge has spoilt, and another layout."""
+    with (project.root / ".grove" / "stats.log").open("a") as file:
+        file.write("<<<<<<< HEAD\nno event\n")
+    found["grove maintain repair"] = [project.json("maintain", "repair")]
+    found["grove maintain migrate"] = [project.json("maintain", "migrate", "--layout", "spread")]
+
+
+def dry_run(project):
+    """One candidate that is stored already, one that is refused, one that would be accepted."""
+    other = {
+        "category": "convention",
+        "summary": "Exports stream rows through csv.writer: a list of all does not fit in memory",
+        "detail": "shop/export.py hands a generator to StreamingHttpResponse; with 200,000 orders"
+        " a list took 3 GB and the worker was killed.",
+        "tags": ["export"],
+        "criteria_met": ["decision_rationale"],
+        "surplus": 1,
+    }
+    candidates = [LEARNING, {**LEARNING, "tags": ["other"]}, other]
+    sent = json.dumps({"candidates": candidates, "odd": 1})
+    return project.json("reflect", "--dry-run", stdin=sent)
+
+
+def statistics_of_a_rich_project():
+    """What `grove stats --json` prints where everything there is has happened."""
+    statistics = rich_example()
+    insights = insights_of(statistics)
+    return json.loads(json.dumps(to_jsonable(statistics_document(statistics, insights))))
 
 
 @pytest.mark.parametrize("title", documented())
@@ -180,10 +287,13 @@ def test_just_the_documented_keys_are_printed(title, printed):
     assert keys == known
 
 
+RUN_BY_OTHERS = {"hook", "merge-driver"}
+
+
 def test_every_command_has_a_section():
     from grove_core.cli.main import COMMANDS
 
-    assert {f"grove {name}" for name in COMMANDS if name != "hook"} <= set(documented())
+    assert {f"grove {name}" for name in COMMANDS if name not in RUN_BY_OTHERS} <= set(documented())
 
 
 def test_a_command_that_fails_says_why(tmp_path):

@@ -88,11 +88,17 @@ def test_a_close_is_reflected_on_and_the_learning_comes_back(beads, agent, candi
     }
 
 
-def test_the_command_in_the_reason_opens_the_gate(beads, agent):
-    """An agent that only runs what it is shown gets through: the skeleton is a valid reflection."""
+def test_the_command_in_the_reason_opens_the_gate(beads, agent, candidate):
+    """The skeleton has the right shape; handed in as it is, it says nothing."""
     agent.closes("bd-1")
     skeleton = re.search(r"<<'EOF'\n(.*?)\nEOF", agent.is_blocked(), re.DOTALL).group(1)
-    reflected = agent.grove("reflect", "--session-id", "session-1", stdin=skeleton)
+    unchanged = agent.grove("reflect", "--session-id", "session-1", stdin=skeleton)
+    assert unchanged.code == 1
+    assert "refused (write_gate)" in unchanged.stderr
+    assert "grove's own form" in unchanged.stderr
+    filled = json.loads(skeleton)
+    filled["candidates"][0] |= {name: candidate()[name] for name in ("summary", "detail")}
+    reflected = agent.grove("reflect", "--session-id", "session-1", stdin=json.dumps(filled))
     assert reflected.code == 0, reflected.stderr
     agent.is_let_go()
 

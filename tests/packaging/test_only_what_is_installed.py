@@ -43,6 +43,9 @@ COMMANDS = {
     "search": (("orders",), set()),
     "list": ((), set()),
     "show": (("ID",), {BACKEND}),
+    "stats": ((), set()),
+    "review": ((), set()),
+    "maintain": ((), set()),
     "tickets": ((), set()),
     "backends": ((), set()),
     "plugins": ((), set()),
@@ -53,6 +56,7 @@ COMMANDS = {
     "config": (("show",), set()),
     "doctor": ((), {BACKEND, TICKETS}),
     "completion": (("bash",), set()),
+    "merge-driver": (("--help",), set()),
     "hook": (("stop",), set()),
 }
 # Where commands that do their work all the same name what is not installed.

@@ -30,6 +30,9 @@ COMMANDS: Final = {
     "search": "Search the learnings of this project and your own.",
     "list": "List learnings, with how they have fared.",
     "show": "Show one learning in full.",
+    "stats": "Show whether learnings help, what the gates do, and what to look at.",
+    "review": "Rate learnings useful or not.",
+    "maintain": "Look after the learnings: archive, restore, supersede, decay and more.",
     "tickets": "Show the ticket systems, or what a command would close.",
     "backends": "Show the memory backends and their health.",
     "plugins": "Show the installed plugins and what became of them.",
@@ -40,6 +43,7 @@ COMMANDS: Final = {
     "config": "Show the settings, where each comes from, and what is wrong.",
     "doctor": "Check everything that can silently go wrong.",
     "completion": "Print the shell's completion script.",
+    "merge-driver": "Merge two versions of a file of learnings (run by git).",
     "hook": "Answer a hook of the coding agent (run by the agent).",
 }
 
@@ -86,7 +90,7 @@ class LazyGroup(click.RichGroup):
         from grove_core.cli.plugin_commands import load, load_target
 
         if name in COMMANDS:
-            return name, load_target(f"grove_core.cli.{name}:command"), rest
+            return name, load_target(f"grove_core.cli.{name.replace('-', '_')}:command"), rest
         return name, load(_plugin_commands(ctx, wanted=True)[name]), rest
 
     def _help(

@@ -23,6 +23,7 @@ def command(invocation: Invocation) -> Result:
     return Result(
         document={
             "plugins": [_document(entry) for entry in report.plugins],
+            "own": _document(report.own) if report.own else None,
             "problems": [
                 {"plugin": str(one.source), "what": one.what, "detail": one.detail}
                 for one in report.problems
@@ -49,7 +50,7 @@ def _document(entry: PluginEntry) -> dict[str, Any]:
 
 
 def _human(report: PluginReport, console: "Console") -> None:
-    for entry in report.plugins:
+    for entry in (*report.plugins, *([report.own] if report.own else ())):
         found = entry.found
         style = None if entry.state in _GOOD else "yellow"
         console.print(

@@ -30,4 +30,5 @@ def look_around(workspace: Workspace, session: Session) -> Surroundings:
         session_mode=applies(workspace, session),
         observed=workspace.plugins.observe_the_gate(),
         project_key=project_key(workspace.root),
+        spread=workspace.spread,
     )

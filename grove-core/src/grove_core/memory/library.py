@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Final, TypeGuard, TypeVar
 
 from attrs import evolve
@@ -25,7 +26,7 @@ from grove_core.model.memory import (
     Query,
     Receipt,
 )
-from grove_core.plugins.descriptors import Area, BackendContext, MemoryBackend
+from grove_core.plugins.descriptors import Area, BackendContext, FileBacked, MemoryBackend
 from grove_core.plugins.facade import Plugins
 
 DETECT_SECONDS: Final = 0.5
@@ -223,6 +224,23 @@ class MemoryLibrary:
             learnings = self._call(opened, "iterate", listed, seconds=READ_SECONDS, default=())
             for learning in self._sound(opened, "iterate", learnings, is_learning):
                 yield located(learning, opened)
+
+    def sources(self) -> Sequence[Path] | None:
+        """Name what the learnings that can be listed are read from.
+
+        Returns:
+            Files and folders; ``None`` when not all learnings lie in files.
+        """
+        found: list[Path] = []
+        for opened in self._with(Capability.ITERATE):
+            backend = opened.backend
+            if Capability.FILES not in backend.capabilities or not isinstance(backend, FileBacked):
+                return None
+            paths = self._call(opened, "files", backend.files, seconds=READ_SECONDS, default=None)
+            if paths is None or not all(isinstance(path, Path) for path in paths):
+                return None
+            found += paths
+        return found
 
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
         """Archive, restore or supersede a learning wherever it lies.

@@ -194,6 +194,7 @@ class Surroundings(Value):
         session_mode: Whether changes, rather than tickets, armed the gate.
         observed: Whether a plugin wants to hear of changes of the gate.
         project_key: Name of the project's directory of derived files.
+        spread: Whether the project's event log has the layout ``spread``.
     """
 
     stamp: str
@@ -202,6 +203,7 @@ class Surroundings(Value):
     session_mode: bool
     observed: bool
     project_key: str
+    spread: bool = False
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -1,6 +1,7 @@
 """A complete memory backend that keeps everything in memory: the reference for plugin authors."""
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from attrs import evolve
 
@@ -9,17 +10,19 @@ from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.memory import Capability, Filters, Health, Hit, Query, Receipt, ReceiptStatus
 from grove_core.retrieval.rules import rule_relevance
 
+_CAPABILITIES: Final = frozenset(Capability) - {Capability.FILES}
+
 
 class InMemoryBackend:
-    """What every backend must do, with all capabilities and no storage.
+    """What every backend must do, with all capabilities that need no storage.
 
     Args:
         name: The backend's name.
-        capabilities: What it says it can do; all by default.
+        capabilities: What it says it can do; all but ``FILES`` by default.
     """
 
     def __init__(
-        self, name: str = "memory", capabilities: frozenset[Capability] = frozenset(Capability)
+        self, name: str = "memory", capabilities: frozenset[Capability] = _CAPABILITIES
     ) -> None:
         self.name = name
         self.capabilities = capabilities
