@@ -113,6 +113,8 @@ def test_stale_is_what_is_due_within_a_week(created, stale):
             None,
             "written 2030-04-02, 60 days ago; archived in 30 days unless it is shown or used",
         ),
+        (0.1, None, "written 2030-06-01, 0 days ago; archived in 90 days"),
+        (88.5, None, "88 days ago; archived in 2 days"),
         (89.5, None, "89 days ago; archived within a day unless it is shown or used"),
         (1, None, "written 2030-05-31, 1 day ago"),
         (
@@ -137,7 +139,16 @@ def test_the_reason_says_it_in_words_and_numbers(created, stats, words):
 
 def test_a_learning_from_the_future_and_one_from_the_end_of_the_calendar():
     assert judge(-10).state is FRESH
-    assert "0 days ago" in judge(-10).reason
+    assert judge(-10).last_verified == NOW
+    assert judge(-10).days_left == RULE.passive_days
+    assert judge(-10).reason.startswith(
+        "written in the future, which counts as now; archived in 90"
+    )
+    assert judge(-10, rule=DecayRule(7, 0.8)).reason.endswith(
+        "in 7 days unless it is shown or used"
+    )
+    shown = judge(300, fared(1, 0, shown=-3650))
+    assert shown.reason.startswith("last shown in the future, which counts as now; archived in 90")
     far = datetime.max.replace(tzinfo=UTC)
     assert judge_decay(far, "active", None, NOW, RULE).state is FRESH
     early = datetime.min.replace(tzinfo=UTC)
@@ -157,7 +168,8 @@ def test_ranking_measures_recency_from_the_same_instant():
             session_id="s",
             timestamp=ago(created),
         )
-        assert last_verified(learning, stats) == verification(ago(created), stats).at
+        verified = verification(ago(created), stats, NOW)
+        assert last_verified(learning, stats, NOW) == verified.at
 
 
 # --- any history --------------------------------------------------------------------------------

@@ -86,22 +86,23 @@ def test_recency_never_rises_with_age(one, other, days):
 
 def test_a_learning_is_as_fresh_as_its_last_use():
     learning = a_hit(days=100).learning
-    assert last_verified(learning, None) == ago(100)
-    assert last_verified(learning, fared()) == ago(100)
+    assert last_verified(learning, None, NOW) == ago(100)
+    assert last_verified(learning, fared(), NOW) == ago(100)
     shown = fared(surfaced=1, last_surfaced=ago(50))
-    assert last_verified(learning, shown) == ago(50)
+    assert last_verified(learning, shown, NOW) == ago(50)
     used = fared(surfaced=1, referenced=1, last_surfaced=ago(50), last_referenced=ago(20))
-    assert last_verified(learning, used) == ago(20)
+    assert last_verified(learning, used, NOW) == ago(20)
     before_it_was_written = fared(surfaced=1, last_surfaced=ago(200))
-    assert last_verified(learning, before_it_was_written) == ago(100)
+    assert last_verified(learning, before_it_was_written, NOW) == ago(100)
 
 
 @pytest.mark.parametrize(("surfaced", "days"), [(4, 1), (5, 100), (50, 100)])
 def test_what_is_shown_often_and_never_used_gets_no_younger_by_it(surfaced, days):
     learning = a_hit(days=100).learning
-    assert last_verified(learning, fared(surfaced=surfaced, last_surfaced=ago(1))) == ago(days)
+    often = fared(surfaced=surfaced, last_surfaced=ago(1))
+    assert last_verified(learning, often, NOW) == ago(days)
     once_used = fared(surfaced=surfaced, referenced=1, last_surfaced=ago(1))
-    assert last_verified(learning, once_used) == ago(1)
+    assert last_verified(learning, once_used, NOW) == ago(1)
 
 
 # The boost.

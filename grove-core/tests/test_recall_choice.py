@@ -151,6 +151,11 @@ def test_a_learning_is_shown_once_a_session(workspace, session, backends):
     assert (event.details["via"], event.details["learnings"]) == ("prompt", "cl_b")
 
 
+def later(workspace):
+    """The same project in another process: what is counted is counted once in each."""
+    return Workspace(workspace.root, workspace.environment, workspace.now)
+
+
 def test_two_processes_that_show_the_same_remember_it_once(workspace, session, backends):
     write(backends, a_learning("a"))
     first = recall(workspace, session, REDIS, limit=5, max_chars=4000, via="start")
@@ -160,7 +165,7 @@ def test_two_processes_that_show_the_same_remember_it_once(workspace, session, b
     events = workspace.project_log.read().events
     assert [one.learning_id for one in events] == ["cl_a"]
     assert len(workspace.sessions.get("s").injected) == 1
-    assert workspace.statistics().learnings["cl_a"].surfaced == 1
+    assert later(workspace).usage()["cl_a"].surfaced == 1
 
 
 def test_showings_are_logged_and_personal_ones_never_in_the_project(workspace, session, backends):
@@ -180,7 +185,7 @@ def test_showings_are_logged_and_personal_ones_never_in_the_project(workspace, s
     )
     assert mine.learning_id == "cl_mine"
     assert "cl_mine" not in workspace.project.events_file.read_text()
-    assert set(workspace.statistics().learnings) == {"cl_ours", "cl_mine"}
+    assert set(later(workspace).usage()) == {"cl_ours", "cl_mine"}
 
 
 def test_what_does_not_fit_the_budget_is_neither_shown_nor_remembered(workspace, session, backends):

@@ -299,4 +299,9 @@ def test_ratings_are_read_one_by_one():
     ]
     submission = parse({**OBJECT, "ratings": sent})
     assert [(one.id, one.useful) for one in submission.ratings] == [("cl_a1", True)]
-    assert sum(problem.startswith("ratings: one ignored") for problem in submission.problems) == 3
+    assert [problem.partition(" does not count: ")[0] for problem in submission.problems] == [
+        "ratings[2]",
+        "ratings[3]",
+        "ratings[4]",
+    ]
+    assert "useful of cl_b2 is text, neither true nor false" in submission.problems[0]

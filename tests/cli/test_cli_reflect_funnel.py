@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from grove_core.reflection.json_schema import example_submission
 from grove_core.reflection.secrets import digest_of
 
 SECRET = "glpat-" + "x7Kq2mN9pR4tV8wZ1bC3"
@@ -159,7 +160,8 @@ def beads_rejections(world):
 
 SHOWN = "OrderStore.export() holds a lock on the orders table while it writes"
 DETAIL = (
-    "OrderStore.export() in shop/export.py takes LOCK IN SHARE MODE; checkouts wait for minutes."
+    "OrderStore.export() in shop/export.py takes LOCK IN SHARE MODE, so checkouts wait for minutes"
+    " and customers give up. Only the nightly job may call it."
 )
 
 
@@ -167,7 +169,10 @@ def test_the_same_in_other_words_is_refused_and_may_supersede(beads, blocked, ca
     beads.learning("cl_old", SHOWN, detail=DETAIL)
     words = {
         "summary": "While OrderStore.export() writes, the orders table stays locked",
-        "detail": "Checkouts wait for minutes, for shop/export.py takes LOCK IN SHARE MODE.",
+        "detail": (
+            "Checkouts wait for minutes and customers give up, so only the nightly job may call it:"
+            " shop/export.py takes LOCK IN SHARE MODE."
+        ),
         "context_files": [],
         "tags": ["orders"],
     }
@@ -273,3 +278,162 @@ def test_a_rating_is_logged_once(beads, blocked, candidate):
     assert (event["learning_id"], event["useful"]) == ("cl_old", False)
     (own,) = beads.events("rated", personal=True)
     assert (own["learning_id"], own["useful"]) == ("cl_own", True)
+
+
+# --- what is said beside the candidates ---------------------------------------------------------
+
+
+def test_a_dry_run_warns_of_what_the_real_run_warns_of(beads, blocked, candidate):
+    beads.learning("cl_own", "The author prefers short commits", personal=True)
+    beads.learning("cl_old", "OrderStore keeps rows of deleted orders for ninety days")
+    sent = json.dumps(
+        {
+            "candidates": [
+                candidate(supersedes=["cl_gone"]),
+                candidate(2, scope="personal", supersedes=["cl_old", "cl_own"]),
+            ],
+            "learnings_used": ["cl_no1"],
+            "corrections": ["cl_no2"],
+            "ratings": [{"id": "cl_no3", "useful": True}, {"id": "cl_old"}],
+        }
+    )
+    tried = blocked.grove("reflect", "--dry-run", "--json", stdin=sent)
+    done = blocked.grove("reflect", "--json", stdin=sent)
+    assert tried.json["warnings"] == done.json["warnings"]
+    words = "\n".join(tried.json["warnings"])
+    for name in ("cl_gone", "cl_old was not marked", "cl_no1", "cl_no2", "cl_no3"):
+        assert name in words
+    assert "ratings[1] does not count: useful of cl_old is null" in words
+
+
+def test_the_same_submission_again_says_nothing_new(beads, blocked, candidate):
+    beads.learning("cl_old", "OrderStore keeps rows of deleted orders for ninety days")
+    beads.learning("cl_bad", "OrderStore empties the cart at midnight")
+    beads.learning("cl_own", "The author prefers short commits", personal=True)
+    fields = {
+        "learnings_used": [{"id": "cl_old", "how": "told where"}, "cl_own"],
+        "corrections": [{"id": "cl_bad", "why": "carts stay for a week"}, "cl_own"],
+    }
+    for _ in range(2):
+        assert blocked.reflects(candidate(), **fields).code == 0
+    for personal, corrected, used in ((False, "cl_bad", "cl_old"), (True, "cl_own", "cl_own")):
+        events = beads.events("corrected", "referenced", personal=personal)
+        found = [(one["event"], one["learning_id"]) for one in events]
+        assert sorted(found) == [("corrected", corrected), ("referenced", used)]
+
+
+def test_another_session_may_say_it_again(beads, blocked, candidate):
+    beads.learning("cl_bad", "OrderStore empties the cart at midnight")
+    fields = {"learnings_used": ["cl_bad"], "corrections": ["cl_bad"]}
+    other = beads.agent("session-2")
+    other.starts()
+    other.closes("bd-2")
+    for number, agent in enumerate((blocked, other)):
+        assert agent.reflects(candidate(number), **fields).code == 0
+    assert len(beads.events("corrected")) == len(beads.events("referenced")) == 2
+
+
+def test_why_a_learning_is_wrong_is_kept_and_shown(beads, blocked, candidate):
+    beads.learning("cl_bad", "OrderStore empties the cart at midnight")
+    beads.learning("cl_old", "OrderStore keeps rows of deleted orders for ninety days")
+    corrections = [
+        {"id": "cl_bad", "why": "carts stay for a week"},
+        {"id": "cl_old", "why": "thirty since May"},
+    ]
+    done = blocked.reflects(candidate(supersedes=["cl_old"]), corrections=corrections)
+    bad, old = beads.events("corrected")
+    assert (bad["learning_id"], bad["why"]) == ("cl_bad", "carts stay for a week")
+    (new,) = (one["id"] for one in done.json["accepted"])
+    assert (old["superseded_by"], old["why"]) == (new, "thirty since May")
+    shown = beads.grove("show", "cl_bad")
+    assert "corrected  carts stay for a week" in shown.stdout
+    assert f"corrected  by {new}: thirty since May" in beads.grove("show", "cl_old").stdout
+    listed = beads.grove("maintain", "list", "--json").json
+    (wrong,) = listed["corrected"]
+    assert wrong["reason"].endswith('still active: "carts stay for a week"')
+    (superseded,) = listed["superseded"]
+    assert superseded["reason"].endswith(f'by {new}: "thirty since May"')
+
+
+def test_a_refusal_for_a_secret_names_its_place_and_one_digest(beads, blocked, candidate):
+    sent = json.dumps({"candidates": [WEAK, candidate(detail=FIELDS["detail"])]})
+    done = blocked.grove("reflect", stdin=sent)
+    assert "2. refused (secret): detail: holds what looks like" in done.stderr
+    assert f'"{digest_of(SECRET)}"' in done.stderr
+    assert "1. refused (write_gate) 'Always write" in done.stderr
+    assert "sha256" not in done.stderr
+    tried = blocked.grove("reflect", "--dry-run", stdin=sent)
+    assert "sha256" not in tried.stdout
+    assert "2. would be refused (secret)" in tried.stdout
+    assert "sha256" not in blocked.grove("reflect", "--json", stdin=sent).stdout
+    assert "sha256" not in blocked.grove("reflect", "--brief").stdout
+    assert "sha256" not in blocked.is_blocked()
+    assert "sha256" in beads.events("rejected")[1]["summary"]
+
+
+def test_a_refusal_names_mistakes_of_the_configuration(world, candidate):
+    world.initialise(f'[secrets]\n# allow = []\n[secrets]\nallow = ["{digest_of(SECRET)}"]\n')
+    world.use_beads()
+    agent = world.agent()
+    agent.closes("bd-1")
+    for words in ((), ("--dry-run",)):
+        sent = json.dumps(candidate(detail=FIELDS["detail"]))
+        done = agent.grove("reflect", *words, "--json", stdin=sent)
+        assert done.code == 1
+        assert "[secrets] stands there twice" in done.stderr
+        assert any("stands there twice" in one for one in done.json["warnings"])
+    assert "below its line [secrets]" in done.json["candidates"][0]["reason"]
+    skipped = agent.grove("skip", f"only {SECRET} was changed")
+    assert "stands there twice" in skipped.stderr
+    assert agent.reflects(candidate(2)).json["warnings"] == []
+
+
+def test_nothing_learned_with_a_secret_stores_nothing(beads, blocked):
+    beads.learning("cl_old", "OrderStore keeps rows of deleted orders for ninety days")
+    sent = {"nothing_learned": f"only {SECRET} was changed", "learnings_used": ["cl_old"]}
+    done = blocked.grove("reflect", stdin=json.dumps(sent))
+    assert done.code == 1
+    assert "nothing was stored" in done.stderr
+    assert "it was left out" not in done.stderr
+    assert beads.events("referenced") == []
+
+
+@pytest.mark.parametrize("mode", ["enforce", "warn", "off"])
+def test_the_unfilled_form_is_no_candidate_in_any_mode(world, mode):
+    world.initialise(f'[gate.write_gate]\nmode = "{mode}"\n')
+    world.use_beads()
+    agent = world.agent()
+    agent.closes("bd-1")
+    form = example_submission("session-1")["candidates"][0]
+    done = agent.reflects({**form, "category": "pitfall"})
+    assert done.code == 1
+    (refused,) = done.json["rejected"]
+    assert refused["stage"] == "schema"
+    assert "grove's own form" in refused["reason"]
+
+
+# --- commands that record something -------------------------------------------------------------
+
+
+def test_the_known_of_several_ids_count(beads, blocked):
+    beads.learning("cl_old", "OrderStore keeps rows of deleted orders for ninety days")
+    done = blocked.grove("ref", "cl_old", "cl_gone", "--json")
+    assert done.code == 1
+    assert done.json["referenced"] == ["cl_old"]
+    assert done.json["unknown"] == ["cl_gone"]
+    assert "no learning has the id cl_gone" in done.json["error"]
+    assert "no learning has the id cl_gone" in done.stderr
+    assert [one["learning_id"] for one in beads.events("referenced")] == ["cl_old"]
+
+
+@pytest.mark.parametrize("words", [("ref", "cl_old"), ("skip", "nothing new"), ("reflect",)])
+def test_what_cannot_be_logged_is_told(beads, blocked, candidate, words):
+    beads.learning("cl_old", "OrderStore keeps rows of deleted orders for ninety days")
+    (beads.project / ".grove" / "stats.log").unlink(missing_ok=True)
+    (beads.project / ".grove" / "stats.log").mkdir()
+    sent = json.dumps({"candidates": [candidate()], "learnings_used": ["cl_old"]})
+    done = blocked.grove(*words, "--json", stdin=sent)
+    assert done.code == 0
+    (told,) = (line for line in done.stderr.splitlines() if "event log" in line)
+    assert "stats.log" in told
+    assert told.removeprefix("grove: ") in done.json["warnings"]

@@ -135,7 +135,8 @@ def test_a_trend_needs_something_to_compare(recent, before, trend):
 
 
 @pytest.mark.parametrize(
-    ("days", "said"), [(-3, "now"), (0.4, "now"), (1.2, "in 1 day"), (6.9, "in 6 days")]
+    ("days", "said"),
+    [(-3, "now"), (0, "now"), (0.4, "in 1 day"), (1.2, "in 2 days"), (6.9, "in 7 days")],
 )
 def test_when_a_learning_is_due(days, said):
     assert in_days(days) == said
@@ -363,6 +364,16 @@ def test_since_counts_less(past, since):
     assert "since 2" in past.grove("stats", "--since", since).stdout.splitlines()[0]
 
 
+def test_what_goes_stale_does_not_depend_on_since(past):
+    whole = past.grove("stats", "--json").json["going_stale"]
+    for since in ("1d", "2100-01-01"):
+        narrowed = past.grove("stats", "--json", "--since", since).json["going_stale"]
+        assert [one["learning_id"] for one in narrowed["learnings"]] == [
+            one["learning_id"] for one in whole["learnings"]
+        ]
+        assert narrowed["count"] == whole["count"]
+
+
 def test_a_wrong_since_says_what_is_right(past):
     done = past.grove("stats", "--since", "tomorrow")
     assert done.code == 2
@@ -387,10 +398,29 @@ def test_the_page_is_written_where_asked(past):
 
 def test_a_page_keeps_its_permissions(past):
     target = past.grove_home / "page.html"
-    target.write_text("old")
+    assert past.grove("stats", "--html", target).code == 0
     target.chmod(0o640)
     assert past.grove("stats", "--html", target, "-q").stdout == ""
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("target", [".grove/learnings.md", ".grove/config.toml", "notes.html"])
+def test_a_file_that_is_no_page_of_grove_stays_as_it_is(past, target):
+    path = past.project / target
+    if not path.exists():
+        path.write_text("<!doctype html><p>my own notes")
+    before = path.read_bytes()
+    done = past.grove("stats", "--html", target)
+    assert (done.code, done.stdout) == (1, "")
+    assert f"{target} is there and no page of grove stats" in done.stderr
+    assert path.read_bytes() == before
+
+
+def test_an_option_is_no_file_name(past):
+    done = past.grove("stats", "--html", "-q")
+    assert done.code == 2
+    assert "looks like an option" in done.stderr
+    assert not (past.project / "-q").exists()
 
 
 def test_a_link_stays_a_link(past):

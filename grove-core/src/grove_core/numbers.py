@@ -93,7 +93,10 @@ class Numbers:
         cache = StatsCache(IN_MEMORY, self._logs, since=since)
         cache.refresh(self._until)
         cache.put_learnings(counted.records, "")
-        return cache.count(self._now, self._rule, learnings_bytes=size)
+        # Whether a learning goes stale depends on all that ever happened to it.
+        return cache.count(self._now, self._rule, learnings_bytes=size)._replace(
+            going_stale=counted.going_stale, going_stale_count=counted.going_stale_count
+        )
 
     def _count(self, stamp: str, size: int) -> Statistics:
         if not stamp or self.cache.stamp != stamp:

@@ -48,7 +48,8 @@ OTHER_CANDIDATE = {
     "summary": "Exports stream rows through csv.writer; a list of all rows does not fit in memory",
     "detail": (
         "reports/export.py hands a generator to StreamingHttpResponse. With 200,000 orders a list "
-        "needs 3 GB, and the worker is killed; test_export_memory keeps it below 100 MB."
+        "needs 3 GB, and the worker is killed without a message; test_export_memory keeps it below "
+        "100 MB, so never build one there."
     ),
     "tags": ["export", "csv", "memory"],
     "context_files": ["reports/export.py"],

@@ -82,7 +82,7 @@ def _document(one: CuratedLearning) -> dict[str, Any]:
         "reason": one.reason,
         "at": one.at,
         "superseded_by": one.superseded_by,
-        "days_left": round(verdict.days_left, 2),
+        "days_left": _days_left(verdict),
     }
 
 
@@ -95,9 +95,15 @@ def decay_document(verdict: DecayVerdict) -> dict[str, Any]:
     Returns:
         The verdict and the numbers behind it.
     """
-    numbers = verdict._asdict()
-    numbers |= {name: round(numbers[name], 2) for name in ("days_since", "days_left")}
-    return numbers
+    rounded = {"days_since": round(verdict.days_since, 2), "days_left": _days_left(verdict)}
+    if verdict.hit_rate is not None:
+        rounded["hit_rate"] = round(verdict.hit_rate, 4)
+    return verdict._asdict() | rounded
+
+
+def _days_left(verdict: DecayVerdict) -> float | None:
+    """Tell the days until it is due; ``None`` where the rule does not apply."""
+    return round(verdict.days_left, 2) if verdict.state in _BY_RULE else None
 
 
 def _explained_document(one: CuratedLearning) -> dict[str, Any]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _STANDARD_OUTPUT: Final = Path("-")
 _USUAL_MODE: Final = 0o666
 _LONGEST_TITLE: Final = 200
+_LOOKED_AT: Final = 1000
 
 
 @click.command("stats")
@@ -50,6 +51,10 @@ def command(invocation: Invocation, *, since: str | None, html: Path | None) -> 
     document = statistics_document(statistics, insights)
     title = _title_of(workspace.root)
     if html is not None:
+        if str(html) != "-" and str(html).startswith("-"):
+            raise click.BadParameter(
+                f"{html} looks like an option; a file of that name is ./{html}", param_hint="--html"
+            )
         return _write_page(html, document, title)
 
     def human(console: "Console") -> None:
@@ -75,7 +80,7 @@ def _title_of(root: Path) -> str:
 
 
 def _write_page(target: Path, document: Mapping[str, Any], title: str) -> Result:
-    from grove_core.report.html_page import html_page
+    from grove_core.report.html_page import html_page, is_page
 
     page = html_page(document, title).encode()
     if target == _STANDARD_OUTPUT:
@@ -88,8 +93,15 @@ def _write_page(target: Path, document: Mapping[str, Any], title: str) -> Result
     path = target.resolve()
     if path.exists() and not path.is_file():
         raise GroveError(f"{target} is no file; - writes to standard output")
+    if path.exists() and not is_page(_start_of_file(path)):
+        raise GroveError(f"{target} is there and no page of grove stats; name another file")
     files.replace(path, page, mode=_mode_of(path))
     return Result(document=document, human=lambda console: console.print(f"Wrote {path}"))
+
+
+def _start_of_file(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_LOOKED_AT)
 
 
 def _mode_of(path: Path) -> int:

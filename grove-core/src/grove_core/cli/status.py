@@ -195,9 +195,8 @@ def _describe_numbers(numbers: dict[str, Any]) -> str:
     parts = [counted(numbers["active"], "active learning")]
     if hits["total"]:
         parts.append(f"used in {hits['count']} of {counted(hits['total'], 'showing')}")
-    parts.append(
-        f"{counted(reflections['completed'], 'reflection')} with {reflections['accepted']} accepted"
-    )
+    accepted = f"{reflections['accepted']} of {counted(reflections['candidates'], 'candidate')}"
+    parts.append(f"{counted(reflections['submissions'], 'reflection')} with {accepted} accepted")
     parts.append(counted(numbers["skips"]["total"], "skip"))
     return ", ".join(parts)
 

@@ -166,14 +166,22 @@ def _checks(workspace: Workspace, session: Session, known: Known) -> list[CheckS
     mode = workspace.config.gate.write_gate.mode
     if mode is not WriteGateMode.OFF:
         warns = mode is WriteGateMode.WARN
-        checks.append(CheckStage(stage=Stage.WRITE_GATE, check=_write_gate, warns=warns))
+        check = _write_gate(workspace)
+        checks.append(CheckStage(stage=Stage.WRITE_GATE, check=check, warns=warns))
     return checks
 
 
-def _write_gate(candidate: Candidate) -> Rejection | None:
-    from grove_core.reflection.write_gate import judge
+def _write_gate(workspace: Workspace) -> Callable[[Candidate], Rejection | None]:
+    def check(candidate: Candidate) -> Rejection | None:
+        try:
+            from grove_core.reflection.write_gate import judge
 
-    return judge(candidate).rejection
+            return judge(candidate).rejection
+        except Exception as error:  # noqa: BLE001 - a fault of grove refuses nobody's lesson
+            workspace.diagnostics.log("error", f"the write gate failed and lets pass: {error!r}")
+            return None
+
+    return check
 
 
 def _shown_texts(session: Session, known: Known) -> list[ShownText]:

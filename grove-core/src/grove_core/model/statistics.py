@@ -20,7 +20,7 @@ class Share(NamedTuple):
         total: Of how many.
     """
 
-    count: int = 0
+    count: int = 0  # type: ignore[assignment]  # a tuple's own count is of no use here
     total: int = 0
 
     @property

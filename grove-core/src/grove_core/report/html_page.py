@@ -17,6 +17,7 @@ from grove_core.report.page_summary import summary_of_page
 
 DATA_ID: Final = "grove-statistics"
 """The id of the element with the document of ``--json``."""
+_GENERATOR: Final = "grove stats"
 _STYLE_SHEET: Final = Path(__file__).with_name("page.css")
 
 
@@ -36,12 +37,25 @@ def html_page(document: Mapping[str, Any], title: str) -> str:
     return to_html(page)
 
 
+def is_page(start: bytes) -> bool:
+    """Tell whether a file is a page that grove has written.
+
+    Args:
+        start: Its first few hundred bytes.
+
+    Returns:
+        Whether it names grove as what has made it.
+    """
+    return start.startswith(b"<!doctype html>") and f'content="{_GENERATOR}"'.encode() in start
+
+
 def _head(title: str, style: str) -> Element:
     policy = f"default-src 'none'; style-src {_hash_of(style)}; base-uri 'none'; form-action 'none'"
     return element(
         "head",
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="generator", content=_GENERATOR),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("title", f"{title}: grove statistics"),

@@ -131,7 +131,7 @@ def in_days(days: float) -> str:
     Returns:
         Words such as ``in 4 days`` or ``now``.
     """
-    whole = math.floor(days)
+    whole = math.ceil(days)
     return f"in {counted(whole, 'day')}" if whole > 0 else "now"
 
 

@@ -80,7 +80,7 @@ def score_hit(hit: Hit, stats: LearningStats | None, now: datetime, recency_days
     Returns:
         The score with its parts.
     """
-    fresh = recency(last_verified(hit.learning, stats), now, recency_days)
+    fresh = recency(last_verified(hit.learning, stats, now), now, recency_days)
     boost = reference_boost(stats)
     return Score(
         total=hit.relevance * fresh * boost, relevance=hit.relevance, recency=fresh, boost=boost
@@ -103,18 +103,19 @@ def recency(verified: datetime, now: datetime, recency_days: float) -> float:
     return max(RECENCY_FLOOR, math.exp(-rate * days))
 
 
-def last_verified(learning: Learning, stats: LearningStats | None) -> datetime:
+def last_verified(learning: Learning, stats: LearningStats | None, now: datetime) -> datetime:
     """Tell when a learning was last written, shown, used or restored.
 
     Args:
         learning: The learning.
         stats: How it has fared, if anything is known.
+        now: The time, UTC.
 
     Returns:
-        The latest of these instants; one that was shown often and never used is not kept fresh by
+        The latest of these instants, at most now; one that was shown often and never used is not kept fresh by
         being shown.
     """
-    return verification(learning.timestamp, stats).at
+    return verification(learning.timestamp, stats, now).at
 
 
 def reference_boost(stats: LearningStats | None) -> float:

@@ -6,7 +6,7 @@ Plain named tuples and texts, for the same reason as in ``model.statistics``.
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from enum import Enum
-from math import floor
+from math import ceil, floor
 from typing import Final, NamedTuple
 
 from grove_core.model.statistics import LearningStats
@@ -55,11 +55,13 @@ class Verification(NamedTuple):
         at: When, UTC.
         by: What: ``written``, ``shown``, ``used`` or ``restored``.
         fast_track: Whether being shown does not count, since it was shown often and never used.
+        from_future: Whether the files say a later moment than now, which counts as now.
     """
 
     at: datetime
     by: str
     fast_track: bool = False
+    from_future: bool = False
 
 
 class DecayVerdict(NamedTuple):
@@ -75,6 +77,7 @@ class DecayVerdict(NamedTuple):
             (immune, archived, superseded) it is what would be left if it did.
         passive_days: The days that a learning has.
         fast_track: Whether being shown does not count, since it was shown often and never used.
+        from_future: Whether the files say a later moment than now, which counts as now.
         immunity_hit_rate: The hit rate from which a learning stays.
         surfaced: In how many sessions it was shown.
         referenced: In how many sessions it was used.
@@ -89,6 +92,7 @@ class DecayVerdict(NamedTuple):
     days_left: float
     passive_days: int
     fast_track: bool
+    from_future: bool
     immunity_hit_rate: float
     surfaced: int
     referenced: int
@@ -101,19 +105,20 @@ class DecayVerdict(NamedTuple):
         return goes and self.days_left < STALE_DAYS
 
 
-def verification(created: datetime, stats: LearningStats | None) -> Verification:
+def verification(created: datetime, stats: LearningStats | None, now: datetime) -> Verification:
     """Tell what last spoke for a learning.
 
     Args:
         created: When it was written, UTC.
         stats: How it has fared, if anything is known.
+        now: The time, UTC.
 
     Returns:
-        The latest of its writing, showing, use and restoring; one that was shown often and never
-        used is not kept fresh by being shown.
+        The latest of its writing, showing, use and restoring, at most now: a clock that was wrong
+        once must not keep a learning for years. One that was shown often and never used is not
+        kept fresh by being shown.
     """
-    if stats is None:
-        return Verification(at=created, by="written")
+    stats = stats or LearningStats(learning_id="")
     fast_track = stats.surfaced >= UNUSED_SHOWINGS and not stats.referenced
     known = [
         (moment, by)
@@ -126,7 +131,7 @@ def verification(created: datetime, stats: LearningStats | None) -> Verification
         if moment is not None
     ]
     at, by = max(known, key=lambda one: one[0])
-    return Verification(at=at, by=by, fast_track=fast_track)
+    return Verification(at=min(at, now), by=by, fast_track=fast_track, from_future=at > now)
 
 
 def judge_decay(
@@ -144,7 +149,7 @@ def judge_decay(
     Returns:
         The verdict, with a reason in words and the numbers behind it.
     """
-    verified = verification(created, stats)
+    verified = verification(created, stats, now)
     days_since = (now - verified.at) / _DAY
     stats = stats or LearningStats(learning_id="")
     verdict = DecayVerdict(
@@ -156,6 +161,7 @@ def judge_decay(
         days_left=rule.passive_days - days_since,
         passive_days=rule.passive_days,
         fast_track=verified.fast_track,
+        from_future=verified.from_future,
         immunity_hit_rate=rule.immunity_hit_rate,
         surfaced=stats.surfaced,
         referenced=stats.referenced,
@@ -176,8 +182,7 @@ def _state(verdict: DecayVerdict, status: str) -> DecayState:
 
 def _fresh(verdict: DecayVerdict) -> str:
     unless = "used" if verdict.fast_track else "shown or used"
-    days = floor(verdict.days_left)
-    when = f"in {_days(days)}" if days else "within a day"
+    when = f"in {_days(ceil(verdict.days_left))}" if verdict.days_left >= 1 else "within a day"
     return f"{_since(verdict)}; archived {when} unless it is {unless}"
 
 
@@ -198,8 +203,10 @@ def _immune(verdict: DecayVerdict) -> str:
 def _since(verdict: DecayVerdict) -> str:
     """Say what last spoke for it, and how long ago."""
     last = "" if verdict.verified_by == "written" else "last "
-    ago = _days(max(0, floor(verdict.days_since)))
-    words = f"{last}{verdict.verified_by} {verdict.last_verified:%Y-%m-%d}, {ago} ago"
+    when = f"{verdict.last_verified:%Y-%m-%d}, {_days(floor(verdict.days_since))} ago"
+    if verdict.from_future:
+        when = "in the future, which counts as now"
+    words = f"{last}{verdict.verified_by} {when}"
     if verdict.fast_track:
         words += (
             f" (being shown does not count: {verdict.surfaced} sessions were, and none used it)"

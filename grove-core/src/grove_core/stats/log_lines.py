@@ -69,9 +69,8 @@ def read_lines(lines: "Sequence[bytes]") -> "Iterator[EventLine | str | None]":
         document = next(documents)
         try:
             event, text = document["event"], document["ts"]
-            moment = moments.get(text)
-            if moment is None:
-                moment = moments[text] = _moment(text)
+            known = moments.get(text)
+            moment = moments.setdefault(text, _moment(text)) if known is None else known
             version = document["v"]
             plain = type(version) is int and version == _VERSION and _PLAIN[event](document)
         except (KeyError, TypeError, ValueError):

@@ -45,11 +45,11 @@ ORDER BY surfaced DESC, referenced, catalogue.name
 """
 # The rule of `stats.decay` once more, where going through all learnings would take too long.
 _STALE = f"""
-SELECT {{}}, max(
+SELECT {{}}, min(:now, max(
     created, coalesce(last_referenced, created), coalesce(last_restored, created),
     CASE WHEN surfaced >= {UNUSED_SHOWINGS} AND NOT referenced THEN created
         ELSE coalesce(last_surfaced, created) END
-) AS verified
+)) AS verified
 FROM catalogue LEFT JOIN learning USING (learning)
 WHERE status = 'active' AND verified < :youngest AND NOT (
     coalesce(surfaced, 0) >= {IMMUNITY_SHOWINGS}
@@ -207,6 +207,7 @@ def _going_stale(
 ) -> tuple[int, tuple[GoingStale, ...]]:
     """Count what goes stale, and list the most urgent."""
     terms = {
+        "now": microseconds(now),
         "youngest": microseconds(now - timedelta(days=rule.passive_days - STALE_DAYS)),
         "immunity": rule.immunity_hit_rate,
         "most": _MOST_LISTED,
