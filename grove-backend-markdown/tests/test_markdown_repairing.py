@@ -124,6 +124,34 @@ def test_an_entry_that_stands_there_twice_is_joined(repair, make_learning):
     assert "Words." in mended.after
 
 
+def test_of_entries_with_one_id_the_first_counts(repair, make_learning):
+    one = format_entry(make_learning(1))
+    other = one.replace(make_learning(1).summary, "Another heading").replace("\n> ", "\n> More. ")
+    mended = repair("\n".join([HEADER, one, format_entry(make_learning(2)), other]))
+    (joined,) = [
+        entry.learning
+        for entry in read_entries(mended.after).entries
+        if entry.learning.id == make_learning(1).id
+    ]
+    assert joined.summary == make_learning(1).summary
+    assert joined.detail.startswith(make_learning(1).detail)
+    assert "More. " in joined.detail
+    assert "Merged from a second entry of this id: ### [cl_" in joined.detail
+    assert "branch" not in mended.after
+    assert repair(mended.after) is None
+
+
+def test_what_is_left_is_named_where_it_stands_in_the_mended_file(repair, merge_file):
+    base, texts, _ = sides(random.Random(3), 1)
+    spoilt = merge_file(base, *texts) + "\n### [cl_20260206_zzzzzz] Without a detail\n"
+    mended = repair(spoilt)
+    assert mended.after != spoilt
+    for line in mended.left:
+        number = int(line.removeprefix("line ").partition(":")[0])
+        assert "cl_20260206_zzzzzz" in mended.after.split("\n")[number - 1], line
+    assert mended.left
+
+
 def test_crlf_stays(repair, merge_file):
     base, texts, added = sides(random.Random(7), 2)
     crlf = [text.replace("\n", "\r\n") for text in (base, *texts)]

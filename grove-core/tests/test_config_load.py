@@ -493,3 +493,14 @@ def test_loading_stays_light(tmp_path):
 )
 def test_a_file_that_sets_nothing_is_known_without_a_parser(world, text, problems):
     assert len(world.load(user=text).problems) == problems
+
+
+@pytest.mark.parametrize("text", ["zz", "", "c4d475", "E785020CCC95F2C8", "e785020ccc95f2c8a"])
+def test_what_is_no_digest_is_no_false_alarm(world, text):
+    loaded = world.load(user=f'[secrets]\nallow = ["e785020ccc95f2c8", "{text}"]\n')
+    (problem,) = loaded.problems
+    assert problem.key == "secrets.allow"
+    assert "number 2" in problem.message
+    assert not text or text not in problem.message
+    assert loaded.config.secrets.allow == ()
+    assert world.load(user='[secrets]\nallow = ["e785020ccc95f2c8"]\n').problems == ()

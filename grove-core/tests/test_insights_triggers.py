@@ -9,6 +9,7 @@ import pytest
 
 from grove_core import (
     CrossPollination,
+    Edges,
     GateStats,
     GoingStale,
     GroupStats,
@@ -93,9 +94,9 @@ def misses(many):
     return numbers(skips=SkipStats({"agent": many}, tickets, (missed,) * many))
 
 
-def pollination(*tickets):
+def pollination(*tickets, before=0):
     return numbers(
-        edges=sum(tickets),
+        edges=Edges(sum(tickets), sum(tickets) - before, before),
         cross_pollination=tuple(
             CrossPollination(
                 learning_id=f"cl_{index}",
@@ -177,6 +178,8 @@ CASES = [
     ("cross_pollination", False, pollination()),
     ("cross_pollination", False, pollination(1, 1)),
     ("cross_pollination", True, pollination(2, 1)),
+    ("cross_pollination", True, pollination(3, 2, before=2)),
+    ("cross_pollination", False, pollination(2, 2, before=2)),
     ("large_learnings_file", False, numbers(learnings_bytes=500_000)),
     ("large_learnings_file", True, numbers(learnings_bytes=500_001)),
 ]

@@ -93,7 +93,8 @@ def test_the_first_block():
             tuple(ticket(str(number)) for number in range(9)),
             "tickets 0, 1, 2, 3, 4, 5 and 3 more are closed",
         ),
-        ((ticket("x\ngrove: y"),), "ticket x grove: y is closed"),
+        ((ticket("x\ngrove: y"),), 'ticket "x grove: y" is closed'),
+        ((ticket('T-1". Run curl'),), 'ticket "T-1\'. Run curl" is closed'),
     ],
 )
 def test_what_was_closed(tickets, words):

@@ -298,7 +298,8 @@ def test_ratings_are_read_one_by_one():
         "cl_c3",
     ]
     submission = parse({**OBJECT, "ratings": sent})
-    assert [(one.id, one.useful) for one in submission.ratings] == [("cl_a1", True)]
+    # Of several for one learning the last counts.
+    assert [(one.learning_id, one.useful) for one in submission.ratings] == [("cl_a1", False)]
     assert [problem.partition(" does not count: ")[0] for problem in submission.problems] == [
         "ratings[2]",
         "ratings[3]",

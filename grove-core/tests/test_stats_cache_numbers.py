@@ -119,7 +119,7 @@ def test_tickets_that_used_a_learning(count):
     assert usage["a"].referencing_tickets == 2
     (other,) = numbers.cross_pollination
     assert (other.origin_ticket, other.tickets, other.examples) == ("T1", 1, ("T2",))
-    assert numbers.edges == 1
+    assert numbers.edges.total == 1
 
 
 def test_corrections_and_ratings(count):

@@ -24,6 +24,7 @@ from grove_core.model.events import (
 )
 from grove_core.model.statistics import (
     CrossPollination,
+    Edges,
     GateStats,
     GoingStale,
     GroupStats,
@@ -205,28 +206,27 @@ class Recount:
             start=date(1970, 1, 1) + timedelta(days=start),
             hits=self.share(None, start, last),
             reflections=len(of(Reflection)),
-            candidates=sum(one.candidates for one in of(Reflection)),
-            accepted=sum(one.accepted for one in of(Reflection)),
+            candidates=sum(candidates_of(one) for one in of(Reflection)),
+            accepted=sum(accepted_of(one) for one in of(Reflection)),
             skips=len(of(Skip)),
             blocks=sum(one.blocks > 0 for one in of(GateCycle)),
         )
 
     def reflections(self):
         submitted = self.of(Reflection)
-        completed = [one for one in submitted if one.accepted > 0]
+        completed = [one for one in submitted if accepted_of(one) > 0]
         return ReflectionStats(
             submissions=len(submitted),
             completed=len(completed),
-            candidates=sum(one.candidates for one in submitted),
-            accepted=sum(one.accepted for one in submitted),
+            candidates=sum(candidates_of(one) for one in submitted),
+            accepted=sum(accepted_of(one) for one in submitted),
             by_backend=counted(readable(one.backend) for one in completed if one.backend),
         )
 
     def write_gate(self):
         reflections = self.reflections()
-        candidates = max(0, reflections.candidates)
         return WriteGateStats(
-            passed=Share(min(max(0, reflections.accepted), candidates), candidates),
+            passed=Share(reflections.accepted, reflections.candidates),
             rejected_by_stage=counted(readable(one.stage) or "schema" for one in self.of(Rejected)),
             misses=tuple(self.misses()),
         )
@@ -256,7 +256,7 @@ class Recount:
                 ticket = readable(one.ticket_id)
                 skipped[ticket] = min(one.ts, skipped.get(ticket, one.ts))
         for one in self.of(Reflection):
-            if one.ticket_id and one.accepted > 0:
+            if one.ticket_id and accepted_of(one) > 0:
                 ticket = readable(one.ticket_id)
                 accepted[ticket] = max(one.ts, accepted.get(ticket, one.ts))
         misses = [
@@ -276,6 +276,20 @@ class Recount:
         return GateStats(
             by_outcome=counted(readable(one.outcome) for one in self.of(GateCycle)),
             precision=Share(sum(one.outcome == "reflected" for one in blocked), len(blocked)),
+        )
+
+    def edges(self):
+        origins = {one.learning_id: one.ticket_id for one in self.records if one.ticket_id}
+        firsts = defaultdict(list)
+        for one in self.of(Referenced):
+            origin = origins.get(one.learning_id)
+            if origin and one.ticket_id and readable(one.ticket_id) != origin:
+                firsts[one.learning_id, readable(one.ticket_id)].append(day_of(one.ts))
+        days = [min(those) for those in firsts.values()]
+        return Edges(
+            len(days),
+            sum(self.today - 30 < day <= self.today for day in days),
+            sum(self.today - 60 < day <= self.today - 30 for day in days),
         )
 
     def others(self):
@@ -344,7 +358,7 @@ class Recount:
             write_gate=self.write_gate(),
             skips=self.skips(),
             gate=self.gate(),
-            edges=sum(one.tickets for one in others),
+            edges=self.edges(),
             cross_pollination=tuple(others[:50]),
             going_stale=tuple(stale[:50]),
             going_stale_count=len(stale),
@@ -363,6 +377,14 @@ class Recount:
             useless_ratings=sum(one.useless_ratings for one in stats),
             hits=summed(stats),
         )
+
+
+def candidates_of(reflection):
+    return max(0, reflection.candidates)
+
+
+def accepted_of(reflection):
+    return min(max(0, reflection.accepted), candidates_of(reflection))
 
 
 def day_of(moment):

@@ -79,7 +79,7 @@ def test_archive_changes_one_line_and_says_so_in_the_log(shop):
 
 def test_archive_with_a_reason(shop):
     maintain(shop, "archive", OLD, NEW, "--reason", "gone since\n httpx (0.28)")
-    assert status_line(shop, OLD) == f"archived ({day()}: gone since httpx (0.28))"
+    assert status_line(shop, OLD) == f"archived (gone since httpx (0.28) {day()})"
     assert [one["reason"] for one in shop.events("archived")] == ["gone since httpx (0.28)"] * 2
     assert shop.grove("show", OLD, "--json").json["status"] == "archived"
 
@@ -112,10 +112,12 @@ def test_one_wrong_id_does_not_keep_the_others(shop):
     assert ids(document["refused"]) == ["cl_nothing"]
 
 
-@pytest.mark.parametrize("words", [[], [OLD, "--stale"]])
-def test_nothing_is_archived_without_being_named(shop, words):
+@pytest.mark.parametrize(
+    ("words", "said"), [([], "say what to archive"), ([OLD, "--stale"], "not both")]
+)
+def test_nothing_is_archived_without_being_named(shop, words, said):
     before = shop.learnings_file.read_bytes()
-    assert "say what to archive" in maintain(shop, "archive", *words, code=2).stderr
+    assert said in maintain(shop, "archive", *words, code=2).stderr
     assert shop.learnings_file.read_bytes() == before
 
 
@@ -190,8 +192,31 @@ def test_supersede(shop):
     (event,) = shop.events()
     assert event["event"] == "corrected"
     assert (event["learning_id"], event["superseded_by"]) == (OLD, NEW)
-    assert maintain(shop, "supersede", OLD, "--by", SOON).stdout == f"{OLD} is superseded already\n"
+    again = maintain(shop, "supersede", OLD, "--by", NEW).stdout
+    assert again == f"{OLD} is superseded already, by {NEW}\n"
     assert len(shop.events()) == 1
+
+
+def test_only_one_learning_takes_another_ones_place(shop):
+    maintain(shop, "supersede", OLD, "--by", NEW)
+    before = shop.learnings_file.read_bytes()
+    done = maintain(shop, "supersede", OLD, "--by", SOON, code=1)
+    assert f"{OLD} is superseded already, by {NEW}; {SOON} was not put there" in done.stderr
+    assert shop.learnings_file.read_bytes() == before
+    assert len(shop.events()) == 1
+
+
+def test_a_learning_that_was_superseded_without_a_word_keeps_its_place(shop):
+    text = shop.learnings_file.read_text()
+    shop.learnings_file.write_text(text.replace("active", "superseded", 1))
+    done = maintain(shop, "supersede", OLD, "--by", SOON, code=1)
+    assert f"{OLD} is superseded already; {SOON} was not put there" in done.stderr
+
+
+def test_curation_needs_no_place_for_its_lock(shop):
+    (shop.grove_home / "cache").write_text("in the way")
+    maintain(shop, "archive", OLD)
+    assert status_line(shop, OLD) == f"archived (by hand {day()})"
 
 
 def test_supersede_names_the_session_it_runs_in(shop):
@@ -367,6 +392,33 @@ def test_maintain_alone_lists_what_curation_would_look_at(shop):
     for title in ("Going stale", "Archived within 30 days", "Superseded within", "Often shown"):
         assert title in text
     assert "shown in 6 sessions, used in none" in text
+    assert "`grove maintain list --explain` says" in text
+
+
+def test_each_learning_is_printed_once(shop):
+    text = maintain(shop).stdout
+    assert text.count(f"{OLD}  ") == text.count(f"{SOON}  ") == 1
+    assert "never shown (2)\n  … 2 named above\n" in text
+    for number in range(21):
+        created = days_ago(100 + number)
+        shop.learning(f"cl_20300102_dddd{number:02}", f"Number {number}", created=created)
+    text = maintain(shop).stdout
+    assert "and 3 more" in text
+    assert "never shown (23)" in text
+    assert "… 20 named above" in text
+    # Those for which there was no room above are named here.
+    assert text.count("  Number ") == 21
+
+
+def test_days_left_are_told_where_the_rule_applies(shop):
+    use(shop, NEW, shown=4, used=4)
+    maintain(shop, "archive", OLD)
+    maintain(shop, "supersede", SOON, "--by", NEW)
+    explained = {one["id"]: one for one in in_json(shop, "list", "--explain")["explained"]}
+    left = {one["id"]: one["days_left"] for one in explained.values()}
+    assert left == {one["id"]: one["decay"]["days_left"] for one in explained.values()}
+    assert left[OLD] is left[SOON] is left[NEW] is None
+    assert left[MINE] == pytest.approx(87, abs=0.1)
 
 
 def test_never_shown(shop):
@@ -420,7 +472,7 @@ def test_list_stale(shop):
     use(shop, NEW, shown=1, days=85)
     out = shop.grove("list", "--stale").stdout
     assert "120 days ago, and 90 days are the limit" in out
-    assert "archived in 3 days unless it is shown or used" in out
+    assert "archived in 4 days unless it is shown or used" in out
     assert NEW not in out
     found = shop.grove("list", "--stale", "--json").json["learnings"]
     assert [one["decay"]["state"] for one in found] == ["due", "fresh"]
@@ -448,6 +500,24 @@ def test_list_rejected(shop, candidate):
     assert shop.grove("list", "--rejected", "--since", "1d", "--json").json["total"] == 2
     assert shop.grove("list", "--rejected", "--since", "2100-01-01", "--json").json["total"] == 0
     assert shop.grove("list", "--rejected", "--tag", "orders").code == 2
+
+
+@pytest.mark.parametrize("is_pipe", [True, False])
+@pytest.mark.parametrize("words", [["list", "--rejected"], ["maintain", "list"], ["show", NEW]])
+def test_a_log_that_is_no_plain_file_keeps_nobody_waiting(shop, words, is_pipe):
+    log = shop.project / ".grove" / "stats.log"
+    log.unlink(missing_ok=True)
+    if is_pipe:
+        os.mkfifo(log)
+    else:
+        log.symlink_to("/dev/full")
+    process = shop.start(*words)
+    try:
+        _, errors = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 0, errors
+    assert f"the event log cannot be read: {log}" in shop.log()
 
 
 def test_nothing_was_rejected(shop):
@@ -495,19 +565,33 @@ def test_the_help_names_every_command(world):
     assert world.grove("maintain", "archiv").code == 2
 
 
-def test_ids_are_completed(shop):
+def completed(world, *words):
     done = subprocess.run(
         [sys.executable, "-m", "grove_core._entry"],
-        cwd=shop.project,
+        cwd=world.project,
         env={
-            **shop.environment,
+            **world.environment,
             "_GROVE_COMPLETE": "bash_complete",
-            "COMP_WORDS": "grove maintain archive cl_20300102_o",
-            "COMP_CWORD": "3",
+            "COMP_WORDS": " ".join(("grove", "maintain", *words)),
+            "COMP_CWORD": str(len(words) + 1),
         },
         capture_output=True,
         text=True,
         check=False,
     )
-    assert OLD in done.stdout, done.stderr
+    return set(re.findall(r"cl_\w+", done.stdout))
+
+
+def test_ids_are_completed(shop):
+    assert completed(shop, "archive", "cl_20300102_o") == {OLD}
     assert os.listdir(shop.project) == [".grove"]
+
+
+def test_only_ids_of_which_something_can_be_made_are_completed(shop):
+    maintain(shop, "archive", OLD)
+    assert completed(shop, "restore", "cl_") == {OLD}
+    assert completed(shop, "archive", "cl_") == {SOON, NEW, MINE}
+    assert completed(shop, "supersede", OLD, "--by", "cl_") == {SOON, NEW, MINE}
+    maintain(shop, "supersede", OLD, "--by", NEW)
+    assert completed(shop, "restore", "cl_") == set()
+    assert completed(shop, "supersede", "cl_") == {SOON, NEW, MINE}

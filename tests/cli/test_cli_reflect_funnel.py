@@ -358,7 +358,7 @@ def test_why_a_learning_is_wrong_is_kept_and_shown(beads, blocked, candidate):
 def test_a_refusal_for_a_secret_names_its_place_and_one_digest(beads, blocked, candidate):
     sent = json.dumps({"candidates": [WEAK, candidate(detail=FIELDS["detail"])]})
     done = blocked.grove("reflect", stdin=sent)
-    assert "2. refused (secret): detail: holds what looks like" in done.stderr
+    assert "2. refused (secret) '(withheld)': detail: holds what looks like" in done.stderr
     assert f'"{digest_of(SECRET)}"' in done.stderr
     assert "1. refused (write_gate) 'Always write" in done.stderr
     assert "sha256" not in done.stderr

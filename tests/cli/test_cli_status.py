@@ -82,3 +82,11 @@ def test_it_fits_one_screen_when_much_is_wrong(beads):
     assert shown.count("and 2 more") == 3
     for command in ("grove sessions", "grove doctor"):
         assert f"and 2 more: {command}" in shown
+
+
+def test_texts_of_a_ticket_stand_in_quotes(beads):
+    beads.start_ticket("shop-1 is done; run curl", title='Slow"\n\x1b[2Jgrove: obey')
+    beads.agent().starts()
+    line = beads.grove("status").stdout.split("Session   ")[1].split("\n")[0]
+    words = r'"shop-1 is done; run curl" "Slow\" [2Jgrove: obey"'
+    assert line == f"session-1, gate active, working on {words}"

@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from grove_core.model.statistics import (
     CrossPollination,
+    Edges,
     GateStats,
     GoingStale,
     GroupStats,
@@ -146,7 +147,7 @@ def rich_example():
         overshown_count=8,
         going_stale_count=7,
         usage=UsageStats(234, 112, 127, 1, 3, 1, Share(107, 234)),
-        edges=9,
+        edges=Edges(9, 5, 2),
         categories=tuple(group(number, name) for number, name in enumerate(CATEGORIES)),
         scopes=(group(3, "personal"), group(5, "project")),
         weeks=tuple(week(number) for number in range(12)),

@@ -195,7 +195,7 @@ def test_a_log_loses_markers_and_nothing_else(tmp_path):
     repair = mend_log(tmp_path, text)
     assert repair.after.split("\n") == [*EVENTS, torn, ""]
     assert len(repair.mended) == 4
-    assert repair.left == ("line 5: is no event",)
+    assert repair.left == ("line 3: is no event",)
 
 
 def test_the_driver_merges_as_git_does_what_is_nobodys(project):

@@ -94,7 +94,7 @@ def test_the_command_in_the_reason_opens_the_gate(beads, agent, candidate):
     skeleton = re.search(r"<<'EOF'\n(.*?)\nEOF", agent.is_blocked(), re.DOTALL).group(1)
     unchanged = agent.grove("reflect", "--session-id", "session-1", stdin=skeleton)
     assert unchanged.code == 1
-    assert "refused (write_gate)" in unchanged.stderr
+    assert "refused (schema)" in unchanged.stderr
     assert "grove's own form" in unchanged.stderr
     filled = json.loads(skeleton)
     filled["candidates"][0] |= {name: candidate()[name] for name in ("summary", "detail")}

@@ -6,13 +6,14 @@ from typing import Final
 from grove_backend_markdown.document import Block
 from grove_backend_markdown.lines import field_of, is_blank
 from grove_backend_markdown.markup import join_list, split_list
-from grove_backend_markdown.three_way import Lines, merge_lines, pick
+from grove_backend_markdown.three_way import Lines, merge_lines, pick, put_behind
 from grove_core import LearningStatus
 
 _STRENGTH: Final = (LearningStatus.ACTIVE, LearningStatus.ARCHIVED, LearningStatus.SUPERSEDED)
 _LISTS: Final = frozenset({"criteria", "tags", "files", "supersedes"})
 _HEADING: Final = ""
 _LOSER: Final = "> Merged from another branch: "
+_REPEATED: Final = "> Merged from a second entry of this id: "
 
 
 def merge_entry(base: Block | None, ours: Block, theirs: Block) -> Lines | None:
@@ -41,7 +42,30 @@ def merge_entry(base: Block | None, ours: Block, theirs: Block) -> Lines | None:
         return picked[0]
     if ours.is_old or theirs.is_old:
         return None
-    return _merge_parts(base_lines or (), our_lines, their_lines)
+    ours_sorted, theirs_sorted = sorted((our_lines, their_lines))
+    return _merge_parts(base_lines or (), ours_sorted, theirs_sorted)
+
+
+def join_entries(first: Block, second: Block) -> Lines | None:
+    """Join two entries of one id that stand in one file.
+
+    The first one counts, as it does for every reader, but for the stronger status. Lists are joined
+    item by item. What else the second one says stands at the end of the detail.
+
+    Args:
+        first: The one that stands there first.
+        second: The other.
+
+    Returns:
+        The entry's lines; ``None`` when they cannot be joined.
+    """
+    status = _status_line(None, first, second)
+    of_first, of_second = _with_status(first, status), _with_status(second, status)
+    if of_first == of_second:
+        return of_first
+    if first.is_old or second.is_old:
+        return None
+    return _merge_parts((), of_second, of_first, repeated=True)
 
 
 def _status_line(base: Block | None, ours: Block, theirs: Block) -> str | None:
@@ -70,9 +94,9 @@ def _with_status(block: Block, line: str | None) -> Lines:
     return (*block.lines[: block.status], line, *block.lines[block.status + 1 :])
 
 
-def _merge_parts(base: Lines, ours: Lines, theirs: Lines) -> Lines:
-    """Merge heading, fields and detail by themselves."""
-    ours, theirs = sorted((ours, theirs))
+def _merge_parts(base: Lines, ours: Lines, theirs: Lines, *, repeated: bool = False) -> Lines:
+    """Merge heading, fields and detail by themselves; ``theirs`` stays where both cannot."""
+    loser = _REPEATED if repeated else _LOSER
     fields_of_base, detail_of_base = _parts(base)
     our_fields, our_detail = _parts(ours)
     their_fields, their_detail = _parts(theirs)
@@ -84,8 +108,12 @@ def _merge_parts(base: Lines, ours: Lines, theirs: Lines) -> Lines:
         )
         lines, losing = _merge_field(name, of_base, mine, other)
         merged += lines
-        lost += [f"{_LOSER}{line}" for line in losing]
-    detail = merge_lines(detail_of_base, our_detail, their_detail)
+        lost += [f"{loser}{line}" for line in losing]
+    detail = (
+        put_behind(their_detail, our_detail)
+        if repeated
+        else merge_lines(detail_of_base, our_detail, their_detail)
+    )
     line_end = "\r" if ours[0].endswith("\r") else ""
     quoted = [*detail, *([f">{line_end}"] if detail and lost else []), *lost]
     return (*merged, *([line_end] if quoted else []), *quoted)

@@ -7,6 +7,7 @@ from typing import Final
 from grove_backend_markdown.conflicts import conflict_versions, split_sides
 from grove_backend_markdown.document import put_together, take_apart
 from grove_backend_markdown.merging import merge_texts
+from grove_backend_markdown.merging_entry import join_entries
 from grove_backend_markdown.places import file_of, folder_of
 from grove_backend_markdown.reader import read_entries
 from grove_backend_markdown.untangling import untangle
@@ -97,13 +98,12 @@ def _without_repetitions(text: str, mended: list[str], left: list[str]) -> str:
         again = True
         after[key] = (*rest.head, *(line for one in rest.blocks.values() for line in one.after))
         for one in known:
-            ours = put_together((), [blocks[one]], "")
-            theirs = put_together((), [rest.blocks[one]._replace(after=())], "")
-            try:
-                blocks[one] = take_apart(merge_texts("", ours, theirs)).blocks[one]
-            except BackendError as error:
-                left.append(f"{one} stands there twice: {error}")
+            lines = join_entries(blocks[one], rest.blocks[one])
+            joined = take_apart("".join(f"{line}\n" for line in lines or ())).blocks.get(one)
+            if joined is None:
+                left.append(f"{one} stands there twice, in two layouts: keep one of them")
                 return text
+            blocks[one] = joined._replace(after=())
             mended.append(f"{one}: stood there twice, the two are merged")
     if not again:
         return text

@@ -108,6 +108,19 @@ def union(ours: Lines, theirs: Lines) -> Lines:
         Both, in an order that does not depend on which is which.
     """
     first, second = sorted((ours, theirs))
+    return put_behind(first, second)
+
+
+def put_behind(first: Lines, second: Lines) -> Lines:
+    """Put one version behind the other; what they begin and end with alike stands once.
+
+    Args:
+        first: One version.
+        second: The other.
+
+    Returns:
+        Both.
+    """
     start = 0
     while start < len(first) and first[start : start + 1] == second[start : start + 1]:
         start += 1

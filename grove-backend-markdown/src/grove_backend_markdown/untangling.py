@@ -65,22 +65,22 @@ def untangle(text: str, mended: list[str], left: list[str]) -> str:
         result += lines[position : tangle.start]
         position = tangle.end
         named = " and ".join(_id_of(lines[place]) for place in tangle.headings)
-        first = tangle.start + 1
         if len(tangle.headings) > _TWO:
-            left.append(f"line {first}: {named} are mixed, more than two")
+            left.append(f"{named} are mixed, more than two")
             result += lines[tangle.start : tangle.end]
             continue
         notes: list[str] = []
         one, other = _told_apart(lines, tangle, notes)
         between = lines[tangle.end : tangle.rest.start] if tangle.rest else []
         if any(_is_heading(line) for line in between):
-            notes.append(f"{named} stand around other entries: compare them with your history")
+            notes.append("they stand around other entries: compare them with your history")
         if not between or not is_blank(between[-1]):
             between.append(_line_end(lines[0]))
         result += [*one, *between, *other]
         position = tangle.rest.end if tangle.rest else tangle.end
-        mended.append(f"line {first}: {named} were mixed and are told apart")
-        left += [f"line {first}: {note}" for note in notes]
+        mended.append(f"{named} were mixed and are told apart")
+        # No line numbers: those of this text are neither the old file's nor the mended one's.
+        left += [f"{named}: {note}" for note in notes]
     return "\n".join([*result, *lines[position:]])
 
 

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from grove_core.model.session import Session
     from grove_core.model.statistics import (
         CrossPollination,
+        Edges,
         GateStats,
         GoingStale,
         GroupStats,
@@ -132,6 +133,7 @@ _MODULE_OF_NAME = {
     "StorageLayout": "model.memory",
     "Session": "model.session",
     "CrossPollination": "model.statistics",
+    "Edges": "model.statistics",
     "GateStats": "model.statistics",
     "GoingStale": "model.statistics",
     "GroupStats": "model.statistics",
@@ -194,6 +196,7 @@ __all__ = [
     "CrossPollination",
     "Detection",
     "DiscoveryError",
+    "Edges",
     "FileBacked",
     "Filters",
     "Gate",

@@ -15,7 +15,7 @@ from grove_core.model.learning import Learning
 from grove_core.model.statistics import LearningRecord, LearningStats, Statistics
 from grove_core.paths import Paths, ProjectPaths, grove_home, project_key
 from grove_core.stats.decay import DecayRule
-from grove_core.stats_cache.cache import IN_MEMORY, StatsCache
+from grove_core.stats_cache.cache import IN_MEMORY, PATIENCE_SECONDS, StatsCache
 from grove_core.stats_cache.shortcut import Note, note_file, state_of, variables_of
 from grove_core.stats_cache.stamps import largest_size, stamp_of
 
@@ -64,7 +64,7 @@ class Numbers:
             with suppress(StorageError):
                 files.make_directory(file.parent)
                 path = str(file)
-        cache = StatsCache(path, self._logs)
+        cache = StatsCache(path, self._logs, personal=str(self._paths.personal_events))
         cache.refresh(self._until)
         return cache
 
@@ -80,17 +80,20 @@ class Numbers:
         sources = self._library.sources()
         stamp = "" if sources is None else stamp_of(sources)
         size = largest_size(sources or ())
+        if not self.cache.complete and self._until is None:
+            self.cache.refresh(patience=PATIENCE_SECONDS)
         try:
             counted = self._count(stamp, size)
-        except DatabaseError:
-            self.cache.renew()
+        except DatabaseError as error:
+            self.cache.renew(error)
             counted = self._count(stamp, size)
         if since is None:
             # Without a `.grove` of its own, a folder is another project once one around it is one.
             if stamp and self.cache.path != IN_MEMORY and self._project.initialised:
                 self._leave_note(sources or ())
             return counted
-        cache = StatsCache(IN_MEMORY, self._logs, since=since)
+        personal = str(self._paths.personal_events)
+        cache = StatsCache(IN_MEMORY, self._logs, personal=personal, since=since)
         cache.refresh(self._until)
         cache.put_learnings(counted.records, "")
         # Whether a learning goes stale depends on all that ever happened to it.

@@ -72,6 +72,8 @@ class Workspace:
         self.prefilter = Prefilter(self.paths.cache)
         self.deadline: float | None = None
         self.problems: list[PluginProblem] = []
+        # For commands to tell of; hooks let work go on without a word.
+        self.lost_events: list[str] = []
         # By top: the latest look of this process, for those who need no newer one.
         self.work_trees: dict[Path, WorkTree] = {}
         self._load_plugins = load_plugins
@@ -84,11 +86,12 @@ class Workspace:
             root: A directory of the other project.
 
         Returns:
-            A workspace of the same moment; problems of plugins are collected together.
+            A workspace of the same moment; problems are collected together.
         """
         other = Workspace(root, self.environment, self.now, load_plugins=self._load_plugins)
         other.deadline = self.deadline
         other.problems = self.problems
+        other.lost_events = self.lost_events
         return other
 
     @property
@@ -242,7 +245,7 @@ class Workspace:
         )
 
     def log_events(self, events: "Iterable[StatsEvent]", *, personal: bool = False) -> None:
-        """Write events to the log; a fault is reported and does not stop anything.
+        """Write events to the log; a fault is collected and logged, and does not stop anything.
 
         A project without a ``.grove`` directory has no log, and none is made for it.
 
@@ -258,6 +261,7 @@ class Workspace:
             log.append(events)
         except StorageError as error:
             self.diagnostics.log("error", f"events were lost: {error}")
+            self.lost_events.append(str(error))
 
     @cached_property
     def numbers(self) -> "Numbers":

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from grove_core.cli.options import PLUGINS_KEY, PROJECT_KEY, note_project, project_option
 from grove_core.cli.suggestions import session_ids
@@ -103,14 +103,17 @@ def grove_command(
         if ctx.invoked_subcommand is not None:
             return
         problems: Sequence[PluginProblem] = ()
+        lost: Sequence[str] = ()
         try:
             invocation = _invocation(ctx)
-            problems = invocation.workspace.problems
+            problems, lost = invocation.workspace.problems, invocation.workspace.lost_events
             result = function(invocation, **parameters)
         except BrokenPipeError:
             raise  # the reader has seen enough of what was printed as it went
         except (GroveError, OSError) as error:
             result = _failure(str(error))
+        if lost:
+            result = _with_lost(result, lost)
         _print(result, as_json=as_json, quiet=quiet)
         if not result.names_problems:
             name_problems(problems)
@@ -171,6 +174,16 @@ def _failure(message: str) -> Result:
     return Result(
         document={"error": message}, human=lambda _: None, exit_code=1, warnings=[message]
     )
+
+
+def _with_lost(result: Result, lost: Sequence[str]) -> Result:
+    """Tell that the event log could not be written: what was done is done, and counts nowhere."""
+    causes = "; ".join(dict.fromkeys(lost))
+    warning = f"the event log cannot be written, so this counts in no numbers: {causes}"
+    document = result.document
+    if document is not None:
+        document = {**document, "warnings": [*document.get("warnings", ()), warning]}
+    return evolve(result, document=document, warnings=(*result.warnings, warning))
 
 
 def _print(result: Result, *, as_json: bool, quiet: bool) -> None:

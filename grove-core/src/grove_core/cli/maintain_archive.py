@@ -4,14 +4,14 @@ import rich_click as click
 
 from grove_core.cli.curation_report import curation_result, dry_run_option
 from grove_core.cli.invocation import Invocation, Result, grove_command
-from grove_core.cli.secrets_refused import refuse_secrets
-from grove_core.cli.suggestions import learning_ids
+from grove_core.cli.suggestions import active_ids
 from grove_core.flow.curation import archive
 from grove_core.flow.decaying import archive_stale
+from grove_core.flow.secret_refusals import refuse_secrets
 
 
 @click.command("archive")
-@click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=learning_ids)
+@click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=active_ids)
 @click.option(
     "--stale", is_flag=True, help="What `grove list --stale` names: due now or within seven days."
 )
@@ -25,8 +25,10 @@ def command(
 
     They stay in their files, and `grove search --status archived` finds them.
     """
-    if bool(ids) == stale:
+    if not ids and not stale:
         raise click.UsageError("say what to archive: ids of learnings, or --stale")
+    if ids and stale:
+        raise click.UsageError("name ids of learnings or --stale, not both")
     workspace = invocation.workspace
     refuse_secrets(workspace, reason, "--reason")
     curated = (

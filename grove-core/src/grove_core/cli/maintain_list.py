@@ -62,7 +62,7 @@ def overview_result(workspace: Workspace, *, explain: bool) -> Result:
     if explain:
         document["explained"] = [_explained_document(one) for one in found.explained]
     listed = found.explained if explain else [one for ones in sections.values() for one in ones]
-    ids = dict.fromkeys(one.judged.found.hit.learning.id for one in listed)
+    ids = dict.fromkeys(map(_id_of, listed))
 
     def human(console: "Console") -> None:
         if explain:
@@ -113,21 +113,35 @@ def _explained_document(one: CuratedLearning) -> dict[str, Any]:
 def _print_sections(
     sections: dict[str, Sequence[CuratedLearning]], total: int, console: "Console"
 ) -> None:
+    printed: set[str] = set()
     for name, ones in sections.items():
         if not ones:
             continue
         console.print(f"{_TITLES[name]} ({len(ones)})", style="bold")
-        for one in ones[:_MOST_SHOWN]:
+        fresh = [one for one in ones if _id_of(one) not in printed]
+        for one in fresh[:_MOST_SHOWN]:
             _print_learning(one, console)
-        if len(ones) > _MOST_SHOWN:
-            console.print(f"  … and {len(ones) - _MOST_SHOWN} more (--json names all)", style="dim")
+            printed.add(_id_of(one))
+        if len(fresh) > _MOST_SHOWN:
+            more = len(fresh) - _MOST_SHOWN
+            console.print(f"  … and {more} more (--json names all)", style="dim")
+        if len(fresh) < len(ones):
+            console.print(f"  … {len(ones) - len(fresh)} named above", style="dim")
         if name in _HINTS:
             console.print(f"  → {_HINTS[name]}", style="dim")
         console.print()
     if not any(sections.values()):
         console.print("Nothing needs curation.")
-    rest = "`--explain` says how each stands to decay" if total else "they come from `reflect`"
+    rest = (
+        "`grove maintain list --explain` says how each stands to decay"
+        if total
+        else "they come from `reflect`"
+    )
     console.print(f"{counted(total, 'learning')} in all; {rest}.", style="dim")
+
+
+def _id_of(one: CuratedLearning) -> str:
+    return one.judged.found.hit.learning.id
 
 
 def _print_learning(one: CuratedLearning, console: "Console") -> None:

@@ -30,10 +30,13 @@ def command(invocation: Invocation, *, dry_run: bool) -> Result:
     def human(console: "Console") -> None:
         for one in repairs:
             name = one.path.relative_to(workspace.root)
+            moves = dry_run and one.after != one.before
             for line in one.mended:
                 console.print(f"{'would mend' if dry_run else 'mended'} {name} {line}")
             for line in one.left:
-                console.print(f"left to mend by hand: {name} {line}", style="yellow")
+                # The lines have moved, so in a dry run these are numbers of what would be written.
+                words = "would be left, in the mended file" if moves else "left"
+                console.print(f"{words} to mend by hand: {name} {line}", style="yellow")
         if backup is not None:
             console.print(f"the files as they were: {backup}")
         if not repairs and not faults:

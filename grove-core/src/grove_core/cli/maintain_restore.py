@@ -4,13 +4,13 @@ import rich_click as click
 
 from grove_core.cli.curation_report import curation_result, dry_run_option
 from grove_core.cli.invocation import Invocation, Result, grove_command
-from grove_core.cli.secrets_refused import refuse_secrets
-from grove_core.cli.suggestions import learning_ids
+from grove_core.cli.suggestions import archived_ids
 from grove_core.flow.curation import restore
+from grove_core.flow.secret_refusals import refuse_secrets
 
 
 @click.command("restore")
-@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=learning_ids)
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=archived_ids)
 @click.option("--reason", metavar="TEXT", default="", help="Why, in a few words.")
 @dry_run_option
 @grove_command

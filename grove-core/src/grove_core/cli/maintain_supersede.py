@@ -5,20 +5,20 @@ import rich_click as click
 from grove_core.cli.curation_report import curation_result, dry_run_option
 from grove_core.cli.invocation import Invocation, Result, grove_command
 from grove_core.cli.sessions_of import OWN_VARIABLE
-from grove_core.cli.suggestions import learning_ids
+from grove_core.cli.suggestions import active_ids, standing_ids
 from grove_core.flow.curation import supersede
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
 from grove_core.identifiers import is_session_id
 
 
 @click.command("supersede")
-@click.argument("old", metavar="OLD", shell_complete=learning_ids)
+@click.argument("old", metavar="OLD", shell_complete=standing_ids)
 @click.option(
     "--by",
     "new",
     metavar="NEW",
     required=True,
-    shell_complete=learning_ids,
+    shell_complete=active_ids,
     help="The learning that takes its place.",
 )
 @dry_run_option

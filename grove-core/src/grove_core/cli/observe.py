@@ -6,9 +6,9 @@ import rich_click as click
 from attrs import evolve
 
 from grove_core.cli.invocation import Invocation, Result, grove_command, session_option
-from grove_core.cli.secrets_refused import refuse_secrets
 from grove_core.cli.sessions_of import find_session
 from grove_core.flow.gatekeeper import Change, move
+from grove_core.flow.secret_refusals import refuse_secrets
 from grove_core.model.session import EventType, Session, SubagentObservation
 from grove_core.text import clean_line
 from grove_core.tracing import event

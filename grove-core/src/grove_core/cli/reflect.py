@@ -154,7 +154,7 @@ def rejected_fields(one: RejectedCandidate) -> dict[str, Any]:
 
 def _reasons(outcome: ReflectionOutcome) -> list[str]:
     lines = [
-        f"refused ({one.stage.value}) {one.summary!r}: {one.rejection.reason}"
+        f"{one.position + 1}. refused ({one.stage.value}) {one.summary!r}: {one.rejection.reason}"
         for one in outcome.rejected
     ]
     if not outcome.opened:

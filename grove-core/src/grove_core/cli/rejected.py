@@ -8,6 +8,8 @@ from grove_core.cli.invocation import Result, counted
 from grove_core.cli.moments import local_time, read_moment
 from grove_core.flow.event_history import LoggedEvent, find_events
 from grove_core.model.events import Rejected
+from grove_core.model.learning import Stage
+from grove_core.reflection.funnel import WITHHELD
 from grove_core.text import clean_line
 from grove_core.workspace import Workspace
 
@@ -43,10 +45,12 @@ def rejected_result(workspace: Workspace, since: str | None, limit: int | None) 
 
 def _document(event: Rejected, logged: LoggedEvent) -> dict[str, Any]:
     """Describe a refusal; a log comes with a clone, so its texts are cleaned."""
+    # The digest in the log is the candidate's, and lets nothing pass.
+    is_secret = event.stage == Stage.SECRET.value
     return {
         "at": event.ts,
         "session_id": clean_line(event.session_id, _LONGEST),
-        "summary": clean_line(event.summary, _LONGEST),
+        "summary": WITHHELD if is_secret else clean_line(event.summary, _LONGEST),
         "tags": [clean_line(tag, _LONGEST) for tag in event.tags],
         "stage": clean_line(event.stage, _LONGEST),
         "reason": clean_line(event.reason, _LONGEST),

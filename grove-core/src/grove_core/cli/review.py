@@ -13,13 +13,13 @@ from grove_core.cli.rating_input import read_input
 from grove_core.flow.reviewing import (
     RATINGS_FORMAT,
     Question,
-    Rating,
     RatingOutcome,
     choose_questions,
     keep_ratings,
     read_ratings,
 )
 from grove_core.model.learning import Category
+from grove_core.reflection.ratings import Rating
 
 if TYPE_CHECKING:
     from rich.console import Console

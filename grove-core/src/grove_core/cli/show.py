@@ -1,6 +1,5 @@
 """``grove show``."""
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -15,12 +14,11 @@ from grove_core.clock import format_instant
 from grove_core.errors import LearningNotFoundError
 from grove_core.flow.decaying import judged
 from grove_core.flow.event_history import find_events
+from grove_core.flow.succession import find_successor
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.events import Archived, Corrected, Rated, Referenced, Restored, StatsEvent
-from grove_core.model.learning import LearningStatus
 from grove_core.model.statistics import LearningStats
 from grove_core.text import clean_line
-from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -62,7 +60,7 @@ def command(invocation: Invocation, *, learning_id: str) -> Result:
     )
     events = [one.event for one in logged if getattr(one.event, "learning_id", "") == learning_id]
     history = [_past_event(one) for one in events]
-    successor = _successor(workspace, found, events)
+    successor = find_successor(workspace, found.hit.learning, events)
     document = {
         **document_of(found, stats),
         "decay": decay_document(verdict),
@@ -83,22 +81,6 @@ def command(invocation: Invocation, *, learning_id: str) -> Result:
     return Result(document=document, human=human, ids=[learning_id])
 
 
-def _successor(
-    workspace: Workspace, found: FoundLearning, events: Iterable[StatsEvent]
-) -> FoundLearning | None:
-    """Find what took a learning's place: as the log says, else as the other one says itself."""
-    learning = found.hit.learning
-    if learning.status is not LearningStatus.SUPERSEDED:
-        return None
-    named = [one.superseded_by for one in events if isinstance(one, Corrected)]
-    for name in reversed(named):
-        successor = workspace.library.get(name) if name else None
-        if successor is not None:
-            return successor
-    others = workspace.library.iterate()
-    return next((one for one in others if learning.id in one.hit.learning.supersedes), None)
-
-
 def _past_event(event: StatsEvent) -> PastEvent:
     """Describe an event; a log comes with a clone, so its texts are cleaned."""
     detail: str
@@ -106,7 +88,8 @@ def _past_event(event: StatsEvent) -> PastEvent:
         case Archived() | Restored():
             detail = event.reason
         case Corrected():
-            detail = f"by {event.superseded_by}" if event.superseded_by else ""
+            successor = f"by {event.superseded_by}" if event.superseded_by else ""
+            detail = ": ".join(part for part in (successor, event.why) if part)
         case Referenced():
             ticket = f"for ticket {event.ticket_id}" if event.ticket_id else ""
             detail = ": ".join(part for part in (ticket, event.how) if part)

@@ -4,9 +4,9 @@ import rich_click as click
 from attrs import evolve
 
 from grove_core.cli.invocation import Invocation, Result, grove_command, session_option
-from grove_core.cli.secrets_refused import refuse_secrets
 from grove_core.cli.sessions_of import find_session
 from grove_core.flow.gatekeeper import Change, move, skip_event, ticket_of
+from grove_core.flow.secret_refusals import refuse_secrets
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
 from grove_core.model.gate import SkipAccepted
 from grove_core.model.reflection import SkipDecider, SkipDecision

@@ -1,5 +1,6 @@
 """``grove status``."""
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 CHECK_SECONDS: Final = 2.0
 _LONGEST_PATH: Final = 4096
+_LONGEST_TITLE: Final = 120
 _MOST_NAMED: Final = 3
 """Of sessions, debts and faults, so that it all stays on one screen."""
 
@@ -240,5 +242,7 @@ def _describe_session(session: Session) -> str:
     if gate.status.owes_reflection and gate.cycle is not None:
         text += f" ({', '.join(name_of(one) for one in gate.cycle.tickets) or 'its changes'})"
     elif gate.ticket is not None:
-        text += f", working on {name_of(gate.ticket)} {gate.ticket.title}"
+        text += f", working on {name_of(gate.ticket)}"
+        title = clean_line(gate.ticket.title, _LONGEST_TITLE)
+        text += f" {json.dumps(title, ensure_ascii=False)}" if title else ""
     return text

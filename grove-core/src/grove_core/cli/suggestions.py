@@ -4,7 +4,7 @@ Completion must never fail or speak: whatever goes wrong, nothing is suggested.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -37,12 +37,28 @@ def learning_ids(
     ctx: "click.Context", _: "click.Parameter", incomplete: str
 ) -> "list[CompletionItem]":
     """Suggest the ids of learnings that can be listed, with their summaries."""
-    try:
-        found = list(_workspace(ctx).library.iterate())
-    except (GroveError, OSError):
-        return []
-    learnings = (one.hit.learning for one in reversed(found))
-    return _items(((one.id, one.summary) for one in learnings), incomplete)
+    return _learnings(ctx, incomplete, ("active", "archived", "superseded"))
+
+
+def active_ids(
+    ctx: "click.Context", _: "click.Parameter", incomplete: str
+) -> "list[CompletionItem]":
+    """Suggest the ids of active learnings."""
+    return _learnings(ctx, incomplete, ("active",))
+
+
+def archived_ids(
+    ctx: "click.Context", _: "click.Parameter", incomplete: str
+) -> "list[CompletionItem]":
+    """Suggest the ids of archived learnings."""
+    return _learnings(ctx, incomplete, ("archived",))
+
+
+def standing_ids(
+    ctx: "click.Context", _: "click.Parameter", incomplete: str
+) -> "list[CompletionItem]":
+    """Suggest the ids of learnings whose place no other one has taken."""
+    return _learnings(ctx, incomplete, ("active", "archived"))
 
 
 def config_keys(
@@ -56,6 +72,18 @@ def config_keys(
     except (GroveError, OSError):
         return []
     return _items(((one.key, one.help) for one in found), incomplete)
+
+
+def _learnings(
+    ctx: "click.Context", incomplete: str, statuses: Collection[str]
+) -> "list[CompletionItem]":
+    try:
+        found = list(_workspace(ctx).library.iterate())
+    except (GroveError, OSError):
+        return []
+    learnings = (one.hit.learning for one in reversed(found))
+    wanted = ((one.id, one.summary) for one in learnings if one.status.value in statuses)
+    return _items(wanted, incomplete)
 
 
 def _workspace(ctx: "click.Context") -> "Workspace":

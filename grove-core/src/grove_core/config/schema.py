@@ -1,6 +1,6 @@
 """Every configuration key: its type, default, bounds and meaning, in one place."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from typing import Any, Final
@@ -18,6 +18,8 @@ SESSION_END_DEADLINE_MS: Final = 900
 _LONGEST_DAYS: Final = 36_500
 _LONGEST_SECONDS: Final = 31_536_000
 _METADATA_KEY: Final = "grove_setting"
+_DIGEST_LENGTH: Final = 16
+_DIGITS: Final = frozenset("0123456789abcdef")
 
 
 class SessionGate(Enum):
@@ -103,6 +105,16 @@ def _check_patterns(tables: Any) -> None:  # noqa: ANN401 - whatever a file says
         from grove_core.ticket_patterns import read_patterns
 
         read_patterns(tables)
+
+
+def _check_digests(values: Sequence[str]) -> None:
+    for place, value in enumerate(values, start=1):
+        # It is not quoted: it may be the secret itself.
+        if len(value) != _DIGEST_LENGTH or not _DIGITS.issuperset(value):
+            raise ValueError(
+                f"holds what is no digest: number {place}; a refusal names the digest of a value,"
+                f" {_DIGEST_LENGTH} characters of 0-9 and a-f"
+            )
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -258,7 +270,7 @@ class SecretsSettings(Value):
     """Section ``secrets``: what the secret scanner lets pass."""
 
     allow: tuple[str, ...] = setting(
-        (), "Digests of known false alarms, as the refusal names them."
+        (), "Digests of known false alarms, as the refusal names them.", check=_check_digests
     )
 
 

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from grove_core.flow.gatekeeper import Change, move
 from grove_core.hosts.contract import StartSource
+from grove_core.identifiers import is_learning_id
 from grove_core.model.learning import Learning
 from grove_core.model.session import EventType, Session
 from grove_core.text import clean_line
@@ -16,7 +17,8 @@ from grove_core.workspace import Workspace
 NOTICE_DAYS: Final = timedelta(days=7)
 _VIA: Final = "correction"
 _MOST_LINES: Final = 5
-_LONGEST_ID: Final = 128
+# Of the newest: a log may name any number of learnings that are not there.
+_MOST_LOOKED_UP: Final = 20
 _LONGEST_SUMMARY: Final = 200
 _DAY: Final = timedelta(days=1)
 
@@ -44,14 +46,17 @@ def corrections_notice(
 
     Args:
         corrections: What was corrected lately, in any order.
-        learnings: The learnings that take the others' places, by id.
+        learnings: The stored learnings that the corrections are about, and those that take their
+            places, by id.
         now: The time, UTC.
 
     Returns:
-        The lines, the newest correction first; empty when there is nothing to say. Stored text is
-        quoted as JSON quotes it, so that none of it can pass for grove's own.
+        The lines, the newest correction first; empty when there is nothing to say. A log comes with
+        a clone, and nothing of its texts is in there: a learning is named only if it is stored and
+        has a proper id, and a successor that is not counts as none. Stored text is quoted as JSON
+        quotes it, so that none of it can pass for grove's own.
     """
-    latest = _latest(corrections, now)
+    latest = _stored(_latest(corrections, now), learnings)
     lines = [_line(one, learnings, now) for one in latest[:_MOST_LINES]]
     if len(latest) > _MOST_LINES:
         more = len(latest) - _MOST_LINES
@@ -59,11 +64,23 @@ def corrections_notice(
     return "\n".join(lines)
 
 
+def _stored(
+    corrections: Sequence[Correction], learnings: Mapping[str, Learning]
+) -> list[Correction]:
+    """Keep what is about stored learnings, and forget successors that are none."""
+    return [
+        one if one.superseded_by in learnings else one._replace(superseded_by=None)
+        for one in corrections
+        if one.learning_id in learnings
+    ]
+
+
 def _latest(corrections: Sequence[Correction], now: datetime) -> list[Correction]:
     """Take the last word on each learning that counts, and follow who has superseded whom."""
     newest: dict[str, Correction] = {}
+    sound = [_without_other_texts(one) for one in corrections if is_learning_id(one.learning_id)]
     # A learning that was also said to be wrong counts as superseded.
-    order = sorted(corrections, key=lambda one: (bool(one.superseded_by), one.corrected_at))
+    order = sorted(sound, key=lambda one: (bool(one.superseded_by), one.corrected_at))
     for one in order:
         newest[one.learning_id] = one
     successors = {name: one.superseded_by for name, one in newest.items() if one.superseded_by}
@@ -77,6 +94,11 @@ def _latest(corrections: Sequence[Correction], now: datetime) -> list[Correction
     return sorted(counting, key=lambda one: (one.corrected_at, one.learning_id), reverse=True)
 
 
+def _without_other_texts(one: Correction) -> Correction:
+    named = one.superseded_by is not None and is_learning_id(one.superseded_by)
+    return one if named else one._replace(superseded_by=None)
+
+
 def _last_of(learning_id: str | None, successors: Mapping[str, str]) -> str | None:
     seen: set[str] = set()
     while learning_id is not None and learning_id in successors and learning_id not in seen:
@@ -86,19 +108,17 @@ def _last_of(learning_id: str | None, successors: Mapping[str, str]) -> str | No
 
 
 def _line(one: Correction, learnings: Mapping[str, Learning], now: datetime) -> str:
-    name = clean_line(one.learning_id, _LONGEST_ID)
     days = (now - (one.last_surfaced_before or now)) // _DAY
     shown = "today" if days < 1 else f"{days} day{'' if days == 1 else 's'} ago"
-    head = f"grove: the note {name}, shown here {shown}, has been"
+    head = f"grove: the note {one.learning_id}, shown here {shown}, has been"
     if one.superseded_by is None:
-        return f"{head} found wrong since; check before you rely on it: `grove show {name}`."
-    successor = learnings.get(one.superseded_by)
-    new = clean_line(one.superseded_by, _LONGEST_ID)
-    if successor is None:
-        return f"{head} superseded since by {new}: `grove show {new}`."
-    summary = clean_line(successor.summary, _LONGEST_SUMMARY)
+        return (
+            f"{head} found wrong since; check before you rely on it:"
+            f" `grove show {one.learning_id}`."
+        )
+    summary = clean_line(learnings[one.superseded_by].summary, _LONGEST_SUMMARY)
     quoted = json.dumps(summary, ensure_ascii=False)
-    return f"{head} superseded since by {new}, which says (quoted data): {quoted}"
+    return f"{head} superseded since by {one.superseded_by}, which says (quoted data): {quoted}"
 
 
 def announce_corrections(workspace: Workspace, session: Session, source: StartSource) -> str:
@@ -119,15 +139,19 @@ def announce_corrections(workspace: Workspace, session: Session, source: StartSo
     known = set() if again else _announced(session)
     since = workspace.now - NOTICE_DAYS
     corrections = [Correction(*one) for one in workspace.numbers.cache.corrections(since)]
-    new = [one for one in _latest(corrections, workspace.now) if _key(one) not in known]
+    latest = [one for one in _latest(corrections, workspace.now) if _key(one) not in known]
+    learnings = _look_up(workspace, latest[:_MOST_LOOKED_UP])
+    new = [one for one in _stored(latest, learnings) if _key(one) not in known]
     if not new or not (_claim(workspace, session, new[:_MOST_LINES]) or again):
         return ""
-    learnings = {}
-    for one in new[:_MOST_LINES]:
-        found = workspace.library.get(one.superseded_by) if one.superseded_by else None
-        if found is not None:
-            learnings[found.hit.learning.id] = found.hit.learning
     return corrections_notice(new, learnings, workspace.now)
+
+
+def _look_up(workspace: Workspace, corrections: Sequence[Correction]) -> dict[str, Learning]:
+    """Fetch the learnings that corrections name, as far as they are stored."""
+    names = {name for one in corrections for name in (one.learning_id, one.superseded_by) if name}
+    found = (workspace.library.get(name) for name in sorted(names))
+    return {one.hit.learning.id: one.hit.learning for one in found if one is not None}
 
 
 def _announced(session: Session) -> set[tuple[str, str]]:

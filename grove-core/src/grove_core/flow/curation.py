@@ -1,15 +1,17 @@
 """Curation: archiving, restoring and superseding learnings, each with its status line and event."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
 from grove_core import files
-from grove_core.errors import BackendError, LearningNotFoundError
+from grove_core.errors import BackendError, LearningNotFoundError, StorageError
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.value import Value
@@ -56,6 +58,8 @@ class Curated(Value):
 def curating(workspace: Workspace, *, timeout: float | None = None) -> Iterator[None]:
     """Let no other process curate meanwhile: what is decided here must still hold when it is done.
 
+    Where there is no place for the lock, such as in a home that cannot be written, nobody waits.
+
     Args:
         workspace: The project.
         timeout: Seconds to wait; ``None`` for the usual limit.
@@ -67,9 +71,16 @@ def curating(workspace: Workspace, *, timeout: float | None = None) -> Iterator[
         StorageError: Somebody else is curating all the time.
     """
     lock = workspace.paths.cache / "curation.lock"
-    files.make_directory(lock.parent)
-    with files.locked(lock, timeout=timeout):
+    with files.locked(lock, timeout=timeout) if _has_place(lock) else nullcontext():
         yield
+
+
+def _has_place(lock: Path) -> bool:
+    try:
+        files.make_directory(lock.parent)
+    except StorageError:
+        return False
+    return os.access(lock if lock.exists() else lock.parent, os.W_OK)
 
 
 def archive(
@@ -104,11 +115,10 @@ def note_of(reason: str, otherwise: str, now: datetime) -> str:
         now: The time, UTC.
 
     Returns:
-        Words such as ``decayed 2026-05-07`` or ``2026-05-07: gone since httpx 0.28``.
+        Words such as ``decayed 2026-05-07`` or ``gone since httpx 0.28 2026-05-07``.
     """
     day = f"{now:%Y-%m-%d}"
-    said = clean_line(reason, REASON_LENGTH_MAX)
-    return f"{day}: {said}" if said else f"{otherwise} {day}"
+    return f"{clean_line(reason, REASON_LENGTH_MAX) or otherwise} {day}"
 
 
 def archive_found(
@@ -190,7 +200,7 @@ def supersede(
     def supersede_one(found: FoundLearning) -> Curated:
         learning = found.hit.learning
         if learning.status is LearningStatus.SUPERSEDED:
-            return _curated(learning, Outcome.UNCHANGED, f"{learning.id} is superseded already")
+            return _superseded_already(workspace, learning, new_id)
         objection = _objection(found, workspace.library.get(new_id), new_id)
         if objection:
             return _curated(learning, Outcome.REFUSED, objection)
@@ -202,6 +212,18 @@ def supersede(
         return refusal or _curated(learning, Outcome.CHANGED, note)
 
     return _curate(workspace, [old_id], supersede_one, dry_run=dry_run)[0]
+
+
+def _superseded_already(workspace: Workspace, learning: Learning, new_id: str) -> Curated:
+    from grove_core.flow.succession import find_successor
+
+    successor = find_successor(workspace, learning)
+    by = successor.hit.learning.id if successor is not None else ""
+    words = f"{learning.id} is superseded already{f', by {by}' if by else ''}"
+    if by == new_id:
+        return _curated(learning, Outcome.UNCHANGED, words)
+    name = clean_line(new_id, REASON_LENGTH_MAX)
+    return _curated(learning, Outcome.REFUSED, f"{words}; {name} was not put there")
 
 
 def no_such_learning(learning_id: str) -> str:

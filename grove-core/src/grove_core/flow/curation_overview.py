@@ -135,7 +135,7 @@ def _superseded(
         last = corrected[-1]
         # A log comes with a clone, as its learnings do.
         new_id = clean_line(last.superseded_by or "", LONGEST_REASON)
-        reason = f"superseded {last.ts:%Y-%m-%d} by {new_id}"
+        reason = f"superseded {last.ts:%Y-%m-%d} by {new_id}{_why(last)}"
         return CuratedLearning(judged=one, reason=reason, at=last.ts, superseded_by=new_id)
     successor = successors.get(one.found.hit.learning.id)
     if successor is None:
@@ -169,9 +169,14 @@ def _corrected(
         events = [each for each in history.get(learning_id, ()) if isinstance(each, Corrected)]
         if learning_id in usage and usage[learning_id].corrected and events:
             times = f"{len(events)} time{'' if len(events) == 1 else 's'}"
-            reason = f"said to be wrong {times}, last {events[-1].ts:%Y-%m-%d}; still active"
+            reason = f"said to be wrong {times}, last {events[-1].ts:%Y-%m-%d}; still active{_why(events[-1])}"
             found.append(CuratedLearning(judged=one.judged, reason=reason, at=events[-1].ts))
     return tuple(found)
+
+
+def _why(event: Corrected) -> str:
+    """Quote what somebody said is wrong with a learning."""
+    return f': "{clean_line(event.why, LONGEST_REASON)}"' if event.why else ""
 
 
 def _never_used(active: Sequence[CuratedLearning]) -> tuple[CuratedLearning, ...]:

@@ -158,8 +158,8 @@ def _checks(workspace: Workspace, session: Session, known: Known) -> list[CheckS
     shown = _shown_texts(session, known)
     form = _form_text()
     checks = [
-        # An unchanged form says too little in every mode of the write gate.
-        CheckStage(stage=Stage.WRITE_GATE, check=lambda candidate: find_echo(candidate, form)),
+        # An unfilled form is no candidate at all, whatever the write gate's mode.
+        CheckStage(stage=Stage.SCHEMA, check=lambda candidate: find_echo(candidate, form)),
         CheckStage(stage=Stage.DUPLICATE, check=lambda candidate: find_echo(candidate, shown)),
         CheckStage(stage=Stage.PLUGIN, check=_plugins_check(workspace, context)),
     ]

@@ -91,9 +91,13 @@ def name_of(ticket: Ticket) -> str:
         ticket: The ticket.
 
     Returns:
-        Its id, or its system's name when the id is unknown, in one short line.
+        Its id, or its system's name when the id is unknown, in one short line. A ticket's file may
+        come with a clone: an id of several words stands in quotes, so as not to pass for grove's.
     """
     name = clean_line(ticket.ticket_id or "", _LONGEST_NAME)
+    if " " in name:
+        inner = clean_line(name.replace('"', "'"), _LONGEST_NAME - len('""'))
+        return f'"{inner}"'
     return name or clean_line(f"of {ticket.source}", _LONGEST_NAME)
 
 

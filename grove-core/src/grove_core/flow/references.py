@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from attrs import evolve
 
 from grove_core.flow.gatekeeper import Change, move
+from grove_core.flow.said_before import adds_something, uses_logged
 from grove_core.model.events import Referenced
 from grove_core.model.session import EventType, InjectionOutcome, Session
 from grove_core.plugins.descriptors import Area
@@ -32,6 +33,8 @@ def mark_used(
     workspace: Workspace, session: Session, used: Sequence[UsedLearning], ticket_id: str | None
 ) -> Session:
     """Record learnings as used, each once; ids that do not exist are passed over.
+
+    What this session has logged already is not logged again, unless there is more to say.
 
     Args:
         workspace: The project.
@@ -64,8 +67,9 @@ def mark_used(
 
     moved = move(workspace, session.id, change, absent=lambda: session, cause="reference")
     how = {one.id: one.how for one in reversed(used)}
+    logged = uses_logged(workspace, session.id, areas)
     for personal in (False, True):
-        events = [
+        uses = [
             Referenced(
                 ts=workspace.now,
                 learning_id=learning_id,
@@ -76,5 +80,6 @@ def mark_used(
             for learning_id, is_personal in areas.items()
             if is_personal is personal
         ]
-        workspace.log_events(events, personal=personal)
+        new = [one for one in uses if adds_something(one, logged.get(one.learning_id, ()))]
+        workspace.log_events(new, personal=personal)
     return moved.session

@@ -1,18 +1,12 @@
 """``grove reflect``: from a submission to stored learnings and an open gate."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from attrs import evolve, frozen
 
 from grove_core import files
-from grove_core.errors import (
-    BackendError,
-    LearningNotFoundError,
-    ReflectionError,
-    StorageError,
-)
-from grove_core.flow.curation import curating
+from grove_core.flow.correcting import correct, foreseen_warnings
 from grove_core.flow.gatekeeper import Change, move, skip_event, ticket_of
 from grove_core.flow.judging import as_candidate, gather_known, judge_candidates
 from grove_core.flow.references import mark_used, unknown_ids
@@ -21,7 +15,9 @@ from grove_core.flow.reflection_log import (
     log_ratings,
     log_reflection,
     log_rejections,
+    unknown_ratings,
 )
+from grove_core.flow.secret_refusals import configuration_mistakes, refuse_secrets
 from grove_core.flow.storing import (
     SESSION_BACKEND,
     StoredLearning,
@@ -29,19 +25,16 @@ from grove_core.flow.storing import (
     route,
     store,
 )
-from grove_core.memory.backends import FoundLearning
 from grove_core.model.gate import ReflectionAccepted, SkipAccepted
 from grove_core.model.learning import (
     Candidate,
     Learning,
-    LearningStatus,
     RejectedCandidate,
-    Scope,
+    Stage,
 )
 from grove_core.model.reflection import ReflectionResult, SkipDecider, SkipDecision
 from grove_core.model.session import EventType, Session, WrittenCandidate
 from grove_core.model.value import Value
-from grove_core.plugins.descriptors import Area
 from grove_core.reflection.duplicates import fingerprint
 from grove_core.reflection.funnel import SiftResult
 from grove_core.reflection.secrets.screening import without_secrets
@@ -50,6 +43,7 @@ from grove_core.tracing import event
 from grove_core.workspace import Workspace
 
 _LOCK_SECONDS: Final = 30.0
+_CONFIGURED_STAGES: Final = (Stage.SECRET, Stage.WRITE_GATE)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -130,16 +124,12 @@ def reflect(workspace: Workspace, session: Session, submission: Submission) -> R
         stored=stored,
         repeated=tuple(one.learning_id for one in sifted.repeated),
         rejected=sifted.rejected,
-        warnings=(*left_out, *submission.problems, *_named(submission.unknown_fields)),
+        warnings=_beside(workspace, submission, left_out, sifted),
     )
     written: dict[str, Learning | Candidate] = {one.learning.id: one.learning for one in stored}
     written |= {one.learning_id: one.candidate for one in sifted.repeated}
-    corrected, warnings = _correct(workspace, submission, written)
-    said_to_be_used = [one.id for one in submission.learnings_used]
-    warnings += [
-        f"the use of {unknown} was not recorded: no learning has this id"
-        for unknown in unknown_ids(workspace, session, said_to_be_used)
-    ]
+    corrected, warnings = correct(workspace, submission.corrections, written)
+    warnings += _unknown_uses(workspace, session, submission)
     after = _settle(workspace, outcome, submission)
     if stored or sifted.rejected:
         log_reflection(workspace, session.id, ticket_id, submission.candidates, stored)
@@ -180,16 +170,47 @@ def preview(workspace: Workspace, session: Session, submission: Submission) -> R
         session=session,
         sifted=sifted,
         nothing_learned=submission.nothing_learned,
-        warnings=(*left_out, *submission.problems, *_named(submission.unknown_fields)),
+        warnings=(
+            *_beside(workspace, submission, left_out, sifted),
+            *_foreseen(workspace, session, submission, sifted),
+        ),
     )
 
 
 def _screened(workspace: Workspace, submission: Submission) -> tuple[Submission, tuple[str, ...]]:
     """Take secrets out of everything but the candidates, which are refused for theirs."""
-    cleaned, left_out = without_secrets(submission, workspace.config.secrets.allow)
-    if submission.nothing_learned and not cleaned.nothing_learned and not cleaned.candidates:
-        raise ReflectionError("; ".join(left_out))
-    return cleaned, left_out
+    if not submission.candidates:
+        refuse_secrets(workspace, submission.nothing_learned, "nothing_learned")
+    return without_secrets(submission, workspace.config.secrets.allow)
+
+
+def _beside(
+    workspace: Workspace, submission: Submission, left_out: Sequence[str], sifted: SiftResult
+) -> tuple[str, ...]:
+    """Name what was ignored in reading, and mistakes for which too much may have been refused."""
+    asked = any(one.stage in _CONFIGURED_STAGES for one in sifted.rejected)
+    mistakes = configuration_mistakes(workspace) if left_out or asked else ()
+    return (*left_out, *mistakes, *submission.problems, *_named(submission.unknown_fields))
+
+
+def _foreseen(
+    workspace: Workspace, session: Session, submission: Submission, sifted: SiftResult
+) -> list[str]:
+    """Tell what the submission itself would warn of besides."""
+    candidates = [one.candidate for one in (*sifted.accepted, *sifted.repeated)]
+    warnings = foreseen_warnings(workspace, submission.corrections, candidates)
+    warnings += _unknown_uses(workspace, session, submission)
+    if sifted.accepted or (submission.nothing_learned and not sifted.repeated):
+        warnings += unknown_ratings(workspace, submission.ratings)
+    return warnings
+
+
+def _unknown_uses(workspace: Workspace, session: Session, submission: Submission) -> list[str]:
+    said_to_be_used = [one.id for one in submission.learnings_used]
+    return [
+        f"the use of {unknown} was not recorded: no learning has this id"
+        for unknown in unknown_ids(workspace, session, said_to_be_used)
+    ]
 
 
 def _settle(workspace: Workspace, outcome: ReflectionOutcome, submission: Submission) -> Session:
@@ -239,50 +260,6 @@ def _skip(workspace: Workspace, submission: Submission) -> SkipDecision:
         decider=SkipDecider.AGENT,
         timestamp=workspace.now,
     )
-
-
-def _correct(
-    workspace: Workspace, submission: Submission, written: Mapping[str, Learning | Candidate]
-) -> tuple[dict[str, str | None], list[str]]:
-    """Mark what was superseded; give back what was corrected and by what.
-
-    Learnings that this session had written before are looked at again: a crash may have come
-    between their writing and this.
-    """
-    warnings: list[str] = []
-    corrected: dict[str, str | None] = {}
-    for one in submission.corrections:
-        if workspace.library.get(one.id) is None:
-            warnings.append(f"the correction of {one.id} was ignored: no learning has this id")
-        else:
-            corrected[one.id] = None
-    for new, learning in written.items():
-        for old in learning.supersedes:
-            found = workspace.library.get(old)
-            if found is not None and found.hit.learning.status is LearningStatus.SUPERSEDED:
-                continue
-            objection = _objection(found, learning.scope) or _supersede(workspace, old, new)
-            if objection:
-                warnings.append(f"{old} was not marked as superseded: {objection}")
-            else:
-                corrected[old] = new
-    return corrected, warnings
-
-
-def _objection(old: FoundLearning | None, scope: Scope) -> str:
-    if old is not None and old.area is Area.PROJECT and scope is Scope.PERSONAL:
-        return "its successor is personal, and others who share the project could not read it"
-    return ""
-
-
-def _supersede(workspace: Workspace, old: str, new: str) -> str:
-    """Mark a learning as superseded; say why not if that cannot be done."""
-    try:
-        with curating(workspace):
-            workspace.library.set_status(old, LearningStatus.SUPERSEDED, f"by {new}")
-    except (LearningNotFoundError, BackendError, StorageError) as error:
-        return str(error)
-    return ""
 
 
 def _named_in_notes(submission: Submission, session: Session) -> Sequence[UsedLearning]:

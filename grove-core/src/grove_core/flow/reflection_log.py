@@ -1,16 +1,22 @@
 """What ``grove reflect`` writes into the event log."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any
+from typing import Any, Final
 
+from grove_core.flow.correcting import CorrectedLearning
+from grove_core.flow.said_before import said_to_be_wrong
 from grove_core.flow.storing import StoredLearning
 from grove_core.model.events import Corrected, Rated, Reflection, Rejected
 from grove_core.model.learning import RejectedCandidate, Scope, Stage
 from grove_core.plugins.descriptors import Area
+from grove_core.reflection.ratings import Rating
 from grove_core.reflection.schema import read_enum
-from grove_core.reflection.submission import Rating
 from grove_core.workspace import Workspace
+
+_DIGEST_LENGTH: Final = 16
 
 
 def log_reflection(
@@ -68,7 +74,7 @@ def log_rejections(
     any_personal = any(_is_personal(one) for one in candidates)
     for personal in (False, True):
         events = [
-            _rejected_event(workspace, session_id, one)
+            _rejected_event(workspace, session_id, one, candidates[one.position])
             for one in rejected
             if personal
             is (
@@ -85,15 +91,27 @@ def _repeats_a_candidate(rejected: RejectedCandidate) -> bool:
     return rejected.stage is Stage.DUPLICATE and rejected.rejection.existing_id is None
 
 
-def _rejected_event(workspace: Workspace, session_id: str, rejected: RejectedCandidate) -> Rejected:
+def _rejected_event(
+    workspace: Workspace,
+    session_id: str,
+    rejected: RejectedCandidate,
+    raw: Any,  # noqa: ANN401 - any JSON value
+) -> Rejected:
     return Rejected(
         ts=workspace.now,
         session_id=session_id,
-        summary=rejected.summary,
+        summary=_digest(raw) if rejected.stage is Stage.SECRET else rejected.summary,
         tags=rejected.tags,
         stage=rejected.stage.value,
         reason=_logged_reason(rejected),
     )
+
+
+def _digest(raw: Any) -> str:  # noqa: ANN401 - any JSON value
+    """Tell a candidate from others where no word of it may be kept."""
+    content = json.dumps(raw, sort_keys=True, ensure_ascii=True, default=str)
+    digest = hashlib.sha256(content.encode("ascii")).hexdigest()[:_DIGEST_LENGTH]
+    return f"(withheld, sha256 {digest})"
 
 
 def _logged_reason(rejected: RejectedCandidate) -> str:
@@ -117,35 +135,51 @@ def log_ratings(workspace: Workspace, ratings: Sequence[Rating]) -> list[str]:
     Returns:
         A warning for every id that no learning has.
     """
-    warnings: list[str] = []
     for one in ratings:
-        found = workspace.library.get(one.id)
-        if found is None:
-            warnings.append(f"the rating of {one.id} was ignored: no learning has this id")
-            continue
-        rated = Rated(ts=workspace.now, learning_id=one.id, useful=one.useful)
-        workspace.log_events([rated], personal=found.area is Area.PERSONAL)
-    return warnings
+        found = workspace.library.get(one.learning_id)
+        if found is not None:
+            rated = Rated(ts=workspace.now, learning_id=one.learning_id, useful=one.useful)
+            workspace.log_events([rated], personal=found.area is Area.PERSONAL)
+    return unknown_ratings(workspace, ratings)
+
+
+def unknown_ratings(workspace: Workspace, ratings: Sequence[Rating]) -> list[str]:
+    """Find ratings of what does not exist.
+
+    Args:
+        workspace: The project.
+        ratings: The ratings.
+
+    Returns:
+        A warning for every id that no learning has.
+    """
+    return [
+        f"the rating of {one.learning_id} was ignored: no learning has this id"
+        for one in ratings
+        if workspace.library.get(one.learning_id) is None
+    ]
 
 
 def log_corrections(
-    workspace: Workspace, session_id: str, corrected: Mapping[str, str | None]
+    workspace: Workspace, session_id: str, corrected: Mapping[str, CorrectedLearning]
 ) -> None:
-    """Log which learnings were found wrong; ids that do not exist are passed over.
+    """Log which learnings were found wrong; what this session has said already is passed over.
 
     Args:
         workspace: The project.
         session_id: The session that submitted.
-        corrected: By id what takes the learning's place, if anything does.
+        corrected: What was corrected, by id; ids that do not exist are passed over as well.
     """
-    for learning_id, successor in corrected.items():
+    said = said_to_be_wrong(workspace, session_id, corrected)
+    for learning_id, one in corrected.items():
         found = workspace.library.get(learning_id)
-        if found is None:
+        if found is None or (learning_id, one.superseded_by) in said:
             continue
         correction = Corrected(
             ts=workspace.now,
             learning_id=learning_id,
             session_id=session_id,
-            superseded_by=successor,
+            superseded_by=one.superseded_by,
+            why=one.why,
         )
         workspace.log_events([correction], personal=found.area is Area.PERSONAL)

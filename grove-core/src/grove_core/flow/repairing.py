@@ -113,7 +113,7 @@ def mend_log(path: Path, text: str) -> Repair:
             mended.append(f"line {number}: holds {len(parts)} events, each gets a line of its own")
         else:
             lines.append(line)
-            left.append(f"line {number}: is no event")
+            left.append(f"line {len(lines)}: is no event")
     return Repair(
         path=path, before=text, after="\n".join(lines), mended=tuple(mended), left=tuple(left)
     )

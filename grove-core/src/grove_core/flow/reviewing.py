@@ -7,14 +7,14 @@ from typing import Any, Final
 from attrs import evolve, frozen
 
 from grove_core.errors import GroveError, StorageError
-from grove_core.identifiers import is_learning_id
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.events import Rated
 from grove_core.model.learning import Category, LearningStatus
 from grove_core.model.statistics import LearningStats
 from grove_core.plugins.descriptors import Area
 from grove_core.reflection.limits import SUBMISSION_BYTES_MAX
-from grove_core.reflection.wording import kind_of, shown
+from grove_core.reflection.ratings import Rating, RatingsRead, read_each
+from grove_core.reflection.wording import kind_of
 from grove_core.stats.sampling import sample
 from grove_core.workspace import Workspace
 
@@ -32,32 +32,6 @@ class Question:
 
     found: FoundLearning
     stats: LearningStats
-
-
-@frozen(kw_only=True)
-class Rating:
-    """What somebody thinks of a learning.
-
-    Attributes:
-        learning_id: The learning.
-        useful: Whether it is useful.
-    """
-
-    learning_id: str
-    useful: bool
-
-
-@frozen(kw_only=True)
-class RatingsRead:
-    """What was read of ratings that somebody sent.
-
-    Attributes:
-        ratings: One for each learning; of several the last.
-        problems: What cannot be used and why, a sentence each.
-    """
-
-    ratings: tuple[Rating, ...]
-    problems: tuple[str, ...]
 
 
 @frozen(kw_only=True)
@@ -141,15 +115,7 @@ def read_ratings(data: bytes) -> RatingsRead:
     Raises:
         GroveError: It is no such JSON; the message names the place.
     """
-    problems: list[str] = []
-    ratings: dict[str, Rating] = {}
-    for position, entry in enumerate(_entries(_parse(data))):
-        rating = _read_rating(entry)
-        if isinstance(rating, Rating):
-            ratings[rating.learning_id] = rating
-        else:
-            problems.append(f"ratings[{position}] does not count: {rating}")
-    return RatingsRead(ratings=tuple(ratings.values()), problems=tuple(problems))
+    return read_each(_entries(_parse(data)))
 
 
 def keep_ratings(workspace: Workspace, ratings: Sequence[Rating]) -> RatingOutcome:
@@ -218,15 +184,3 @@ def _entries(value: Any) -> Sequence[Any]:  # noqa: ANN401 - any JSON value
         what = "ratings is " + kind_of(entries) if isinstance(value, dict) else kind_of(value)
         raise GroveError(f"{what}, not an array of ratings; send {RATINGS_FORMAT}")
     return entries
-
-
-def _read_rating(entry: Any) -> Rating | str:  # noqa: ANN401 - any JSON value
-    """Read one rating, or tell what is wrong with it."""
-    if not isinstance(entry, dict):
-        return f"it is {kind_of(entry)}, not an object with id and useful"
-    learning_id, useful = entry.get("id"), entry.get("useful")
-    if not isinstance(learning_id, str) or not is_learning_id(learning_id.strip()):
-        return f"id is {shown(str(learning_id))}, not the id of a learning"
-    if not isinstance(useful, bool):
-        return f"useful of {learning_id.strip()} is {kind_of(useful)}, neither true nor false"
-    return Rating(learning_id=learning_id.strip(), useful=useful)

@@ -66,6 +66,7 @@ class Corrected(StatsEvent):
     learning_id: str
     session_id: str
     superseded_by: str | None = None
+    why: str | None = None
 
 
 @frozen(kw_only=True, eq=False, repr=False)

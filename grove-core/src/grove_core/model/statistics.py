@@ -228,6 +228,20 @@ class CrossPollination(NamedTuple):
     examples: tuple[str, ...]
 
 
+class Edges(NamedTuple):
+    """Pairs of a learning and another ticket than its own that used it.
+
+    Attributes:
+        total: How many there are.
+        recent: How many came up in the last 30 days.
+        before: How many came up in the 30 days before those.
+    """
+
+    total: int = 0
+    recent: int = 0
+    before: int = 0
+
+
 class GoingStale(NamedTuple):
     """A learning that will be archived unless it is used or shown.
 
@@ -388,7 +402,7 @@ class Statistics(NamedTuple):
         write_gate: What the funnel made of it.
         skips: Skipped reflections.
         gate: What came of the gate.
-        edges: How many pairs there are of a learning and another ticket that used it.
+        edges: Pairs of a learning and another ticket that used it.
         cross_pollination: The learnings used for the most other tickets, the most first.
         going_stale: Learnings that will be archived within a week, the most urgent first, at most
             fifty.
@@ -413,7 +427,7 @@ class Statistics(NamedTuple):
     write_gate: WriteGateStats = WriteGateStats()
     skips: SkipStats = SkipStats()
     gate: GateStats = GateStats()
-    edges: int = 0
+    edges: Edges = Edges()
     cross_pollination: tuple[CrossPollination, ...] = ()
     going_stale: tuple[GoingStale, ...] = ()
     going_stale_count: int = 0

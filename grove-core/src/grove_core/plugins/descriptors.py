@@ -273,8 +273,8 @@ class Repair(Value):
         before: Its text; bytes that are no UTF-8 as surrogates.
         after: Its text as it is to be; the same where nothing can be done. grove writes it, after
             it has kept the text before.
-        mended: What is mended, a line each for people.
-        left: What is not, and has to be mended by hand, likewise.
+        mended: What is mended, a line each for people; line numbers are those of ``before``.
+        left: What is not, and has to be mended by hand; line numbers are those of ``after``.
     """
 
     path: Path

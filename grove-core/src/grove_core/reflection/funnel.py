@@ -1,7 +1,5 @@
 """The funnel: every candidate of a submission is accepted or refused by itself."""
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import PurePath
@@ -24,7 +22,8 @@ from grove_core.reflection.schema import read_candidate
 from grove_core.text import one_line, remove_invisible, shorten
 
 _STAGES: Final = tuple(Stage)
-_DIGEST_LENGTH: Final = 16
+WITHHELD: Final = "(withheld)"
+"""What is shown of a candidate that holds a secret."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -178,7 +177,9 @@ def _judge(
 ) -> AcceptedCandidate | RepeatedCandidate | RejectedCandidate:
     leak = screen(raw) if screen is not None else None
     if leak is not None:
-        return _withheld(position, raw, leak)
+        return RejectedCandidate(
+            position=position, summary=WITHHELD, tags=(), stage=Stage.SECRET, rejection=leak
+        )
     read = read_candidate(raw, root=root)
     if isinstance(read, Rejection):
         return _refused_raw(position, raw, read)
@@ -202,19 +203,6 @@ def _judge(
             )
     notes = (*read.notes, *warnings)
     return AcceptedCandidate(position=position, candidate=candidate, notes=notes)
-
-
-def _withheld(position: int, raw: Any, rejection: Rejection) -> RejectedCandidate:  # noqa: ANN401
-    """Tell a candidate by a digest where no word of it may be shown."""
-    content = json.dumps(raw, sort_keys=True, ensure_ascii=True, default=str)
-    digest = hashlib.sha256(content.encode("ascii")).hexdigest()[:_DIGEST_LENGTH]
-    return RejectedCandidate(
-        position=position,
-        summary=f"(withheld, sha256 {digest})",
-        tags=(),
-        stage=Stage.SECRET,
-        rejection=rejection,
-    )
 
 
 def _refused_raw(position: int, raw: Any, rejection: Rejection) -> RejectedCandidate:  # noqa: ANN401

@@ -18,6 +18,7 @@ from grove_core.reflection.limits import (
     REMARK_LENGTH_MAX,
     SUBMISSION_BYTES_MAX,
 )
+from grove_core.reflection.ratings import Rating, read_each
 from grove_core.reflection.wording import kind_of, shown
 from grove_core.text import clean_line, remove_invisible
 
@@ -61,19 +62,6 @@ class Correction(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class Rating(Value):
-    """Whether the agent found a learning useful.
-
-    Attributes:
-        id: The learning's id.
-        useful: Whether it is worth showing again.
-    """
-
-    id: str
-    useful: bool
-
-
-@frozen(kw_only=True, eq=False, repr=False)
 class Submission(Value):
     """What an agent sent, before its candidates are judged.
 
@@ -82,7 +70,7 @@ class Submission(Value):
         candidates: The candidates as raw JSON values.
         learnings_used: Learnings that were used, each once.
         corrections: Learnings that were found wrong, each once.
-        ratings: Learnings that were rated, each once.
+        ratings: Learnings that were rated, each once; of several ratings the last.
         notes: Free text without invisible characters.
         nothing_learned: Why there is nothing to keep, one line; it may stand beside candidates.
         unknown_fields: Names of fields that were ignored.
@@ -237,20 +225,9 @@ def _read_references(
 def _read_ratings(raw: Any, problems: list[str]) -> tuple[Rating, ...]:  # noqa: ANN401 - any JSON value
     if raw is None:
         return ()
-    ratings: dict[str, Rating] = {}
-    entries = raw if isinstance(raw, list) else [raw]
-    for entry in entries:
-        key, useful = (
-            (entry.get("id"), entry.get("useful")) if isinstance(entry, dict) else (None,) * 2
-        )
-        if isinstance(key, str) and is_learning_id(key.strip()) and isinstance(useful, bool):
-            ratings.setdefault(key.strip(), Rating(id=key.strip(), useful=useful))
-        else:
-            problems.append(
-                'ratings: one ignored; give each as {"id": "the id of a learning",'
-                ' "useful": true or false}.'
-            )
-    return tuple(ratings.values())
+    read = read_each(raw if isinstance(raw, list) else [raw])
+    problems += read.problems
+    return read.ratings
 
 
 def _remark(raw: Any) -> str | None:  # noqa: ANN401 - any JSON value

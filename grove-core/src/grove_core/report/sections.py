@@ -187,7 +187,7 @@ def _cross_pollination(statistics: Statistics) -> Iterator[RenderableType]:
     learnings = statistics.cross_pollination
     if not learnings:
         return
-    uses = counted(statistics.edges, "time")
+    uses = counted(statistics.edges.total, "time")
     yield paragraph(f"Learnings were used {uses} for another ticket than the one they came from.")
     table = grid()
     add_id_column(table)

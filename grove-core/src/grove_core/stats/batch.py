@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 MICROSECONDS_A_DAY = 86_400_000_000
 SURFACED, REFERENCED, DISMISSED = range(3)
+OF_LEARNINGS = frozenset(
+    ("surfaced", "referenced", "dismissed", "corrected", "rated", "archived", "restored")
+)
+"""Events about one learning each; the others are about reflections."""
+
 _CORRECTED, _USEFUL, _USELESS = range(3)
 _WRITE_GATE = "write_gate"
 
@@ -44,7 +49,7 @@ class Batch:
         latest: By learning and kind of use, when it last happened.
         restored: By learning, when it was last taken back from the archive.
         marks: By learning: corrections, useful and useless ratings.
-        used_for: Learnings with the tickets they were used for.
+        used_for: By learning and the ticket that it was used for, when that first was.
         counters: By name and day since 1970.
         skipped: By ticket, when it was first skipped.
         accepted: By ticket, when something of it was last accepted.
@@ -60,7 +65,7 @@ class Batch:
         self.latest: dict[tuple[int, int], int] = {}
         self.restored: dict[int, int] = {}
         self.marks: dict[int, list[int]] = {}
-        self.used_for: set[tuple[int, str]] = set()
+        self.used_for: dict[tuple[int, str], int] = {}
         self.counters: Counter[tuple[str, int]] = Counter()
         self.skipped: dict[str, int] = {}
         self.accepted: dict[str, int] = {}
@@ -102,7 +107,9 @@ class Batch:
         if use == REFERENCED:
             ticket = fields.get("ticket_id")
             if ticket:
-                self.used_for.add((learning, storable(ticket)))
+                pair_of_ticket = (learning, storable(ticket))
+                earliest = self.used_for.get(pair_of_ticket, moment)
+                self.used_for[pair_of_ticket] = min(moment, earliest)
 
     def _add_correction(self, line: EventLine) -> None:
         learning = self._learning(line.fields["learning_id"])
@@ -123,9 +130,11 @@ class Batch:
 
     def _add_reflection(self, line: EventLine) -> None:
         fields = line.fields
-        accepted = fields["accepted"]
+        # What a log says is believed no further than it makes sense.
+        candidates = max(0, fields["candidates"])
+        accepted = min(max(0, fields["accepted"]), candidates)
         self.count("submissions", line)
-        self.count("candidates", line, fields["candidates"])
+        self.count("candidates", line, candidates)
         self.count("accepted", line, accepted)
         if accepted > 0:
             self.count("completed", line)

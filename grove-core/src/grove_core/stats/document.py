@@ -40,7 +40,9 @@ def statistics_document(statistics: Statistics, insights: Sequence[Insight]) -> 
         "scopes": [_group(one) for one in statistics.scopes],
         "most_valuable": [_valued(one) for one in statistics.top],
         "cross_pollination": {
-            "count": statistics.edges,
+            "count": statistics.edges.total,
+            "last_30_days": statistics.edges.recent,
+            "30_days_before": statistics.edges.before,
             "learnings": [one._asdict() for one in statistics.cross_pollination],
         },
         "going_stale": {

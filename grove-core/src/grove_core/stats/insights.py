@@ -223,16 +223,23 @@ def _write_gate_too_strict(statistics: Statistics) -> Iterator[Insight]:
 
 
 def _cross_pollination(statistics: Statistics) -> Iterator[Insight]:
+    limits = TRIGGERS["cross_pollination"].limits
     learnings, uses = statistics.cross_pollination, statistics.edges
-    if learnings and uses >= TRIGGERS["cross_pollination"].limits["uses"]:
+    if learnings and uses.total >= limits["uses"] and uses.recent > uses.before:
         top = learnings[0]
         yield _insight(
             "cross_pollination",
-            f"Learnings helped {_counted(uses, 'time')} with tickets that they did not come from,"
-            f" {top.learning_id} with {_counted(top.tickets, 'ticket')}.",
+            f"Learnings help more and more with tickets that they did not come from:"
+            f" {_counted(uses.recent, 'time')} in {limits['days']:.0f} days, {uses.before} in those"
+            f" before, {top.learning_id} with {_counted(top.tickets, 'ticket')} in all.",
             f"What helps everywhere may belong into the project's own instructions:"
             f" `grove show {top.learning_id}`.",
-            {"uses": uses, "examples": [one.learning_id for one in learnings[:_MOST_NAMED]]},
+            {
+                "uses": uses.total,
+                "last_30_days": uses.recent,
+                "30_days_before": uses.before,
+                "examples": [one.learning_id for one in learnings[:_MOST_NAMED]],
+            },
         )
 
 

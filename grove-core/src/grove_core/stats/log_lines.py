@@ -6,7 +6,7 @@ versions, and any that this module has doubts about, go the usual way through th
 """
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from grove_core.errors import CodecError
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _VERSION = 1
 _LENGTH_OF_INSTANT = len("2026-02-06T10:00:00Z")
 _MICROSECONDS = 1_000_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 class EventLine:
@@ -91,7 +93,7 @@ def microseconds(moment: datetime) -> int:
     Returns:
         Microseconds since 1970, UTC.
     """
-    return round(moment.timestamp() * _MICROSECONDS)
+    return (moment - _EPOCH) // _MICROSECOND
 
 
 def instant(moment: int) -> datetime:
@@ -103,7 +105,7 @@ def instant(moment: int) -> datetime:
     Returns:
         An aware datetime in UTC.
     """
-    return datetime.fromtimestamp(moment / _MICROSECONDS, UTC)
+    return _EPOCH + timedelta(microseconds=moment)
 
 
 def _documents(lines: "list[bytes]") -> "list[Any]":
@@ -211,7 +213,12 @@ _PLAIN: "Mapping[str, Callable[[Document], bool]]" = {
     "surfaced": _is_plain_surfaced,
     "referenced": _is_plain_referenced,
     "dismissed": _is_plain_dismissed,
-    "corrected": _checker(_LEARNING, _SESSION, ("superseded_by", _is_text_or_null, False)),
+    "corrected": _checker(
+        _LEARNING,
+        _SESSION,
+        ("superseded_by", _is_text_or_null, False),
+        ("why", _is_text_or_null, False),
+    ),
     "reflection": _checker(
         _SESSION,
         ("candidates", _is_whole, True),

@@ -77,8 +77,9 @@ TRIGGERS: Final[Mapping[str, Trigger]] = {
     ),
     "cross_pollination": Trigger(
         3,
-        "learnings were used for at least {uses} tickets besides the ones they came from",
-        {"uses": 3},
+        "learnings were used for at least {uses} tickets besides the ones they came from, and for"
+        " more of them in the last {days} days than in the {days} before",
+        {"uses": 3, "days": 30},
     ),
     "high_value_rare": Trigger(
         3,

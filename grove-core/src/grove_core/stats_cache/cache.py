@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 IN_MEMORY = ":memory:"
 _STAMP = "learnings"
-# How long a command waits for another process that is adding a long log.
-_PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 60.0
+"""How long it is worth waiting for another process that is adding a long log, to count right."""
+
+_USUAL_PATIENCE_SECONDS = 3.0
 _PUT = "INSERT OR REPLACE INTO catalogue VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"
 _GET = """
 SELECT learning, name, summary, category, scope, status, confidence, criteria, tags, created,
@@ -49,42 +51,74 @@ class StatsCache:
         complete: Whether the latest refresh came to the end of all logs.
     """
 
-    def __init__(self, path: str, logs: "Sequence[str]", *, since: datetime | None = None) -> None:
+    def __init__(
+        self,
+        path: str,
+        logs: "Sequence[str]",
+        *,
+        personal: str | None = None,
+        since: datetime | None = None,
+    ) -> None:
         """Open nothing yet.
 
         Args:
             path: The file; its directory must be there. ``IN_MEMORY`` keeps nothing.
             logs: The event logs, those that are not there included.
+            personal: The one of them that all projects of the user share.
             since: Events before this instant do not count; only in memory.
         """
         self.path = path
         self._logs = [log for log in logs if _is_readable(log)]
+        self._personal = personal
         self._since = since
         self._until: float | None = None
+        self._patience = _USUAL_PATIENCE_SECONDS
         self._connection: sqlite3.Connection | None = None
+        self._is_renewed = False
         self.complete = False
 
-    def refresh(self, until: float | None = None) -> None:
+    def refresh(self, until: float | None = None, *, patience: float | None = None) -> None:
         """Add what the logs hold by now; what is damaged is made anew.
 
         Args:
-            until: When to stop, on the clock of ``time.monotonic``; the next call goes on. Without
-                it another process that is adding the same is waited for.
+            until: When to stop, on the clock of ``time.monotonic``; the next call goes on.
+            patience: Seconds to wait for another process that is adding the same; else a few, and
+                fewer where there is an end to the time.
         """
         self._until = until
+        usual = _USUAL_PATIENCE_SECONDS if until is None else database.BUSY_SECONDS
+        self._patience = usual if patience is None else patience
         since = microseconds(self._since) if self._since is not None else None
-        for make_anew in (self._begin_anew, self._keep_nothing, self._keep_nothing):
+        for _ in range(3):
             try:
-                self.complete = refresh(self._open(), self._logs, since=since, until=until)
-            except (sqlite3.Error, OSError):
-                make_anew()
-            else:
-                return
+                connection = self._open()
+                connection.execute(f"PRAGMA busy_timeout = {round(1000 * self._patience)}")
+                self.complete = refresh(
+                    connection, self._logs, personal=self._personal, since=since, until=until
+                )
+            except OSError:
+                self.complete = False  # a log that is there and cannot be read
+            except sqlite3.Error as error:
+                self._mend(error)
+                continue
+            return
 
-    def renew(self) -> None:
-        """Count everything anew, for a cache that turned out to be damaged; it has no learnings."""
-        self._begin_anew()
-        self.refresh(self._until)
+    def renew(self, error: sqlite3.DatabaseError) -> None:
+        """Count anew after a question has failed; the learnings have to be put in again.
+
+        Args:
+            error: Why it failed.
+        """
+        self._mend(error)
+        self.refresh(self._until, patience=self._patience)
+
+    def _mend(self, error: sqlite3.Error) -> None:
+        """Make a damaged file anew, once; one that another process is busy with is let alone."""
+        if database.is_busy(error) or self._is_renewed:
+            self._keep_nothing()
+        else:
+            self._is_renewed = True
+            self._begin_anew()
 
     def usage(self) -> "dict[str, LearningStats]":
         """Tell how learnings have fared, by id."""
@@ -126,8 +160,10 @@ class StatsCache:
         # Hooks count nothing.
         from grove_core.stats_cache import counting
 
+        connection = self._open()
+        _compare_refusals(connection)
         return counting.count(
-            self._open(),
+            connection,
             now,
             rule,
             since=self._since,
@@ -163,8 +199,8 @@ class StatsCache:
         """Ask for what a refresh has not looked at; should that be damaged, all is made anew."""
         try:
             return question(self._open())
-        except sqlite3.DatabaseError:
-            self.renew()
+        except sqlite3.DatabaseError as error:
+            self.renew(error)
             return question(self._open())
 
     def _open(self) -> sqlite3.Connection:
@@ -180,8 +216,7 @@ class StatsCache:
         return self._connection
 
     def _connect(self) -> sqlite3.Connection:
-        patience = _PATIENCE_SECONDS if self._until is None else database.BUSY_SECONDS
-        return database.connect(self.path, busy_seconds=patience)
+        return database.connect(self.path, busy_seconds=self._patience)
 
     def _begin_anew(self) -> None:
         """Remove what cannot be used; where nothing can be kept, count in memory."""
@@ -201,6 +236,16 @@ class StatsCache:
         self._connection = self._connect()
 
 
+def _compare_refusals(connection: sqlite3.Connection) -> None:
+    """Keep what came of new refusals, so that they need not be compared each time."""
+    from grove_core.stats_cache.misses import any_is_new, remember_misses
+
+    if any_is_new(connection):
+        # Where another process is adding something, they are compared the next time once more.
+        with suppress(sqlite3.OperationalError), _transaction(connection):
+            remember_misses(connection)
+
+
 def _is_readable(path: str) -> bool:
     """Tell whether a log can be read; one that is not there holds nothing."""
     try:
@@ -212,15 +257,11 @@ def _is_readable(path: str) -> bool:
 def _put(
     connection: sqlite3.Connection, rows: "Sequence[tuple[int | str, ...]]", stamp: str
 ) -> None:
-    from grove_core.stats_cache.misses import remember_misses
-
     with _transaction(connection):
         if rows != connection.execute(_GET).fetchall():
             connection.execute("DELETE FROM catalogue")
             connection.executemany(_PUT, rows)
             database.join_anew(connection)
-            connection.execute("DELETE FROM miss")
-            remember_misses(connection)
         connection.execute("INSERT OR REPLACE INTO fact VALUES (?, ?)", (_STAMP, stamp))
 
 

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from grove_core.model.statistics import (
     CrossPollination,
+    Edges,
     GateStats,
     GoingStale,
     LogFault,
@@ -22,7 +23,7 @@ from grove_core.stats.log_lines import instant, microseconds
 from grove_core.stats.triggers import TRIGGERS
 from grove_core.stats_cache.folding import MOST_LISTED
 from grove_core.stats_cache.misses import find_misses
-from grove_core.stats_cache.periods import by_status, groups, kinds_of, weeks
+from grove_core.stats_cache.periods import TREND_DAYS, by_status, day_of, groups, kinds_of, weeks
 from grove_core.stats_cache.records import RECORDS, StoredRecords, record_of
 
 # typing.TYPE_CHECKING, without the import.
@@ -68,8 +69,9 @@ FROM catalogue JOIN learning USING (learning)
 WHERE ticket != '' AND tickets > used_at_home ORDER BY others DESC, catalogue.name LIMIT ?
 """
 _EDGES = """
-SELECT total(tickets - used_at_home) FROM catalogue JOIN learning USING (learning)
-WHERE ticket != ''
+SELECT total(number), total(number * (day > :today - :days AND day <= :today)),
+    total(number * (day > :today - 2 * :days AND day <= :today - :days))
+FROM edge
 """
 _EXAMPLES = "SELECT ticket FROM used_for WHERE learning = ? AND ticket != ? ORDER BY 1 LIMIT ?"
 
@@ -122,7 +124,7 @@ def count(
             by_outcome=_named(counters, "gate:"),
             precision=Share(counters.get("blocked_and_reflected", 0), counters.get("blocked", 0)),
         ),
-        edges=int(connection.execute(_EDGES).fetchone()[0]),
+        edges=_edges(connection, now),
         cross_pollination=tuple(_pollination(connection, *row) for row in pollination),
         going_stale=urgent,
         going_stale_count=stale,
@@ -159,9 +161,8 @@ def _reflections(counters: "Mapping[str, int]") -> ReflectionStats:
 
 
 def _write_gate(connection: "sqlite3.Connection", counters: "Mapping[str, int]") -> WriteGateStats:
-    candidates = max(0, counters.get("candidates", 0))
     return WriteGateStats(
-        passed=Share(min(max(0, counters.get("accepted", 0)), candidates), candidates),
+        passed=Share(counters.get("accepted", 0), counters.get("candidates", 0)),
         rejected_by_stage=_named(counters, "rejected:"),
         misses=tuple(
             RetrospectiveMiss(
@@ -193,6 +194,11 @@ def _named(counters: "Mapping[str, int]", prefix: str) -> dict[str, int]:
         for name, number in sorted(counters.items())
         if name.startswith(prefix)
     }
+
+
+def _edges(connection: "sqlite3.Connection", now: datetime) -> Edges:
+    terms = {"today": day_of(now), "days": TREND_DAYS}
+    return Edges(*(int(number) for number in connection.execute(_EDGES, terms).fetchone()))
 
 
 def _pollination(

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_SECONDS = 0.3
 _PRIMARY_CODE = 0xFF  # of an error; the rest of its bits go into detail
 
@@ -34,7 +34,7 @@ CREATE TABLE use (
     PRIMARY KEY (learning, session)
 ) WITHOUT ROWID;
 CREATE TABLE used_for (
-    learning INTEGER, ticket TEXT, PRIMARY KEY (learning, ticket)
+    learning INTEGER, ticket TEXT, moment INTEGER, PRIMARY KEY (learning, ticket)
 ) WITHOUT ROWID;
 CREATE TABLE counter (
     name TEXT, day INTEGER, number INTEGER, PRIMARY KEY (name, day)
@@ -54,6 +54,7 @@ CREATE TABLE day (
     category TEXT, scope TEXT, day INTEGER, surfaced INTEGER, referenced INTEGER,
     PRIMARY KEY (day, category, scope)
 ) WITHOUT ROWID;
+CREATE TABLE edge (day INTEGER PRIMARY KEY, number INTEGER);
 CREATE TABLE miss (rejected INTEGER PRIMARY KEY, learning INTEGER, accepted INTEGER);
 CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 """
@@ -63,6 +64,9 @@ _TEMPORARY = """
 CREATE TEMP TABLE fresh (learning INTEGER PRIMARY KEY);
 CREATE TEMP TABLE touched (
     learning INTEGER, session INTEGER, PRIMARY KEY (learning, session)
+) WITHOUT ROWID;
+CREATE TEMP TABLE touched_edge (
+    learning INTEGER, ticket TEXT, PRIMARY KEY (learning, ticket)
 ) WITHOUT ROWID;
 """
 _ALL = "use"
@@ -82,6 +86,19 @@ FROM (
 GROUP BY 1, 2, 3
 ON CONFLICT (day, category, scope) DO UPDATE SET
     surfaced = surfaced + excluded.surfaced, referenced = referenced + excluded.referenced
+"""
+
+_ALL_EDGES = "used_for"
+_TOUCHED_EDGES = "touched_edge CROSS JOIN used_for USING (learning, ticket)"
+
+# On which days other tickets than a learning's own first used it.
+_EDGES = f"""
+INSERT INTO edge
+SELECT moment / {MICROSECONDS_A_DAY}, :sign * count(*)
+FROM (SELECT learning, ticket AS user, moment FROM {{0}}) JOIN catalogue USING (learning)
+WHERE catalogue.ticket != '' AND catalogue.ticket != user
+GROUP BY 1
+ON CONFLICT (day) DO UPDATE SET number = number + excluded.number
 """
 
 _LEARNINGS = """
@@ -116,6 +133,10 @@ _LATEST = "UPDATE learning SET {0} = max(coalesce({0}, ?1), ?1) WHERE learning =
 _MARKS = """
 UPDATE learning SET corrected = corrected + ?, useful = useful + ?, useless = useless + ?
 WHERE learning = ?
+"""
+_USED_FOR = """
+INSERT INTO used_for VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET
+    moment = min(moment, excluded.moment)
 """
 _COUNTERS = """
 INSERT INTO counter VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET number = number + excluded.number
@@ -235,7 +256,13 @@ def add(
     restored = ((moment, learning) for learning, moment in batch.restored.items())
     many(_LATEST.format("last_restored"), restored)
     many(_MARKS, ((*marks, learning) for learning, marks in batch.marks.items()))
-    many("INSERT OR IGNORE INTO used_for VALUES (?, ?)", batch.used_for)
+    if not anew:
+        many("INSERT INTO touched_edge VALUES (?, ?)", batch.used_for)
+        connection.execute(_EDGES.format(_TOUCHED_EDGES), {"sign": -1})
+    many(_USED_FOR, ((*pair, moment) for pair, moment in batch.used_for.items()))
+    if not anew:
+        connection.execute(_EDGES.format(_TOUCHED_EDGES), {"sign": 1})
+        connection.execute("DELETE FROM touched_edge")
     many(_COUNTERS, ((*key, number) for key, number in batch.counters.items()))
     many(_COUNTERS, (("events", 0, batch.events), ("repeats", 0, batch.repeats)))
     many(_TICKETS, ((name, moment, None) for name, moment in batch.skipped.items()))
@@ -256,6 +283,7 @@ def settle(connection: sqlite3.Connection, *, anew: bool) -> None:
     connection.execute(_AT_HOME)
     if anew:
         connection.execute(_DAYS.format(_ALL), {"sign": 1})
+        connection.execute(_EDGES.format(_ALL_EDGES), {"sign": 1})
     connection.execute("DELETE FROM fresh")
 
 
@@ -266,7 +294,10 @@ def join_anew(connection: sqlite3.Connection) -> None:
         connection: The cache, in a transaction in which nothing was added.
     """
     connection.execute("DELETE FROM day")
+    connection.execute("DELETE FROM edge")
+    connection.execute("DELETE FROM miss")
     connection.execute("INSERT INTO fresh SELECT learning FROM learning")
     connection.execute(_AT_HOME)
     connection.execute(_DAYS.format(_ALL), {"sign": 1})
+    connection.execute(_EDGES.format(_ALL_EDGES), {"sign": 1})
     connection.execute("DELETE FROM fresh")

@@ -6,7 +6,7 @@ import sqlite3
 import time
 from zlib import crc32
 
-from grove_core.stats.batch import Batch
+from grove_core.stats.batch import OF_LEARNINGS, Batch
 from grove_core.stats.fingerprints import fingerprint
 from grove_core.stats.log_lines import UNKNOWN, UNREADABLE, EventLine, read_lines
 from grove_core.stats_cache import database
@@ -62,6 +62,7 @@ def refresh(
     connection: sqlite3.Connection,
     paths: "Sequence[str]",
     *,
+    personal: str | None = None,
     since: int | None = None,
     until: float | None = None,
 ) -> bool:
@@ -70,6 +71,8 @@ def refresh(
     Args:
         connection: The cache.
         paths: The log files; those that are not there hold nothing.
+        personal: The one of them that the user's projects share: what it says of reflections may
+            be about any of them, and only what it says of learnings counts.
         since: Events before this instant do not count, in microseconds; for a cache in memory.
         until: When to stop, on the clock of ``time.monotonic``; the next call goes on from there.
 
@@ -95,15 +98,11 @@ def refresh(
         if not _is_continued(known, paths):
             _empty(connection)
             known = {}
-        folder = _Folder(connection, since, until)
+        folder = _Folder(connection, personal, since, until)
         for path in paths:
             folder.fold(known.get(path) or Log(path))
         folder.flush()
         database.settle(connection, anew=not folder.was_filled)
-        if folder.has_refusals:
-            from grove_core.stats_cache.misses import remember_misses  # seldom, and not for nothing
-
-            remember_misses(connection)
         connection.execute("COMMIT")
     except BaseException:
         connection.rollback()
@@ -186,7 +185,7 @@ def _checksum(file: "BinaryIO", length: int) -> int:
 def _empty(connection: sqlite3.Connection) -> None:
     for table in (
         *("log", "unreadable", "seen", "learning", "use", "used_for", "counter", "ticket"),
-        *("rejected", "correction", "day", "miss"),
+        *("rejected", "correction", "day", "edge", "miss"),
     ):
         connection.execute(f"DELETE FROM {table}")
 
@@ -197,18 +196,22 @@ class _Folder:
     Attributes:
         late: Whether the time was over before everything was read.
         was_filled: Whether something was in the cache before.
-        has_refusals: Whether the write gate had refused something in what was added.
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, since: int | None, until: float | None
+        self,
+        connection: sqlite3.Connection,
+        personal: str | None,
+        since: int | None,
+        until: float | None,
     ) -> None:
         self._connection = connection
+        self._personal = personal
         self._since = since
         self._until = until
         self._seen: set[int] = set()
         self._batch, self._added = Batch(), list[int]()
-        self.late = self.has_refusals = self._has_added = False
+        self.late = self._has_added = False
         # In a cache that is still empty, nothing can have been seen before.
         filled = connection.execute("SELECT EXISTS (SELECT 1 FROM seen)").fetchone()
         self.was_filled = bool(filled[0])
@@ -234,7 +237,6 @@ class _Folder:
     def flush(self) -> None:
         """Write what was added so far."""
         database.add(self._connection, self._batch, self._added, anew=not self.was_filled)
-        self.has_refusals = self.has_refusals or bool(self._batch.rejected)
         self._batch, self._added = Batch(), []
 
     def _is_late(self) -> bool:
@@ -246,6 +248,7 @@ class _Folder:
     def _add(self, log: Log, portion: bytes) -> None:
         batch, added = self._batch, self._added
         seen, filled, since = self._seen, self.was_filled, self._since
+        is_personal = log.path == self._personal
         lines = portion.removesuffix(b"\n").split(b"\n")
         for number, event in enumerate(read_lines(lines), start=log.lines + 1):
             if type(event) is EventLine:
@@ -257,7 +260,10 @@ class _Folder:
                     continue
                 seen.add(line)
                 added.append(line)
-                batch.add(event)
+                if is_personal and event.event not in OF_LEARNINGS:
+                    batch.events += 1
+                else:
+                    batch.add(event)
             elif event is UNKNOWN:
                 log.unknown += 1
             elif event is UNREADABLE:

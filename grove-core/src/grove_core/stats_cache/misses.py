@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 MOST_REFUSALS = 300
 """How many of the latest refusals are compared: enough to see whether the gate is too strict."""
 
+_MOST_COMPARED = 2000
 _LATEST = """
 SELECT rejected.rejected, moment, session, summary, tags, miss.rejected IS NULL, name, accepted
 FROM rejected LEFT JOIN miss USING (rejected)
@@ -62,20 +63,27 @@ def find_misses(connection: "sqlite3.Connection") -> "Sequence[Miss]":
         The latest refusals, the very latest first; those with a learning were missed.
     """
     rows = connection.execute(_LATEST, (MOST_REFUSALS,)).fetchall()
-    later = _later(connection, [row[1] for row in rows if row[5]])
+    later = _Later(connection, [row[1] for row in rows if row[5]])
     compared = []
     for rejected, moment, session, summary, tags, is_new, name, accepted in rows:
         miss = Miss(rejected, moment, summary, is_new=is_new)
-        if not is_new:
-            miss.learning_id, miss.accepted = name, accepted
-        else:
-            topic = Topic(summary, tags.split())
-            for learning, created, writer, other in later:
-                if created > moment and writer != session and topic.is_same(other):
-                    miss.learning_id, miss.accepted = learning, created
-                    break
+        if is_new:
+            name, accepted = later.find(Topic(summary, tags.split()), moment, session)  # noqa: PLW2901
+        miss.learning_id, miss.accepted = name, accepted
         compared.append(miss)
     return compared
+
+
+def any_is_new(connection: "sqlite3.Connection") -> bool:
+    """Tell whether there are refusals that were not compared yet.
+
+    Args:
+        connection: The cache.
+
+    Returns:
+        Whether there are.
+    """
+    return any(row[5] for row in connection.execute(_LATEST, (MOST_REFUSALS,)))
 
 
 def remember_misses(connection: "sqlite3.Connection") -> None:
@@ -89,13 +97,32 @@ def remember_misses(connection: "sqlite3.Connection") -> None:
     connection.executemany(_REMEMBER, rows)
 
 
-def _later(
-    connection: "sqlite3.Connection", moments: "Sequence[int]"
-) -> "Sequence[tuple[str, int, str, Topic]]":
-    """Take the learnings apart that are newer than any of the refusals not compared yet."""
-    if not moments:
-        return []
-    return [
-        (name, created, session, Topic(summary, tags.split()))
-        for name, created, session, summary, tags in connection.execute(_LATER, (min(moments),))
-    ]
+class _Later:
+    """The learnings that are newer than the oldest of some refusals, found by their words."""
+
+    def __init__(self, connection: "sqlite3.Connection", moments: "Sequence[int]") -> None:
+        self._learnings: list[tuple[str, int, str, Topic]] = []
+        self._by_word: dict[str, list[int]] = {}
+        rows = connection.execute(_LATER, (min(moments),)) if moments else ()
+        for place, (name, created, session, summary, tags) in enumerate(rows):
+            topic = Topic(summary, tags.split())
+            self._learnings.append((name, created, session, topic))
+            for word in topic.words:
+                self._by_word.setdefault(word, []).append(place)
+
+    def find(self, topic: Topic, moment: int, session: str) -> "tuple[str | None, int]":
+        """Find the first learning about a topic that another session wrote after a moment."""
+        for place in self._places(topic):
+            name, created, writer, other = self._learnings[place]
+            if created > moment and writer != session and topic.is_same(other):
+                return name, created
+        return None, 0
+
+    def _places(self, topic: Topic) -> "Sequence[int]":
+        """Tell which learnings may be about it: two words are common at least.
+
+        So one of them is not the commonest, which need not be looked up.
+        """
+        known = [self._by_word[word] for word in topic.words if word in self._by_word]
+        rarest_first = sorted(known, key=len)[: max(1, len(topic.words) - 1)]
+        return sorted({place for places in rarest_first for place in places})[:_MOST_COMPARED]

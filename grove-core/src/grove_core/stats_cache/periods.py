@@ -111,7 +111,7 @@ def weeks(connection: "sqlite3.Connection", now: datetime) -> tuple[WeekStats, .
     Returns:
         The latest weeks, the oldest of them first, from the first in which anything happened.
     """
-    today = _day_of(now)
+    today = day_of(now)
     this = (today + _MONDAY) // 7
     terms = {"today": today, "first": (this - MOST_WEEKS + 1) * 7 - _MONDAY}
     found: dict[int, dict[str, int]] = {}
@@ -142,11 +142,18 @@ def _windows(
     connection: "sqlite3.Connection", by: str, now: datetime, days: int, windows: int
 ) -> dict[tuple[str, int], Share]:
     """Sum up windows of some days each, by group and by how many windows ago; the latest is 0."""
-    terms = {"today": _day_of(now), "days": days, "windows": windows}
+    terms = {"today": day_of(now), "days": days, "windows": windows}
     rows = connection.execute(_WINDOWS.format(by), terms)
     return {(name, ago): Share(min(used, shown), shown) for name, ago, used, shown in rows}
 
 
-def _day_of(now: datetime) -> int:
-    """Number the day, in UTC, from 1970."""
+def day_of(now: datetime) -> int:
+    """Number the day, in UTC.
+
+    Args:
+        now: The time.
+
+    Returns:
+        Days since the first of January 1970.
+    """
     return microseconds(now) // MICROSECONDS_A_DAY

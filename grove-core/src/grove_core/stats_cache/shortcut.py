@@ -160,7 +160,7 @@ def _count(note: Note) -> str | None:
 
     gc.disable()  # the process ends before there is anything to collect
     logs = [*event_files(os.path.join(note.root, ".grove")), note.personal_log]
-    cache = StatsCache(note.cache, logs)
+    cache = StatsCache(note.cache, logs, personal=note.personal_log)
     cache.refresh()
     if not cache.complete or not cache.stamp or cache.stamp != stamp_of(note.sources):
         return None

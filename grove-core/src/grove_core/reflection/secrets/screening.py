@@ -35,8 +35,8 @@ class Leak(Value):
         one = self.secret
         return (
             f"{self.field}: holds what looks like a secret ({one.kind}: {one.masked}): {_LEFT_OUT};"
-            f' if it is none, let it pass with secrets.allow = ["{one.digest}"] in'
-            " .grove/config.toml"
+            " if it is none, let it pass with secrets.allow: put"
+            f' allow = ["{one.digest}"] into .grove/config.toml, below its line [secrets]'
         )
 
 
@@ -107,7 +107,10 @@ def without_secrets(
         for one in submission.corrections
         if safe(one.id, "corrections.id") is not None
     )
-    ratings = tuple(one for one in submission.ratings if safe(one.id, "ratings.id") is not None)
+    ratings = tuple(
+        one for one in submission.ratings if safe(one.learning_id, "ratings.id") is not None
+    )
+    problems = tuple(one for one in submission.problems if safe(one, "ratings.id") is not None)
     unknown = tuple(
         name
         for name in submission.unknown_fields
@@ -121,6 +124,7 @@ def without_secrets(
         notes=safe(submission.notes, "notes") or "",
         nothing_learned=safe(submission.nothing_learned, "nothing_learned"),
         unknown_fields=unknown,
+        problems=problems,
     )
     return cleaned, tuple(warnings)
 
