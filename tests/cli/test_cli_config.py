@@ -31,7 +31,7 @@ def layered(world):
     world.initialise('[gate]\nsession = "never"\n[circuit_breaker]\nmax_blocks = 3\n')
     world.grove_home.mkdir()
     (world.grove_home / "config.toml").write_text(
-        "[circuit_breaker]\nmax_blocks = 5\ncooldown_seconds = 60\n[secrets]\nallow = []\n"
+        "[circuit_breaker]\nmax_blocks = 5\ncooldown_seconds = 60\n[retrieval]\nmax_per_file_session = 5\n"
         "[ticketing.overrides]\ntasks = true\n"
     )
     del world.environment["GROVE_HOOKS_DEADLINE_MS"]
@@ -65,7 +65,7 @@ def test_every_key_with_value_and_origin(layered):
         "circuit_breaker.max_blocks": (3, 3, "project", project_config(layered), None),
         "circuit_breaker.cooldown_seconds": (60, 300, "user", user_config(layered), None),
         "ticketing.overrides.tasks": (True, None, "user", user_config(layered), None),
-        "secrets.allow": ([], [], "user", user_config(layered), None),
+        "retrieval.max_per_file_session": (5, 5, "user", user_config(layered), None),
         "retrieval.max_chars": (3000, 4000, "environment", None, "GROVE_RETRIEVAL_MAX_CHARS"),
         "backends.primary": (None, None, "default", None, None),
         "retrieval.on_prompt": (True, True, "default", None, None),
@@ -95,7 +95,7 @@ def test_people_see_what_is_set_where(layered):
     assert line.endswith(' = ""  (default)')
     (line,) = [line for line in lines if " retrieval.on_file " in line]
     assert line.endswith(" = true  (default; no effect yet)")
-    (line,) = [line for line in lines if " secrets.allow " in line]
+    (line,) = [line for line in lines if " retrieval.max_per_file_session " in line]
     assert line.endswith(f"  (user file {user_config(layered)}; no effect yet)")
     for key, one in settings(layered).items():
         declared = config_keys().get(key)
@@ -199,7 +199,7 @@ def test_the_home_directory_is_no_project(world):
 
 def test_valid(layered):
     user = user_config(layered)
-    user.write_text(user.read_text().replace("allow = []\n", ""))
+    user.write_text(user.read_text().replace("max_per_file_session = 5\n", ""))
     done = layered.grove("config", "validate")
     assert (done.code, done.stderr) == (0, "")
     assert done.stdout == f"0 mistakes ({project_config(layered)}, {user_config(layered)}).\n"
@@ -257,7 +257,7 @@ def test_settings_without_effect_are_named(layered):
     layered.environment["GROVE_RETRIEVAL_ON_FILE"] = "true"
     assert warned_of(layered) == [
         "GROVE_RETRIEVAL_ON_FILE: retrieval.on_file has no effect yet",
-        f"{user_config(layered)}: secrets.allow has no effect yet",
+        f"{user_config(layered)}: retrieval.max_per_file_session has no effect yet",
     ]
 
 

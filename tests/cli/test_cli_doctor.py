@@ -852,8 +852,39 @@ def test_a_log_is_no_file(healthy):
 def test_learnings_that_cannot_be_read_are_named(healthy):
     with healthy.learnings_file.open("a") as file:
         file.write("### [cl_20300101_aaaaaa] Too short\n\n")
-    report = examine(healthy)
-    assert report.of("markdown learnings")[0]["status"] == "broken"
+    report = finds(healthy, "markdown learnings", "broken", "learnings.md line", "maintain repair")
+    (backend,) = report.of("primary backend")
+    assert backend["status"] == "warning"
+    assert "grove maintain repair" in backend["mend"]
+    assert "0 learnings; 1 fault (" in backend["detail"]
+
+
+def test_what_repair_mends_is_sent_there(healthy):
+    learning = "cl_20300101_aaaaaa"
+    healthy.learning(learning, "OrderStore.export() runs one query per order")
+    healthy.learning(learning, "OrderStore.export() runs one query per order, again")
+    with healthy.learnings_file.open("a") as file:
+        file.write("<<<<<<< HEAD\n=======\n>>>>>>> theirs\n")
+    with (healthy.project / ".grove" / "stats.log").open("a") as file:
+        file.write("<<<<<<< HEAD\n=======\n>>>>>>> theirs\n")
+    repair = "grove maintain repair"
+    finds(healthy, "markdown learnings", "broken", "conflict marker", "already; the first", repair)
+    finds(healthy, "event log", "warning", "markers of a merge conflict", repair)
+    shown = healthy.grove("status").stdout
+    assert "markdown (primary) works: 1 learning; 4 faults\n" in shown
+    (line,) = [one for one in shown.splitlines() if "first one counts" in one]
+    assert line.startswith("Check     markdown learnings: learnings.md line ")
+    assert len(line) < 220
+    assert healthy.grove("maintain", "repair").code == 0
+    assert examine(healthy).of("markdown learnings")[0]["status"] == "ok"
+
+
+def test_what_is_wrong_with_the_own_learnings_is_no_work_for_repair(healthy):
+    healthy.learning("cl_20300101_aaaaaa", "I prefer short names", personal=True)
+    with (healthy.grove_home / "personal-learnings.md").open("a") as file:
+        file.write("<<<<<<< HEAD\n")
+    report = finds(healthy, "personal backend", "warning", "line", "by hand")
+    assert "repair" not in report.of("personal backend")[0]["mend"]
 
 
 def test_a_private_key_is_named_and_not_shown(healthy):

@@ -3,9 +3,16 @@
 import fcntl
 import json
 import re
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
+
+from grove_core.hooks import session_start
+from grove_core.hosts import claude_code
+from grove_core.hosts.contract import HookEvent
+from grove_core.memory.library import MemoryLibrary
+from grove_core.workspace import Workspace
 
 OLD, NEW = "cl_20300102_oooooo", "cl_20300102_nnnnnn"
 OTHER, THIRD = "cl_20300102_tttttt", "cl_20300102_rrrrrr"
@@ -128,6 +135,51 @@ def test_what_a_session_was_just_shown_stays_for_now(world):
     (world.project / ".grove" / "config.toml").write_text(SHOW_NOTHING)
     world.agent("session-2").starts()
     assert archived(world) == [NEW]
+
+
+def start_in(world, session_id, seconds):
+    """What a start says that has so much time left, of the 30 seconds that a start has here."""
+    call = {"session_id": session_id, "cwd": str(world.project), "source": "startup"}
+    data = json.dumps({**call, "hook_event_name": "SessionStart"}).encode()
+    workspace = Workspace(world.project, world.environment, datetime.now(UTC))
+    workspace.deadline = time.monotonic() + seconds
+    event = HookEvent.SESSION_START
+    return session_start.handle(workspace, claude_code.parse(event, data, world.environment)).stdout
+
+
+def test_a_start_with_little_time_left_says_what_it_has_to_say(world):
+    world.initialise()
+    for number in range(40):
+        world.learning(f"cl_20300102_0000{number}", f"Lesson {number}", created=days_ago(100))
+    assert "Lesson" in start_in(world, "session-1", 11)
+    assert archived(world) == []
+    assert list(world.grove_home.glob("cache/**/decayed")) == []
+    assert "decay waits for the next start: little time is left" in world.log()
+    assert "Lesson" in start_in(world, "session-2", 30)
+    assert len(archived(world)) > 0
+
+
+def test_what_the_numbers_know_is_not_read_again(quiet, monkeypatch):
+    quiet.learning(OLD, "OrderStore.rows() is slow", created=days_ago(91))
+    quiet.learning(NEW, "OrderStore.export() needs a header", created=days_ago(1))
+    quiet.grove_home.mkdir()
+    quiet.grove("stats", "--json")
+    monkeypatch.setattr(MemoryLibrary, "iterate", lambda _: pytest.fail("all learnings are read"))
+    start_in(quiet, "session-1", 30)
+    assert quiet.log("crash.log") == ""
+    assert statuses(quiet) == {OLD: "archived", NEW: "active"}
+    assert len(list(quiet.grove_home.glob("cache/*/decayed"))) == 1
+
+
+def test_more_is_due_than_the_numbers_name(quiet):
+    quiet.grove_home.mkdir()
+    for number in range(52):
+        quiet.learning(f"cl_20300102_0000{number:02}", f"Lesson {number}", created=days_ago(100))
+    for number, expected in enumerate((20, 40, 52)):
+        quiet.grove("stats", "--json")
+        start_in(quiet, f"session-{number}", 30)
+        assert len(archived(quiet)) <= expected
+        assert bool(list(quiet.grove_home.glob("cache/*/decayed"))) is (len(archived(quiet)) == 52)
 
 
 def test_what_was_restored_stays(quiet):

@@ -212,7 +212,7 @@ def printed(tmp_path_factory):
     learning_id = stored["accepted"][0]["id"]
     project.hook("session-end", "monday")
     project.hook("session-start", "tuesday")
-    found["grove ref"] = [project.json("ref", learning_id)]
+    found["grove ref"] = [project.json("ref", learning_id, "cl_gone")]
     found["grove skip"] = [project.json("skip", "nothing new in it")]
     found["grove reflect --brief"].append(project.json("reflect", "--brief"))
     found["grove status"].append(project.json("status"))

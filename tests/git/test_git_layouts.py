@@ -188,6 +188,17 @@ def test_repair_names_what_it_does_not_understand(project):
     assert project.learnings_file.read_bytes() == before
 
 
+def test_lines_that_are_left_are_named_where_they_stand(project):
+    log = project.project / ".grove" / "stats.log"
+    log.write_text("\n".join(["<<<<<<< HEAD", EVENTS[0], "=======", ">>>>>>> x", "odd", ""]))
+    dry = project.grove("maintain", "repair", "--dry-run").stdout
+    assert "left to mend by hand: in the mended file .grove/stats.log line 2: is no event" in dry
+    done = project.grove("maintain", "repair").stdout
+    assert "\nleft to mend by hand: .grove/stats.log line 2: is no event\n" in done
+    assert log.read_text().split("\n")[1] == "odd"
+    assert "the mended file" not in project.grove("maintain", "repair", "--dry-run").stdout
+
+
 def test_a_log_loses_markers_and_nothing_else(tmp_path):
     glued = EVENTS[1] + EVENTS[2]
     torn = EVENTS[0][:20]
@@ -195,7 +206,7 @@ def test_a_log_loses_markers_and_nothing_else(tmp_path):
     repair = mend_log(tmp_path, text)
     assert repair.after.split("\n") == [*EVENTS, torn, ""]
     assert len(repair.mended) == 4
-    assert repair.left == ("line 3: is no event",)
+    assert repair.left == ("line 4: is no event",)
 
 
 def test_the_driver_merges_as_git_does_what_is_nobodys(project):

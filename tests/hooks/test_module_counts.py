@@ -23,7 +23,7 @@ VERSION, NOTHING_TO_DO, SETTLED = 45, 50, 95
 FULL_WAY = 276
 # A start counts how learnings have fared, looks for decay and tells what was corrected.
 START = 300
-COMMAND, HELP, HELP_OF_A_COMMAND = 364, 262, 372
+COMMAND, HELP, HELP_OF_A_COMMAND = 364, 262, 384
 # With the detector of secrets, which brings requests along.
 CHECKS_A_TEXT, DOCTOR = 640, 660
 

@@ -96,7 +96,9 @@ def test_entry_points_import_beside_nothing_but_core(project_of, core_alone, whe
 
 def test_core_alone_has_no_plugin_and_says_what_to_install(project_of, core_alone):
     project = project_of(core_alone)
-    assert project.grove("plugins", "--json").json == {"plugins": [], "problems": []}
+    document = project.grove("plugins", "--json").json
+    assert (document["plugins"], document["problems"]) == ([], [])
+    assert document["own"]["distribution"] == "grove-core"
     done = project.grove("plugins")
     assert (done.code, done.stderr) == (0, "")
     assert "pip install grove-backend-markdown grove-tickets" in done.stdout

@@ -47,7 +47,7 @@ SMALL_LOCALES = pytest.mark.skipif(
 def test_the_loop_goes_round_in_a_small_locale(beads, surroundings, foreign, case):
     """Hooks, the agent's JSON and the files are UTF-8, whatever the locale says."""
     options = LOCALES[case]
-    beads.learning("cl_20300102_aaaaaa", f"OrderStore.rows() {WORDS}")
+    beads.learning("cl_20300102_aaaaaa", "OrderStore.rows() is slow", detail=WORDS)
     shown = surroundings.hook("session-start", **options)
     assert (shown.code, shown.stderr) == (0, "")
     assert WORDS in shown.json["hookSpecificOutput"]["additionalContext"]
