@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.config import ConfigProblem, Origin, Source
-from grove_core.flow.merge_driver import MERGED_FILES, MergeDriver
+from grove_core.flow.merge_driver import MERGED_FILES, MergeDriver, driver_command
 from grove_core.health.backends import BackendFact, BackendFacts, judge_backends
 from grove_core.health.blocked_plugins import BlockedPlugin
 from grove_core.health.check import Status
@@ -513,13 +513,14 @@ def test_home(change, expected):
     assert {name: status for name, status in found.items() if status is not OK} == expected
 
 
+ALL_PATTERNS = frozenset(line.split()[0] for line in MERGED_FILES)
 GOOD_PROJECT = ProjectFacts(
     root=ROOT,
     directory=ROOT / ".grove",
     exists=True,
     attributes="# ours\n" + "\n".join(MERGED_FILES),
     in_git=True,
-    driver=MergeDriver(top=ROOT, registered="grove merge-driver %O %A %B %P"),
+    driver=MergeDriver(top=ROOT, registered=driver_command("/venv/bin/grove")),
 )
 
 
@@ -530,6 +531,11 @@ GOOD_PROJECT = ProjectFacts(
         ({"in_git": False, "driver": None}, {}),
         ({"driver": MergeDriver(top=ROOT, registered=None)}, {"merge driver": WARNING}),
         ({"driver": MergeDriver(top=ROOT, registered="mine")}, {"merge driver": WARNING}),
+        (
+            {"driver": MergeDriver(top=ROOT, registered="grove merge-driver %O %A %B %P")},
+            {"merge driver": WARNING},
+        ),
+        ({"attributes": None, "attributes_in_force": ALL_PATTERNS}, {}),
         ({"exists": False}, {"project": WARNING}),
         ({"leads_to": Path("/elsewhere")}, {"project": BROKEN}),
         ({"unwritable": (ROOT / ".grove",)}, {"project": BROKEN}),
@@ -541,6 +547,14 @@ GOOD_PROJECT = ProjectFacts(
 def test_project(change, expected):
     found = told(judge_project(evolve(GOOD_PROJECT, **change)))
     assert {name: status for name, status in found.items() if status is not OK} == expected
+
+
+def test_the_mend_of_what_cannot_be_written_is_a_command_that_works():
+    unwritable = (Path("/a shop/.grove"), Path("/a shop/.grove/learnings.md"))
+    facts = evolve(GOOD_PROJECT, unwritable=unwritable)
+    mend = "chmod u+w '/a shop/.grove' '/a shop/.grove/learnings.md'"
+    assert judge_project(facts)[0].mend == mend
+    assert "mounted read-only" in judge_project(evolve(facts, read_only=True))[0].mend
 
 
 # --- memory -------------------------------------------------------------------------------------

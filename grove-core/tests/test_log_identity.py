@@ -155,3 +155,61 @@ def test_a_link_out_of_the_project_is_not_followed(git, target, tmp_path):
     with pytest.raises(StorageError, match="outside"):
         log.append([event])
     assert list((tmp_path / "outside").iterdir()) == []
+
+
+@pytest.mark.parametrize("detached", [False, True])
+def test_where_nothing_can_be_written_to_git_the_id_is_kept_at_home(
+    git, target, tmp_path, detached
+):
+    """A sandbox may let a project be written to, and not its repository."""
+    target()
+    commit(git)
+    git("branch", "topic")
+    if detached:
+        git("checkout", "-q", "--detach")
+    ids = tmp_path / "p" / ".git" / "grove"
+    ids.rename(tmp_path / "before")
+    ids.write_text("in the way, as root may write everywhere")
+    first = target()
+    assert target() == first
+    assert (tmp_path / "home" / "log-ids").is_file()
+    commit(git)
+    assert target() != first
+    git("checkout", "-qf", "topic")
+    assert target() != first
+
+
+def test_reference_tables_tell_whether_a_commit_was_made(git, target, tmp_path):
+    """With ``reftable`` neither HEAD nor files of references say where a branch is."""
+    folder = tmp_path / "p" / ".git"
+    (folder / "HEAD").write_text("ref: refs/heads/.invalid\n")
+    (folder / "reftable").mkdir()
+    tables = folder / "reftable" / "tables.list"
+    tables.write_text("0x000000000001-0x000000000001-aaaaaaaa.ref\n")
+    first = target()
+    assert target() == first
+    fresh = tmp_path / "fresh"
+    fresh.write_text("0x000000000001-0x000000000002-bbbbbbbb.ref\n")
+    fresh.rename(tables)
+    second = target()
+    assert second != first
+    assert target() == second
+
+
+def test_a_work_tree_has_reference_tables_of_its_own(git, target, tmp_path):
+    """What another work tree commits, or this one checks out, is seen."""
+    target()
+    commit(git)
+    git("worktree", "add", "-q", "--detach", "../w")
+    common = tmp_path / "p" / ".git"
+    for folder in (common, common / "worktrees" / "w"):
+        (folder / "HEAD").write_text("ref: refs/heads/.invalid\n")
+        (folder / "reftable").mkdir()
+        (folder / "reftable" / "tables.list").write_text("a\n")
+    in_main, first = target(), target("w")
+    assert in_main != first == target("w")
+    (common / "worktrees" / "w" / "reftable" / "tables.list").write_text("a\nb\n")
+    second = target("w")
+    assert second != first
+    (common / "reftable" / "tables.list").write_text("a\nb\n")
+    assert target("w") != second

@@ -12,6 +12,8 @@ import pytest
 CALL = {"tool_name": "Bash", "tool_input": {"command": "bd close bd-1"}, "tool_use_id": "toolu_1"}
 WORDS = "Bestellungen werden doppelt ausgeführt – 注文 😀"
 
+SHOWN = "Größere Mengen gehen über Köln – 品川 🚚"
+
 
 @pytest.fixture
 def foreign(candidate):
@@ -47,10 +49,10 @@ SMALL_LOCALES = pytest.mark.skipif(
 def test_the_loop_goes_round_in_a_small_locale(beads, surroundings, foreign, case):
     """Hooks, the agent's JSON and the files are UTF-8, whatever the locale says."""
     options = LOCALES[case]
-    beads.learning("cl_20300102_aaaaaa", "OrderStore.rows() is slow", detail=WORDS)
+    beads.learning("cl_20300102_aaaaaa", f"OrderStore.rows() {SHOWN}")
     shown = surroundings.hook("session-start", **options)
     assert (shown.code, shown.stderr) == (0, "")
-    assert WORDS in shown.json["hookSpecificOutput"]["additionalContext"]
+    assert SHOWN in shown.json["hookSpecificOutput"]["additionalContext"]
     surroundings.hook("pre-tool-use", CALL, **options)
     beads.close_ticket("bd-1")
     surroundings.hook("post-tool-use", {**CALL, "tool_response": {"stdout": WORDS}}, **options)

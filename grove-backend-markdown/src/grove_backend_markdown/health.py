@@ -10,6 +10,8 @@ from grove_backend_markdown.store import LocatedProblem, Store
 from grove_core import Health, ProjectContext, StorageError
 
 _NAMED_PROBLEMS: Final = 10
+_BY_HAND: Final = "Mend the file by hand"
+_REPAIR: Final = "grove maintain repair mends what merges have done; mend the rest by hand"
 
 
 def look_at(store: Store, inside: Path | None) -> Health:
@@ -32,9 +34,14 @@ def look_at(store: Store, inside: Path | None) -> Health:
     except (StorageError, OSError) as error:
         return Health(ok=False, detail=str(error), location=location)
     detail = "1 learning" if count == 1 else f"{count} learnings"
-    if problems:
-        detail += f"; cannot be read: {_in_words(problems)}"
-    return Health(ok=True, detail=detail, location=location)
+    if not problems:
+        return Health(ok=True, detail=detail, location=location)
+    faults = "1 fault" if len(problems) == 1 else f"{len(problems)} faults"
+    if inside is not None:
+        # Which they are is what the health check of the project names.
+        return Health(ok=True, detail=f"{detail}; {faults}", location=location, mend=_REPAIR)
+    detail = f"{detail}; {faults}: {_in_words(problems)}"
+    return Health(ok=True, detail=detail, location=location, mend=_BY_HAND)
 
 
 def check_project(context: ProjectContext) -> Health:
@@ -54,7 +61,7 @@ def check_project(context: ProjectContext) -> Health:
     except StorageError as error:
         return Health(ok=False, detail=str(error), location=location)
     if problems:
-        return Health(ok=False, detail=f"mend by hand: {_in_words(problems)}", location=location)
+        return Health(ok=False, detail=_in_words(problems), location=location, mend=_REPAIR)
     return Health(ok=True, detail=f"every line can be read, learnings: {count}", location=location)
 
 

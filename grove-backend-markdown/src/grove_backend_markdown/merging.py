@@ -52,10 +52,10 @@ def merge_texts(base: str, ours: str, theirs: str) -> str:
 
 def _line_end(base: str, ours: str, theirs: str) -> str | None:
     """Tell how lines are to end where the sides differ in that; ``None`` where they do not."""
-    styles = [_style(text) for text in (base or ours, ours, theirs)]
-    if "mixed" in styles or len(set(styles)) == 1:
+    styles = [_style(text) for text in (base, ours, theirs) if text]
+    if "mixed" in styles or len(set(styles)) <= 1:
         return None
-    picked = pick(*styles)
+    picked = pick(*styles) if base and ours and theirs else None
     return picked[0] if picked else "\n"
 
 

@@ -1,5 +1,6 @@
 """Merging one learning that two branches have changed."""
 
+import re
 from itertools import dropwhile
 from typing import Final
 
@@ -11,6 +12,8 @@ from grove_core import LearningStatus
 
 _STRENGTH: Final = (LearningStatus.ACTIVE, LearningStatus.ARCHIVED, LearningStatus.SUPERSEDED)
 _LISTS: Final = frozenset({"criteria", "tags", "files", "supersedes"})
+_STATUS_WITH_NOTE: Final = re.compile(r"(.*:\*\*[ \t]*\w+)(?:[ \t]+\((.*)\))?[ \t]*(\r?)", re.DOTALL)
+_BETWEEN_NOTES: Final = "; "
 _HEADING: Final = ""
 _LOSER: Final = "> Merged from another branch: "
 _REPEATED: Final = "> Merged from a second entry of this id: "
@@ -20,7 +23,7 @@ def merge_entry(base: Block | None, ours: Block, theirs: Block) -> Lines | None:
     """Merge the two sides' versions of an entry.
 
     The status that one side has changed counts; of two changes the stronger one: superseded, then
-    archived, then active. Lists are joined item by item, details line by line. Of any other field
+    archived, then active; both sides' notes on the same one stand side by side. Lists are joined item by item, details line by line. Of any other field
     that both have changed one version stays, and the other is quoted at the end of the detail.
 
     Args:
@@ -79,7 +82,22 @@ def _status_line(base: Block | None, ours: Block, theirs: Block) -> str | None:
         (-_STRENGTH.index(side.learning.status), line or "")
         for side, line in ((ours, mine), (theirs, other))
     )
-    return ranked[0][1] or ranked[1][1] or None
+    (rank, line), (rank_of_other, line_of_other) = ranked
+    if rank == rank_of_other and line and line_of_other:
+        return _with_both_notes(line, line_of_other)
+    return line or line_of_other or None
+
+
+def _with_both_notes(line: str, other: str) -> str:
+    """Say in one line why two branches have given an entry the same status."""
+    found, found_in_other = _STATUS_WITH_NOTE.fullmatch(line), _STATUS_WITH_NOTE.fullmatch(other)
+    if found is None or found_in_other is None:
+        return line
+    notes = {
+        note for one in (found, found_in_other) for note in (one[2] or "").split(_BETWEEN_NOTES)
+    }
+    words = _BETWEEN_NOTES.join(sorted(notes - {""}))
+    return f"{found[1]} ({words}){found[3]}" if words else line
 
 
 def _own_status(block: Block) -> str | None:

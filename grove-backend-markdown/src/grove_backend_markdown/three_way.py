@@ -4,11 +4,15 @@ Where both sides have changed the same lines, the result holds what either says,
 does not depend on which side is which. There are no conflicts, and so no markers.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 _T = TypeVar("_T")
+# Beyond these a change counts as a whole.
+_MOST_LINES: Final = 4000
+_MOST_PAIRS: Final = 400_000
 
 Lines = tuple[str, ...]
 
@@ -88,8 +92,30 @@ def _kept_by_both(
 
 
 def _places(base: Sequence[str], side: Sequence[str]) -> dict[int, int]:
-    blocks = SequenceMatcher(None, base, side, autojunk=False).get_matching_blocks()
-    return {one.a + step: one.b + step for one in blocks for step in range(one.size)}
+    """Tell where the ancestor's lines stand on a side, as far as that can be told in time."""
+    most = min(len(base), len(side))
+    start = 0
+    while start < most and base[start] == side[start]:
+        start += 1
+    end = 0
+    while end < most - start and base[-1 - end] == side[-1 - end]:
+        end += 1
+    places = {step: step for step in range(start)}
+    places |= {len(base) - step: len(side) - step for step in range(1, end + 1)}
+    old, new = base[start : len(base) - end], side[start : len(side) - end]
+    if _is_comparable(old, new):
+        blocks = SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
+        for one in blocks:
+            places |= {start + one.a + step: start + one.b + step for step in range(one.size)}
+    return places
+
+
+def _is_comparable(base: Sequence[str], side: Sequence[str]) -> bool:
+    """Tell whether comparing line by line ends soon: repeated lines are what takes it long."""
+    if len(base) + len(side) > _MOST_LINES:
+        return False
+    counts = Counter(base)
+    return sum(counts[line] for line in side) <= _MOST_PAIRS
 
 
 def _changed(base: Lines, ours: Lines, theirs: Lines) -> Lines:

@@ -3,7 +3,7 @@
 No file is appended to by two people, on two branches, or again once a commit may hold it: then git
 has nothing to merge in it, whoever merges, rebases or picks what. So the file's name is a random
 id, which a clone keeps for each of its branches together with the commit that the branch was at,
-in ``grove/log-ids`` of the git directory. Once the branch has moved on, or the file is gone because
+in ``grove/log-ids`` of the git directory, or in grove's own where nothing can be written there. Once the branch has moved on, or the file is gone because
 another commit was checked out, there is a new id.
 """
 
@@ -21,6 +21,7 @@ _LOCK_SECONDS = 0.3
 _ID_BYTES = 8
 _HEAD_LIMIT = 4096
 _REFERENCE = "ref: "
+_TABLES = "reftable"
 # Branches that were deleted long ago need not be remembered.
 _MOST_BRANCHES = 500
 _FIELDS = 3
@@ -45,6 +46,19 @@ def events_target(root: str, home: str, *, spread: bool) -> str:
         return os.path.join(directory, "stats.log")
     folder = os.path.join(directory, "stats")
     place, key, commit = _place(root, home)
+    at_home = os.path.join(home, "log-ids")
+    try:
+        return _file(folder, _identity(place, key, commit, folder))
+    except StorageError:
+        if place == at_home:
+            raise
+        # A sandbox may let nobody write to the repository. Nobody else's branch has this key.
+        key = f"{os.path.realpath(root)} {key}"
+        return _file(folder, _identity(at_home, key, commit, folder))
+
+
+def _identity(place: str, key: str, commit: str, folder: str) -> str:
+    """Find the id that is kept while the commit stays the same and the file is there, or a new."""
     files.make_directory(os.path.dirname(place))
     with files.locked(place, timeout=_LOCK_SECONDS) as descriptor:
         known = _read(descriptor)
@@ -52,11 +66,11 @@ def events_target(root: str, home: str, *, spread: bool) -> str:
         if kept is not None and kept[1] == commit:
             path = _file(folder, kept[0])
             if os.path.exists(path):
-                return path
+                return kept[0]
         fresh = os.urandom(_ID_BYTES).hex()
         known[key] = fresh, commit
         _write(descriptor, known, place)
-    return _file(folder, fresh)
+    return fresh
 
 
 def _file(folder: str, identity: str) -> str:
@@ -73,12 +87,24 @@ def _place(root: str, home: str) -> tuple[str, str, str]:
     head = _line(os.path.join(git, "HEAD"))
     # Several projects may lie in one work tree, each with a log of its own.
     project = os.path.relpath(os.path.realpath(root), top)
+    if os.path.isdir(os.path.join(git, _TABLES)):
+        # HEAD says nothing there; any change of any reference shows in the list of tables.
+        key = f"{_TABLES} {os.path.relpath(git, common)} {project}"
+        return os.path.join(common, "grove", "log-ids"), key, f"{_tables(git)} {_tables(common)}"
     if not head.startswith(_REFERENCE):
         key = f"{os.path.relpath(git, common)} {project}"
         return os.path.join(common, "grove", "log-ids"), key, head
     branch = head.removeprefix(_REFERENCE)
     key = f"{branch} {project}"
     return os.path.join(common, "grove", "log-ids"), key, _commit(common, branch)
+
+
+def _tables(git: str) -> str:
+    try:
+        status = os.stat(os.path.join(git, _TABLES, "tables.list"))
+    except OSError:
+        return ""
+    return f"{status.st_mtime_ns}-{status.st_size}-{status.st_ino}"
 
 
 def _git_directory(top: str) -> str | None:

@@ -68,6 +68,15 @@ class Numbers:
         cache.refresh(self._until)
         return cache
 
+    @property
+    def learnings_are_current(self) -> bool:
+        """Whether the cache holds the learnings as they are now, so that counting reads none."""
+        file = self._paths.cache / project_key(self._project.root) / FILE_NAME
+        if not file.exists():
+            return False
+        sources = self._library.sources()
+        return bool(sources) and self.cache.stamp == stamp_of(sources or ())
+
     def statistics(self, since: datetime | None = None) -> Statistics:
         """Count everything.
 

@@ -154,9 +154,11 @@ def _install(workspace: Workspace, wishes: _Wishes) -> Result:
         made = scaffold(workspace, dry_run=False)
         if program:
             record_program(workspace, program)
-        plan.note_scaffold(made.created, program)
+        plan.note_scaffold(made.created, program, attributes=made.attributes)
         if driver is not None and action is DriverAction.REGISTERED:
             _register(plan, driver, driver_command(program))
+        elif action is DriverAction.KEPT:
+            plan.note_driver(driver_command(program))
         plan.make(record)
     document: dict[str, Any] = {
         "root": workspace.root,

@@ -35,8 +35,8 @@ def command(invocation: Invocation, *, dry_run: bool) -> Result:
                 console.print(f"{'would mend' if dry_run else 'mended'} {name} {line}")
             for line in one.left:
                 # The lines have moved, so in a dry run these are numbers of what would be written.
-                words = "would be left, in the mended file" if moves else "left"
-                console.print(f"{words} to mend by hand: {name} {line}", style="yellow")
+                where = "in the mended file " if moves else ""
+                console.print(f"left to mend by hand: {where}{name} {line}", style="yellow")
         if backup is not None:
             console.print(f"the files as they were: {backup}")
         if not repairs and not faults:

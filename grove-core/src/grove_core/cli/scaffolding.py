@@ -11,7 +11,7 @@ from attrs import frozen
 from grove_core import files
 from grove_core.config.template import render_default_config
 from grove_core.errors import GroveError, StorageError
-from grove_core.flow.merge_driver import missing_attributes
+from grove_core.flow.merge_driver import attributes_in_force, missing_attributes
 from grove_core.memory.backends import BackendState
 from grove_core.plugins.descriptors import BackendContext
 from grove_core.workspace import Workspace
@@ -28,11 +28,13 @@ class Scaffold:
         created: Those that were missing.
         extended: Those that were there and get the lines that they lack.
         kept: Those that were there, and stay as they are.
+        attributes: What is added to a ``.gitattributes`` that was there.
     """
 
     created: tuple[Path, ...]
     extended: tuple[Path, ...]
     kept: tuple[Path, ...]
+    attributes: str = ""
 
 
 def scaffold(workspace: Workspace, *, dry_run: bool) -> Scaffold:
@@ -52,8 +54,12 @@ def scaffold(workspace: Workspace, *, dry_run: bool) -> Scaffold:
     if not directory.resolve().is_relative_to(workspace.root.resolve()):
         raise StorageError(f"{directory} leads out of the project; remove the link and try again")
     attributes = directory / ".gitattributes"
-    missing = "".join(f"{line}\n" for line in missing_attributes(files.read_text(attributes)))
-    wanted = {workspace.project.config_file: render_default_config(), attributes: missing}
+    known = files.read_text(attributes)
+    lacking = missing_attributes(known, attributes_in_force(workspace.root))
+    missing = "".join(f"{line}\n" for line in lacking)
+    wanted = {workspace.project.config_file: render_default_config()}
+    if missing or known is not None:
+        wanted[attributes] = missing
     if not workspace.spread:
         # Git can merge and pick what is appended to a log only where there has been one before.
         wanted[workspace.project.events_file] = ""
@@ -65,14 +71,16 @@ def scaffold(workspace: Workspace, *, dry_run: bool) -> Scaffold:
         for path, text in wanted.items():
             if is_new[path]:
                 files.replace(path, text.encode(), mode=_FILE_MODE)
-        if missing and not is_new[attributes]:
+        if missing and known is not None:
             files.append_text(attributes, missing, inside=workspace.root)
         is_new |= _scaffold_backend(workspace)
-    extended = (attributes,) if missing and not is_new[attributes] else ()
+    extended = (attributes,) if missing and known is not None else ()
+    healed = "\n" if known and not known.endswith("\n") else ""
     return Scaffold(
         created=tuple(path for path, new in is_new.items() if new),
         extended=extended,
         kept=tuple(path for path, new in is_new.items() if not new and path not in extended),
+        attributes=f"{healed}{missing}" if extended else "",
     )
 
 

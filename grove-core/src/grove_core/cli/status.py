@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 CHECK_SECONDS: Final = 2.0
 _LONGEST_PATH: Final = 4096
+_LONGEST_DETAIL: Final = 160
 _LONGEST_TITLE: Final = 120
 _MOST_NAMED: Final = 3
 """Of sessions, debts and faults, so that it all stays on one screen."""
@@ -217,11 +218,16 @@ def _print_backends(
         health = backend["health"]
         mark = "works" if health.ok else "FAILS"
         role = " (primary)" if backend["primary"] else ""
-        console.print(f"Backend   {backend['name']}{role} {mark}: {health.detail}")
+        console.print(f"Backend   {backend['name']}{role} {mark}: {_short(health)}")
     if not document["backends"]:
         console.print(f"Backend   {_nothing_of(blocked, 'grove-backend-markdown')}")
     elif blocked:
         console.print(f"Backend   {named_by_cause(blocked)}")
+
+
+def _short(health: Health) -> str:
+    """Cut a detail, which may name many faults, so that it all stays on one screen."""
+    return clean_line(health.detail, _LONGEST_DETAIL)
 
 
 def _print_faults(document: dict[str, Any], console: "Console") -> None:
@@ -233,7 +239,9 @@ def _print_faults(document: dict[str, Any], console: "Console") -> None:
     _print_rest(len(document["outbox_unreadable"]), "grove doctor", console)
     for check in document["checks"]:
         if not check["health"].ok:
-            console.print(f"Check     {check['name']}: {check['health'].detail}", style="yellow")
+            health = check["health"]
+            words = f"{check['name']}: {_short(health)}; grove doctor tells all"
+            console.print(f"Check     {words}", style="yellow")
 
 
 def _describe_session(session: Session) -> str:

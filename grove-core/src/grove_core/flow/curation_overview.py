@@ -169,8 +169,9 @@ def _corrected(
         events = [each for each in history.get(learning_id, ()) if isinstance(each, Corrected)]
         if learning_id in usage and usage[learning_id].corrected and events:
             times = f"{len(events)} time{'' if len(events) == 1 else 's'}"
-            reason = f"said to be wrong {times}, last {events[-1].ts:%Y-%m-%d}; still active{_why(events[-1])}"
-            found.append(CuratedLearning(judged=one.judged, reason=reason, at=events[-1].ts))
+            last = events[-1]
+            reason = f"said to be wrong {times}, last {last.ts:%Y-%m-%d}; still active{_why(last)}"
+            found.append(CuratedLearning(judged=one.judged, reason=reason, at=last.ts))
     return tuple(found)
 
 

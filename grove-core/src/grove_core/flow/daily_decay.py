@@ -4,7 +4,7 @@ import time
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from grove_core import files
 from grove_core.clock import format_instant, parse_instant
@@ -12,36 +12,50 @@ from grove_core.errors import StorageError
 from grove_core.plugins.descriptors import Area
 from grove_core.workspace import Workspace
 
+if TYPE_CHECKING:
+    from grove_core.flow.decaying import JudgedLearning
+    from grove_core.model.statistics import Statistics
+
 MOST_AT_A_START: Final = 20
 _INTERVAL: Final = timedelta(days=1)
 # Of the hook's time, since rewriting a large file many times takes seconds.
 _SHARE_OF_A_START: Final = 0.2
+# With less left of it, nothing is begun: a start that is late says nothing at all. A search that has
+# taken its whole second leaves less of the usual time, as all learnings take long to read then.
+_SHARE_THAT_MUST_BE_LEFT: Final = 0.45
 
 
 def decay_daily(workspace: Workspace, session_id: str) -> None:
     """Archive what is due, at most once a day and within a part of the hook's time.
 
-    What is left goes on at the next start. Nothing is done while another process curates, and in a
-    project that has no log to say so. What the session has been shown stays for now.
+    What is left goes on at the next start, all of it when the start has little time left. Nothing
+    is done while another process curates, and in a project that has no log to say so. What the
+    session has been shown stays for now.
 
     Args:
         workspace: The project.
         session_id: The session that starts.
     """
     areas = _areas_of_the_day(workspace)
+    if not areas:
+        return
+    if not _has_time(workspace):
+        workspace.diagnostics.log("info", "decay waits for the next start: little time is left")
+        return
+    counted = _counted(workspace)
     # Where there is nothing to look at, nothing is noted down.
-    if not areas or all(one.area not in areas for one in workspace.library.iterate()):
+    if not _has_learnings(workspace, areas, counted):
         return
     from grove_core.flow.curation import curating
 
     session = workspace.session(session_id)
     spared = {one.learning_id for one in session.injected} if session is not None else set()
-    until = time.monotonic() + _SHARE_OF_A_START * workspace.config.hooks.deadline_ms / 1000
+    until = time.monotonic() + _SHARE_OF_A_START * _seconds_of_a_start(workspace)
     try:
         with curating(workspace, timeout=0):
             # Another session may have been quicker.
             areas = _areas_of_the_day(workspace)
-            if areas and _archive_some(workspace, areas, spared, until):
+            if areas and _archive_some(workspace, _due(workspace, areas, counted), spared, until):
                 for area in areas:
                     stamp = _stamp(workspace, area)
                     files.make_directory(stamp.parent)
@@ -50,18 +64,68 @@ def decay_daily(workspace: Workspace, session_id: str) -> None:
         workspace.diagnostics.log("info", f"decay waits for the next start: {error}")
 
 
+def _seconds_of_a_start(workspace: Workspace) -> float:
+    return workspace.config.hooks.deadline_ms / 1000
+
+
+def _has_time(workspace: Workspace) -> bool:
+    if workspace.deadline is None:
+        return True
+    left = workspace.deadline - time.monotonic()
+    return left >= _SHARE_THAT_MUST_BE_LEFT * _seconds_of_a_start(workspace)
+
+
+def _counted(workspace: Workspace) -> "Statistics | None":
+    """Take the numbers if they come without reading all learnings, and by the same rule."""
+    from grove_core.flow.decaying import has_one_rule
+
+    if workspace.numbers.learnings_are_current and has_one_rule(workspace):
+        return workspace.statistics()
+    return None
+
+
+def _has_learnings(
+    workspace: Workspace, areas: Sequence[Area], counted: "Statistics | None"
+) -> bool:
+    if counted is not None:
+        return counted.learnings > 0
+    return any(one.area in areas for one in workspace.library.iterate())
+
+
+def _due(
+    workspace: Workspace, areas: Sequence[Area], counted: "Statistics | None"
+) -> "tuple[list[JudgedLearning], bool]":
+    """Find what is due, the most overdue first, and tell whether that is all."""
+    from grove_core.flow.decaying import due_learnings, judged, require_all_events
+    from grove_core.stats.decay import DecayState
+
+    if counted is None:
+        return due_learnings(workspace, areas), True
+    require_all_events(workspace)
+    overdue = [one.learning_id for one in counted.going_stale if one.days_left < 0]
+    # The numbers name the most urgent only.
+    all_named = len(overdue) < len(counted.going_stale) or len(overdue) == (
+        counted.going_stale_count
+    )
+    found = [one for one in map(workspace.library.get, overdue) if one and one.area in areas]
+    verdicts = judged(workspace, found, workspace.usage()) if found else []
+    return [one for one in verdicts if one.verdict.state is DecayState.DUE], all_named
+
+
 def _archive_some(
-    workspace: Workspace, areas: Sequence[Area], spared: Collection[str], until: float
+    workspace: Workspace,
+    found: "tuple[Sequence[JudgedLearning], bool]",
+    spared: Collection[str],
+    until: float,
 ) -> bool:
     """Archive what is due while time lasts; tell whether nothing is left to try."""
     from grove_core.flow.curation import Curated, Outcome
-    from grove_core.flow.decaying import archive_due, due_learnings
+    from grove_core.flow.decaying import archive_due
 
     archived = 0
     failed: list[Curated] = []
-    due = [
-        one for one in due_learnings(workspace, areas) if one.found.hit.learning.id not in spared
-    ]
+    all_due, is_all = found
+    due = [one for one in all_due if one.found.hit.learning.id not in spared]
     if workspace.deadline is not None and time.monotonic() > workspace.deadline:
         return False
     for tried, one in enumerate(due):
@@ -77,7 +141,8 @@ def _archive_some(
         workspace.diagnostics.log(
             "warning", f"{what}, such as {failed[0].learning_id}: {failed[0].detail}"
         )
-    return True
+    # Where none of many could be archived, trying the same again would not help.
+    return is_all or not archived
 
 
 def _areas_of_the_day(workspace: Workspace) -> tuple[Area, ...]:

@@ -17,6 +17,7 @@ from grove_core.flow.curation import (
     curating,
     note_of,
 )
+from grove_core.log_files import is_readable_log
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.statistics import LearningStats
 from grove_core.model.value import Value
@@ -64,6 +65,12 @@ def judged(
     return verdicts
 
 
+def has_one_rule(workspace: Workspace) -> bool:
+    """Tell whether the project's learnings and the user's own go stale alike."""
+    rules = _rules(workspace)
+    return rules[Area.PROJECT] == rules[Area.PERSONAL]
+
+
 def _rules(workspace: Workspace) -> Mapping[Area, DecayRule]:
     """Read the rules; no project's file may decide about learnings that all projects share."""
     own = load_config(workspace.paths.home, None, workspace.environment)
@@ -108,7 +115,7 @@ def archive_stale(workspace: Workspace, reason: str, *, dry_run: bool) -> list[C
     Raises:
         StorageError: An event log cannot be read.
     """
-    _require_all_events(workspace)
+    require_all_events(workspace)
     note = note_of(reason, "going stale", workspace.now)
     reason = clean_line(reason, REASON_LENGTH_MAX)
     with nullcontext() if dry_run else curating(workspace):
@@ -187,14 +194,21 @@ def due_learnings(
         StorageError: An event log cannot be read, so that what is used would seem unused.
     """
     learnings = judged_learnings(workspace, areas)
-    _require_all_events(workspace)
+    require_all_events(workspace)
     return sorted((one for one in learnings if one.verdict.state is DecayState.DUE), key=_days_left)
 
 
-def _require_all_events(workspace: Workspace) -> None:
+def require_all_events(workspace: Workspace) -> None:
+    """Make sure that every use counts.
+
+    Args:
+        workspace: The project.
+
+    Raises:
+        StorageError: An event log cannot be read, or was not counted to its end.
+    """
     for path in (*workspace.project.event_files(), workspace.paths.personal_events):
-        readable = path.is_file() and os.access(path, os.R_OK)
-        if os.path.lexists(path) and not readable:
+        if os.path.lexists(path) and not is_readable_log(path):
             raise StorageError(f"{path} cannot be read, and what is used would seem unused")
     if not workspace.numbers.cache.complete:
         raise StorageError("the event log is not counted to its end yet")

@@ -17,7 +17,7 @@ from grove_core.flow.installation import (
     WrittenFile,
     digest_of,
 )
-from grove_core.flow.merge_driver import MergeDriver, find_driver, is_own, unregister
+from grove_core.flow.merge_driver import MergeDriver, clone_of, find_driver, is_own, unregister
 from grove_core.hosts import claude_merge
 from grove_core.hosts.claude_settings import rules_file, settings_file
 from grove_core.workspace import Workspace
@@ -97,7 +97,9 @@ def plan_removal(workspace: Workspace, record: InstallationRecord, *, shared: bo
         if installation.file(relative_to(path, workspace.root)) is None:
             with suppress(GroveError):  # what cannot be changed was not written by init either
                 _take_out_unrecorded(removal, workspace.root, path, keep=is_shared and not shared)
-    _plan_driver(removal, workspace.root, installation.merge_driver)
+    with _noting_faults(removal):
+        _take_out_attributes(removal, workspace, installation)
+    _plan_driver(removal, workspace.root, installation.merge_driver, record)
     if _is_last(installation, record) and not removal.faults:
         removal.program = _own_program(workspace, installation)
     return removal
@@ -163,11 +165,36 @@ def _take_out_unrecorded(removal: Removal, root: Path, path: Path, *, keep: bool
         removal.notes.append(f"{name} is not on record: only grove's hooks were taken out")
 
 
-def _plan_driver(removal: Removal, root: Path, command: str | None) -> None:
+def _take_out_attributes(
+    removal: Removal, workspace: Workspace, installation: Installation
+) -> None:
+    """Take the lines back that init has added to a person's own ``.gitattributes``."""
+    path = workspace.project.grove_directory / ".gitattributes"
+    added = installation.attributes
+    current = read_inside(path, workspace.root) if added else None
+    if current is None:
+        return
+    lines = current.splitlines(keepends=True)
+    for line in added.splitlines(keepends=True):
+        if line in lines and line.strip():
+            lines.remove(line)
+    after = current.removesuffix(added) if current.endswith(added) else "".join(lines)
+    if after != current:
+        removal.changes.append(FileChange(path=path, before=current, after=after))
+
+
+def _plan_driver(
+    removal: Removal, root: Path, command: str | None, record: InstallationRecord
+) -> None:
     driver = find_driver(root) if command is not None else None
     if driver is None or command is None:
         return
-    if is_own(driver, command):
+    clone = clone_of(root)
+    others = [one.root for one in record.others() if one.merge_driver is not None]
+    sharing = [one for one in others if clone_of(Path(one)) == clone]
+    if sharing:
+        removal.notes.append(f"git's merge driver grove stays for {', '.join(sharing)}")
+    elif is_own(driver, command):
         removal.driver = driver
         removal.notes.append("git's merge driver grove is taken out of the clone's configuration")
     elif driver.registered is not None:

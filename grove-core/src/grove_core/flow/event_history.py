@@ -1,5 +1,6 @@
 """Finding a few events in logs that may be long: only lines that can be wanted are parsed."""
 
+import os
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Final
@@ -8,6 +9,7 @@ from attrs import frozen
 
 from grove_core.codec import event_from_line
 from grove_core.errors import CodecError
+from grove_core.log_files import is_readable_log
 from grove_core.model.events import StatsEvent
 from grove_core.model.value import Value
 from grove_core.workspace import Workspace
@@ -73,6 +75,9 @@ def _filter(names: Collection[str], naming: Collection[str]) -> Callable[[bytes]
 
 def _lines(workspace: Workspace, path: Path) -> Iterator[bytes]:
     """Read line by line: a log may be larger than what a command should take of memory."""
+    if os.path.lexists(path) and not is_readable_log(path):
+        workspace.diagnostics.log("error", f"the event log cannot be read: {path}")
+        return
     try:
         with path.open("rb") as file:
             yield from file

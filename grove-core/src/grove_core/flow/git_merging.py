@@ -11,6 +11,8 @@ from grove_core.plugins.facade import Provided
 from grove_core.workspace import Workspace
 
 MERGE_SECONDS: Final = 60.0
+# Git counts no further; beyond that, and below nothing, are failures.
+_MOST_CONFLICTS: Final = 127
 _LABELS: Final = ("ours", "base", "theirs")
 
 
@@ -57,7 +59,7 @@ def _matches(pattern: str, path: str) -> bool:
     return re.fullmatch(f"(?:.*/)?{words}", path, re.DOTALL) is not None
 
 
-def merge_as_git(base: Path, ours: Path, theirs: Path) -> bool:
+def merge_as_git(base: Path, ours: Path, theirs: Path) -> bool | None:
     """Merge two versions of a file as git does without a driver.
 
     Args:
@@ -67,13 +69,14 @@ def merge_as_git(base: Path, ours: Path, theirs: Path) -> bool:
         theirs: A file with their version.
 
     Returns:
-        Whether there was no conflict.
+        Whether there are conflicts; ``None`` when nothing could be merged.
     """
     import subprocess
 
     labels = [word for label in _LABELS for word in ("-L", label)]
     words = ["git", "merge-file", *labels, "--", str(ours), str(base), str(theirs)]
     try:
-        return subprocess.run(words, check=False, stdin=subprocess.DEVNULL).returncode == 0
+        code = subprocess.run(words, check=False, stdin=subprocess.DEVNULL).returncode
     except OSError:
-        return False
+        return None
+    return code > 0 if 0 <= code <= _MOST_CONFLICTS else None

@@ -71,18 +71,22 @@ class Plan:
         """
         return self.installation.file(relative_to(path, self.root))
 
-    def note_scaffold(self, created: Iterable[Path], program: str | None) -> None:
+    def note_scaffold(
+        self, created: Iterable[Path], program: str | None, *, attributes: str = ""
+    ) -> None:
         """Record what init makes in every project.
 
         Args:
             created: The files of ``.grove/`` that it has made.
             program: The program that it recorded for launchers, if it found one.
+            attributes: What it has added to a ``.gitattributes`` that was there.
         """
         known = self.installation
         names = (relative_to(path, self.root) for path in created)
         self.installation = evolve(
             known,
             program=program or known.program,
+            attributes=f"{known.attributes}{attributes}",
             scaffold=tuple(dict.fromkeys((*known.scaffold, *names))),
         )
 

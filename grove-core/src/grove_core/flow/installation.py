@@ -47,6 +47,7 @@ class Installation:
         root: The project's root.
         program: The program that init recorded for launchers, if any.
         scaffold: Files of ``.grove/`` that it made, relative to the root.
+        attributes: What it added to a ``.gitattributes`` that was there, to the byte.
         files: Other files that it wrote.
         directories: Directories that it made for them, relative to the root, outer ones first.
         merge_driver: What init registered in the clone for git to merge learnings with, if it did.
@@ -57,6 +58,7 @@ class Installation:
     program: str | None = None
     merge_driver: str | None = None
     scaffold: tuple[str, ...] = ()
+    attributes: str = ""
     files: tuple[WrittenFile, ...] = ()
     directories: tuple[str, ...] = ()
     schema_version: int = 1

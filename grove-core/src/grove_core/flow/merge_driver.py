@@ -1,7 +1,8 @@
 """Git's merge driver ``grove``: registering it in a clone, looking for it, taking it back."""
 
+import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Final
@@ -21,9 +22,17 @@ MERGED_FILES: Final = (
 """Lines of ``.grove/.gitattributes``: no two events share a line, and learnings have the driver."""
 
 _SECTION: Final = "merge.grove"
+_NAME_KEY: Final = f"{_SECTION}.name"
+_DRIVER_KEY: Final = f"{_SECTION}.driver"
 _NAME: Final = "learnings of grove, merged entry by entry"
 _SECONDS: Final = 5.0
-_OWN_WORDS: Final = "merge-driver %O %A %B %P"
+_OWN_WORDS: Final = "merge-driver %O %A %B"
+_ENDING: Final = "-- %P; case $? in 0) ;; {}) exit 1;; *) git merge-file %A %O %B;; esac"
+_UNSPECIFIED: Final = "unspecified"
+_EXAMPLE: Final = "0"
+
+MARKERS_WRITTEN: Final = 65
+"""Exit code of ``grove merge-driver`` when it leaves a file with conflict markers."""
 
 
 @frozen(kw_only=True)
@@ -43,6 +52,15 @@ class MergeDriver:
         """Whether somebody has registered another driver of that name."""
         return self.registered is not None and _OWN_WORDS not in self.registered
 
+    @property
+    def is_outdated(self) -> bool:
+        """Whether an earlier grove has registered it, in a form that could lose a side."""
+        return (
+            self.registered is not None
+            and not self.is_foreign
+            and not self.registered.endswith(_ENDING.format(MARKERS_WRITTEN))
+        )
+
 
 def find_driver(root: Path) -> MergeDriver | None:
     """Look what is registered in the clone that a project lies in.
@@ -56,14 +74,15 @@ def find_driver(root: Path) -> MergeDriver | None:
     top = gitinfo.find_top(root)
     if top is None or run_git(str(top), _SECONDS, "rev-parse", "--git-dir") is None:
         return None
-    registered = run_git(str(top), _SECONDS, "config", "--get", f"{_SECTION}.driver")
+    registered = run_git(str(top), _SECONDS, "config", "--get", _DRIVER_KEY)
     return MergeDriver(top=top, registered=registered.removesuffix("\n") if registered else None)
 
 
 def driver_command(program: str | None) -> str:
     """Write the command that git is to run.
 
-    Without the program git would keep our side and say nothing of theirs; its own merge follows.
+    Git takes any failure of a driver for a conflict and keeps our side, without a word of theirs.
+    So git's own merge follows whenever grove could not run or did not come to an end.
 
     Args:
         program: The program ``grove``, absolute; ``None`` for the one on ``PATH``.
@@ -71,15 +90,12 @@ def driver_command(program: str | None) -> str:
     Returns:
         A command for the shell.
     """
-    grove = shlex.quote(program or "grove")
-    return (
-        f"if command -v {grove} >/dev/null; then {grove} {_OWN_WORDS};"
-        " else git merge-file %A %O %B; fi"
-    )
+    grove = shlex.quote(program or "grove").replace("%", "%%")
+    return f"{grove} {_OWN_WORDS} {_ENDING.format(MARKERS_WRITTEN)}"
 
 
 def register(driver: MergeDriver, command: str) -> None:
-    """Register the driver in the clone.
+    """Register the driver in the clone; a name that somebody has given it stays.
 
     Args:
         driver: The clone.
@@ -88,12 +104,15 @@ def register(driver: MergeDriver, command: str) -> None:
     Raises:
         StorageError: Git's configuration cannot be written.
     """
-    for name, value in (("name", _NAME), ("driver", command)):
-        _configure(driver.top, f"{_SECTION}.{name}", value)
+    if _NAME_KEY not in own_settings(driver.top):
+        _configure(driver.top, _NAME_KEY, _NAME)
+    _configure(driver.top, _DRIVER_KEY, command)
 
 
 def unregister(driver: MergeDriver) -> None:
-    """Take the driver out of the clone's configuration, as though it had never been there.
+    """Take the driver out of the clone's configuration; what somebody else has set stays.
+
+    Git itself removes the section with the last key, unless a comment stands in it.
 
     Args:
         driver: The clone.
@@ -101,10 +120,9 @@ def unregister(driver: MergeDriver) -> None:
     Raises:
         StorageError: Git's configuration cannot be written.
     """
-    for name in ("name", "driver"):
-        _configure(driver.top, "--unset-all", f"{_SECTION}.{name}")
-    if not own_settings(driver.top):
-        run_git(str(driver.top), _SECONDS, "config", "--local", "--remove-section", _SECTION)
+    if own_settings(driver.top).get(_NAME_KEY) == _NAME:
+        _configure(driver.top, "--unset-all", _NAME_KEY)
+    _configure(driver.top, "--unset-all", _DRIVER_KEY)
 
 
 class DriverAction(Enum):
@@ -140,7 +158,7 @@ def is_own(driver: MergeDriver, command: str) -> bool:
     Returns:
         Whether it does.
     """
-    return own_settings(driver.top).get(f"{_SECTION}.driver") == command
+    return own_settings(driver.top).get(_DRIVER_KEY) == command
 
 
 def own_settings(top: Path) -> Mapping[str, str]:
@@ -159,11 +177,46 @@ def _configure(top: Path, *words: str) -> None:
         )
 
 
-def missing_attributes(text: str | None) -> tuple[str, ...]:
+def clone_of(root: Path) -> str | None:
+    """Tell which clone a project lies in; its work trees share one configuration.
+
+    Args:
+        root: The project's root.
+
+    Returns:
+        The directory of the clone's configuration; ``None`` where there is no git.
+    """
+    top = gitinfo.find_top(root)
+    words = ("rev-parse", "--git-common-dir")
+    found = None if top is None else run_git(str(top), _SECONDS, *words)
+    return None if found is None else os.path.realpath(os.path.join(top, found.removesuffix("\n")))
+
+
+def attributes_in_force(root: Path) -> frozenset[str]:
+    """Ask git for which files a ``merge`` attribute is set, by whatever pattern and wherever.
+
+    Args:
+        root: The project's root.
+
+    Returns:
+        The patterns of ``MERGED_FILES`` whose files have one; none without git.
+    """
+    patterns = [line.split()[0] for line in MERGED_FILES]
+    if gitinfo.find_top(root) is None:
+        return frozenset()
+    paths = [f".grove/{pattern.replace('*', _EXAMPLE)}" for pattern in patterns]
+    output = run_git(str(root), _SECONDS, "check-attr", "-z", "merge", "--", *paths)
+    values = (output or "").split("\0")[2::3]
+    pairs = zip(patterns, values, strict=False)
+    return frozenset(pattern for pattern, value in pairs if value != _UNSPECIFIED)
+
+
+def missing_attributes(text: str | None, in_force: Container[str] = ()) -> tuple[str, ...]:
     """Tell which lines a ``.gitattributes`` lacks.
 
     Args:
         text: The file's text; ``None`` when it is not there.
+        in_force: Patterns whose files have a ``merge`` attribute by other lines.
 
     Returns:
         Those whose file has no ``merge`` attribute; what a person has set otherwise stays.
@@ -173,7 +226,8 @@ def missing_attributes(text: str | None) -> tuple[str, ...]:
         for line in (text or "").splitlines()
         if (words := line.split()) and not words[0].startswith("#") and _says_merge(words[1:])
     }
-    return tuple(line for line in MERGED_FILES if line.split()[0] not in set_for)
+    patterns = ((line.split()[0], line) for line in MERGED_FILES)
+    return tuple(line for one, line in patterns if one not in set_for and one not in in_force)
 
 
 def _says_merge(attributes: list[str]) -> bool:

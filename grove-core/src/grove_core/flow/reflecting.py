@@ -197,7 +197,8 @@ def _foreseen(
     workspace: Workspace, session: Session, submission: Submission, sifted: SiftResult
 ) -> list[str]:
     """Tell what the submission itself would warn of besides."""
-    candidates = [one.candidate for one in (*sifted.accepted, *sifted.repeated)]
+    candidates = [one.candidate for one in sifted.accepted]
+    candidates += [one.candidate for one in sifted.repeated]
     warnings = foreseen_warnings(workspace, submission.corrections, candidates)
     warnings += _unknown_uses(workspace, session, submission)
     if sifted.accepted or (submission.nothing_learned and not sifted.repeated):

@@ -137,8 +137,8 @@ def _backend(fact: BackendFact) -> Check:
     where = f" ({fact.health.location})" if fact.health.location else ""
     detail = f"{fact.name}: {fact.health.detail}{where}"
     if fact.health.ok:
-        return ok(name, detail)
-    mend = "Mend what it names; until then learnings for it wait in the outbox"
+        return warning(name, detail, fact.health.mend) if fact.health.mend else ok(name, detail)
+    mend = fact.health.mend or "Mend what it names"
     if fact.role == "searched":
-        return warning(name, detail, "Mend what it names; until then its learnings are not found")
-    return broken(name, detail, mend)
+        return warning(name, detail, f"{mend}; until then its learnings are not found")
+    return broken(name, detail, f"{mend}; until then learnings for it wait in the outbox")

@@ -40,10 +40,11 @@ _PLURALS: Final = {
     LineFault.UNKNOWN: "events that only a newer grove knows",
 }
 _MENDS: Final = {
-    LineFault.MARKER: "Delete the markers and keep all events between them: both sides count",
+    LineFault.MARKER: "grove maintain repair takes them out; the events of both sides count",
     LineFault.TORN: "Delete that line, or leave it: the next event begins a line of its own",
     LineFault.NEWER: "Upgrade grove-core, which then counts them",
-    LineFault.UNREADABLE: "Mend or delete them; what they were may stand in git's history",
+    LineFault.UNREADABLE: "grove maintain repair parts events that share a line; mend or delete the"
+    " rest, of which git's history may tell what it was",
     LineFault.UNKNOWN: "Upgrade grove-core, which then counts them",
 }
 

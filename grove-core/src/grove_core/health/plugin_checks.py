@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from grove_core.health.check import Check, broken, ok
+from grove_core.health.check import Check, broken, ok, warning
 from grove_core.health.running import Probe
 from grove_core.model.memory import Health
 from grove_core.plugins.descriptors import HealthCheck
@@ -50,4 +50,6 @@ def _look(workspace: Workspace, offered: Provided[HealthCheck]) -> Check:
         mend = f"Upgrade {offered.source.distribution}, or report this to its authors"
         return broken(name, f"{offered.source} could not look: {why}", mend)
     detail = f"{health.detail} ({health.location})" if health.location else health.detail
-    return ok(name, detail) if health.ok else broken(name, detail, "Mend what it names")
+    if health.ok:
+        return warning(name, detail, health.mend) if health.mend else ok(name, detail)
+    return broken(name, detail, health.mend or "Mend what it names")

@@ -1,6 +1,7 @@
 """The project's ``.grove``: there, writable, inside the project, and looked after by git."""
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -9,7 +10,12 @@ from attrs import frozen
 
 from grove_core import files, gitinfo
 from grove_core.errors import StorageError
-from grove_core.flow.merge_driver import MergeDriver, find_driver, missing_attributes
+from grove_core.flow.merge_driver import (
+    MergeDriver,
+    attributes_in_force,
+    find_driver,
+    missing_attributes,
+)
 from grove_core.health.check import Check, broken, ok, warning
 from grove_core.health.processes import ask
 from grove_core.paths import ProjectPaths
@@ -30,7 +36,9 @@ class ProjectFacts:
         exists: Whether it is there.
         leads_to: Where it really lies, when that is outside of the project.
         unwritable: What in it cannot be written to, itself included.
+        read_only: Whether that is so since its file system is mounted read-only.
         attributes: The text of its ``.gitattributes``; ``None`` without one.
+        attributes_in_force: Patterns that git has a ``merge`` attribute for, wherever it is set.
         in_git: Whether the project lies in a git work tree.
         driver: What the clone's configuration says of the merge driver; ``None`` without git.
         ignored: What in it git ignores.
@@ -41,7 +49,9 @@ class ProjectFacts:
     exists: bool
     leads_to: Path | None = None
     unwritable: tuple[Path, ...] = ()
+    read_only: bool = False
     attributes: str | None = None
+    attributes_in_force: frozenset[str] = frozenset()
     in_git: bool = False
     driver: MergeDriver | None = None
     ignored: tuple[Path, ...] = ()
@@ -71,7 +81,9 @@ def gather_project(project: ProjectPaths, environment: Mapping[str, str]) -> Pro
         exists=True,
         leads_to=None if real.is_relative_to(os.path.realpath(project.root)) else real,
         unwritable=tuple(one for one in (directory, *kept) if _is_unwritable(one)),
+        read_only=_is_read_only(directory),
         attributes=_text(directory / ".gitattributes"),
+        attributes_in_force=attributes_in_force(project.root) if in_git else frozenset(),
         in_git=in_git,
         driver=find_driver(project.root) if in_git else None,
         ignored=_ignored(project.root, kept, environment) if in_git else (),
@@ -83,6 +95,13 @@ def _is_unwritable(path: Path) -> bool:
         return os.path.lexists(path)
     needed = os.W_OK | os.X_OK if os.path.isdir(path) else os.W_OK  # noqa: PTH112 - never raises
     return not os.access(path, needed)
+
+
+def _is_read_only(directory: Path) -> bool:
+    try:
+        return bool(os.statvfs(directory).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False
 
 
 def _text(path: Path) -> str | None:
@@ -125,16 +144,18 @@ def _directory(name: str, facts: ProjectFacts) -> Check:
         return broken(name, detail, "Replace the link by a directory; grove writes to no other")
     if facts.unwritable:
         named = ", ".join(str(one) for one in facts.unwritable)
-        mend = f"Mend its permissions: chmod u+w {named}"
+        mend = f"chmod u+w {shlex.join(str(one) for one in facts.unwritable)}"
+        if facts.read_only:
+            mend = "Its file system is mounted read-only: mount it to be written to"
         return broken(name, f"nothing can be written to {named}", mend)
     return ok(name, str(facts.directory))
 
 
 def _attributes(facts: ProjectFacts) -> Check:
     name, path = "git attributes", facts.directory / ".gitattributes"
-    missing = missing_attributes(facts.attributes)
+    missing = missing_attributes(facts.attributes, facts.attributes_in_force)
     if not missing:
-        return ok(name, f"{path} says how learnings and events of two branches are merged")
+        return ok(name, "git knows how learnings and events of two branches are merged")
     if facts.attributes is None:
         return warning(name, f"{path} is missing: branches will conflict", "grove init")
     named = ", ".join(line.split()[0] for line in missing)
@@ -152,6 +173,9 @@ def _driver(facts: ProjectFacts) -> Sequence[Check]:
     if facts.driver.is_foreign:
         detail = f"merge.grove.driver is not grove's: {facts.driver.registered}"
         return [warning(name, detail, "git config --unset merge.grove.driver, then grove init")]
+    if facts.driver.is_outdated:
+        detail = "registered by an earlier grove: a branch's learnings are lost when it cannot run"
+        return [warning(name, detail, "grove init renews it")]
     return [ok(name, "git merges learnings entry by entry")]
 
 

@@ -265,6 +265,7 @@ class MemoryLibrary:
                 raise UnsupportedError(
                     f"the backend {opened.backend.name} cannot change the status of {learning_id}"
                 )
+            before = len(self._plugins.report().problems)
             changed = self._call(
                 opened,
                 "set_status",
@@ -276,9 +277,10 @@ class MemoryLibrary:
                 default=None,
             )
             if not isinstance(changed, Learning):
+                problems = self._plugins.report().problems[before:]
+                why = "; ".join(one.detail for one in problems) or "it does not say why"
                 raise BackendError(
-                    f"the backend {opened.backend.name} could not change {learning_id};"
-                    " `grove plugins` names the fault"
+                    f"the backend {opened.backend.name} could not change {learning_id}: {why}"
                 )
             return changed
         raise LearningNotFoundError(f"no learning has the id {learning_id}")

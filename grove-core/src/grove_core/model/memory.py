@@ -125,11 +125,14 @@ class Health(Value):
         ok: Whether it works.
         detail: One line: what was looked at, or what is wrong and how to mend it.
         location: Where it keeps its data, if that is a place.
+        mend: What to do about what is wrong, such as a command. It may work all the same: then
+            doctor warns.
     """
 
     ok: bool
     detail: str
     location: str = ""
+    mend: str = ""
 
 
 class Capability(Enum):

@@ -4,8 +4,8 @@ import os
 import sqlite3
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from stat import S_ISREG
 
+from grove_core.log_files import is_readable_log
 from grove_core.stats.batch import key_of, storable
 from grove_core.stats.log_lines import instant, microseconds
 from grove_core.stats_cache import database, records
@@ -68,7 +68,7 @@ class StatsCache:
             since: Events before this instant do not count; only in memory.
         """
         self.path = path
-        self._logs = [log for log in logs if _is_readable(log)]
+        self._logs = [log for log in logs if is_readable_log(log)]
         self._personal = personal
         self._since = since
         self._until: float | None = None
@@ -244,14 +244,6 @@ def _compare_refusals(connection: sqlite3.Connection) -> None:
         # Where another process is adding something, they are compared the next time once more.
         with suppress(sqlite3.OperationalError), _transaction(connection):
             remember_misses(connection)
-
-
-def _is_readable(path: str) -> bool:
-    """Tell whether a log can be read; one that is not there holds nothing."""
-    try:
-        return S_ISREG(os.stat(path).st_mode) and os.access(path, os.R_OK)
-    except OSError:
-        return False
 
 
 def _put(
