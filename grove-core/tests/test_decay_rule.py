@@ -128,7 +128,7 @@ def test_stale_is_what_is_due_within_a_week(created, stale):
         (
             300,
             fared(5, 4, shown=9, used=9),
-            "used in 4 of the 5 sessions that were shown it (80 %,",
+            "shown in 5 sessions, used in 4 (80 %,",
         ),
         (300, fared(restored=2), "last restored 2030-05-30, 2 days ago"),
     ],

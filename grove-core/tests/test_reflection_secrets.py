@@ -508,6 +508,172 @@ def test_a_lesson_about_secrets_passes(text):
     assert [(one.kind, text[one.start : one.end]) for one in find_secrets(text)] == []
 
 
+# What follows is put together from pieces, so that no value stands here as it would in a lesson.
+RUN = "kL9v" + "Qx2m" + "Pz71"
+MARKED = "aB3" + "{}" + "x" + "L9" + "q2"
+KEY_LINES = ["-----BEGIN RSA PRIVATE" + " KEY-----", *(r(64) for _ in range(4))]
+GITHUB = "ghp" + "_" + "a1B2c3D4" * 4 + "e5F6"
+HASHED = r(8) + "$" + r(86)
+
+PREFIXES = ["> ", "# ", "* ", "| ", "+ ", "+", "- ", "// ", "12\t", "  7: ", "    ", "12 | "]
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_a_private_key_is_found_behind_what_quotes_its_lines(prefix):
+    assert find_secrets("\n".join(prefix + line for line in KEY_LINES))
+
+
+@pytest.mark.parametrize("form", ['"{}\\n"', "'{}\\r\\n' +", "{}\\\\n"])
+def test_a_private_key_is_found_in_source_code(form):
+    assert find_secrets("\n".join(form.replace("{}", line) for line in KEY_LINES))
+
+
+@pytest.mark.parametrize(
+    "middle", ["(dk9)", "[Kd93", "{kDk}83", "<d", "9)", "...Kd", "00000000", "kxxxx"]
+)
+def test_a_bracket_or_a_repeat_inside_makes_no_placeholder(middle):
+    value = MARKED.replace("{}", middle)
+    assert find_secrets(f"DB_PASSWORD='{value}'")
+
+
+@pytest.mark.parametrize("mark", "()[]{}")
+def test_a_generated_password_with_a_bracket_is_found_in_a_url(mark):
+    value = MARKED.replace("{}", "k" + mark + "9")
+    assert find_secrets(f"postgres://app:{value}@db.prod/app")
+
+
+def test_a_generated_key_of_a_framework_is_found():
+    assert find_secrets(
+        "SECRET_KEY = '" + "7p9pb0-^tdbm5*^0fqo&1xo5" + "c(v-0x*zmas=6en5mt)mo3oq+s'"
+    )
+
+
+NOT_ADJACENT = [
+    "os.environ['DB_PASSWORD']='{}'",
+    'config["password"] = "{}"',
+    "headers['X-Auth-Token'] = '{}'",
+    "**Password:** {}",
+    "**Password**: `{}`",
+    "| password | {} |",
+    "| DB password | `{}` | staging |",
+    '- name: DB_PASSWORD\n  value: "{}"',
+    '{"name": "API_TOKEN",\n "value": "{}"}',
+    "password:\n  {}",
+    "password: >-\n  {}",
+    "CREATE USER app IDENTIFIED BY '{}'",
+    '<add key="Password" value="{}" />',
+    '<property name="db.password" value="{}"/>',
+    "password → {}",
+    "password -> {}",
+    "export API_TOKEN=$'{}'",
+    "pw: {}",
+    "pass: {}",
+    "Kennwort: {}",
+    "Passwort: {}",
+    "contraseña: {}",
+    "mot de passe : {}",
+    "Das Passwort lautet {} und gilt bis Mai",
+    "log in as bob with password {} on the bastion",
+    "user admin pass {}!",
+    "SYNC_TOKEN={}",
+    "Cookie: theme=dark; sessionid={}{}",
+    "https://x.blob.core.windows.net/c?sv=2020&sig={}{}{}{}%3D",
+    'ConvertTo-SecureString "{}" -AsPlainText',
+    "openssl rsa -passin pass:{} -in key.pem",
+    "openssl enc -aes-256-cbc -k {} -in x",
+    "jdbc:oracle:thin:scott/{}@db:1521/x",
+    "API key: {}",
+]
+
+
+@pytest.mark.parametrize("form", NOT_ADJACENT)
+def test_a_value_is_found_in_every_form_of_naming_it(form):
+    assert find_secrets(form.replace("{}", RUN))
+
+
+def test_a_user_and_a_password_in_base64_are_found():
+    coded = base64.b64encode(f"bob:{RUN}".encode()).decode()
+    assert find_secrets(json.dumps({"auths": {"r": {"auth": coded}}}))
+    assert find_secrets(f"_auth={coded}")
+
+
+def test_a_token_in_place_of_a_user_is_found():
+    assert find_secrets(f"https://{hexes(40)}@git.acme.io/x.git")
+
+
+@pytest.mark.parametrize(
+    "value", ["$6$" + HASHED, "$apr1$" + r(8) + "$" + r(22), "$2b$12$" + r(53)], ids=str.__len__
+)
+def test_a_hash_of_a_password_is_found(value):
+    assert find_secrets(f"root:{value}:1:")
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ("Company", "-2024"),
+        ("summer", "-2024-", "tokyo"),
+        ("prod", "_db_", "2024_pw"),
+        ("admin", "2024!"),
+        ("letmein", "99!"),
+    ],
+)
+def test_words_and_a_number_are_a_password_where_one_is_assigned(parts):
+    value = "".join(parts)
+    assert find_secrets(f"password={value}")
+    assert find_secrets(f"password: {value} opens the panel")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        base64.b64encode(GITHUB.encode()).decode(),
+        base64.urlsafe_b64encode(f"token={GITHUB}".encode()).decode(),
+        base64.b64encode("\n".join(KEY_LINES).encode()).decode(),
+        base64.encodebytes("\n".join(KEY_LINES).encode()).decode(),
+        GITHUB.replace("_", "\\_"),
+        GITHUB.replace("_", "%5F"),
+        GITHUB.replace("_", "&#95;"),
+        "".join(f"%{ord(character):02x}" for character in GITHUB),
+        "".join(chr(ord(character) + 0xFEE0) for character in GITHUB),
+    ],
+)
+def test_an_encoding_hides_nothing(text):
+    written = f"the job uses {text} since May"
+    (found,) = find_secrets(written)
+    assert written[found.start : found.end].strip() in text
+    assert found.end - found.start >= len(text.strip()) - 2
+
+
+HARMLESS_TERMS = [
+    "access token lifetime is PT15M30S",
+    "The password was UTF-16LE+base64 for PowerShell",
+    "the secret is K8sSealedSecretV2",
+    "access_key: AccessKeyV2Model",
+    "deploy_key=id_ed25519_deploy2",
+    "password: minLength8+1upper",
+    "password='hunter2' in tests/fixtures fails validators",
+    "auth_token=get_token(user_id=42)",
+    "password = conf2['db2'] is read once",
+    "password: ${DB_PASSWORD:-changeme1}",
+    "password = hash_password(raw, rounds=12)",
+    "password:\n  minLength: 8",
+    "password:\n  The login page asks twice since v2.",
+    "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef: db-v2",
+    "| password | varchar255 | not null |",
+    "| token | string | opaque since v2 |",
+    "pass: 12/12 tests since python3.12",
+    "Cookie: session_hint=dark; locale=de_DE.UTF-8",
+    "https://readme-of-the-project-team@example.org/x",
+    "password is `$argon2id$v=19$m=65536,t=3,p=4$...`",
+]
+
+
+@pytest.mark.parametrize("text", HARMLESS_TERMS)
+def test_a_term_of_the_trade_passes(text):
+    assert [(one.kind, text[one.start : one.end]) for one in find_secrets(text)] == []
+
+
 def test_invisible_characters_hide_nothing():
     token = "ghp_" + "a1B2c3D4" * 5
     assert find_secrets(token[:10] + "\u200b" + token[10:])
@@ -516,6 +682,15 @@ def test_invisible_characters_hide_nothing():
 def test_long_texts_take_no_long_time():
     """Every rule is bounded; a rule that is not takes minutes for one of these."""
     for piece in ("api_key_", "password ", "//", "a://", "eyJ", "BEGIN PRIVATE KEY-----", "\"'"):
+        find_secrets(piece * (40_000 // len(piece)))
+    for piece in (
+        "password:\n",
+        "name: pw\n",
+        "&#95;",
+        "BEGIN PRIVATE KEY-----\n> ",
+        "| pw ",
+        "a(b.",
+    ):
         find_secrets(piece * (40_000 // len(piece)))
 
 
@@ -573,7 +748,7 @@ def test_a_secret_beside_the_candidates_is_left_out_and_named():
         ("cl_b", "it saved an hour"),
     ]
     assert [(one.id, one.why) for one in submission.corrections] == [("cl_c", None)]
-    assert [one.id for one in submission.ratings] == ["cl_d"]
+    assert [one.learning_id for one in submission.ratings] == ["cl_d"]
     assert submission.notes == ""
     assert submission.nothing_learned is None
     assert submission.unknown_fields == ()

@@ -306,3 +306,9 @@ def test_ratings_are_read_one_by_one():
         "ratings[4]",
     ]
     assert "useful of cl_b2 is text, neither true nor false" in submission.problems[0]
+
+
+def test_of_very_many_candidates_the_first_are_read():
+    read = parse_submission(json.dumps([{"summary": str(one)} for one in range(51)]).encode())
+    assert len(read.candidates) == 50
+    assert "first 50 of 51" in read.problems[0]

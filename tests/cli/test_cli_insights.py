@@ -78,9 +78,10 @@ def test_every_insight_shows_in_a_real_history(history):
     history.learning("noise", "process", shown=20, used=1)
     history.learning("best", "domain", shown=9, used=9, days=70)
     history.learning("old", "dependency", age=85)
+    history.learning("shared", "debugging")
     for number in range(3):
-        fields = {"learning_id": "cl_best", "session_id": f"other-{number}"}
-        history.event("referenced", 70, ticket_id=f"bd-{20 + number}", **fields)
+        fields = {"learning_id": "cl_shared", "session_id": f"other-{number}"}
+        history.event("referenced", 3, ticket_id=f"bd-{20 + number}", **fields)
     skip = {"reason": "no time for it", "decider": "agent"}
     history.event("skip", 9, session_id="s", ticket_id="bd-99", **skip)
     done = {"candidates": 12, "accepted": 2, "backend": "markdown"}

@@ -440,7 +440,7 @@ def test_explain_says_of_each_how_it_stands(shop):
     explained = {one["id"]: one for one in in_json(shop, "list", "--explain")["explained"]}
     assert explained.keys() == {OLD, SOON, NEW, MINE}
     assert explained[NEW]["decay"]["state"] == "immune"
-    assert "4 of the 4 sessions that were shown it" in explained[NEW]["reason"]
+    assert "immune: shown in 4 sessions, used in 4 (100 %," in explained[NEW]["reason"]
     assert explained[SOON]["decay"]["fast_track"] is True
     assert explained[SOON]["decay"]["verified_by"] == "written"
     assert explained[OLD]["reason"] == f"archived {day()}: by hand"
@@ -518,6 +518,19 @@ def test_a_log_that_is_no_plain_file_keeps_nobody_waiting(shop, words, is_pipe):
         process.kill()
     assert process.returncode == 0, errors
     assert f"the event log cannot be read: {log}" in shop.log()
+
+
+def test_repair_does_not_wait_for_a_pipe(shop):
+    log = shop.project / ".grove" / "stats.log"
+    log.unlink(missing_ok=True)
+    os.mkfifo(log)
+    process = shop.start("maintain", "repair", "--dry-run")
+    try:
+        _, errors = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 1
+    assert b"it is no plain file" in errors
 
 
 def test_nothing_was_rejected(shop):

@@ -308,13 +308,14 @@ def test_what_was_shown_and_superseded_is_told_to_the_next_sessions(world, candi
     assert world.grove("maintain", "restore", OLD).code == 1
 
 
-def test_a_personal_learning_takes_no_place_in_the_project(world, candidate):
+@pytest.mark.parametrize("scope", ["personal", "ephemeral"])
+def test_what_others_cannot_read_takes_no_place_in_the_project(world, candidate, scope):
     world.initialise()
     world.learning(OLD, "OrderStore.rows() is slow", created=days_ago(9))
     agent = world.agent()
     agent.starts()
-    done = agent.reflects(superseding(candidate, OLD, scope="personal"))
-    assert "personal, and others who share the project could not read it" in done.stderr
+    done = agent.reflects(superseding(candidate, OLD, scope=scope))
+    assert f"{scope}, and others who share the project could not read it" in done.stderr
     assert statuses(world) == {OLD: "active"}
     assert world.events("corrected") == []
 

@@ -187,7 +187,7 @@ def test_a_project_with_a_past_shows_every_section():
     assert titles_in(text) == TITLES
     for said in (
         "43 active, 3 archived, 1 superseded",
-        "in 107 of 234 showings, 46 %",
+        "107 times in 234 showings, 46 %",
         "43 of 64 candidates accepted, 67 % (55–77 %)",
         "24 of 40 up",
         "2 of 11 down",
@@ -342,7 +342,7 @@ def past(world):
 def test_the_dashboard_of_a_project(past):
     done = past.grove("stats")
     assert (done.code, done.stderr) == (0, "")
-    assert "in 15 of 60 showings, 25 % (16–37 %)" in done.stdout
+    assert "15 times in 60 showings, 25 % (16–37 %)" in done.stdout
     assert IDS[0] in done.stdout
     assert "1 line cannot be read (76)" in done.stdout
 

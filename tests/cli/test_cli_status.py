@@ -37,7 +37,7 @@ def test_the_numbers_of_the_project_stand_in_one_line(beads):
         "cycles": {"reflected": 1},
     }
     assert beads.grove("status").stdout.splitlines()[-1] == (
-        "So far    1 active learning, used in 1 of 4 showings,"
+        "So far    1 active learning, used 1 time in 4 showings,"
         " 1 reflection with 2 of 5 candidates accepted, 1 skip"
     )
 

@@ -209,3 +209,15 @@ def test_a_wider_pattern_is_not_overridden(world):
     found = {one["name"]: one for one in world.grove("doctor", "--json").json["checks"]}
     assert found["git attributes"]["status"] == "ok"
     assert world.grove("init", "--json").json["extended"] == []
+
+
+def test_lines_added_to_attributes_that_init_has_made_stay_with_them(world):
+    path = world.project / ".grove" / ".gitattributes"
+    world.grove("init")
+    text = path.read_text()
+    path.write_text(text.replace("learnings.md merge=grove\n", ""))
+    world.grove("init")
+    extended = path.read_text()
+    assert sorted(extended.splitlines()) == sorted(text.splitlines())
+    world.grove("init", "--uninstall", "--yes")
+    assert path.read_text() == extended

@@ -1,11 +1,13 @@
 """``grove maintain migrate`` and ``repair``, and the merge driver, as a person runs them."""
 
 import json
+import os
 import subprocess
 
 import pytest
 
 from grove_core.flow.log_layout import relocate_events
+from grove_core.flow.merge_driver import MARKERS_WRITTEN
 from grove_core.flow.repairing import mend_log
 from grove_core.model.memory import StorageLayout
 from grove_core.paths import ProjectPaths
@@ -122,6 +124,42 @@ def test_an_interrupted_move_is_finished_by_the_next(project, layout):
     assert set(lines_of_events(project)) == set(EVENTS)
 
 
+@pytest.mark.parametrize("layout", list(StorageLayout))
+def test_what_a_killed_move_has_left_half_written_goes_with_the_next(project, layout):
+    process = subprocess.Popen(["true"])
+    process.wait()
+    folders = [project.project / ".grove", project.project / ".grove" / "learnings"]
+    folders[1].mkdir(exist_ok=True)
+    left = [one / f".learnings.md.{process.pid}.17.tmp" for one in folders]
+    running = folders[0] / f".learnings.md.{os.getpid()}.18.tmp"
+    own = folders[0] / ".notes.tmp"
+    for path in (*left, running, own):
+        path.write_text("half")
+        os.utime(path, (1e9, 1e9))
+    project.grove("maintain", "migrate", "--layout", layout.value, "--dry-run")
+    assert all(path.exists() for path in left)
+    project.grove("maintain", "migrate", "--layout", layout.value)
+    assert not any(path.exists() for path in left)
+    assert running.exists()
+    assert own.exists()
+
+
+@pytest.mark.parametrize("command", [("migrate", "--layout", "single"), ("repair",)])
+def test_a_folder_that_leads_out_of_the_project_is_not_read(project, command):
+    outside = project.others / "learnings"
+    outside.mkdir(parents=True)
+    entry = f"### [{IDS[0][:-6]}secret] A secret\n\n> Of somebody else\n"
+    (outside / "secret.md").write_text(f"<<<<<<< a\n=======\n{entry}>>>>>>> b\n")
+    (outside / "other.md").write_text(entry)
+    (project.project / ".grove" / "learnings").symlink_to(outside)
+    before = project.learnings_file.read_bytes()
+    done = project.grove("maintain", *command, "--json")
+    assert done.code != 0
+    assert "secret" not in done.stdout
+    assert project.learnings_file.read_bytes() == before
+    assert (outside / "other.md").read_text() == entry
+
+
 def test_lines_of_the_log_are_moved_byte_for_byte(tmp_path):
     project = ProjectPaths(tmp_path)
     project.grove_directory.mkdir()
@@ -216,7 +254,7 @@ def test_the_driver_merges_as_git_does_what_is_nobodys(project):
         (folder / name).write_text(text)
     words = ("base", "ours", "theirs")
     files = [str(folder / name) for name in words]
-    assert project.grove("merge-driver", *files, "notes.txt").code == 1
+    assert project.grove("merge-driver", *files, "notes.txt").code == MARKERS_WRITTEN
     assert (folder / "ours").read_text() == "<<<<<<< ours\nb\n=======\nc\n>>>>>>> theirs\n"
     (folder / "ours").write_text("a\n")
     assert project.grove("merge-driver", *files, "notes.txt").code == 0

@@ -1,7 +1,7 @@
 """Merging one learning that two branches have changed."""
 
 import re
-from itertools import dropwhile
+from itertools import chain, dropwhile
 from typing import Final
 
 from grove_backend_markdown.document import Block
@@ -12,7 +12,9 @@ from grove_core import LearningStatus
 
 _STRENGTH: Final = (LearningStatus.ACTIVE, LearningStatus.ARCHIVED, LearningStatus.SUPERSEDED)
 _LISTS: Final = frozenset({"criteria", "tags", "files", "supersedes"})
-_STATUS_WITH_NOTE: Final = re.compile(r"(.*:\*\*[ \t]*\w+)(?:[ \t]+\((.*)\))?[ \t]*(\r?)", re.DOTALL)
+_STATUS_WITH_NOTE: Final = re.compile(
+    r"(.*:\*\*[ \t]*\w+)(?:[ \t]+\((.*)\))?[ \t]*(\r?)", re.DOTALL
+)
 _BETWEEN_NOTES: Final = "; "
 _HEADING: Final = ""
 _LOSER: Final = "> Merged from another branch: "
@@ -23,8 +25,9 @@ def merge_entry(base: Block | None, ours: Block, theirs: Block) -> Lines | None:
     """Merge the two sides' versions of an entry.
 
     The status that one side has changed counts; of two changes the stronger one: superseded, then
-    archived, then active; both sides' notes on the same one stand side by side. Lists are joined item by item, details line by line. Of any other field
-    that both have changed one version stays, and the other is quoted at the end of the detail.
+    archived, then active; both sides' notes on the same one are kept. Lists are joined item by
+    item, details line by line. Of any other field that both have changed one version stays, and
+    the other is quoted at the end of the detail.
 
     Args:
         base: The common ancestor's version; ``None`` when both sides have added the entry.
@@ -47,6 +50,11 @@ def merge_entry(base: Block | None, ours: Block, theirs: Block) -> Lines | None:
         return None
     ours_sorted, theirs_sorted = sorted((our_lines, their_lines))
     return _merge_parts(base_lines or (), ours_sorted, theirs_sorted)
+
+
+def quoted_losers(lines: Lines) -> int:
+    """Count the lines of an entry that quote what had no place in a merge."""
+    return sum(line.startswith(_LOSER) for line in lines)
 
 
 def join_entries(first: Block, second: Block) -> Lines | None:
@@ -120,7 +128,8 @@ def _merge_parts(base: Lines, ours: Lines, theirs: Lines, *, repeated: bool = Fa
     their_fields, their_detail = _parts(theirs)
     merged: list[str] = []
     lost: list[str] = []
-    for name in dict.fromkeys([*our_fields, *their_fields]):
+    in_order = (their_fields, our_fields) if repeated else (our_fields, their_fields)
+    for name in dict.fromkeys(chain(*in_order)):
         of_base, mine, other = (
             fields.get(name) for fields in (fields_of_base, our_fields, their_fields)
         )

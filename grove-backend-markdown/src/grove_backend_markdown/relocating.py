@@ -27,6 +27,7 @@ from grove_core import (
     BackendError,
     StorageError,
     append_text,
+    confined,
     edit_text,
     read_text,
 )
@@ -54,6 +55,8 @@ def relocate(context: BackendContext, *, dry_run: bool) -> Sequence[str]:
         return ()
     file = file_of(context)
     try:
+        confined(folder, context.root)
+        confined(file, context.root)
         if is_spread(context):
             return _spread(file, folder, context.root, dry_run=dry_run)
         return _gather(file, folder, context.root, dry_run=dry_run)

@@ -6,12 +6,13 @@ from typing import Final
 
 from grove_backend_markdown.conflicts import conflict_versions, split_sides
 from grove_backend_markdown.document import put_together, take_apart
+from grove_backend_markdown.doubts import doubts_of_merge, part_headings
 from grove_backend_markdown.merging import merge_texts
 from grove_backend_markdown.merging_entry import join_entries
-from grove_backend_markdown.places import file_of, folder_of
+from grove_backend_markdown.places import area_of, file_of, folder_of
 from grove_backend_markdown.reader import read_entries
 from grove_backend_markdown.untangling import untangle
-from grove_core import BackendContext, BackendError, Repair, StorageError, read_text
+from grove_core import BackendContext, BackendError, Repair, StorageError, confined, read_text
 
 _ENDING: Final = ".md"
 
@@ -36,9 +37,11 @@ def repairs(context: BackendContext) -> Sequence[Repair]:
 
 
 def _files(context: BackendContext) -> Iterator[Path]:
+    confined(file_of(context), area_of(context))
     yield file_of(context)
     folder = folder_of(context)
     if folder is not None and folder.is_dir():
+        confined(folder, context.root)
         yield from sorted(path for path in folder.iterdir() if path.suffix == _ENDING)
 
 
@@ -54,17 +57,20 @@ def repair_of(path: Path, text: str) -> Repair:
     """
     mended: list[str] = []
     left: list[str] = []
-    after = _without_markers(text, mended, left)
+    doubts: list[str] = []
+    after = _without_markers(text, mended, left, doubts)
     if not left:
         after = untangle(after, mended, left)
+        after = part_headings(after, doubts)
         after = _without_repetitions(after, mended, left)
     if after == text:
         mended = []
+    left += doubts
     left += [f"line {one.line}: {one.message}" for one in read_entries(after).problems]
     return Repair(path=path, before=text, after=after, mended=tuple(mended), left=tuple(left))
 
 
-def _without_markers(text: str, mended: list[str], left: list[str]) -> str:
+def _without_markers(text: str, mended: list[str], left: list[str], doubts: list[str]) -> str:
     """Merge the two sides that conflict markers show."""
     markers = split_sides(text, text.split("\n")).markers
     if not markers:
@@ -75,11 +81,13 @@ def _without_markers(text: str, mended: list[str], left: list[str]) -> str:
         left.append(f"line {first}: conflict markers that do not fit together")
         return text
     try:
-        merged = merge_texts(*(untangle(version, [], []) for version in versions))
+        base, ours, theirs = (untangle(version, [], []) for version in versions)
+        merged = merge_texts(base, ours, theirs)
     except BackendError as error:
         left.append(f"line {first}: conflict markers: {error}")
         return text
     mended.append(f"line {first}: both sides of git's conflict are merged")
+    doubts += doubts_of_merge(text, (ours, theirs), merged)
     return merged
 
 

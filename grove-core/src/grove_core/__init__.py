@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         StorageError,
         UnsupportedError,
     )
-    from grove_core.files import append_text, edit_text, read_text
+    from grove_core.files import append_text, confined, edit_text, read_text
     from grove_core.identifiers import is_learning_id
     from grove_core.model.gate import Gate, GateStatus
     from grove_core.model.learning import (
@@ -109,6 +109,7 @@ _MODULE_OF_NAME = {
     "StorageError": "errors",
     "UnsupportedError": "errors",
     "append_text": "files",
+    "confined": "files",
     "edit_text": "files",
     "read_text": "files",
     "is_learning_id": "identifiers",
@@ -250,6 +251,7 @@ __all__ = [
     "WriteGateStats",
     "__version__",
     "append_text",
+    "confined",
     "edit_text",
     "format_instant",
     "hookimpl",

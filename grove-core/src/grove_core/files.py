@@ -297,11 +297,16 @@ def replace(path: StrPath, content: bytes, *, mode: int = _PRIVATE_FILE_MODE) ->
         with suppress(OSError):
             os.unlink(temporary)
         raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
-    _remove_stale(directory)
+    remove_leftovers(directory, _STALE_SECONDS)
 
 
-def _remove_stale(directory: StrPath) -> None:
-    """Remove what processes that were killed while replacing a file have left behind."""
+def remove_leftovers(directory: StrPath, age: float) -> None:
+    """Remove what processes that were killed while replacing a file have left behind.
+
+    Args:
+        directory: The directory; it may be missing.
+        age: Seconds that a leftover must be old: on another machine its process may run.
+    """
     with suppress(OSError):
         names = os.listdir(directory)
         if len(names) > _MOST_ENTRIES:
@@ -311,7 +316,7 @@ def _remove_stale(directory: StrPath) -> None:
             if match is None or is_running(int(match[1])):
                 continue
             leftover = os.path.join(directory, name)
-            if time.time() - os.lstat(leftover).st_mtime > _STALE_SECONDS:
+            if time.time() - os.lstat(leftover).st_mtime >= age:
                 os.unlink(leftover)
 
 

@@ -3,8 +3,9 @@
 No file is appended to by two people, on two branches, or again once a commit may hold it: then git
 has nothing to merge in it, whoever merges, rebases or picks what. So the file's name is a random
 id, which a clone keeps for each of its branches together with the commit that the branch was at,
-in ``grove/log-ids`` of the git directory, or in grove's own where nothing can be written there. Once the branch has moved on, or the file is gone because
-another commit was checked out, there is a new id.
+in ``grove/log-ids`` of the git directory, or in grove's own where nothing can be written. Once
+the branch has moved on, or the file is gone because another commit was checked out, there is a new
+id.
 """
 
 import os

@@ -163,7 +163,8 @@ def print_line(console: "Console", found: FoundLearning, stats: LearningStats | 
         line.append(f"  {learning.status.value}", style="yellow")
     if stats is not None and stats.surfaced:
         line.append(
-            f"  used in {stats.referenced} of {counted(stats.surfaced, 'session')}", style="dim"
+            f"  shown in {counted(stats.surfaced, 'session')}, used in {stats.referenced}",
+            style="dim",
         )
     console.print(line)
     console.print(Text(f"  {learning.summary}"))

@@ -27,7 +27,8 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, path: str)
     `grove init` registers it in the clone: `grove merge-driver %O %A %B -- %P`. Entries are merged
     by their ids: both branches' entries are there, without conflict markers, and the result takes
     the place of OURS. Where that cannot be done the file is merged as git does without a driver;
-    the exit code is 65 when conflict markers stand in it then. Any other says that nothing was done.
+    the exit code is 65 when conflict markers stand in it then. Any other one but 0 says that
+    nothing was done.
     """
     if _is_merged(ctx, base, ours, theirs, path):
         return

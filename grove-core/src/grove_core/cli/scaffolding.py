@@ -54,11 +54,11 @@ def scaffold(workspace: Workspace, *, dry_run: bool) -> Scaffold:
     if not directory.resolve().is_relative_to(workspace.root.resolve()):
         raise StorageError(f"{directory} leads out of the project; remove the link and try again")
     attributes = directory / ".gitattributes"
-    known = files.read_text(attributes)
+    known, is_there = files.read_text(attributes), os.path.lexists(attributes)
     lacking = missing_attributes(known, attributes_in_force(workspace.root))
     missing = "".join(f"{line}\n" for line in lacking)
     wanted = {workspace.project.config_file: render_default_config()}
-    if missing or known is not None:
+    if missing or is_there:
         wanted[attributes] = missing
     if not workspace.spread:
         # Git can merge and pick what is appended to a log only where there has been one before.
@@ -71,10 +71,10 @@ def scaffold(workspace: Workspace, *, dry_run: bool) -> Scaffold:
         for path, text in wanted.items():
             if is_new[path]:
                 files.replace(path, text.encode(), mode=_FILE_MODE)
-        if missing and known is not None:
+        if missing and is_there:
             files.append_text(attributes, missing, inside=workspace.root)
         is_new |= _scaffold_backend(workspace)
-    extended = (attributes,) if missing and known is not None else ()
+    extended = (attributes,) if missing and is_there else ()
     healed = "\n" if known and not known.endswith("\n") else ""
     return Scaffold(
         created=tuple(path for path, new in is_new.items() if new),

@@ -197,7 +197,8 @@ def _describe_numbers(numbers: dict[str, Any]) -> str:
     reflections, hits = numbers["reflections"], numbers["hit_rate"]
     parts = [counted(numbers["active"], "active learning")]
     if hits["total"]:
-        parts.append(f"used in {hits['count']} of {counted(hits['total'], 'showing')}")
+        times = counted(hits["count"], "time")
+        parts.append(f"used {times} in {counted(hits['total'], 'showing')}")
     accepted = f"{reflections['accepted']} of {counted(reflections['candidates'], 'candidate')}"
     parts.append(f"{counted(reflections['submissions'], 'reflection')} with {accepted} accepted")
     parts.append(counted(numbers["skips"]["total"], "skip"))

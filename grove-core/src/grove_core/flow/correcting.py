@@ -105,8 +105,9 @@ def _objection(workspace: Workspace, old: str, scope: Scope) -> str:
     found = workspace.library.get(old)
     if found is None:
         return "no learning has this id"
-    if found.area is Area.PROJECT and scope is Scope.PERSONAL:
-        return "its successor is personal, and others who share the project could not read it"
+    if found.area is Area.PROJECT and scope in (Scope.PERSONAL, Scope.EPHEMERAL):
+        kind = scope.value
+        return f"its successor is {kind}, and others who share the project could not read it"
     return ""
 
 

@@ -20,8 +20,8 @@ MOST_AT_A_START: Final = 20
 _INTERVAL: Final = timedelta(days=1)
 # Of the hook's time, since rewriting a large file many times takes seconds.
 _SHARE_OF_A_START: Final = 0.2
-# With less left of it, nothing is begun: a start that is late says nothing at all. A search that has
-# taken its whole second leaves less of the usual time, as all learnings take long to read then.
+# With less left of it, nothing is begun: a start that is late says nothing at all. A search that
+# was given up after its second leaves less of the usual time: reading all learnings takes long.
 _SHARE_THAT_MUST_BE_LEFT: Final = 0.45
 
 

@@ -171,7 +171,8 @@ def _take_out_attributes(
     """Take the lines back that init has added to a person's own ``.gitattributes``."""
     path = workspace.project.grove_directory / ".gitattributes"
     added = installation.attributes
-    current = read_inside(path, workspace.root) if added else None
+    was_made = relative_to(path, workspace.root) in installation.scaffold
+    current = read_inside(path, workspace.root) if added and not was_made else None
     if current is None:
         return
     lines = current.splitlines(keepends=True)

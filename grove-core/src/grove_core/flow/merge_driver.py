@@ -1,6 +1,5 @@
 """Git's merge driver ``grove``: registering it in a clone, looking for it, taking it back."""
 
-import os
 import shlex
 from collections.abc import Container, Mapping
 from enum import Enum
@@ -177,7 +176,7 @@ def _configure(top: Path, *words: str) -> None:
         )
 
 
-def clone_of(root: Path) -> str | None:
+def clone_of(root: Path) -> Path | None:
     """Tell which clone a project lies in; its work trees share one configuration.
 
     Args:
@@ -189,7 +188,7 @@ def clone_of(root: Path) -> str | None:
     top = gitinfo.find_top(root)
     words = ("rev-parse", "--git-common-dir")
     found = None if top is None else run_git(str(top), _SECONDS, *words)
-    return None if found is None else os.path.realpath(os.path.join(top, found.removesuffix("\n")))
+    return None if top is None or found is None else (top / found.removesuffix("\n")).resolve()
 
 
 def attributes_in_force(root: Path) -> frozenset[str]:

@@ -17,6 +17,8 @@ from grove_core.workspace import Workspace
 
 # Every learning may be a file that is written to the disk for good.
 RELOCATE_SECONDS: Final = 900.0
+# Writing a file takes less, also where another machine shares it.
+_LEFTOVER_SECONDS: Final = 10.0
 _FILE_MODE: Final = 0o644
 
 
@@ -54,6 +56,8 @@ def relayout(workspace: Workspace, layout: StorageLayout, *, dry_run: bool) -> R
     """
     if not workspace.project.initialised:
         raise StorageError(f"{workspace.root} has no .grove; grove init makes one")
+    if not dry_run:
+        _remove_leftovers(workspace)
     changed = _set_layout(workspace, layout, dry_run=dry_run)
     learnings, faults = _learnings(workspace, layout, dry_run=dry_run)
     events = relocate_events(workspace.project, layout, dry_run=dry_run)
@@ -63,6 +67,15 @@ def relayout(workspace: Workspace, layout: StorageLayout, *, dry_run: bool) -> R
         events=tuple(events),
         faults=tuple(faults),
     )
+
+
+def _remove_leftovers(workspace: Workspace) -> None:
+    """Remove what an earlier run that was killed has left half written, before it is committed."""
+    project = workspace.project
+    folders = (project.grove_directory, project.learnings_folder, project.events_folder)
+    for folder in folders:
+        if not folder.is_symlink():
+            files.remove_leftovers(folder, _LEFTOVER_SECONDS)
 
 
 def _set_layout(workspace: Workspace, layout: StorageLayout, *, dry_run: bool) -> bool:

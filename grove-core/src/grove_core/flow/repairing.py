@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Final
 
 from grove_core import codec, files
+from grove_core.conflict_markers import is_conflict_marker
 from grove_core.errors import CodecError, StorageError
+from grove_core.log_files import is_readable_log
 from grove_core.paths import project_key
 from grove_core.plugins.descriptors import BackendContext, Repair
 from grove_core.workspace import Workspace
 
 REPAIR_SECONDS: Final = 120.0
-_STARTS: Final = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
-_MARKER: Final = 7
 
 
 def find_repairs(workspace: Workspace) -> tuple[Sequence[Repair], Sequence[str]]:
@@ -84,6 +84,8 @@ def _write(repair: Repair, root: Path) -> None:
 
 def _repairs_of_logs(workspace: Workspace) -> Iterator[Repair]:
     for path in workspace.project.event_files():
+        if not is_readable_log(path):
+            raise StorageError(f"cannot read {path}: it is no plain file, or not for this user")
         text = files.read_text(path) or ""
         repair = mend_log(path, text)
         if repair.mended or repair.left:
@@ -106,7 +108,7 @@ def mend_log(path: Path, text: str) -> Repair:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip() or _is_readable(line):
             lines.append(line)
-        elif _is_marker(line):
+        elif is_conflict_marker(line.encode("utf-8", "surrogateescape")):
             mended.append(f"line {number}: a conflict marker is taken out")
         elif parts := _parted(line):
             lines += parts
@@ -117,11 +119,6 @@ def mend_log(path: Path, text: str) -> Repair:
     return Repair(
         path=path, before=text, after="\n".join(lines), mended=tuple(mended), left=tuple(left)
     )
-
-
-def _is_marker(line: str) -> bool:
-    rest = line[_MARKER:].removesuffix("\r")
-    return line[:_MARKER] in _STARTS and (not rest or rest.startswith(" "))
 
 
 def _is_readable(line: str) -> bool:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from enum import Enum
@@ -12,6 +11,7 @@ from typing import IO, Any, Final
 
 from attrs import field, frozen
 
+from grove_core.conflict_markers import is_conflict_marker
 from grove_core.health.check import Check, broken, ok, warning
 from grove_core.model.events import EVENT_VERSION
 from grove_core.model.statistics import LogFault
@@ -19,7 +19,6 @@ from grove_core.stats.log_lines import UNKNOWN, EventLine, instant, read_lines
 
 _MOST_LINES: Final = 10
 _PORTION: Final = 20_000
-_MARKER: Final = re.compile(rb"(<{7}|\|{7}|={7}|>{7})(\s|$)")
 
 
 class LineFault(Enum):
@@ -119,7 +118,7 @@ def _judged(file: IO[bytes]) -> Iterator[tuple[bytes, EventLine | str | None]]:
 def _fault_of(line: bytes, found: str) -> LineFault:
     if found == UNKNOWN:
         return LineFault.UNKNOWN
-    if _MARKER.match(line):
+    if is_conflict_marker(line):
         return LineFault.MARKER
     document = _document(line)
     if document is None:

@@ -53,10 +53,11 @@ def find_echo(candidate: Candidate, shown: Sequence[ShownText]) -> Rejection | N
     if len(said) < _SAID_MIN or not texts:
         return None
     terms = [stems(one.text) for one in texts]
-    new = said.difference(*terms)
+    nearest = max(range(len(texts)), key=lambda place: len(said & terms[place]))
+    # One text must hold it: the words of many together hold almost anything.
+    new = said - terms[nearest]
     if len(new) >= _NEW_TERMS or len(new) > _NEW_SHARE * len(said):
         return None
-    nearest = max(range(len(texts)), key=lambda place: len(said & terms[place]))
     return _rejection(texts[nearest])
 
 

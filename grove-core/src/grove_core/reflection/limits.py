@@ -10,6 +10,8 @@ from attrs import fields
 from grove_core.model.learning import Candidate
 
 SUBMISSION_BYTES_MAX: Final = 1024 * 1024
+# Each is compared with everything that is stored, while other sessions wait.
+CANDIDATES_MAX: Final = 50
 
 SUMMARY_LENGTH_MIN: Final = 10
 SUMMARY_LENGTH_MAX: Final = 200

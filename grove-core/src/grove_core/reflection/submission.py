@@ -14,6 +14,7 @@ from grove_core.model.value import Value
 from grove_core.reflection.json_text import JsonContainer, find_value
 from grove_core.reflection.limits import (
     CANDIDATE_FIELDS,
+    CANDIDATES_MAX,
     NOTHING_LEARNED_LENGTH_MIN,
     REMARK_LENGTH_MAX,
     SUBMISSION_BYTES_MAX,
@@ -106,7 +107,7 @@ def parse_submission(data: bytes) -> Submission:
     problems: list[str] = []
     if more_follows:
         problems.append("Only the first JSON value was read; put all candidates into one array.")
-    candidates = _read_candidates(sent.get("candidates"))
+    candidates = _read_candidates(sent.get("candidates"), problems)
     used = _read_references(sent, "learnings_used", "how", problems)
     corrected = _read_references(sent, "corrections", "why", problems)
     return Submission(
@@ -149,13 +150,18 @@ def _as_object(value: JsonContainer) -> dict[str, Any]:
     return {**beside, "candidates": [candidate]}
 
 
-def _read_candidates(raw: Any) -> tuple[Any, ...]:  # noqa: ANN401 - any JSON value
+def _read_candidates(raw: Any, problems: list[str]) -> tuple[Any, ...]:  # noqa: ANN401 - any JSON value
     if raw is None:
         return ()
     if isinstance(raw, dict):
         return (raw,)
     if isinstance(raw, list):
-        return tuple(raw)
+        if len(raw) > CANDIDATES_MAX:
+            problems.append(
+                f"Only the first {CANDIDATES_MAX} of {len(raw)} candidates were read; hand in the"
+                " others by themselves."
+            )
+        return tuple(raw[:CANDIDATES_MAX])
     raise ReflectionError(
         f'"candidates" is {kind_of(raw)}. Send an array of objects, one for each learning.'
     )

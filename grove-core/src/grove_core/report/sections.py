@@ -35,6 +35,7 @@ from grove_core.report.words import (
     interval_of,
     named_counts,
     percent,
+    rate_of,
     share_of,
     summary_of,
     travels_of,
@@ -94,8 +95,9 @@ def _summary_lines(statistics: Statistics) -> Iterator[tuple[str, str, str]]:
     if statistics.learnings:
         yield "Learnings", named_counts(statistics.by_status), ""
     if statistics.usage.hits.total:
-        used = share_of(statistics.usage.hits, "showings")
-        yield "Used", f"in {used}", spark_of_rates([one.hits for one in weeks])
+        hits = statistics.usage.hits
+        used = f"{counted(hits.count, 'time')} in {counted(hits.total, 'showing')}"
+        yield "Used", f"{used}, {rate_of(hits)}", spark_of_rates([one.hits for one in weeks])
     if reflections.submissions:
         accepted = share_of(
             Share(reflections.accepted, reflections.candidates), "candidates accepted"

@@ -112,8 +112,8 @@ def last_verified(learning: Learning, stats: LearningStats | None, now: datetime
         now: The time, UTC.
 
     Returns:
-        The latest of these instants, at most now; one that was shown often and never used is not kept fresh by
-        being shown.
+        The latest of these instants, at most now; one that was shown often and never used is not
+        kept fresh by being shown.
     """
     return verification(learning.timestamp, stats, now).at
 

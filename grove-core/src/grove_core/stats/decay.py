@@ -193,9 +193,9 @@ def _due(verdict: DecayVerdict) -> str:
 def _immune(verdict: DecayVerdict) -> str:
     rate = f"{100 * (verdict.hit_rate or 0.0):.0f} %"
     limit = f"{100 * verdict.immunity_hit_rate:.0f} %"
-    used = min(verdict.referenced, verdict.surfaced)
+    # A search may have found it: those who used it need not be those who were shown it.
     return (
-        f"immune: used in {used} of the {verdict.surfaced} sessions that were shown it"
+        f"immune: shown in {verdict.surfaced} sessions, used in {verdict.referenced}"
         f" ({rate}, and {limit} is enough); {_since(verdict)}"
     )
 

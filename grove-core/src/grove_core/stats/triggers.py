@@ -43,14 +43,14 @@ TRIGGERS: Final[Mapping[str, Trigger]] = {
     ),
     "low_hit_category": Trigger(
         2,
-        "learnings of a category were shown at least {showings} times and used in fewer than"
-        " {rate:.0%} of these",
+        "learnings of a category were shown at least {showings} times, and fewer than {rate:.0%}"
+        " of the showings were of use",
         {"showings": 10, "rate": 0.3},
     ),
     "over_surfaced": Trigger(
         2,
-        "an active learning was shown in at least {showings} sessions and used in at most"
-        " {rate:.0%} of these; the {most} most shown are named",
+        "an active learning was shown in at least {showings} sessions, and its uses are at most"
+        " {rate:.0%} of its showings; the {most} most shown are named",
         {"showings": 5, "rate": 0.1, "most": 3},
     ),
     "skip_miss": Trigger(

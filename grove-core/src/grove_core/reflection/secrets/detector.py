@@ -13,9 +13,14 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
 
+from grove_core.reflection.secrets.encodings import base64_texts, without_escapes
 from grove_core.reflection.secrets.formats import DOCUMENTED_FORMATS
 from grove_core.reflection.secrets.plausibility import is_placeholder
-from grove_core.reflection.secrets.surroundings import Hit, find_by_surroundings
+from grove_core.reflection.secrets.surroundings import (
+    Hit,
+    find_by_surroundings,
+    find_over_lines,
+)
 
 with warnings.catch_warnings():
     # requests complains about versions of what it stands on; nothing of it is used here.
@@ -47,10 +52,13 @@ with warnings.catch_warnings():
 _WINDOW: Final = 2_000
 _OVERLAP: Final = 600
 _EXAMPLE: Final = re.compile(r"EXAMPLE|(.)\1{9,}", re.IGNORECASE)
-# Lines of base64 after the head of a key, as they are, or escaped in JSON; a head alone is prose.
+# Lines of base64 after the head of a key, as they are, escaped in JSON, quoted, commented out or
+# with line numbers; a head alone is prose. No two alternatives start alike, so nothing is retried.
 _PRIVATE_KEY: Final = re.compile(
     r"BEGIN (?:[A-Z0-9]{1,10} ){0,3}PRIVATE KEY(?: BLOCK)?-{2,5}"
-    r"(?:(?:\\n|\\r|\s|[\w-]{1,30}: [^\n]{0,80}\n){0,8})(?P<body>[A-Za-z0-9+/=]{24,})"
+    r"(?:\\{1,4}[nr]|[^A-Za-z0-9+/=\\]|[+/]{1,3}\s|\d{1,6}[\s|:.)]|"
+    r"[A-Za-z][\w-]{0,29}: [^\n]{0,80}\n"
+    r"){0,60}(?P<body>[A-Za-z0-9+/=]{24,})"
     r"|PuTTY-User-Key-File-\d[\s\S]{0,400}?Private-Lines: \d+\s+(?P<putty>[A-Za-z0-9+/=]{24,})"
 )
 
@@ -104,8 +112,22 @@ def detect(text: str) -> Iterator[Hit]:
     Returns:
         What was found and where, in no order, perhaps overlapping.
     """
+    yield from _detect_plain(text)
+    as_read = without_escapes(text)
+    if as_read is not None:
+        whole, places = as_read
+        for kind, start, end in _detect_plain(whole):
+            yield kind, places[start], places[end]
+    for decoded, start, end in base64_texts(text):
+        for kind, _, _ in _detect_plain(decoded):
+            yield f"{kind} in base64", start, end
+            break
+
+
+def _detect_plain(text: str) -> Iterator[Hit]:
     for match in _PRIVATE_KEY.finditer(text):
         yield "private key", match.start(), match.end()
+    yield from find_over_lines(text)
     for start, window in _windows(text):
         for plugin in _plugins():
             for value in set(plugin.analyze_string(window)):

@@ -14,6 +14,12 @@ _AFTER_AWS_WORDS: Final = (
     r"(?![A-Za-z0-9/+=])"
 )
 
+_HASHED: Final = (
+    r"\$(?:[156]|apr1)\$(?:rounds=\d{1,9}\$)?[./\w-]{1,16}\$[./A-Za-z0-9]{22,}"
+    r"|\$2[abxy]\$\d\d\$[./A-Za-z0-9]{53}|\$(?:y|gy|7)\$[./\w]{1,10}\$[./\w]{1,86}\$[./\w]{43}"
+    r"|\$argon2(?:id|i|d)\$v=\d+\$[\w=,]{6,40}\$[\w+/]{8,64}\$[\w+/]{20,}"
+)
+
 DOCUMENTED_FORMATS: Final[tuple[tuple[str, str], ...]] = (
     # GitHub blog, "Behind GitHub's new authentication token formats"; docs.github.com, "About
     # authentication to GitHub".
@@ -132,6 +138,17 @@ DOCUMENTED_FORMATS: Final[tuple[tuple[str, str], ...]] = (
     ("Square token", r"\bsq0(?:atp|csp|idp)-[\w-]{22,}|\bEAAA[\w-]{60}"),
     # jfrog.com/help, "Access tokens" (reference tokens start with the coded word "reftkn").
     ("JFrog token", r"\bcmVmdGtu[A-Za-z0-9]{40,}|\bAKCp[A-Za-z0-9]{50,}"),
+    # crypt(5), "Available hashing methods"; httpd.apache.org, "Password formats"; RFC 9106.
+    (
+        "password hash",
+        _HASHED,
+    ),
+    # learn.microsoft.com, "Create a service SAS": the signature is base64, percent-encoded.
+    ("Azure SAS signature", r"(?<=[?&]sig=)[\w+/%-]{40,}=?"),
+    # github.com/openssh/openssh-portable, PROTOCOL.key: the magic words, without the lines around.
+    ("private key", r"\bb3BlbnNzaC1rZXktdjE[A-Za-z0-9+/]{40,}={0,2}"),
+    # guides.rubyonrails.org, "Securing Rails applications", custom credentials.
+    ("Rails master key", r"\bmaster\.key\b[^\n]{0,30}?\b([0-9a-f]{32})\b"),
     # developer.1password.com, "Service accounts".
     ("1Password token", r"\bops_eyJ[\w-]{60,}"),
 )
