@@ -68,8 +68,8 @@ def is_countable(event):
 
 
 def read(path, content, seen, since):
-    """One file line by line: its events, its fault, and how many repeats it holds."""
-    events, unreadable, unknown, repeats = [], [], 0, 0
+    """One file line by line: its events, its fault, and how many lines hold one."""
+    events, unreadable, unknown, lines = [], [], 0, 0
     for number, line in enumerate(content.split(b"\n"), start=1):
         if not line.strip():
             continue
@@ -84,12 +84,12 @@ def read(path, content, seen, since):
             unreadable.append(number)
         elif since is not None and event.ts < since:
             continue
-        elif line.strip() in seen:
-            repeats += 1
         else:
-            seen.add(line.strip())
-            events.append(event)
-    return events, LogFault(path, tuple(unreadable), len(unreadable), unknown), repeats
+            lines += 1
+            if line.strip() not in seen:
+                seen.add(line.strip())
+                events.append(event)
+    return events, LogFault(path, tuple(unreadable), len(unreadable), unknown), lines
 
 
 class Recount:
@@ -98,11 +98,11 @@ class Recount:
     def __init__(self, logs, records, now=NOW, rule=RULE, since=None):
         self.now, self.rule, self.since = now, rule, since
         self.today, seen = day_of(now), set()
-        self.events, self.faults, self.repeats = [], [], 0
+        self.events, self.faults, self.lines = [], [], 0
         for path, content in sorted(logs.items()):
-            events, fault, repeats = read(path, content, seen, since)
+            events, fault, lines = read(path, content, seen, since)
             self.events += events
-            self.repeats += repeats
+            self.lines += lines
             if fault.unreadable or fault.unknown:
                 self.faults.append(fault)
         self.files = len(logs)
@@ -363,7 +363,7 @@ class Recount:
             going_stale=tuple(stale[:50]),
             going_stale_count=len(stale),
             learnings_bytes=0,
-            log=LogStats(len(self.events), self.repeats, self.files, tuple(self.faults)),
+            log=LogStats(self.lines, self.files, tuple(self.faults)),
         )
 
     def usage(self):

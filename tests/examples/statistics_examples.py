@@ -203,7 +203,6 @@ def rich_example():
         learnings_bytes=48_213,
         log=LogStats(
             events=1_893,
-            repeats=12,
             files=3,
             faults=(
                 LogFault("/srv/shop/.grove/stats.log", (17, 18, 1204), 3, 0),

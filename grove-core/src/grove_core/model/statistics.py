@@ -364,15 +364,13 @@ class LogStats(NamedTuple):
     """The event logs themselves.
 
     Attributes:
-        events: Events that count.
-        repeats: Exact repeats, which do not count.
+        events: Lines that hold an event; a repeat of one changes no number.
         files: How many files they lie in.
         faults: What cannot be read in them.
         complete: Whether everything was read; a hook may have run out of time.
     """
 
     events: int = 0
-    repeats: int = 0
     files: int = 0
     faults: tuple[LogFault, ...] = ()
     complete: bool = True

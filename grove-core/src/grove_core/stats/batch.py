@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 MICROSECONDS_A_DAY = 86_400_000_000
 SURFACED, REFERENCED, DISMISSED = range(3)
-OF_LEARNINGS = frozenset(
-    ("surfaced", "referenced", "dismissed", "corrected", "rated", "archived", "restored")
-)
+USES = {"surfaced": SURFACED, "referenced": REFERENCED, "dismissed": DISMISSED}
+"""Events of which a repeat changes nothing."""
+
+OF_LEARNINGS = frozenset((*USES, "corrected", "rated", "archived", "restored"))
 """Events about one learning each; the others are about reflections."""
 
 _CORRECTED, _USEFUL, _USELESS = range(3)
@@ -42,8 +43,7 @@ class Batch:
     """The sums of some lines.
 
     Attributes:
-        events: How many events it holds.
-        repeats: How many repeats of events were left out of it.
+        events: How many events were read for it, repeats included.
         names: Ids of the learnings in it, by key.
         uses: By learning and session: when it was first shown, used and dismissed, in microseconds.
         latest: By learning and kind of use, when it last happened.
@@ -59,7 +59,7 @@ class Batch:
 
     def __init__(self) -> None:
         """Hold nothing yet."""
-        self.events = self.repeats = 0
+        self.events = 0
         self.names: dict[int, str] = {}
         self.uses: dict[tuple[int, int], list[int | None]] = {}
         self.latest: dict[tuple[int, int], int] = {}
@@ -75,19 +75,21 @@ class Batch:
         self._learnings: dict[str, int] = {}
 
     def add(self, line: EventLine) -> None:
-        """Add an event.
+        """Add an event that counts once.
 
         Args:
-            line: A line that holds one; the caller sees to it that it is no repeat.
+            line: A line that holds one, of another kind than ``USES``; the caller sees to it that
+                it is no repeat.
         """
-        self.events += 1
-        use = _USES.get(line.event)
-        if use is not None:
-            self._add_use(use, line)
-        else:
-            _ADDERS[line.event](self, line)
+        _ADDERS[line.event](self, line)
 
-    def _add_use(self, use: int, line: EventLine) -> None:
+    def add_use(self, line: EventLine) -> None:
+        """Add that a learning was shown, used or dismissed; added again, it changes nothing.
+
+        Args:
+            line: A line that holds one of ``USES``.
+        """
+        use = USES[line.event]
         fields, moment = line.fields, line.moment
         # Looked up here, for they are most of what a log holds.
         name, session = fields["learning_id"], fields["session_id"]
@@ -209,7 +211,6 @@ def storable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-_USES = {"surfaced": SURFACED, "referenced": REFERENCED, "dismissed": DISMISSED}
 _ADDERS: "Mapping[str, Callable[[Batch, EventLine], None]]" = {
     "corrected": Batch._add_correction,  # noqa: SLF001 - the class's own table
     "rated": Batch._add_rating,  # noqa: SLF001

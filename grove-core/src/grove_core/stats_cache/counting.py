@@ -247,7 +247,6 @@ def _log(
             faults.append(LogFault(path, tuple(numbers), unreadable + bool(torn), unknown))
     return LogStats(
         events=counters.get("events", 0),
-        repeats=counters.get("repeats", 0),
         files=files,
         faults=tuple(faults),
         complete=complete,

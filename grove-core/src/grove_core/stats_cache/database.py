@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 BUSY_SECONDS = 0.3
 _PRIMARY_CODE = 0xFF  # of an error; the rest of its bits go into detail
 
@@ -264,7 +264,7 @@ def add(
         connection.execute(_EDGES.format(_TOUCHED_EDGES), {"sign": 1})
         connection.execute("DELETE FROM touched_edge")
     many(_COUNTERS, ((*key, number) for key, number in batch.counters.items()))
-    many(_COUNTERS, (("events", 0, batch.events), ("repeats", 0, batch.repeats)))
+    connection.execute(_COUNTERS, ("events", 0, batch.events))
     many(_TICKETS, ((name, moment, None) for name, moment in batch.skipped.items()))
     many(_TICKETS, ((name, None, moment) for name, moment in batch.accepted.items()))
     rejected = "INSERT INTO rejected (moment, session, summary, tags) VALUES (?, ?, ?, ?)"

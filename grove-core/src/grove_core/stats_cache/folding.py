@@ -6,7 +6,7 @@ import sqlite3
 import time
 from zlib import crc32
 
-from grove_core.stats.batch import OF_LEARNINGS, Batch
+from grove_core.stats.batch import OF_LEARNINGS, USES, Batch
 from grove_core.stats.fingerprints import fingerprint
 from grove_core.stats.log_lines import UNKNOWN, UNREADABLE, EventLine, read_lines
 from grove_core.stats_cache import database
@@ -213,7 +213,7 @@ class _Folder:
         self._batch, self._added = Batch(), list[int]()
         self.late = self._has_added = False
         # In a cache that is still empty, nothing can have been seen before.
-        filled = connection.execute("SELECT EXISTS (SELECT 1 FROM seen)").fetchone()
+        filled = connection.execute("SELECT EXISTS (SELECT 1 FROM log)").fetchone()
         self.was_filled = bool(filled[0])
 
     def fold(self, log: Log) -> None:
@@ -254,15 +254,16 @@ class _Folder:
             if type(event) is EventLine:
                 if since is not None and event.moment < since:
                     continue
+                batch.events += 1
+                if event.event in USES:
+                    batch.add_use(event)  # once more, it changes nothing
+                    continue
                 line = fingerprint(event.line.strip())
                 if line in seen or (filled and database.is_seen(self._connection, line)):
-                    batch.repeats += 1
                     continue
                 seen.add(line)
                 added.append(line)
-                if is_personal and event.event not in OF_LEARNINGS:
-                    batch.events += 1
-                else:
+                if not is_personal or event.event in OF_LEARNINGS:
                     batch.add(event)
             elif event is UNKNOWN:
                 log.unknown += 1
@@ -272,7 +273,7 @@ class _Folder:
         log.offset += len(portion)
         log.lines += len(lines)
         log.checksum = crc32(portion, log.checksum)
-        if len(added) >= _FLUSHED_AT:
+        if batch.events >= _FLUSHED_AT:
             self.flush()
 
     def _note_unreadable(self, log: Log, number: int) -> None:
