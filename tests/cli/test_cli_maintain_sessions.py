@@ -50,6 +50,30 @@ def quiet(world):
     return world
 
 
+# --- one rule for all who ask --------------------------------------------------------------------
+
+
+def stale_for(world):
+    listed = world.grove("list", "--stale", "--json").json["learnings"]
+    counted = world.grove("stats", "--json").json["going_stale"]["learnings"]
+    assert [one["id"] for one in listed] == [one["learning_id"] for one in counted]
+    return [one["id"] for one in listed]
+
+
+def test_a_projects_rule_is_not_for_the_users_own_learnings(world):
+    world.initialise("[decay]\npassive_duration_days = 10\n")
+    world.learning(OLD, "OrderStore.rows() is slow", created=days_ago(20))
+    world.learning(OTHER, "I like short names", personal=True, created=days_ago(20))
+    assert stale_for(world) == [OLD]
+
+
+def test_what_was_written_today_is_not_stale_however_short_the_time(world):
+    world.initialise("[decay]\npassive_duration_days = 5\n")
+    world.learning(NEW, "OrderStore.rows() is slow", created=days_ago(0))
+    world.learning(OLD, "OrderStore.export() needs a header", created=days_ago(3))
+    assert stale_for(world) == [OLD]
+
+
 # --- decay at the start -------------------------------------------------------------------------
 
 

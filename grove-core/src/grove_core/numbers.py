@@ -1,6 +1,6 @@
 """What grove counts in a project: the event logs and the learnings, by way of the cache."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
@@ -32,6 +32,7 @@ class Numbers:
         environment: Mapping[str, str],
         now: datetime,
         rule: DecayRule,
+        personal_rule: Callable[[], DecayRule],
         *,
         until: float | None = None,
     ) -> None:
@@ -43,6 +44,7 @@ class Numbers:
             environment: The process's environment.
             now: The time, UTC.
             rule: When learnings go stale.
+            personal_rule: Tells when the user's own ones do.
             until: When to stop reading logs, on the clock of ``time.monotonic``.
         """
         self._library = library
@@ -51,6 +53,7 @@ class Numbers:
         self._paths = Paths(grove_home(environment))
         self._now = now
         self._rule = rule
+        self._read_personal_rule = personal_rule
         self._until = until
         self._logs = [str(log) for log in (*project.event_files(), self._paths.personal_events)]
 
@@ -106,7 +109,7 @@ class Numbers:
         cache.refresh(self._until)
         cache.put_learnings(counted.records, "")
         # Whether a learning goes stale depends on all that ever happened to it.
-        return cache.count(self._now, self._rule, learnings_bytes=size)._replace(
+        return self._counted(cache, size)._replace(
             going_stale=counted.going_stale, going_stale_count=counted.going_stale_count
         )
 
@@ -114,7 +117,16 @@ class Numbers:
         if not stamp or self.cache.stamp != stamp:
             records = sorted(self._records(), key=lambda one: one.learning_id)
             self.cache.put_learnings(records, stamp)
-        return self.cache.count(self._now, self._rule, learnings_bytes=size)
+        return self._counted(self.cache, size)
+
+    def _counted(self, cache: StatsCache, size: int) -> Statistics:
+        return cache.count(
+            self._now, self._rule, personal_rule=self._personal_rule, learnings_bytes=size
+        )
+
+    @cached_property
+    def _personal_rule(self) -> DecayRule:
+        return self._read_personal_rule()
 
     def _leave_note(self, sources: Sequence[Path]) -> None:
         """Let the next ``grove stats --json`` take the shortcut; a fault is none."""
@@ -134,6 +146,8 @@ class Numbers:
             personal_log=str(self._paths.personal_events),
             passive_days=self._rule.passive_days,
             immunity_hit_rate=self._rule.immunity_hit_rate,
+            personal_passive_days=self._personal_rule.passive_days,
+            personal_immunity_hit_rate=self._personal_rule.immunity_hit_rate,
         )
         with suppress(StorageError):
             files.replace(note_file(self._paths.home, root), note.to_json().encode())

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from grove_core.model.events import StatsEvent
     from grove_core.model.statistics import Insight, LearningStats, Statistics
     from grove_core.numbers import Numbers
+    from grove_core.stats.decay import DecayRule
     from grove_core.stats.log import EventLog, ProjectLog
     from grove_core.ticketing import TicketSystems
 
@@ -267,18 +268,27 @@ class Workspace:
     def numbers(self) -> "Numbers":
         """What is counted in this project and in the user's own log."""
         from grove_core.numbers import Numbers
-        from grove_core.stats.decay import DecayRule
 
-        decay = self.config.decay
         return Numbers(
             self.library,
             self.project,
             self.environment,
             self.now,
-            DecayRule(decay.passive_duration_days, decay.immunity_hit_rate),
+            self.decay_rule,
+            lambda: self.personal_decay_rule,
             # A hook has more to do than to read logs; what is left is read the next time.
             until=None if self.deadline is None else (time.monotonic() + self.deadline) / 2,
         )
+
+    @property
+    def decay_rule(self) -> "DecayRule":
+        """When the project's learnings go stale."""
+        return _decay_rule(self.config)
+
+    @property
+    def personal_decay_rule(self) -> "DecayRule":
+        """When the user's own go stale: no project decides about what all projects share."""
+        return _decay_rule(load_config(self.paths.home, None, self.environment).config)
 
     def statistics(self, since: datetime | None = None) -> "Statistics":
         """Count everything in the project's log and in the personal one.
@@ -335,3 +345,9 @@ class Workspace:
     def _report_problem(self, problem: PluginProblem) -> None:
         self.problems.append(problem)
         self.diagnostics.log("error", f"plugin {problem}")
+
+
+def _decay_rule(config: Config) -> "DecayRule":
+    from grove_core.stats.decay import DecayRule
+
+    return DecayRule(config.decay.passive_duration_days, config.decay.immunity_hit_rate)

@@ -6,8 +6,6 @@ from contextlib import nullcontext
 
 from attrs import frozen
 
-from grove_core.config import load_config
-from grove_core.config.schema import Config
 from grove_core.errors import StorageError
 from grove_core.flow.curation import (
     REASON_LENGTH_MAX,
@@ -72,16 +70,10 @@ def has_one_rule(workspace: Workspace) -> bool:
 
 
 def _rules(workspace: Workspace) -> Mapping[Area, DecayRule]:
-    """Read the rules; no project's file may decide about learnings that all projects share."""
-    own = load_config(workspace.paths.home, None, workspace.environment)
-    return {Area.PROJECT: _rule(workspace.config), Area.PERSONAL: _rule(own.config)}
-
-
-def _rule(config: Config) -> DecayRule:
-    return DecayRule(
-        passive_days=config.decay.passive_duration_days,
-        immunity_hit_rate=config.decay.immunity_hit_rate,
-    )
+    return {
+        Area.PROJECT: workspace.decay_rule,
+        Area.PERSONAL: workspace.personal_decay_rule,
+    }
 
 
 def decay(workspace: Workspace, *, dry_run: bool) -> list[Curated]:

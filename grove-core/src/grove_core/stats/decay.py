@@ -100,9 +100,21 @@ class DecayVerdict(NamedTuple):
 
     @property
     def is_stale(self) -> bool:
-        """Whether it is due now or within seven days."""
+        """Whether it is due now or soon."""
         goes = self.state in (DecayState.FRESH, DecayState.DUE)
-        return goes and self.days_left < STALE_DAYS
+        return goes and self.days_left < stale_days(self.passive_days)
+
+
+def stale_days(passive_days: int) -> float:
+    """Tell how long before it is due a learning counts as going stale.
+
+    Args:
+        passive_days: Days without being shown or used after which a learning is archived.
+
+    Returns:
+        Seven days, but never more than half of what a learning has.
+    """
+    return min(STALE_DAYS, passive_days / 2)
 
 
 def verification(created: datetime, stats: LearningStats | None, now: datetime) -> Verification:

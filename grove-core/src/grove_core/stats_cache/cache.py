@@ -143,12 +143,20 @@ class StatsCache:
             for name, successor, moment, shown in rows
         ]
 
-    def count(self, now: datetime, rule: "DecayRule", *, learnings_bytes: int = 0) -> "Statistics":
+    def count(
+        self,
+        now: datetime,
+        rule: "DecayRule",
+        *,
+        personal_rule: "DecayRule | None" = None,
+        learnings_bytes: int = 0,
+    ) -> "Statistics":
         """Count everything.
 
         Args:
             now: The time, UTC.
             rule: When learnings go stale.
+            personal_rule: When the user's own ones do; the same where none is given.
             learnings_bytes: Size of the largest file that learnings are kept in.
 
         Returns:
@@ -166,6 +174,7 @@ class StatsCache:
             connection,
             now,
             rule,
+            personal_rule=personal_rule,
             since=self._since,
             learnings_bytes=learnings_bytes,
             complete=self.complete,

@@ -18,7 +18,7 @@ from grove_core.model.statistics import (
     UsageStats,
     WriteGateStats,
 )
-from grove_core.stats.decay import IMMUNITY_SHOWINGS, STALE_DAYS, UNUSED_SHOWINGS, DecayRule
+from grove_core.stats.decay import IMMUNITY_SHOWINGS, UNUSED_SHOWINGS, DecayRule, stale_days
 from grove_core.stats.log_lines import instant, microseconds
 from grove_core.stats.triggers import TRIGGERS
 from grove_core.stats_cache.folding import MOST_LISTED
@@ -52,7 +52,7 @@ SELECT {{}}, min(:now, max(
         ELSE coalesce(last_surfaced, created) END
 )) AS verified
 FROM catalogue LEFT JOIN learning USING (learning)
-WHERE status = 'active' AND verified < :youngest AND NOT (
+WHERE status = 'active' AND (scope = 'personal') = :personal AND verified < :youngest AND NOT (
     coalesce(surfaced, 0) >= {IMMUNITY_SHOWINGS}
     AND min(1.0 * referenced / surfaced, 1.0) >= :immunity
 )
@@ -81,6 +81,7 @@ def count(
     now: datetime,
     rule: DecayRule,
     *,
+    personal_rule: DecayRule | None = None,
     since: datetime | None = None,
     learnings_bytes: int = 0,
     complete: bool = True,
@@ -91,6 +92,7 @@ def count(
         connection: The cache, with the learnings in it.
         now: The time, UTC.
         rule: When learnings go stale.
+        personal_rule: When the user's own ones do; the same where none is given.
         since: From when on events are in the cache; ``None`` for all.
         learnings_bytes: Size of the largest file that learnings are kept in.
         complete: Whether all logs are in the cache.
@@ -103,7 +105,9 @@ def count(
     kinds = kinds_of(connection)
     overshown = connection.execute(RECORDS + _OVERSHOWN, TRIGGERS["over_surfaced"].limits)
     often = overshown.fetchall()
-    stale, urgent = _going_stale(connection, now, rule)
+    stale, urgent = _going_stale(connection, now, rule, personal=False)
+    own_stale, own = _going_stale(connection, now, personal_rule or rule, personal=True)
+    urgent = sorted((*urgent, *own), key=lambda one: (one.days_left, one.learning_id))
     return Statistics(
         now=now,
         since=since,
@@ -126,8 +130,8 @@ def count(
         ),
         edges=_edges(connection, now),
         cross_pollination=tuple(_pollination(connection, *row) for row in pollination),
-        going_stale=urgent,
-        going_stale_count=stale,
+        going_stale=tuple(urgent[:_MOST_LISTED]),
+        going_stale_count=stale + own_stale,
         learnings_bytes=learnings_bytes,
         log=_log(connection, counters, complete=complete),
     )
@@ -209,23 +213,25 @@ def _pollination(
 
 
 def _going_stale(
-    connection: "sqlite3.Connection", now: datetime, rule: DecayRule
-) -> tuple[int, tuple[GoingStale, ...]]:
-    """Count what goes stale, and list the most urgent."""
+    connection: "sqlite3.Connection", now: datetime, rule: DecayRule, *, personal: bool
+) -> tuple[int, list[GoingStale]]:
+    """Count what goes stale by a rule, and list the most urgent."""
+    soon = rule.passive_days - stale_days(rule.passive_days)
     terms = {
         "now": microseconds(now),
-        "youngest": microseconds(now - timedelta(days=rule.passive_days - STALE_DAYS)),
+        "youngest": microseconds(now - timedelta(days=soon)),
         "immunity": rule.immunity_hit_rate,
+        "personal": personal,
         "most": _MOST_LISTED,
     }
     all_of_it = f"SELECT count(*) FROM ({_STALE.format(1)})"
     number = connection.execute(all_of_it, terms).fetchone()[0]
     most_urgent = _STALE.format("catalogue.name, summary") + _MOST_URGENT
     rows = connection.execute(most_urgent, terms).fetchall() if number else ()
-    return number, tuple(
+    return number, [
         GoingStale(name, summary, instant(verified), _days_left(instant(verified), now, rule))
         for name, summary, verified in rows
-    )
+    ]
 
 
 def _days_left(verified: datetime, now: datetime, rule: DecayRule) -> float:

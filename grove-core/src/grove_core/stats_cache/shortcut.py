@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-_FORMAT = 1
+_FORMAT = 2
 _PREFIX = "GROVE_"
 # These say nothing that numbers depend on, or are looked at by themselves.
 _IRRELEVANT = ("GROVE_HOME", "GROVE_SESSION_ID")
@@ -70,6 +70,8 @@ class Note:
         personal_log: The event log of the user's own learnings.
         passive_days: Days without being shown or used after which a learning is archived.
         immunity_hit_rate: The hit rate from which a learning stays.
+        personal_passive_days: The same days for the user's own learnings.
+        personal_immunity_hit_rate: The same hit rate for them.
     """
 
     root: str
@@ -83,6 +85,8 @@ class Note:
     personal_log: str
     passive_days: int
     immunity_hit_rate: float
+    personal_passive_days: int
+    personal_immunity_hit_rate: float
 
     def __init__(self, **values: "Any") -> None:  # noqa: ANN401 - of JSON
         """Hold what was found, by the names of the attributes."""
@@ -165,7 +169,13 @@ def _count(note: Note) -> str | None:
     if not cache.complete or not cache.stamp or cache.stamp != stamp_of(note.sources):
         return None
     rule = DecayRule(note.passive_days, note.immunity_hit_rate)
-    statistics = cache.count(now_utc(), rule, learnings_bytes=largest_size(note.sources))
+    personal = DecayRule(note.personal_passive_days, note.personal_immunity_hit_rate)
+    statistics = cache.count(
+        now_utc(),
+        rule,
+        personal_rule=personal,
+        learnings_bytes=largest_size(note.sources),
+    )
     document = statistics_document(statistics, insights_of(statistics))
     return _text_of(document)
 
