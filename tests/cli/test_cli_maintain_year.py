@@ -303,7 +303,7 @@ def test_the_explanation_says_of_each_what_it_is_and_why(year):
             assert one["reason"].startswith("superseded 2030-")
             assert one["superseded_by"] in one["reason"]
         elif second.is_immune():
-            assert one["reason"].startswith("immune: used in ")
+            assert one["reason"].startswith("immune: ")
         else:
             left = (at + timedelta(days=second.passive) - now) / timedelta(days=1)
             assert one["days_left"] == pytest.approx(left, abs=0.01)

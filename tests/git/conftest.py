@@ -60,7 +60,7 @@ class Git:
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_EDITOR": "true",
             "GIT_MERGE_AUTOEDIT": "no",
-            "LC_ALL": "C",
+            "LC_ALL": "C.UTF-8",
         }
 
     def run(self, *words, fails=False):

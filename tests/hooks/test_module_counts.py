@@ -25,7 +25,7 @@ FULL_WAY = 276
 START = 300
 COMMAND, HELP, HELP_OF_A_COMMAND = 364, 262, 384
 # With the detector of secrets, which brings requests along.
-CHECKS_A_TEXT, DOCTOR = 640, 660
+CHECKS_A_TEXT, DOCTOR = 648, 664
 
 # Hooks on tool calls with nothing to do: hundreds in every session.
 HEAVY = set(

@@ -323,7 +323,9 @@ def another(one):
         case float():
             return default / 2
         case list():
-            return [MY_PATTERN] if one["key"] == "ticketing.patterns" else ["mine"]
+            return {"ticketing.patterns": [MY_PATTERN], "secrets.allow": ["0123456789abcdef"]}.get(
+                one["key"], ["mine"]
+            )
     return CHOICES.get(one["key"], "mine")
 
 
