@@ -37,7 +37,10 @@ HOOKS = {
     "Stop": ("stop", 10, None),
     "SessionEnd": ("session-end", 3, None),
 }
-GROUPS = {"tickets": {"match"}}  # commands that have commands of their own
+GROUPS = {  # commands that have commands of their own
+    "tickets": {"match"},
+    "maintain": {"list", "archive", "restore", "supersede", "decay", "flush", "migrate", "repair"},
+}
 
 
 def shell_words(shell):
