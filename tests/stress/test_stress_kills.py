@@ -62,7 +62,8 @@ def test_death_at_any_write_leaves_the_old_or_the_new_state(nursery, beads, keep
         assert repeated.code == 0, f"{moment}: {repeated.stderr}"
         if moment.half and name in LINES:
             assert seen == new[: len(seen)], moment
-            assert look() == [*seen, *new[len(old) :]], moment
+            # Written once more, an event is an exact repeat, which reading drops.
+            assert look() == list(dict.fromkeys([*seen, *new[len(old) :]])), moment
         else:
             assert seen in (old, new), moment
             assert look() == (again if seen == new else new), moment

@@ -300,10 +300,11 @@ def check_state(state, model, workers):
 
 def check_log(world, model, workers):
     """Every event is in the log, once."""
-    references = Counter(
-        one for worker in workers for ids in worker.references for one in ids.split()
-    )
-    assert Counter(one["learning_id"] for one in world.events("referenced")) == references
+    called = Counter(one for worker in workers for ids in worker.references for one in ids.split())
+    # A use that is said again is logged once, unless two say it at the same moment.
+    logged = Counter(one["learning_id"] for one in world.events("referenced"))
+    assert logged.keys() == called.keys()
+    assert all(logged[one] <= called[one] for one in logged)
     cycles = [(one["outcome"], one["ticket_id"], one["blocks"]) for one in world.events("gate")]
     assert Counter(cycles) == Counter(model.finished)
     assert len(world.events("skip")) == sum(one.skips for one in workers)
