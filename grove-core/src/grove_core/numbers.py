@@ -55,6 +55,7 @@ class Numbers:
         self._rule = rule
         self._read_personal_rule = personal_rule
         self._until = until
+        self._file = self._paths.cache / project_key(project.root) / FILE_NAME
         self._logs = [str(log) for log in (*project.event_files(), self._paths.personal_events)]
 
     @cached_property
@@ -63,10 +64,9 @@ class Numbers:
         path = IN_MEMORY
         # Looking at numbers makes no home where there is none.
         if self._paths.home.is_dir():
-            file = self._paths.cache / project_key(self._project.root) / FILE_NAME
             with suppress(StorageError):
-                files.make_directory(file.parent)
-                path = str(file)
+                files.make_directory(self._file.parent)
+                path = str(self._file)
         cache = StatsCache(path, self._logs, personal=str(self._paths.personal_events))
         cache.refresh(self._until)
         return cache
@@ -74,11 +74,10 @@ class Numbers:
     @property
     def learnings_are_current(self) -> bool:
         """Whether the cache holds the learnings as they are now, so that counting reads none."""
-        file = self._paths.cache / project_key(self._project.root) / FILE_NAME
-        if not file.exists():
+        if not self._file.exists():
             return False
-        sources = self._library.sources()
-        return bool(sources) and self.cache.stamp == stamp_of(sources or ())
+        sources = self._library.sources() or ()
+        return bool(sources) and self.cache.stamp == stamp_of(sources)
 
     def statistics(self, since: datetime | None = None) -> Statistics:
         """Count everything.
