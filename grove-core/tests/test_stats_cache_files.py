@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from grove_core.derived_database import IN_MEMORY
 from grove_core.model.statistics import LearningRecord, LearningStats
 from grove_core.stats.decay import DecayRule
 from grove_core.stats_cache import database, folding
-from grove_core.stats_cache.cache import IN_MEMORY, StatsCache
+from grove_core.stats_cache.cache import StatsCache
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
 LEARNING = LearningRecord(

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.codec import event_to_line
+from grove_core.derived_database import IN_MEMORY
 from grove_core.model.events import (
     EVENT_TYPES,
     Archived,
@@ -28,7 +29,7 @@ from grove_core.model.statistics import LearningRecord, LearningStats, Share, Sk
 from grove_core.stats.decay import DecayRule, judge_decay
 from grove_core.stats.fingerprints import fingerprint
 from grove_core.stats.log_lines import EventLine, read_lines
-from grove_core.stats_cache.cache import IN_MEMORY, StatsCache
+from grove_core.stats_cache.cache import StatsCache
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)  # a Friday
 RULE = DecayRule(90, 0.8)

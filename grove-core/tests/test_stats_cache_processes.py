@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from grove_core.derived_database import IN_MEMORY
 from grove_core.stats.decay import DecayRule
-from grove_core.stats_cache.cache import IN_MEMORY, StatsCache
+from grove_core.stats_cache.cache import StatsCache
 
 # Appends as grove does, two or three events at once.
 WRITER = """

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grove_core.codec import event_from_line
+from grove_core.derived_database import IN_MEMORY
 from grove_core.errors import CodecError
 from grove_core.model.events import (
     Corrected,
@@ -48,7 +49,7 @@ from grove_core.stats.insights import insights_of
 from grove_core.stats.topics import Topic
 from grove_core.stats.triggers import TRIGGERS
 from grove_core.stats_cache import folding
-from grove_core.stats_cache.cache import IN_MEMORY, StatsCache
+from grove_core.stats_cache.cache import StatsCache
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
 RULE = DecayRule(90, 0.8)

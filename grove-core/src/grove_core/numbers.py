@@ -9,13 +9,14 @@ from sqlite3 import DatabaseError
 from typing import Final
 
 from grove_core import __version__, files
+from grove_core.derived_database import IN_MEMORY
 from grove_core.errors import StorageError
 from grove_core.memory.library import MemoryLibrary
 from grove_core.model.learning import Learning
 from grove_core.model.statistics import LearningRecord, LearningStats, Statistics
 from grove_core.paths import Paths, ProjectPaths, grove_home, project_key
 from grove_core.stats.decay import DecayRule
-from grove_core.stats_cache.cache import IN_MEMORY, PATIENCE_SECONDS, StatsCache
+from grove_core.stats_cache.cache import PATIENCE_SECONDS, StatsCache
 from grove_core.stats_cache.shortcut import Note, note_file, state_of, variables_of
 from grove_core.stats_cache.stamps import largest_size, stamp_of
 

@@ -1,10 +1,14 @@
 """The statistics cache of a project: brought up to date, asked, and made anew when it is broken."""
 
-import os
 import sqlite3
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import datetime
 
+from grove_core.derived_database import (
+    BUSY_SECONDS,
+    DerivedDatabase,
+    transaction,
+)
 from grove_core.log_files import is_readable_log
 from grove_core.stats.batch import key_of, storable
 from grove_core.stats.log_lines import instant, microseconds
@@ -14,7 +18,7 @@ from grove_core.stats_cache.folding import refresh
 # typing.TYPE_CHECKING, without the import.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import TypeVar
 
     from grove_core.model.statistics import LearningRecord, LearningStats, Statistics
@@ -22,7 +26,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-IN_MEMORY = ":memory:"
 _STAMP = "learnings"
 PATIENCE_SECONDS = 60.0
 """How long it is worth waiting for another process that is adding a long log, to count right."""
@@ -47,7 +50,6 @@ class StatsCache:
     """The cache of one project.
 
     Attributes:
-        path: The file; ``IN_MEMORY`` when nothing is kept, or nothing can be.
         complete: Whether the latest refresh came to the end of all logs.
     """
 
@@ -67,15 +69,23 @@ class StatsCache:
             personal: The one of them that all projects of the user share.
             since: Events before this instant do not count; only in memory.
         """
-        self.path = path
+        self._database = DerivedDatabase(
+            path,
+            schema=database.SCHEMA,
+            version=database.SCHEMA_VERSION,
+            temporary=database.TEMPORARY,
+            patience=_USUAL_PATIENCE_SECONDS,
+        )
         self._logs = [log for log in logs if is_readable_log(log)]
         self._personal = personal
         self._since = since
         self._until: float | None = None
-        self._patience = _USUAL_PATIENCE_SECONDS
-        self._connection: sqlite3.Connection | None = None
-        self._is_renewed = False
         self.complete = False
+
+    @property
+    def path(self) -> str:
+        """The file; ``IN_MEMORY`` when nothing is kept, or nothing can be."""
+        return self._database.path
 
     def refresh(self, until: float | None = None, *, patience: float | None = None) -> None:
         """Add what the logs hold by now; what is damaged is made anew.
@@ -86,20 +96,20 @@ class StatsCache:
                 fewer where there is an end to the time.
         """
         self._until = until
-        usual = _USUAL_PATIENCE_SECONDS if until is None else database.BUSY_SECONDS
-        self._patience = usual if patience is None else patience
+        usual = _USUAL_PATIENCE_SECONDS if until is None else BUSY_SECONDS
+        self._database.patience = usual if patience is None else patience
         since = microseconds(self._since) if self._since is not None else None
         for _ in range(3):
             try:
-                connection = self._open()
-                connection.execute(f"PRAGMA busy_timeout = {round(1000 * self._patience)}")
+                connection = self._database.open()
+                connection.execute(f"PRAGMA busy_timeout = {round(1000 * self._database.patience)}")
                 self.complete = refresh(
                     connection, self._logs, personal=self._personal, since=since, until=until
                 )
             except OSError:
                 self.complete = False  # a log that is there and cannot be read
             except sqlite3.Error as error:
-                self._mend(error)
+                self._database.mend(error)
                 continue
             return
 
@@ -109,20 +119,20 @@ class StatsCache:
         Args:
             error: Why it failed.
         """
-        self._mend(error)
-        self.refresh(self._until, patience=self._patience)
+        self._database.mend(error)
+        self.refresh(self._until, patience=self._database.patience)
 
-    def _mend(self, error: sqlite3.Error) -> None:
-        """Make a damaged file anew, once; one that another process is busy with is let alone."""
-        if database.is_busy(error) or self._is_renewed:
-            self._keep_nothing()
-        else:
-            self._is_renewed = True
-            self._begin_anew()
+    def usage(self, learning_ids: "Iterable[str] | None" = None) -> "dict[str, LearningStats]":
+        """Tell how learnings have fared.
 
-    def usage(self) -> "dict[str, LearningStats]":
-        """Tell how learnings have fared, by id."""
-        return self._ask(records.usage)
+        Args:
+            learning_ids: Which ones; ``None`` for all.
+
+        Returns:
+            The numbers of those that stand in a log, by id.
+        """
+        keys = None if learning_ids is None else [key_of(one) for one in learning_ids]
+        return self._ask(lambda connection: records.usage(connection, keys))
 
     def corrections(
         self, since: datetime
@@ -168,7 +178,7 @@ class StatsCache:
         # Hooks count nothing.
         from grove_core.stats_cache import counting
 
-        connection = self._open()
+        connection = self._database.open()
         _compare_refusals(connection)
         return counting.count(
             connection,
@@ -200,49 +210,15 @@ class StatsCache:
 
     def close(self) -> None:
         """Let go of the file."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._database.close()
 
     def _ask(self, question: "Callable[[sqlite3.Connection], T]") -> "T":
         """Ask for what a refresh has not looked at; should that be damaged, all is made anew."""
         try:
-            return question(self._open())
+            return question(self._database.open())
         except sqlite3.DatabaseError as error:
             self.renew(error)
-            return question(self._open())
-
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is None:
-            try:
-                self._connection = self._connect()
-            except sqlite3.Error as error:
-                if database.is_busy(error):
-                    self._keep_nothing()  # another process is making it
-                else:
-                    self._begin_anew()
-        assert self._connection is not None, "a connection in memory can always be had"
-        return self._connection
-
-    def _connect(self) -> sqlite3.Connection:
-        return database.connect(self.path, busy_seconds=self._patience)
-
-    def _begin_anew(self) -> None:
-        """Remove what cannot be used; where nothing can be kept, count in memory."""
-        self.close()
-        try:
-            if self.path != IN_MEMORY:
-                for suffix in ("", "-wal", "-shm"):
-                    with suppress(FileNotFoundError):
-                        os.unlink(self.path + suffix)
-            self._connection = self._connect()
-        except (sqlite3.Error, OSError):
-            self._keep_nothing()
-
-    def _keep_nothing(self) -> None:
-        self.close()
-        self.path = IN_MEMORY
-        self._connection = self._connect()
+            return question(self._database.open())
 
 
 def _compare_refusals(connection: sqlite3.Connection) -> None:
@@ -251,30 +227,19 @@ def _compare_refusals(connection: sqlite3.Connection) -> None:
 
     if any_is_new(connection):
         # Where another process is adding something, they are compared the next time once more.
-        with suppress(sqlite3.OperationalError), _transaction(connection):
+        with suppress(sqlite3.OperationalError), transaction(connection):
             remember_misses(connection)
 
 
 def _put(
     connection: sqlite3.Connection, rows: "Sequence[tuple[int | str, ...]]", stamp: str
 ) -> None:
-    with _transaction(connection):
+    with transaction(connection):
         if rows != connection.execute(_GET).fetchall():
             connection.execute("DELETE FROM catalogue")
             connection.executemany(_PUT, rows)
             database.join_anew(connection)
         connection.execute("INSERT OR REPLACE INTO fact VALUES (?, ?)", (_STAMP, stamp))
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> "Iterator[None]":
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.rollback()
-        raise
 
 
 def _row_of(one: "LearningRecord") -> tuple[int | str, ...]:

@@ -13,10 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 SCHEMA_VERSION = 3
-BUSY_SECONDS = 0.3
-_PRIMARY_CODE = 0xFF  # of an error; the rest of its bits go into detail
 
-_SCHEMA = """
+SCHEMA = """
 CREATE TABLE log (
     path TEXT PRIMARY KEY, file TEXT, changed TEXT, size INTEGER, offset INTEGER, lines INTEGER,
     checksum INTEGER, tail INTEGER, torn INTEGER, unknown INTEGER, unreadable INTEGER
@@ -60,7 +58,7 @@ CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 """
 # Learnings of which something was added in this transaction, and the rows of `use` that an addition
 # changes.
-_TEMPORARY = """
+TEMPORARY = """
 CREATE TEMP TABLE fresh (learning INTEGER PRIMARY KEY);
 CREATE TEMP TABLE touched (
     learning INTEGER, session INTEGER, PRIMARY KEY (learning, session)
@@ -147,69 +145,6 @@ INSERT INTO ticket VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET
     accepted = coalesce(max(accepted, excluded.accepted), accepted, excluded.accepted)
 """
 _LATEST_COLUMNS = {SURFACED: "last_surfaced", REFERENCED: "last_referenced"}
-
-
-def connect(path: str, *, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
-    """Open the cache, and lay its tables where there are none.
-
-    Args:
-        path: The file, or ``:memory:``.
-        busy_seconds: How long to wait for another process that writes.
-
-    Returns:
-        A connection without a transaction.
-
-    Raises:
-        sqlite3.Error: The file is no cache of this version, or cannot be opened.
-    """
-    connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
-    try:
-        # Readers go on while another process writes, and a commit waits for no disk.
-        _write_ahead(connection)
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA cache_size = -65536")
-        connection.executescript(_TEMPORARY)
-        _lay_tables(connection)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def is_busy(error: sqlite3.Error) -> bool:
-    """Tell whether another process has the cache, and nothing is wrong with it.
-
-    Args:
-        error: What was raised.
-
-    Returns:
-        Whether waiting would help.
-    """
-    code: int = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
-    return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-
-
-def _write_ahead(connection: sqlite3.Connection) -> None:
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-    except sqlite3.OperationalError as error:
-        # It waits for nobody. Where another process is at it, this one need not.
-        if not is_busy(error):
-            raise
-
-
-def _lay_tables(connection: sqlite3.Connection) -> None:
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version == SCHEMA_VERSION:
-        return
-    if version:
-        raise sqlite3.DatabaseError(f"the cache is of version {version}")
-    connection.execute("BEGIN IMMEDIATE")
-    if not connection.execute("PRAGMA user_version").fetchone()[0]:
-        for statement in _SCHEMA.split(";"):
-            connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-    connection.execute("COMMIT")
 
 
 def is_seen(connection: sqlite3.Connection, line: int) -> bool:

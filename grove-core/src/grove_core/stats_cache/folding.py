@@ -6,6 +6,7 @@ import sqlite3
 import time
 from zlib import crc32
 
+from grove_core.derived_database import is_busy
 from grove_core.stats.batch import OF_LEARNINGS, USES, Batch
 from grove_core.stats.fingerprints import fingerprint
 from grove_core.stats.log_lines import UNKNOWN, UNREADABLE, EventLine, read_lines
@@ -88,7 +89,7 @@ def refresh(
     try:
         connection.execute("BEGIN IMMEDIATE")
     except sqlite3.OperationalError as error:
-        if database.is_busy(error):
+        if is_busy(error):
             return False
         raise
     collects = gc.isenabled()

@@ -25,16 +25,20 @@ FROM catalogue LEFT JOIN learning USING (learning)
 _BY_NAME = "ORDER BY catalogue.name"
 
 
-def usage(connection: "sqlite3.Connection") -> dict[str, LearningStats]:
+def usage(
+    connection: "sqlite3.Connection", keys: Sequence[int] | None = None
+) -> dict[str, LearningStats]:
     """Tell how learnings have fared.
 
     Args:
         connection: The cache.
+        keys: The keys of those that are asked for; ``None`` for all.
 
     Returns:
         The numbers of those that stand in a log, by id.
     """
-    rows = connection.execute(f"SELECT {_USAGE} FROM learning")
+    chosen = "" if keys is None else f"WHERE learning IN ({','.join(map(str, keys))})"
+    rows = connection.execute(f"SELECT {_USAGE} FROM learning {chosen}")
     return {row[0]: _stats(row[0], row) for row in rows}
 
 

@@ -39,7 +39,7 @@ def largest_size(paths: "Iterable[str | os.PathLike[str]]") -> int:
 
 def _stamp(path: str) -> str:
     parts = [
-        f"{name} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}"
+        f"{name!r} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}"
         for name, status in sorted(_statuses(path).items())
     ]
     return f"{path!r}: {'; '.join(parts)}"
