@@ -76,6 +76,7 @@ def test_it_is_a_memory_backend(backend):
         Capability.SET_STATUS,
         Capability.PERSONAL,
         Capability.FILES,
+        Capability.CHANGES,
     }
 
 

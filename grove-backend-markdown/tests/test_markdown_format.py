@@ -146,4 +146,4 @@ def test_header_holds_nothing_to_read(area):
     header = file_header(area)
     assert header.startswith("# ")
     assert header.endswith("\n")
-    assert read_entries(header) == ((), ())
+    assert read_entries(header)[:2] == ((), ())

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from grove_backend_markdown.changes import changes_since
 from grove_backend_markdown.format import file_header, format_entry
 from grove_backend_markdown.health import look_at
 from grove_backend_markdown.places import area_of, file_of, folder_of, is_spread
@@ -15,6 +16,7 @@ from grove_core import (
     BackendContext,
     BackendError,
     Capability,
+    Changes,
     Filters,
     Health,
     Hit,
@@ -39,6 +41,7 @@ _CAPABILITIES: Final = frozenset(
         Capability.SET_STATUS,
         Capability.PERSONAL,
         Capability.FILES,
+        Capability.CHANGES,
     }
 )
 
@@ -195,6 +198,21 @@ class MarkdownBackend:
     def files(self) -> Sequence[Path]:
         """Name the file and, for a project, the folder that learnings are read from."""
         return self._store.places
+
+    def changes(self, mark: str) -> Changes:
+        """Tell what has changed since an earlier answer.
+
+        Args:
+            mark: The mark of that answer; any other text asks for everything.
+
+        Returns:
+            What has changed, or everything, oldest first.
+
+        Raises:
+            BackendError: A file could not be read.
+        """
+        with _as_backend_error():
+            return changes_since(self._store.contents(), mark)
 
     def _learnings(self) -> list[Learning]:
         with _as_backend_error():

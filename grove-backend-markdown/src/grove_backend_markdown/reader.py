@@ -70,10 +70,16 @@ class Reading(NamedTuple):
     Attributes:
         entries: Its entries in the order of their lines, each id once.
         problems: What cannot be read, in the order of lines.
+        settled: Number of a line, from 1. What stands before it reads as it does now whatever comes
+            after it, as long as it begins with ``#`` and there is no conflict marker; and what
+            comes after it reads as if it stood alone.
+        has_markers: Whether there are conflict markers.
     """
 
     entries: tuple[Entry, ...]
     problems: tuple[Problem, ...]
+    settled: int = 1
+    has_markers: bool = False
 
     def find(self, learning_id: str) -> Entry | None:
         """Find the entry of an id, which is compared exactly."""
@@ -98,10 +104,12 @@ def read_entries(text: str) -> Reading:
         for position in sides.markers
     ]
     entries: dict[str, Entry] = {}
+    settled = 0
     for positions in (sides.ours, sides.theirs):
         whole = len(positions) == len(lines)
         side = _Side(lines if whole else [lines[position] for position in positions], positions)
         side.read()
+        settled = settled if sides.markers else max(settled, side.settled)
         problems += side.problems
         for entry in side.entries:
             first = entries.setdefault(entry.learning.id, entry)
@@ -110,6 +118,8 @@ def read_entries(text: str) -> Reading:
     return Reading(
         tuple(sorted(entries.values(), key=lambda entry: entry.first_line)),
         tuple(sorted(set(problems))),
+        settled + 1,
+        bool(sides.markers),
     )
 
 
@@ -132,21 +142,31 @@ def _repeated(entry: Entry, first: Entry) -> Problem:
 
 
 class _Side:
-    """Goes through a file's lines, or through one side of its conflicts, once."""
+    """Goes through a file's lines, or through one side of its conflicts, once.
+
+    Attributes:
+        entries: The entries found so far.
+        problems: What could not be read so far.
+        settled: Index of the last entry's heading before anything that later lines can change.
+    """
 
     def __init__(self, lines: Sequence[str], positions: Sequence[int]) -> None:
         self.entries: list[Entry] = []
         self.problems: list[Problem] = []
+        self.settled = 0
         self._lines = lines
         self._positions = positions
         self._open_fences: set[str] = set()
+        self._has_old = False
 
     def read(self) -> None:
         """Read everything."""
         position = 0
         while position < len(self._lines):
             line = self._lines[position]
-            if line.startswith("#"):
+            if not line:
+                position += 1
+            elif line.startswith("#"):
                 position = self._read_heading(position)
             elif line.startswith(_FENCES):
                 position = self._skip_fence(position)
@@ -174,7 +194,13 @@ class _Side:
         section = read_section(self._lines, position, *heading)
         return self._add_current(position, section)
 
+    def _settle(self, position: int) -> None:
+        # A fence may be closed yet, and the detail of an older entry ends at the last rule.
+        if not self._open_fences and not self._has_old:
+            self.settled = position
+
     def _add_usual(self, position: int, usual: UsualEntry) -> int:
+        self._settle(position)
         self.entries.append(
             Entry(
                 learning=usual.learning,
@@ -187,6 +213,7 @@ class _Side:
         return usual.end
 
     def _add_old(self, position: int, section: Section) -> int:
+        self._has_old = True
         if section.summary:
             self._add(position, section)
         else:
@@ -203,6 +230,7 @@ class _Side:
         elif not has_fields and section.detail is None:
             self._report(position, "a heading with an id, but no fields and no detail")
         else:
+            self._settle(position)
             self._add(position, section)
         return section.end
 

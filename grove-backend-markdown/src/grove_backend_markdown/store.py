@@ -1,10 +1,11 @@
 """The files with learnings, read when they have changed and not before."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from grove_backend_markdown.collecting import without_collecting
 from grove_backend_markdown.reader import Entry, Problem, Reading, read_entries
 from grove_core import StorageError, read_text
 
@@ -81,7 +82,9 @@ class Store:
             StorageError: A file cannot be read.
         """
         entries: dict[str, Located] = {}
-        for path, reading in self._readings():
+        with without_collecting():
+            readings = list(self._readings())
+        for path, reading in readings:
             for entry in reading.entries:
                 entries.setdefault(entry.learning.id, Located(path, entry))
         return entries
@@ -103,6 +106,20 @@ class Store:
                     problems.append(LocatedProblem(path, Problem(entry.first_line, message)))
         return problems
 
+    def contents(self) -> Mapping[str, bytes]:
+        """Read what all files hold by now.
+
+        Returns:
+            Contents by the file's name, which is empty for the one file outside of the folder, in
+            the order in which ids count; files that are not there are left out.
+
+        Raises:
+            StorageError: A file cannot be read.
+        """
+        found = {"": _bytes_of(str(self.path))}
+        found |= {path.rpartition("/")[2]: _bytes_of(path) for path in self._files_in_folder()}
+        return {name: content for name, content in found.items() if content is not None}
+
     def forget(self, path: Path) -> None:
         """Read a file anew next time, however alike it looks.
 
@@ -112,10 +129,12 @@ class Store:
         self._cache.pop(path, None)
 
     def _readings(self) -> Iterator[tuple[Path, Reading]]:
-        for path in (self.path, *self._files_in_folder()):
+        yield self.path, self._read(self.path)
+        for file in self._files_in_folder():
+            path = Path(file)
             yield path, self._read(path)
 
-    def _files_in_folder(self) -> list[Path]:
+    def _files_in_folder(self) -> list[str]:
         if self._folder is None:
             return []
         try:
@@ -124,7 +143,8 @@ class Store:
             return []
         except OSError as error:
             raise StorageError(f"cannot read {self._folder}: {error.strerror or error}") from error
-        return [self._folder / name for name in names]
+        # Text: making a Path takes as long as reading a small file.
+        return [f"{self._folder}/{name}" for name in names]
 
     def _read(self, path: Path) -> Reading:
         stamp = _stamp_of(path)
@@ -137,6 +157,16 @@ class Store:
         reading = _NOTHING if text is None else read_entries(text)
         self._cache[path] = stamp, reading
         return reading
+
+
+def _bytes_of(path: str) -> bytes | None:
+    try:
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - it is text
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
 
 
 def _stamp_of(path: Path) -> _Stamp | None:

@@ -6,12 +6,13 @@ What is found here is exactly what the reader would have found so.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from grove_backend_markdown.lines import read_quote
 from grove_backend_markdown.markup import BLANKS, split_list
 from grove_backend_markdown.values import CATEGORIES, CONFIDENCES, CRITERIA, SCOPES, STATUSES
-from grove_core import Learning, is_learning_id, parse_instant
+from grove_core import Criterion, Learning, is_learning_id, parse_instant
 
 _START: Final = "### ["
 _STATUS_LINE: Final = 4
@@ -100,10 +101,15 @@ def _learning_of(match: re.Match[str], detail: str) -> Learning:
         timestamp=parse_instant(created),
         scope=SCOPES[scope],
         confidence=CONFIDENCES[confidence],
-        criteria_met=frozenset([CRITERIA[word] for word in split_list(criteria or "")]),
+        criteria_met=_criteria_of(criteria or ""),
         tags=split_list(tags or ""),
         context_files=split_list(files or ""),
         ticket_id=ticket,
         status=STATUSES[status],
         supersedes=split_list(supersedes or ""),
     )
+
+
+@lru_cache(maxsize=256)  # few combinations are in use
+def _criteria_of(words: str) -> frozenset[Criterion]:
+    return frozenset([CRITERIA[word] for word in split_list(words)])

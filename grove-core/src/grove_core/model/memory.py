@@ -144,6 +144,23 @@ class Capability(Enum):
     PERSONAL = "personal"
     EPHEMERAL = "ephemeral"
     FILES = "files"
+    CHANGES = "changes"
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Changes(Value):
+    """What has come to a memory backend since it was last asked.
+
+    Attributes:
+        learnings: The learnings, of any status; each id stands there once.
+        mark: What to ask with next time, any text that the backend likes.
+        whole: Whether these are all learnings, and what is not among them is gone; otherwise these
+            are new or take the place of those of the same id, and everything else is as it was.
+    """
+
+    learnings: tuple[Learning, ...]
+    mark: str
+    whole: bool
 
 
 class StorageLayout(Enum):

@@ -2,12 +2,22 @@
 
 from collections.abc import Iterable, Sequence
 from typing import Final
+from uuid import uuid4
 
 from attrs import evolve
 
 from grove_core.errors import LearningNotFoundError, UnsupportedError
 from grove_core.model.learning import Learning, LearningStatus
-from grove_core.model.memory import Capability, Filters, Health, Hit, Query, Receipt, ReceiptStatus
+from grove_core.model.memory import (
+    Capability,
+    Changes,
+    Filters,
+    Health,
+    Hit,
+    Query,
+    Receipt,
+    ReceiptStatus,
+)
 from grove_core.retrieval.rules import rule_relevance
 
 _CAPABILITIES: Final = frozenset(Capability) - {Capability.FILES}
@@ -27,11 +37,14 @@ class InMemoryBackend:
         self.name = name
         self.capabilities = capabilities
         self._learnings: dict[str, Learning] = {}
+        self._marks = [uuid4().hex]
+        self._changed: list[str] = []
 
     def write(self, learning: Learning) -> Receipt:
         """Store a learning; one whose id is known changes nothing."""
         known = learning.id in self._learnings
-        self._learnings.setdefault(learning.id, learning)
+        if not known:
+            self._keep(learning)
         status = ReceiptStatus.DUPLICATE if known else ReceiptStatus.STORED
         return Receipt(learning_id=learning.id, status=status, backend=self.name)
 
@@ -65,8 +78,25 @@ class InMemoryBackend:
         known = self._learnings.get(learning_id)
         if known is None:
             raise LearningNotFoundError(f"no learning has the id {learning_id}")
-        self._learnings[learning_id] = evolve(known, status=status)
-        return self._learnings[learning_id]
+        changed = evolve(known, status=status)
+        self._keep(changed)
+        return changed
+
+    def changes(self, mark: str) -> Changes:
+        """Tell what was written or changed since an earlier answer of this very backend."""
+        self._need(Capability.CHANGES)
+        whole = mark not in self._marks
+        ids = self._learnings if whole else self._changed[self._marks.index(mark) :]
+        return Changes(
+            learnings=tuple(self._learnings[each] for each in dict.fromkeys(ids)),
+            mark=self._marks[-1],
+            whole=whole,
+        )
+
+    def _keep(self, learning: Learning) -> None:
+        self._learnings[learning.id] = learning
+        self._changed.append(learning.id)
+        self._marks.append(uuid4().hex)
 
     def _need(self, capability: Capability) -> None:
         if capability not in self.capabilities:

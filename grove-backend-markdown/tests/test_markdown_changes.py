@@ -1,0 +1,547 @@
+"""What is new in the files is told without reading all of them again, and is never wrong."""
+
+import json
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from tempfile import mkdtemp
+from zlib import crc32
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from grove_backend_markdown import changes as module
+from grove_backend_markdown.backend import MarkdownBackend
+from grove_backend_markdown.format import format_entry
+from grove_backend_markdown.marks import read_mark
+from grove_backend_markdown.reader import read_entries
+from grove_backend_markdown.relocating import relocate
+from grove_core import (
+    BackendContext,
+    BackendError,
+    Changes,
+    Incremental,
+    LearningStatus,
+    StorageLayout,
+)
+
+OLD = "## cl_20260101_{:03}\n\n**Category:** Pitfall\n**Summary:** Old {}\n\nDetail.\n\n---\n"
+PROSE = (
+    "A note by hand.\n",
+    "> more of a quote\n",
+    ">",
+    "```\n",
+    "~~~~ python\n",
+    "```",
+    "- **Status:** archived\n",
+    "- **Tags:** more, tags\n",
+    "- a list\n",
+    "<<<<<<< HEAD\n",
+    "=======\n",
+    ">>>>>>> branch\n",
+    "---\n",
+    "## cl_20260101_001\n",
+    "### [cl_20260206_000001] again\n",
+    "# Heading",
+    "#",
+    "\r\n",
+    "\n\n",
+    " ",
+    "\ufeff",
+    "\udce9\udcff",
+    "- **Status",
+)
+
+
+class Keeper:
+    """Keeps what a backend says is new, as an index does."""
+
+    def __init__(self):
+        self.learnings = {}
+        self.mark = ""
+        self.last = None
+
+    def ask(self, backend):
+        self.last = backend.changes(self.mark)
+        if self.last.whole:
+            self.learnings = {}
+        assert len({one.id for one in self.last.learnings}) == len(self.last.learnings)
+        self.learnings |= {one.id: one for one in self.last.learnings}
+        self.mark = self.last.mark
+        return self.last
+
+
+def listed(backend):
+    return {learning.id: learning for learning in backend.iterate()}
+
+
+@pytest.fixture
+def spread(context):
+    return evolve(context, layout=StorageLayout.SPREAD)
+
+
+@pytest.fixture
+def file(context):
+    path = context.root / ".grove" / "learnings.md"
+    path.parent.mkdir()
+    return path
+
+
+@pytest.fixture
+def keeper():
+    return Keeper()
+
+
+@pytest.fixture
+def parsed(monkeypatch):
+    """How many characters were taken apart since the list was last cleared."""
+    texts = []
+
+    def noted(text):
+        texts.append(len(text))
+        return read_entries(text)
+
+    monkeypatch.setattr(module, "read_entries", noted)
+    return texts
+
+
+def test_it_is_incremental(context):
+    assert isinstance(MarkdownBackend(context), Incremental)
+
+
+def test_nothing_is_new_where_nothing_is(context, keeper):
+    first = keeper.ask(MarkdownBackend(context))
+    assert first == Changes(learnings=(), mark=first.mark, whole=True)
+    assert first.mark.isascii()
+    assert keeper.ask(MarkdownBackend(context)) == evolve(first, whole=False)
+    assert not context.root.joinpath(".grove").exists()
+
+
+@pytest.mark.parametrize("layout", StorageLayout)
+def test_what_grove_appends_is_read_alone(context, layout, keeper, parsed, make_learning):
+    backend = MarkdownBackend(evolve(context, layout=layout))
+    for number in range(1, 30):
+        backend.write(make_learning(number))
+    everything = keeper.ask(backend)
+    assert everything.whole
+    assert list(everything.learnings) == list(backend.iterate())
+    backend.write(make_learning(30))
+    parsed.clear()
+    news = keeper.ask(backend)
+    assert not news.whole
+    assert make_learning(30) in news.learnings
+    assert len(news.learnings) <= 2
+    assert sum(parsed) < 3 * len(format_entry(make_learning(30)))
+    assert keeper.learnings == listed(backend)
+    parsed.clear()
+    assert keeper.ask(backend).learnings == ()
+    assert parsed == []
+
+
+def test_what_a_person_appends_is_read_alone(context, file, keeper, parsed, make_learning):
+    entries = [format_entry(make_learning(number)) for number in range(1, 30)]
+    text = "\n".join(entries).replace("\n", "\r\n")
+    file.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    backend = MarkdownBackend(context)
+    keeper.ask(backend)
+    parsed.clear()
+    with file.open("ab") as opened:
+        opened.write(b"\r\nA note.\r\n\r\n### [cl_by_hand] My own\r\n> It is so.")
+    assert not keeper.ask(backend).whole
+    assert sum(parsed) < 3 * len(entries[-1])
+    assert keeper.learnings == listed(backend)
+    assert keeper.learnings["cl_by_hand"].detail == "It is so."
+
+
+def test_a_file_of_its_own_that_changes_is_read_alone(spread, keeper, parsed, make_learning):
+    backend = MarkdownBackend(spread)
+    for number in range(1, 10):
+        backend.write(make_learning(number))
+    keeper.ask(backend)
+    changed = backend.set_status(make_learning(5).id, LearningStatus.ARCHIVED, "decayed")
+    parsed.clear()
+    news = keeper.ask(backend)
+    assert (news.whole, news.learnings) == (False, (changed,))
+    assert len(parsed) == 1
+    Path(spread.root, ".grove", "learnings", f"{make_learning(5).id}.md").unlink()
+    assert keeper.ask(backend).whole
+    assert keeper.learnings == listed(backend)
+
+
+def test_the_last_entry_may_be_completed_and_changed(context, file, keeper, make_learning):
+    one, two = make_learning(1), make_learning(2)
+    file.write_text(format_entry(one) + "\n" + format_entry(two)[:-20])
+    backend = MarkdownBackend(context)
+    keeper.ask(backend)
+    backend.write(two)
+    news = keeper.ask(backend)
+    assert (news.whole, news.learnings) == (False, (two,))
+    file.write_text(file.read_text().replace("number 2", "number 9"))  # as many bytes as before
+    (edited,) = keeper.ask(backend).learnings
+    assert edited.summary.endswith("number 9")
+    archived = backend.set_status(two.id, LearningStatus.ARCHIVED)
+    assert keeper.ask(backend).learnings == (archived,)
+    assert not keeper.last.whole
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text, entries: text.replace("number 1", "number 0"),
+        lambda text, entries: text.replace(entries[1], ""),
+        lambda text, entries: text.replace(entries[2], ""),
+        lambda text, entries: text[: text.index(entries[2])] + "> more\n" + entries[2],
+        lambda text, entries: text + "\n" + entries[0].replace("number 1", "twice"),
+        lambda text, entries: text + "<<<<<<< HEAD\n",
+        lambda text, entries: "",
+        lambda text, entries: entries[2] + text,
+    ],
+)
+def test_in_any_doubt_everything_is_read(context, file, keeper, make_learning, change):
+    entries = [format_entry(make_learning(number)) for number in (1, 2, 3)]
+    file.write_text("\n".join(entries))
+    backend = MarkdownBackend(context)
+    keeper.ask(backend)
+    file.write_text(change(file.read_text(), entries))
+    assert keeper.ask(backend).whole
+    assert keeper.learnings == listed(MarkdownBackend(context))
+
+
+def test_a_conflict_is_read_as_a_whole_until_it_is_resolved(context, file, keeper, make_learning):
+    entries = [format_entry(make_learning(number)) for number in (1, 2, 3, 4)]
+    theirs = entries[0].replace("active", "archived")
+    resolved = f"{entries[0]}\n{entries[1]}\n{entries[2]}"
+    backend = MarkdownBackend(context)
+    for text in (
+        f"<<<<<<< a\n{entries[0]}=======\n{theirs}>>>>>>> b\n\n{entries[1]}",
+        f"<<<<<<< a\n{entries[0]}=======\n{theirs}>>>>>>> b\n\n{entries[1]}\n{entries[2]}",
+        f"{entries[0]}=======\n{theirs}>>>>>>> b\n\n{entries[1]}\n{entries[2]}",
+        resolved,
+        f"{resolved}\n{entries[3]}",
+    ):
+        file.write_text(text)
+        keeper.ask(backend)
+        assert keeper.learnings == listed(MarkdownBackend(context))
+    assert not keeper.last.whole
+
+
+def test_a_fence_that_is_closed_later_hides_what_is_between(context, file, keeper, make_learning):
+    entries = [format_entry(make_learning(number)) for number in (1, 2, 3)]
+    file.write_text(f"{entries[0]}\n```\n{entries[1]}\n{entries[2]}")
+    keeper.ask(MarkdownBackend(context))
+    assert len(keeper.learnings) == 3
+    file.write_text(file.read_text() + "\n```\n")
+    keeper.ask(MarkdownBackend(context))
+    assert keeper.learnings == {make_learning(1).id: make_learning(1)}
+
+
+def test_an_id_in_two_places_counts_in_the_first(context, spread, keeper, make_learning):
+    first, other = make_learning(1), make_learning(1, summary="The same id in its own file")
+    MarkdownBackend(spread).write(other)
+    keeper.ask(MarkdownBackend(context))
+    path = context.root / ".grove" / "learnings.md"
+    path.write_text(format_entry(first))
+    keeper.ask(MarkdownBackend(context))
+    assert keeper.learnings == {first.id: first}
+    path.unlink()
+    keeper.ask(MarkdownBackend(context))
+    assert keeper.learnings == {first.id: other}
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "### [{}] First\n- **Category:** pitfall\n",
+        "\ufeff### [{}] First\n- **Category:** pitfall\n",
+        "# Notes\n###### \t[ {}\t] First\r\n* **Category:** pitfall\r\n",
+        "## {}\n**Category:** Pitfall\n**Summary:** First\n",
+        "\n##  {} \n\n**Category:** Pitfall\n**Summary:** First\n",
+    ],
+)
+def test_an_id_that_stands_there_in_any_form_counts_there(
+    context, spread, file, keeper, make_learning, form
+):
+    file.write_text(form.format(make_learning(1).id))
+    backend = MarkdownBackend(context)
+    (first,) = keeper.ask(backend).learnings
+    folder = file.parent / "learnings"
+    folder.mkdir()
+    (folder / "again.md").write_text(format_entry(make_learning(1)))
+    keeper.ask(backend)
+    assert keeper.learnings == listed(backend) == {first.id: first}
+
+
+def test_a_file_that_cannot_be_read_is_a_fault(context, file):
+    file.mkdir()
+    with pytest.raises(BackendError, match="cannot read"):
+        MarkdownBackend(context).changes("")
+
+
+def sealed(value):
+    body = value if isinstance(value, str) else json.dumps(value)
+    return f"{crc32(body.encode('utf-8', 'replace')):08x} {body}"
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    mark=st.text() | json_values.map(sealed) | st.tuples(st.just("0.1.0"), json_values).map(sealed)
+)
+def test_a_mark_that_grove_did_not_make_means_everything(tmp_path_factory, mark, make_learning):
+    root = tmp_path_factory.getbasetemp() / "damaged-marks"
+    backend = MarkdownBackend(BackendContext(root=root, home=root / "home"))
+    backend.write(make_learning(1))
+    found = backend.changes(mark)
+    assert found.learnings == (make_learning(1),)
+    assert found.whole or read_mark(mark) == {}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda mark: mark[:-1],
+        lambda mark: mark.replace("cl_20260206", "cl_20260207"),
+        lambda mark: mark.replace("0.1.0", "0.0.9"),
+        lambda mark: f" {mark}",
+        lambda mark: sealed('["0.1.0",{"":' + "[" * 100_000),
+        lambda mark: sealed('["0.1.0",{"":[' + "9" * 10_000 + ",0,0,0,[]]}]"),
+        lambda mark: sealed(["0.1.0", {"": [0, 0, 10**30, 0, []]}]),
+        lambda mark: sealed(["0.1.0", {"": [0, 0, -1, 0, []]}]),
+        lambda mark: sealed(["0.1.0", {"": [0, 0, 0, 0, [1]]}]),
+        lambda mark: sealed(["0.1.0", {"": [0, 0, 0, 0]}]),
+        lambda mark: sealed(["0.1.0", {"gone.md": [0, 0, 0, 0, []]}]),
+        lambda mark: sealed(["0.0.9", json.loads(mark[9:])[1]]),
+        lambda mark: "\udcff",
+    ],
+)
+def test_a_damaged_mark_means_everything(context, make_learning, damage):
+    backend = MarkdownBackend(context)
+    backend.write(make_learning(1))
+    mark = backend.changes("").mark
+    assert not backend.changes(mark).whole
+    assert backend.changes(damage(mark)) == Changes(
+        learnings=(make_learning(1),), mark=mark, whole=True
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_what_is_settled_reads_the_same_whatever_follows(data, hostile_learnings):
+    old = st.integers(1, 3).map(lambda number: OLD.format(number, number))
+    entries = hostile_learnings.map(format_entry) | old | old.map(lambda text: text[:-4])
+    pieces = st.lists(st.sampled_from(PROSE) | entries, max_size=6)
+    text = "".join(data.draw(pieces)).replace("<<<<<<<", "<").replace(">>>>>>>", ">")
+    reading = read_entries(text)
+    lines = text.split("\n")
+    before = "".join(f"{line}\n" for line in lines[: reading.settled - 1])
+    kept = [entry for entry in reading.entries if entry.first_line < reading.settled]
+    behind = "#" + "".join(data.draw(pieces)).replace("<<<<<<<", "<").replace(">>>>>>>", ">")
+    expected = {entry.learning.id: entry.learning for entry in read_entries(behind).entries}
+    expected |= {entry.learning.id: entry.learning for entry in kept}
+    found = read_entries(before + behind).entries
+    assert {entry.learning.id: entry.learning for entry in found} == expected
+
+
+class Files(RuleBasedStateMachine):
+    """Whatever is done to the files, what is kept of the answers is what they hold."""
+
+    def __init__(self):
+        super().__init__()
+        self.root = Path(mkdtemp(dir=self.base))
+        self.keeper, self.every = Keeper(), Keeper()
+        self.number = 0
+        self.branches = []
+
+    def teardown(self):
+        shutil.rmtree(self.root)
+
+    @initialize(entries=st.integers(0, 6))
+    def begin(self, entries):
+        for _ in range(entries):
+            self.write(layout=StorageLayout.SINGLE)
+
+    @property
+    def directory(self):
+        return self.root / ".grove"
+
+    @property
+    def file(self):
+        return self.directory / "learnings.md"
+
+    def backend(self, layout=StorageLayout.SINGLE):
+        return MarkdownBackend(
+            BackendContext(root=self.root, home=self.root / "home", layout=layout)
+        )
+
+    def learning(self, **changes):
+        return self.make_learning(self.number, **changes)
+
+    def files(self):
+        return sorted(path for path in self.directory.rglob("*.md") if path.is_file())
+
+    @rule(layout=st.sampled_from(StorageLayout))
+    def write(self, layout):
+        self.number += 1
+        self.backend(layout).write(self.learning())
+
+    @rule(end=st.sampled_from(["\n", ""]), is_crlf=st.booleans(), offset=st.integers(0, 3))
+    def append_by_hand(self, end, is_crlf, offset):
+        """Also an id that is there already."""
+        self.number += 1
+        number = max(1, self.number - offset)
+        text = "\n" + format_entry(self.make_learning(number, summary="By hand")).rstrip() + end
+        self.append(self.file, text.replace("\n", "\r\n") if is_crlf else text)
+
+    @rule(number=st.integers(1, 5))
+    def append_old(self, number):
+        self.append(self.file, "\n" + OLD.format(number, number))
+
+    @rule(data=st.data(), prose=st.sampled_from(PROSE))
+    def append_prose(self, data, prose):
+        self.append(data.draw(st.sampled_from([self.file, *self.files()])), prose)
+
+    def append(self, path, text):
+        path.parent.mkdir(exist_ok=True)
+        with path.open("ab") as file:
+            file.write(text.encode("utf-8", "surrogateescape"))
+
+    @precondition(lambda self: self.files())
+    @rule(data=st.data(), text=st.sampled_from(["", *PROSE]), length=st.integers(0, 40))
+    def edit(self, data, text, length):
+        path = data.draw(st.sampled_from(self.files()))
+        content = path.read_bytes()
+        at = data.draw(st.integers(0, len(content)))
+        new = text.encode("utf-8", "surrogateescape")
+        path.write_bytes(content[:at] + new + content[at + length :])
+
+    @precondition(lambda self: self.files())
+    @rule(data=st.data(), text=st.sampled_from(["", *PROSE]), is_instead=st.booleans())
+    def edit_line(self, data, text, is_instead):
+        path = data.draw(st.sampled_from(self.files()))
+        lines = path.read_bytes().split(b"\n")
+        at = data.draw(st.integers(0, len(lines) - 1))
+        lines[at : at + is_instead] = [text.encode("utf-8", "surrogateescape")]
+        path.write_bytes(b"\n".join(lines))
+
+    @precondition(lambda self: self.files())
+    @rule(data=st.data())
+    def edit_word(self, data):
+        """The file is as long as before."""
+        path = data.draw(st.sampled_from(self.files()))
+        words = path.read_bytes().split(b"number")
+        at = data.draw(st.integers(0, len(words) - 1))
+        path.write_bytes(
+            b"number".join([*words[:at], b"NUMBER".join(words[at : at + 2]), *words[at + 2 :]])
+        )
+
+    @precondition(lambda self: listed(self.backend()))
+    @rule(data=st.data(), status=st.sampled_from(LearningStatus))
+    def change_status(self, data, status):
+        learning_id = data.draw(st.sampled_from(sorted(listed(self.backend()))))
+        with suppress(BackendError):  # a line that two entries share, where there are markers
+            self.backend().set_status(learning_id, status, f"by cl_20260206_{self.number:06}")
+
+    @precondition(lambda self: self.files())
+    @rule(data=st.data())
+    def truncate(self, data):
+        path = data.draw(st.sampled_from(self.files()))
+        content = path.read_bytes()
+        path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
+
+    @precondition(lambda self: self.files())
+    @rule(data=st.data())
+    def delete(self, data):
+        data.draw(st.sampled_from(self.files())).unlink()
+
+    @precondition(lambda self: self.files())
+    @rule(data=st.data(), name=st.sampled_from(["notes.md", "a.md", "zz-\udcff.md"]))
+    def copy(self, data, name):
+        """Ids stand in two files; a file of another name takes one's place."""
+        path = data.draw(st.sampled_from(self.files()))
+        (self.directory / "learnings").mkdir(exist_ok=True)
+        (self.directory / "learnings" / name).write_bytes(path.read_bytes())
+
+    @precondition(lambda self: self.directory.exists())
+    @rule(layout=st.sampled_from(StorageLayout))
+    def relocate(self, layout):
+        context = BackendContext(root=self.root, home=self.root / "home", layout=layout)
+        with suppress(BackendError):  # markers, or an id twice
+            relocate(context, dry_run=False)
+
+    @precondition(lambda self: self.directory.exists())
+    @rule()
+    def remember(self):
+        self.branches.append({path: path.read_bytes() for path in self.files()})
+
+    @precondition(lambda self: self.branches)
+    @rule(data=st.data(), prune=st.booleans())
+    def check_out(self, data, prune):
+        """As git does: some files are another version, some are gone."""
+        branch = data.draw(st.sampled_from(self.branches))
+        for path in self.files() if prune else ():
+            path.unlink()
+        for path, content in branch.items():
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content)
+
+    @precondition(lambda self: self.branches)
+    @rule(data=st.data())
+    def merge(self, data):
+        """As git does with ``merge=union``, or with markers: the other side's lines come too."""
+        branch = data.draw(st.sampled_from(self.branches))
+        with_markers = data.draw(st.booleans())
+        for path, theirs in branch.items():
+            path.parent.mkdir(exist_ok=True)
+            ours = path.read_bytes() if path.exists() else theirs
+            if ours == theirs:
+                path.write_bytes(theirs)
+            elif with_markers:
+                path.write_bytes(b"<<<<<<< a\n%b\n=======\n%b\n>>>>>>> b\n" % (ours, theirs))
+            else:
+                path.write_bytes(ours + theirs)
+
+    @rule()
+    def lose_the_mark(self):
+        self.keeper.mark = self.keeper.mark[:-1]
+
+    @rule()
+    def ask(self):
+        """Several changes may come between two questions."""
+        self.keeper.ask(self.backend())
+        assert self.keeper.learnings == listed(self.backend())
+
+    @invariant()
+    def a_keeper_who_always_asks_is_right(self):
+        self.every.ask(self.backend())
+        assert self.every.learnings == listed(self.backend())
+
+
+@pytest.fixture(scope="module")
+def files_machine(make_learning, tmp_path_factory):
+    class Machine(Files):
+        base = tmp_path_factory.mktemp("machine")
+
+    Machine.make_learning = staticmethod(make_learning)
+    return Machine
+
+
+def test_what_is_kept_of_the_answers_is_what_the_files_hold(files_machine):
+    run_state_machine_as_test(
+        files_machine, settings=settings(max_examples=20, stateful_step_count=20, deadline=None)
+    )
