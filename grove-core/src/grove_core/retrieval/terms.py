@@ -1,0 +1,116 @@
+"""What texts are made into before they are compared: terms of letters and digits only."""
+
+import re
+from zlib import crc32
+
+from grove_core.retrieval.stemming import stem
+
+# A word, or words held together as in `read_file`, `os.path`, `crates/uv-client/src/lib.rs`.
+_CHUNK = re.compile(r"[^\W_]+(?:[_\-./:\\]+[^\W_]+)*")
+_SEGMENT_END = re.compile(r"[./:\\]+")
+_PART_END = re.compile(r"[_\-]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SHORTEST = 2
+_LONGEST = 64
+"""Longer ones are encoded data; the beginning tells them apart well enough."""
+_MOST_SEGMENTS = 4
+"""A whole of more segments is a path or an address, which is matched as such or not at all."""
+# From here on (Indic scripts, Thai, Chinese, Japanese, Korean) words are not told by blanks, or are
+# cut up by marks that are no letters: two neighbours at a time stand for them.
+_FIRST_BY_PAIRS = "\u0900"
+
+STOP_WORDS = frozenset(
+    (
+        "a about above after again against all also am an and any are as at be because been before "
+        "being below between both but by can cannot could did do does doing done down during each "
+        "eg etc even every few for from further get gets got had has have having he her here hers "
+        "him his how i if in into is it its itself just let like ll made make makes many may me "
+        "might more most much must my need needs new no nor not now of off on once one only or "
+        "other our out over own per rather re same she should since so some still such than that "
+        "the their them then there these they this those through to too under until up upon us "
+        "use used uses using ve very via vs was we were what when where whether which while who "
+        "whom whose why will with within without would yet you your"
+    ).split()
+)
+
+
+def words(text: str) -> list[str]:
+    """Pick the terms of a text in order.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        Lower-case stems without stop words. Of what is written together (``readFile``,
+        ``read_file``, ``os.path``) both the parts and the whole, the whole first.
+    """
+    found: list[str] = []
+    for chunk in _chunks(text):
+        if chunk.isalpha() and chunk.isascii() and (chunk.islower() or chunk.istitle()):
+            _add(chunk, found)
+            continue
+        segments = _SEGMENT_END.split(chunk)
+        if 1 < len(segments) <= _MOST_SEGMENTS:
+            _add("".join(filter(str.isalnum, chunk)), found)
+        for segment in segments:
+            parts = _PART_END.split(segment)
+            if len(parts) > 1:
+                _add("".join(parts), found)
+            for part in parts:
+                _add(part, found)
+    return found
+
+
+def identifiers(text: str) -> list[str]:
+    """Pick the terms of a text that are written together of several words.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        Those wholes among its terms that join words: ``readFile``, ``read_file``, ``read-file``.
+    """
+    found: list[str] = []
+    for chunk in _chunks(text):
+        if chunk.islower() and chunk.isalpha():
+            continue
+        for segment in _SEGMENT_END.split(chunk):
+            parts = _PART_END.split(segment)
+            if len(parts) > 1:
+                _add("".join(parts), found)
+    return found
+
+
+def key(kind: str, value: str) -> str:
+    """Make one term of something that is looked for as a whole.
+
+    Args:
+        kind: What it is, such as ``"file"``.
+        value: Its text.
+
+    Returns:
+        "k" and 14 hexadecimal digits, the same in every process. No word is like it.
+    """
+    text = f"{kind}:{value}".encode("utf-8", "surrogatepass")
+    return f"k{crc32(text):08x}{crc32(text[::-1]) & 0xFFFFFF:06x}"
+
+
+def _chunks(text: str) -> list[str]:
+    if not text.isascii():
+        from unicodedata import normalize
+
+        text = normalize("NFKC", text)
+    return _CHUNK.findall(text)
+
+
+def _add(word: str, found: list[str]) -> None:
+    word = word[:_LONGEST].lower()
+    if word.isascii():
+        if len(word) >= _SHORTEST and word not in STOP_WORDS:
+            found.append(stem(word) if word.isalpha() else word)
+        return
+    # Lower-casing may leave a mark that is no letter.
+    word = "".join(filter(str.isalnum, word))
+    if max(word, default="") < _FIRST_BY_PAIRS:
+        found.append(word)
+    else:
+        found.extend([word[at : at + 2] for at in range(max(1, len(word) - 1))])
