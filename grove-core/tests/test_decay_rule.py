@@ -157,6 +157,7 @@ def test_a_learning_from_the_future_and_one_from_the_end_of_the_calendar():
 
 def test_ranking_measures_recency_from_the_same_instant():
     from grove_core.model.learning import Category, Learning
+    from grove_core.retrieval.entries import entry_of
     from grove_core.retrieval.ranking import last_verified
 
     for created, stats, *_ in TABLE:
@@ -169,7 +170,8 @@ def test_ranking_measures_recency_from_the_same_instant():
             timestamp=ago(created),
         )
         verified = verification(ago(created), stats, NOW)
-        assert last_verified(learning, stats, NOW) == verified.at
+        entry = entry_of(learning, backend="markdown", personal=False)
+        assert last_verified(entry, stats, NOW) == verified.at
 
 
 # --- any history --------------------------------------------------------------------------------

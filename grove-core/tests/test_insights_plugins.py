@@ -70,7 +70,7 @@ def test_groves_own_insights_come_through_the_same_hook(make):
     assert (own.found.name, own.state, own.hooks) == (
         "grove-core",
         PluginState.ACTIVE,
-        ("grove_insights",),
+        ("grove_insights", "grove_retrieval_engines"),
     )
     assert plugins.report().plugins == ()
     assert plugins.problems == []

@@ -18,6 +18,7 @@ from grove_core.memory.library import MemoryLibrary
 from grove_core.model.learning import Category, Learning, LearningStatus, Scope
 from grove_core.model.memory import (
     Capability,
+    Changes,
     Detection,
     Filters,
     Health,
@@ -25,7 +26,13 @@ from grove_core.model.memory import (
     Query,
     ReceiptStatus,
 )
-from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec, MemoryBackend
+from grove_core.plugins.descriptors import (
+    Area,
+    BackendContext,
+    BackendSpec,
+    Incremental,
+    MemoryBackend,
+)
 from grove_core.testing import InMemoryBackend
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
@@ -134,9 +141,27 @@ def test_the_reference_backend_refuses_what_its_capabilities_do_not_name():
         lambda: backend.get("cl_1"),
         backend.iterate,
         lambda: backend.set_status("cl_1", LearningStatus.ARCHIVED),
+        lambda: backend.changes(""),
     ):
         with pytest.raises(UnsupportedError, match="small"):
             call()
+
+
+def test_the_reference_backend_tells_what_is_new():
+    backend = InMemoryBackend()
+    assert isinstance(backend, Incremental)
+    first, second = a_learning("cl_1"), a_learning("cl_2")
+    backend.write(first)
+    everything = backend.changes("")
+    assert everything == Changes(learnings=(first,), mark=everything.mark, whole=True)
+    assert backend.changes(everything.mark) == evolve(everything, learnings=(), whole=False)
+    backend.write(second)
+    backend.write(evolve(first, summary="another"))
+    archived = backend.set_status("cl_2", LearningStatus.ARCHIVED)
+    news = backend.changes(everything.mark)
+    assert (news.learnings, news.whole) == ((archived,), False)
+    assert backend.changes(news.mark).learnings == ()
+    assert backend.changes(InMemoryBackend().changes("").mark).whole
 
 
 # Standing.

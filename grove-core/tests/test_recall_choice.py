@@ -7,12 +7,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from attrs import evolve
 
+from grove_core import work_at_hand
 from grove_core.flow import recall as recall_module
 from grove_core.flow import work_query
 from grove_core.flow.recall import recall, remember, repeat
 from grove_core.flow.work_query import query_for_work
 from grove_core.model.events import Surfaced
-from grove_core.model.learning import Category, Learning, LearningStatus, Scope
+from grove_core.model.learning import Category, Confidence, Learning, LearningStatus, Scope
 from grove_core.model.memory import Detection, Query
 from grove_core.model.session import EventType, Session
 from grove_core.model.ticket import Ticket
@@ -25,8 +26,15 @@ NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
 
 def a_learning(name, **fields):
     given = {"summary": f"What {name} taught us", "timestamp": NOW, "tags": ("redis",), **fields}
+    # What says nearly the same as another one is not shown beside it.
+    own = " ".join(f"{name}word{number}" for number in range(12))
     return Learning(
-        id=f"cl_{name}", category=Category.PITFALL, detail="In many words.", session_id="s", **given
+        id=f"cl_{name}",
+        category=Category.PITFALL,
+        detail=f"In many words: {own}.",
+        session_id="s",
+        confidence=Confidence.HIGH,
+        **given,
     )
 
 
@@ -37,7 +45,7 @@ def own_settings_only(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     monkeypatch.setattr(work_query, "STATUS_SECONDS", 30.0)
-    monkeypatch.setattr(work_query, "HISTORY_SECONDS", 30.0)
+    monkeypatch.setattr(work_at_hand, "HISTORY_SECONDS", 30.0)
     monkeypatch.setattr(recall_module, "SEARCH_SECONDS", 30.0)
 
 
@@ -50,6 +58,8 @@ def backends():
 def workspace(tmp_path, plugins_of, backends):
     root = tmp_path / "project"
     (root / ".grove").mkdir(parents=True)
+    # Its scores are those of the specification: 1 for a tag.
+    (root / ".grove" / "config.toml").write_text('[retrieval]\nengine = "rules"\n')
     made = Workspace(root, {"GROVE_HOME": str(tmp_path / "home")}, NOW)
     found = Detection(marker="x")
     made.plugins = plugins_of(
@@ -78,11 +88,13 @@ REDIS = Query(tags=("redis",))
 
 
 def chosen(workspace, session, query=REDIS, limit=5):
+    workspace.finder.refresh()  # as another process does
     found = recall(workspace, session, query, limit=limit, max_chars=4000, via="start")
     return [] if found is None else [one.learning_id for one in found.learnings]
 
 
 def show(workspace, session, query=REDIS, limit=5, max_chars=4000):
+    workspace.finder.refresh()
     found = recall(workspace, session, query, limit=limit, max_chars=max_chars, via="prompt")
     remember(workspace, session, found)
     return workspace.sessions.get(session.id)
@@ -205,6 +217,7 @@ def test_after_a_compaction_what_was_shown_is_shown_again_in_its_order(
     write(backends, a_learning("c"))
     assert repeat(workspace, after, 4000).shown == ("cl_b", "cl_a")
     backends[Area.PROJECT].set_status("cl_b", LearningStatus.SUPERSEDED)
+    workspace.finder.refresh()
     assert repeat(workspace, after, 4000).shown == ("cl_a",)
     assert len(workspace.project_log.read().events) == 2
 

@@ -1,5 +1,6 @@
 """Cleaning text that came from outside, and quoting it so that it stays data."""
 
+import re
 import unicodedata
 from typing import Final
 
@@ -16,6 +17,8 @@ _HIDDEN: Final = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u2065\u2800\u3164\uffa0"
     + "".join(map(chr, (*range(0xFE00, 0xFE0E), *range(0xFFF0, 0xFFF9), *range(0xE0100, 0xE01F0))))
 )
+# Clients hand words to the model between tags such as <system-reminder>, whose names have a hyphen.
+_TAG: Final = re.compile(r"<(?=/?[A-Za-z]+-[A-Za-z])")
 _HIDDEN_BLOCK: Final = range(0xE0000, 0xE1000)
 _SUSPICIOUS: Final = _HIDDEN | _SELECTORS
 
@@ -74,6 +77,18 @@ def _is_visible(character: str) -> bool:
         and character not in _HIDDEN
         and ord(character) not in _HIDDEN_BLOCK
     )
+
+
+def defuse_tags(text: str) -> str:
+    """Spoil tags that a client may put around what it hands to the model.
+
+    Args:
+        text: Stored text.
+
+    Returns:
+        The text, with a blank in tags such as ``</system-reminder>``; others stay.
+    """
+    return _TAG.sub("< ", text)
 
 
 def one_line(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grove_core import __version__
 from grove_core.config import LoadedConfig, load_config
-from grove_core.config.schema import Config, gate_policy
+from grove_core.config.schema import DEFAULT_ENGINE, Config, gate_policy
 from grove_core.diagnostics import Diagnostics
 from grove_core.errors import CodecError, StorageError
 from grove_core.memory.library import MemoryLibrary
@@ -28,11 +28,13 @@ from grove_core.sessions import FileSessionStore
 
 if TYPE_CHECKING:
     # Imported by those who come to need them: many hooks log and count nothing.
+    from grove_core.finder import Finder
     from grove_core.gitinfo import WorkTree
     from grove_core.memory.outbox import Outbox
     from grove_core.model.events import StatsEvent
     from grove_core.model.statistics import Insight, LearningStats, Statistics
     from grove_core.numbers import Numbers
+    from grove_core.plugins.engines import Engine
     from grove_core.stats.decay import DecayRule
     from grove_core.stats.log import EventLog, ProjectLog
     from grove_core.ticketing import TicketSystems
@@ -276,9 +278,45 @@ class Workspace:
             self.now,
             self.decay_rule,
             lambda: self.personal_decay_rule,
-            # A hook has more to do than to read logs; what is left is read the next time.
-            until=None if self.deadline is None else (time.monotonic() + self.deadline) / 2,
+            until=self._half_time(),
         )
+
+    @cached_property
+    def finder(self) -> "Finder":
+        """What finds learnings, with the configured engine."""
+        from grove_core.finder import Finder
+
+        return Finder(
+            self.library,
+            self.project_cache,
+            self.now,
+            self.usage,
+            recency_days=self.config.retrieval.recency_days_to_30_percent,
+            engine=self._engine(),
+            until=self._half_time,
+        )
+
+    def index_what_was_written(self) -> None:
+        """Bring the index up to date at once, so that the next hook finds nothing to read."""
+        if "library" in self.__dict__ and self.library.has_written and self.paths.home.is_dir():
+            self.library.has_written = False
+            self.finder.refresh()
+
+    def _engine(self) -> "Engine | None":
+        """The configured engine; where there is none of that name, the index serves."""
+        name = self.config.retrieval.engine
+        if name == DEFAULT_ENGINE:
+            return None
+        from grove_core.plugins.engines import find_engine
+
+        engine = find_engine(self.plugins, name)
+        if engine is None:
+            self.diagnostics.log("warning", f"retrieval.engine: no plugin offers {name!r}")
+        return engine
+
+    def _half_time(self) -> float | None:
+        # A hook has more to do than to read files; what is left is read the next time.
+        return None if self.deadline is None else (time.monotonic() + self.deadline) / 2
 
     @property
     def decay_rule(self) -> "DecayRule":
@@ -301,9 +339,16 @@ class Workspace:
         """
         return self.numbers.statistics(since)
 
-    def usage(self) -> "Mapping[str, LearningStats]":
-        """Tell how learnings have fared, by id."""
-        return self.numbers.cache.usage()
+    def usage(self, learning_ids: "Iterable[str] | None" = None) -> "Mapping[str, LearningStats]":
+        """Tell how learnings have fared.
+
+        Args:
+            learning_ids: Which ones; ``None`` for all.
+
+        Returns:
+            The numbers of those that stand in a log, by id.
+        """
+        return self.numbers.cache.usage(learning_ids)
 
     def insights(self, statistics: "Statistics") -> "tuple[Insight, ...]":
         """Ask grove itself and the plugins what they see in the numbers.

@@ -104,6 +104,7 @@ def grove_command(
             return
         problems: Sequence[PluginProblem] = ()
         lost: Sequence[str] = ()
+        invocation: Invocation | None = None
         try:
             invocation = _invocation(ctx)
             problems, lost = invocation.workspace.problems, invocation.workspace.lost_events
@@ -117,9 +118,18 @@ def grove_command(
         _print(result, as_json=as_json, quiet=quiet)
         if not result.names_problems:
             name_problems(problems)
+        if invocation is not None:
+            _index_what_was_written(invocation.workspace)
         ctx.exit(result.exit_code)
 
     return update_wrapper(callback, function)
+
+
+def _index_what_was_written(workspace: Workspace) -> None:
+    try:
+        workspace.index_what_was_written()
+    except Exception as error:  # noqa: BLE001 - the command is done, and a hook tries it again
+        workspace.diagnostics.log("error", f"the index could not be brought up to date: {error}")
 
 
 def counted(number: int, noun: str) -> str:

@@ -14,6 +14,7 @@ SUBCOMMANDS: Final = {
     "supersede": "Put one learning in another one's place, for good.",
     "decay": "Archive what nobody was shown or used for a long time.",
     "flush": "Deliver the learnings that wait for their backend.",
+    "index": "Bring what searches rest on up to date, or make it anew.",
     "migrate": "Move learnings and events to another layout.",
     "repair": "Mend files that git's merging has spoiled.",
 }

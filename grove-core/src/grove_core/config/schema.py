@@ -38,11 +38,8 @@ class WriteGateMode(Enum):
     OFF = "off"
 
 
-class RetrievalEngine(Enum):
-    """What scores learnings."""
-
-    DEFAULT = "default"
-    RULES = "rules"
+DEFAULT_ENGINE: Final = "default"
+"""The engine that is grove's own index."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -226,15 +223,11 @@ class RetrievalSettings(Value):
     max_chars: int = setting(
         4000, "The most characters of learnings shown at once.", minimum=200, maximum=8000
     )
-    engine: RetrievalEngine = setting(
-        RetrievalEngine.DEFAULT, "What scores learnings.", effective=False
+    engine: str = setting(
+        DEFAULT_ENGINE, "What judges how well learnings fit: default, rules, or a plugin's engine."
     )
     on_prompt: bool = setting(True, "Whether a prompt may bring up further learnings.")  # noqa: FBT003
-    on_file: bool = setting(
-        True,  # noqa: FBT003
-        "Whether a touched file may bring up its learnings.",
-        effective=False,
-    )
+    on_file: bool = setting(True, "Whether a touched file may bring up its learnings.")  # noqa: FBT003
     recency_days_to_30_percent: int = setting(
         90,
         "Days after which an unused learning counts for 30 percent.",
@@ -252,7 +245,6 @@ class RetrievalSettings(Value):
         "The most learnings shown for touched files in one session.",
         minimum=0,
         maximum=500,
-        effective=False,
     )
 
 

@@ -60,6 +60,7 @@ def decay_daily(workspace: Workspace, session_id: str) -> None:
                     stamp = _stamp(workspace, area)
                     files.make_directory(stamp.parent)
                     files.replace(stamp, format_instant(workspace.now).encode())
+        workspace.index_what_was_written()
     except StorageError as error:
         workspace.diagnostics.log("info", f"decay waits for the next start: {error}")
 

@@ -19,12 +19,14 @@ class BackendState(Value):
         detection: What makes it available; ``None`` when nothing does.
         is_primary: Whether the project's learnings go there.
         why: The reason for the above, for people.
+        has_failed: Whether it could not say what makes it available.
     """
 
     provided: Provided[BackendSpec]
     detection: Detection | None
     is_primary: bool
     why: str
+    has_failed: bool = False
 
     @property
     def spec(self) -> BackendSpec:
@@ -68,7 +70,11 @@ class FoundLearning(Value):
 
 
 def judge(
-    provided: Provided[BackendSpec], detection: Detection | None, *, is_primary: bool
+    provided: Provided[BackendSpec],
+    detection: Detection | None,
+    *,
+    is_primary: bool,
+    has_failed: bool = False,
 ) -> BackendState:
     """Tell how a backend stands to a project.
 
@@ -76,6 +82,7 @@ def judge(
         provided: The specification, and the plugin that offers it.
         detection: What makes it available, if anything does.
         is_primary: Whether the project's learnings go there.
+        has_failed: Whether it could not say what makes it available.
 
     Returns:
         The same, with the reason for people.
@@ -91,6 +98,7 @@ def judge(
         detection=detection,
         is_primary=is_primary,
         why=why,
+        has_failed=has_failed,
     )
 
 

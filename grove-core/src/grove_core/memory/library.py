@@ -20,13 +20,20 @@ from grove_core.memory.untrusted import cleaned, is_hit, is_learning
 from grove_core.model.learning import Learning, LearningStatus, Scope
 from grove_core.model.memory import (
     Capability,
+    Changes,
     Detection,
     Filters,
     Health,
     Query,
     Receipt,
 )
-from grove_core.plugins.descriptors import Area, BackendContext, FileBacked, MemoryBackend
+from grove_core.plugins.descriptors import (
+    Area,
+    BackendContext,
+    FileBacked,
+    Incremental,
+    MemoryBackend,
+)
 from grove_core.plugins.facade import Plugins
 
 DETECT_SECONDS: Final = 0.5
@@ -37,9 +44,15 @@ READ_SECONDS: Final = 5.0
 T = TypeVar("T")
 D = TypeVar("D")
 
+_FAILED: Final = object()
+
 
 class MemoryLibrary:
-    """All memory backends that are available in a project."""
+    """All memory backends that are available in a project.
+
+    Attributes:
+        has_written: Whether anything was written or changed through it.
+    """
 
     def __init__(
         self,
@@ -61,6 +74,7 @@ class MemoryLibrary:
         self._context = context
         self._personal_backend = personal_backend
         self._settings = settings
+        self.has_written = False
 
     @cached_property
     def states(self) -> Sequence[BackendState]:
@@ -68,19 +82,19 @@ class MemoryLibrary:
         states: list[BackendState] = []
         primary_found = False
         for provided in self._plugins.memory_backends():
-            detection = self._plugins.call(
+            answer: object = self._plugins.call(
                 provided,
                 provided.value.detect,
                 self._context_for(provided.value.name, Area.PROJECT),
                 seconds=DETECT_SECONDS,
-                default=None,
+                default=_FAILED,
             )
-            if not isinstance(detection, Detection):
-                detection = None
+            detection = answer if isinstance(answer, Detection) else None
             usable = detection is not None and detection.usable
             is_primary = usable and not primary_found
             primary_found = primary_found or usable
-            states.append(judge(provided, detection, is_primary=is_primary))
+            has_failed = answer is _FAILED
+            states.append(judge(provided, detection, is_primary=is_primary, has_failed=has_failed))
         return states
 
     @cached_property
@@ -153,6 +167,7 @@ class MemoryLibrary:
         Returns:
             The receipt, or ``None`` when the backend failed, which has then been reported.
         """
+        self.has_written = True
         receipt: object = self._call(
             target, "write", target.backend.write, learning, seconds=WRITE_SECONDS, default=None
         )
@@ -163,8 +178,72 @@ class MemoryLibrary:
             self._plugins.complain(target.state.provided, what, "returned no Receipt")
         return None
 
+    def listable(self) -> Sequence[OpenBackend]:
+        """Name the backends that can list their learnings, the project's first."""
+        return self._with(Capability.ITERATE)
+
+    def lists_everything(self) -> bool:
+        """Tell whether all backends can list their learnings, so that an index knows them all."""
+        return all(Capability.ITERATE in one.backend.capabilities for one in self._all())
+
+    def silent(self) -> Sequence[tuple[Area, str]]:
+        """Name the backends that should be there and have failed to be found or opened."""
+        opened = {(one.area, one.state.spec.name) for one in self._all()}
+        expected = [
+            (Area.PROJECT, state.spec.name)
+            for state in self.states
+            if state.is_active or state.has_failed
+        ]
+        names = [state.spec.name for state in self.states]
+        if self._personal_backend in names:
+            expected.append((Area.PERSONAL, self._personal_backend))
+        return [one for one in expected if one not in opened]
+
+    def changes(
+        self, opened: OpenBackend, mark: str, *, seconds: float = READ_SECONDS
+    ) -> Changes | None:
+        """Ask a backend that can list its learnings what has changed.
+
+        Args:
+            opened: The backend, from ``listable``.
+            mark: What its latest answer said; empty at first.
+            seconds: Time limit.
+
+        Returns:
+            What has changed, or everything where the backend can tell no more; ``None`` when it
+            has failed. Texts are cleaned.
+        """
+        backend = opened.backend
+        if Capability.CHANGES in backend.capabilities and isinstance(backend, Incremental):
+            answer: object = self._call(
+                opened, "changes", backend.changes, mark, seconds=seconds, default=None
+            )
+            if not isinstance(answer, Changes) or not isinstance(answer.mark, str):
+                return None
+            learnings: object = answer.learnings
+        else:
+            answer = Changes(learnings=(), mark="", whole=True)
+            listed = _listed(backend)
+            learnings = self._call(opened, "iterate", listed, seconds=seconds, default=None)
+            if learnings is None:
+                return None
+        if not isinstance(learnings, list | tuple):
+            kind = type(learnings).__name__
+            what = _name("changes", opened)
+            complaint = f"returned {kind} instead of a list"
+            self._plugins.complain(opened.state.provided, what, complaint)
+            return None
+        sound = self._sound(opened, "changes", learnings, is_learning)
+        clean = tuple(located(learning, opened).hit.learning for learning in sound)
+        return Changes(learnings=clean, mark=answer.mark, whole=bool(answer.whole))
+
     def search(
-        self, query: Query, filters: Filters, *, seconds: float = READ_SECONDS
+        self,
+        query: Query,
+        filters: Filters,
+        *,
+        seconds: float = READ_SECONDS,
+        listable: bool = True,
     ) -> Sequence[FoundLearning]:
         """Search all backends; of several hits with one id the most relevant stays.
 
@@ -172,12 +251,15 @@ class MemoryLibrary:
             query: What to look for.
             filters: What may be returned; the limit holds for the whole answer.
             seconds: Time limit for each backend.
+            listable: Whether those that can list their learnings are searched as well.
 
         Returns:
             Hits, most relevant first.
         """
         found: dict[str, FoundLearning] = {}
         for opened in self._all():
+            if not listable and Capability.ITERATE in opened.backend.capabilities:
+                continue
             search = opened.backend.search
             hits = self._call(opened, "search", search, query, filters, seconds=seconds, default=())
             for hit in self._sound(opened, "search", hits, is_hit):
@@ -265,6 +347,7 @@ class MemoryLibrary:
                 raise UnsupportedError(
                     f"the backend {opened.backend.name} cannot change the status of {learning_id}"
                 )
+            self.has_written = True
             before = len(self._plugins.report().problems)
             changed = self._call(
                 opened,

@@ -10,6 +10,7 @@ from grove_core.plugins.descriptors import (
     CloseMatcher,
     CommandReader,
     CommandSpec,
+    EngineSpec,
     HealthCheck,
     Participation,
     TicketProbe,
@@ -76,6 +77,7 @@ _CHECKS: Final[Mapping[type, Mapping[str, Check]]] = {
         "paths": _PATHS,
         "participation": (lambda value: isinstance(value, Participation), "a Participation"),
         "per_session": _FLAG,
+        "sources": _OPTIONAL_FUNCTION,
     },
     CloseMatcher: {
         "system": _NAME,
@@ -98,6 +100,11 @@ _CHECKS: Final[Mapping[type, Mapping[str, Check]]] = {
         "open": _FUNCTION,
         "settings": (_is_optional_class, "a class or None"),
         "paths": _PATHS,
+    },
+    EngineSpec: {
+        "name": _NAME,
+        "score": _FUNCTION,
+        "floor": (lambda value: isinstance(value, int | float), "a number"),
     },
     CommandSpec: {"name": _NAME, "target": _NAME, "help": _TEXT},
     HealthCheck: {"name": _NAME, "run": _FUNCTION},

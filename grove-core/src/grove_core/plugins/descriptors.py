@@ -15,6 +15,7 @@ from attrs import field, frozen
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.memory import (
     Capability,
+    Changes,
     Detection,
     Filters,
     Health,
@@ -72,6 +73,13 @@ class TicketProbe(Value):
         per_session: The system has no tickets: where it is the active one, a session's changes arm
             the gate (session mode).
         settings: An attrs class for the section ``[tickets.<name>]``, or ``None``.
+        sources: Tells what the answers of ``detect`` and ``current_ticket`` are read from: files
+            and folders, absolute, whether they are there or not. As long as these look the same
+            (times, sizes, inodes; of a folder those of the files in it as well), and the variables
+            of the environment that ``sources`` has asked for, grove may use the latest answers
+            without asking again: sessions then start in a fraction of the time. ``None`` as the
+            function or as its answer says that they depend on something else, such as a server,
+            another program or the time.
     """
 
     name: str
@@ -81,6 +89,7 @@ class TicketProbe(Value):
     participation: Participation = Participation.DETECTED
     per_session: bool = False
     settings: type | None = None
+    sources: Callable[[ProjectContext], Sequence[Path] | None] | None = None
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -264,6 +273,33 @@ class FileBacked(Protocol):
         ...
 
 
+@runtime_checkable
+class Incremental(Protocol):
+    """What a memory backend offers besides, that can tell what is new (capability ``CHANGES``).
+
+    grove keeps an index of all learnings, and brings it up to date so without reading all of them
+    again.
+    """
+
+    def changes(self, mark: str) -> Changes:
+        """Tell what has changed since an earlier answer.
+
+        Whoever adds each answer to what it has kept has what ``iterate`` would list.
+
+        Args:
+            mark: The mark of that answer; empty at first or when in doubt. It has been kept in a
+                file that may have been damaged since: a mark that the backend does not know means
+                that everything is asked for.
+
+        Returns:
+            What has changed, or everything.
+
+        Raises:
+            BackendError: The learnings could not be read.
+        """
+        ...
+
+
 @frozen(kw_only=True, eq=False, repr=False)
 class Repair(Value):
     """A file that merges have spoilt.
@@ -321,6 +357,23 @@ class BackendSpec(Value):
     merge: Callable[[str, str, str], str] | None = None
     relocate: Callable[[BackendContext, bool], Sequence[str]] | None = None
     repair: Callable[[BackendContext], Sequence[Repair]] | None = None
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class EngineSpec(Value):
+    """A way of judging how well learnings fit what is looked for.
+
+    Attributes:
+        name: What ``retrieval.engine`` names it by.
+        score: From what is looked for and some learnings to one answer for each learning, in their
+            order: relevance from 0 to 1, absolute, so that a weak best one stays weak; and why, in
+            a few words each.
+        floor: The relevance below which nothing is worth showing.
+    """
+
+    name: str
+    score: Callable[[Query, Sequence[Learning]], Sequence[tuple[float, tuple[str, ...]]]]
+    floor: float
 
 
 @frozen(kw_only=True, eq=False, repr=False)

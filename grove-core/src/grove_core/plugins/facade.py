@@ -25,6 +25,7 @@ from grove_core.plugins.descriptors import (
     CloseMatcher,
     CommandReader,
     CommandSpec,
+    EngineSpec,
     HealthCheck,
     ProjectContext,
     ReflectionContext,
@@ -131,6 +132,10 @@ class Plugins:
     def health_checks(self) -> list[Provided[HealthCheck]]:
         """Give the plugins' health checks by name."""
         return self._offered("grove_health_checks", HealthCheck, GENERAL_GROUP)
+
+    def retrieval_engines(self) -> list[Provided[EngineSpec]]:
+        """Give what judges how well learnings fit, besides grove's own index, by name."""
+        return self._offered("grove_retrieval_engines", EngineSpec, GENERAL_GROUP)
 
     def query_terms(self, project: ProjectContext, ticket: Ticket | None) -> frozenset[str]:
         """Ask for further words to search with.
@@ -239,7 +244,17 @@ class Plugins:
         Returns:
             Whether one implements ``grove_gate_changed``.
         """
-        hook = "grove_gate_changed"
+        return self._is_implemented("grove_gate_changed")
+
+    def add_query_terms(self) -> bool:
+        """Tell whether any plugin gives further words to search with.
+
+        Returns:
+            Whether one implements ``grove_query_terms``.
+        """
+        return self._is_implemented("grove_query_terms")
+
+    def _is_implemented(self, hook: str) -> bool:
         loaded = self._manager.plugins(GROUPS_OF_HOOK[hook])
         return any(plugin.implementations.get(hook) for plugin in loaded)
 

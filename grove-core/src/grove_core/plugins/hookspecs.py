@@ -19,6 +19,7 @@ from grove_core.plugins.descriptors import (
     CloseMatcher,
     CommandReader,
     CommandSpec,
+    EngineSpec,
     HealthCheck,
     ProjectContext,
     ReflectionContext,
@@ -119,6 +120,21 @@ class RegistrationHooks:
             >>> @hookimpl
             ... def grove_health_checks():
             ...     return [HealthCheck(name="acme store", run=check_acme)]
+        """
+        raise NotImplementedError
+
+    @hookspec
+    def grove_retrieval_engines(self) -> Iterable[EngineSpec]:
+        """Offer ways of judging how well learnings fit what is looked for.
+
+        Returns:
+            The engines; ``retrieval.engine`` chooses one by its name, and ``grove eval run`` holds
+            them side by side.
+
+        Example:
+            >>> @hookimpl
+            ... def grove_retrieval_engines():
+            ...     return [EngineSpec(name="acme", score=score_by_vectors, floor=0.3)]
         """
         raise NotImplementedError
 

@@ -47,6 +47,7 @@ GROUPS_OF_HOOK: Final[Mapping[str, tuple[str, ...]]] = {
     "grove_memory_backends": _BACKEND_HOOK_GROUPS,
     "grove_commands": GROUPS,
     "grove_health_checks": GROUPS,
+    "grove_retrieval_engines": (OWN_GROUP, *GROUPS),
     "grove_query_terms": GROUPS,
     "grove_check_candidate": GROUPS,
     "grove_insights": (OWN_GROUP, *GROUPS),

@@ -1,0 +1,240 @@
+"""Finding learnings in all backends of a project: by the index where a backend can list its own."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from grove_core import files
+from grove_core.derived_database import BUSY_SECONDS, IN_MEMORY
+from grove_core.errors import StorageError
+from grove_core.indexing import refresh
+from grove_core.learning_index.index import PATIENCE_SECONDS, LearningIndex
+from grove_core.memory.backends import FoundLearning
+from grove_core.memory.library import READ_SECONDS, MemoryLibrary
+from grove_core.model.learning import LearningStatus
+from grove_core.model.memory import Filters, Hit, Query
+from grove_core.model.statistics import LearningStats
+from grove_core.plugins.descriptors import Area
+from grove_core.plugins.engines import Engine
+from grove_core.retrieval.entries import entry_of, learning_of
+from grove_core.retrieval.entry import Entry, Found, text_of
+from grove_core.retrieval.query_terms import QueryTerms, query_terms
+from grove_core.retrieval.ranking import Ranked, rank
+from grove_core.retrieval.relevance import FLOOR, Relevance
+
+FILE_NAME: Final = "index.sqlite"
+_MOST_NEWEST: Final = 50
+_ACTIVE_ONLY: Final = frozenset({LearningStatus.ACTIVE})
+_NO_RELEVANCE: Final = Relevance(0.0, {})
+
+
+class Finder:
+    """The learnings of one project, to be found by what they say."""
+
+    def __init__(
+        self,
+        library: MemoryLibrary,
+        cache: Path,
+        now: datetime,
+        usage: Callable[[Iterable[str]], Mapping[str, LearningStats]],
+        *,
+        recency_days: float,
+        engine: Engine | None = None,
+        until: Callable[[], float | None] = lambda: None,
+    ) -> None:
+        """Open nothing yet.
+
+        Args:
+            library: The backends.
+            cache: The directory of files derived from the project.
+            now: The time, UTC.
+            usage: Tells how learnings have fared, by id.
+            recency_days: The age in days at which recency is 0.3.
+            engine: What judges learnings; ``None`` for the index itself.
+            until: Tells when to stop reading learnings, on the clock of ``time.monotonic``.
+        """
+        self._library = library
+        self._cache = cache
+        self._now = now
+        self._usage = usage
+        self._recency_days = recency_days
+        self._engine = engine
+        self._until = until
+        self._index: LearningIndex | None = None
+        self.complete = False
+
+    @property
+    def floor(self) -> float:
+        """The relevance below which nothing is worth showing."""
+        return FLOOR if self._engine is None else self._engine.floor
+
+    @property
+    def index(self) -> LearningIndex:
+        """The index, up to date as far as the time allows."""
+        if self._index is None:
+            patience = BUSY_SECONDS if self._until() is not None else PATIENCE_SECONDS
+            self._index = LearningIndex(self._path(), patience=patience, fill=self._fill)
+            self._fill(self._index)
+        return self._index
+
+    def refresh(self) -> bool:
+        """Bring the index up to date once more, after something was written.
+
+        Returns:
+            Whether everything is in.
+        """
+        self._fill(self.index)
+        return self.complete
+
+    def search(
+        self, query: Query, filters: Filters, *, seconds: float = READ_SECONDS
+    ) -> list[Ranked]:
+        """Find what fits, and rank it.
+
+        Args:
+            query: What is looked for; an empty one finds the newest, with relevance 0.
+            filters: What may be found; its limit does not count.
+            seconds: Time limit for each backend that has to be asked.
+
+        Returns:
+            Learnings with their scores, best first.
+        """
+        if query.is_empty:
+            return self.newest(filters)
+        found = self._judged(query, filters) if self._engine else self._indexed(query, filters)
+        known = {one.entry.id for one in found}
+        hits = self._library.search(query, filters, seconds=seconds, listable=False)
+        found += [_found_of(one) for one in hits if one.hit.learning.id not in known]
+        return self._ranked(found)
+
+    def get(self, learning_id: str) -> Entry | None:
+        """Fetch a learning of any status from whichever backend has it.
+
+        Args:
+            learning_id: Its id.
+
+        Returns:
+            The learning, or ``None``.
+        """
+        entry = self.index.get(learning_id)
+        if entry is None and (one := self._library.get(learning_id)) is not None:
+            entry = _found_of(one).entry
+        return entry
+
+    def newest(self, filters: Filters) -> list[Ranked]:
+        """Give the newest learnings, whatever they are about.
+
+        Args:
+            filters: What may be found; its limit does not count.
+
+        Returns:
+            Learnings with their scores, of relevance 0.
+        """
+        admits = _admission(filters) or _admits_all
+        entries = [one for one in self.index.newest(_MOST_NEWEST) if admits(one)]
+        return self._ranked([Found(one, text_of(one), _NO_RELEVANCE) for one in entries])
+
+    def _fill(self, index: LearningIndex) -> None:
+        self.complete = refresh(index, self._library, self._until())
+
+    def _indexed(self, query: Query, filters: Filters) -> list[Found]:
+        return self.index.find(
+            terms_of(query),
+            all_statuses=filters.statuses != _ACTIVE_ONLY,
+            admits=_admission(filters),
+        )
+
+    def _judged(self, query: Query, filters: Filters) -> list[Found]:
+        assert self._engine is not None, "asked only where there is one"
+        admits = _admission(filters) or _is_active
+        entries = [one for one in self.index.entries() if admits(one)]
+        answers = self._engine.score(query, [learning_of(one) for one in entries])
+        if len(answers) < len(entries):
+            # It has failed, which was reported.
+            self._engine = None
+            return self._indexed(query, filters)
+        return [
+            Found(entry, text_of(entry), Relevance(value, dict.fromkeys(reasons, value)))
+            for entry, (value, reasons) in zip(entries, answers, strict=True)
+            if value > 0
+        ]
+
+    def _ranked(self, found: Sequence[Found]) -> list[Ranked]:
+        usage = self._usage([one.entry.id for one in found]) if found else {}
+        return rank(found, usage, self._now, self._recency_days)
+
+    def _path(self) -> str:
+        # Looking for learnings makes no home where there is none.
+        if not self._cache.parent.parent.is_dir():
+            return IN_MEMORY
+        try:
+            files.make_directory(self._cache)
+        except StorageError:
+            return IN_MEMORY
+        return os.fspath(self._cache / FILE_NAME)
+
+
+def terms_of(query: Query) -> QueryTerms:
+    """Make a query into terms.
+
+    Args:
+        query: The query.
+
+    Returns:
+        Its terms.
+    """
+    return query_terms(
+        text=query.text,
+        ticket_id=query.ticket_id,
+        ticket_title=query.ticket_title,
+        ticket_description=query.ticket_description,
+        tags=query.tags,
+        files=query.files,
+        error_signature=query.error_signature,
+    )
+
+
+def found_learning(ranked: Ranked) -> FoundLearning:
+    """Give a learning that was found as the library gives its own.
+
+    Args:
+        ranked: The learning with its score.
+
+    Returns:
+        The learning, and where it comes from.
+    """
+    entry = ranked.entry
+    hit = Hit(
+        learning=learning_of(entry),
+        relevance=ranked.score.relevance,
+        complete=entry.complete,
+        reasons=tuple(ranked.score.parts),
+    )
+    area = Area.PERSONAL if entry.personal else Area.PROJECT
+    return FoundLearning(hit=hit, backend=entry.backend, area=area)
+
+
+def _found_of(one: FoundLearning) -> Found:
+    hit = one.hit
+    personal = one.area is Area.PERSONAL
+    entry = entry_of(hit.learning, backend=one.backend, personal=personal, complete=hit.complete)
+    parts = dict.fromkeys(hit.reasons, hit.relevance)
+    return Found(entry, text_of(entry), Relevance(hit.relevance, parts))
+
+
+def _admission(filters: Filters) -> Callable[[Entry], bool] | None:
+    """Say what a search may find; ``None`` where nothing but the usual status is asked for."""
+    if filters.statuses == _ACTIVE_ONLY and filters == Filters(limit=filters.limit):
+        return None
+    return lambda entry: filters.admit(learning_of(entry))
+
+
+def _admits_all(entry: Entry) -> bool:
+    del entry
+    return True
+
+
+def _is_active(entry: Entry) -> bool:
+    return entry.status == LearningStatus.ACTIVE.value

@@ -1,0 +1,99 @@
+"""Indexing what a hook has no time for: in one process of its own, with an end to it.
+
+A hook reads what it can in half of its time and answers from what is known by then. That is all of
+it but for the first look at thousands of learnings, or a change in the middle of a very large file.
+Then a process goes on alone. There is never more than one for a project, and it is ended after two
+minutes, whatever it is doing.
+"""
+
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from typing import Final
+
+from attrs import frozen
+
+from grove_core import files
+from grove_core.errors import StorageError
+from grove_core.finder import FILE_NAME
+from grove_core.workspace import Workspace
+
+MOST_SECONDS: Final = 120
+_LOCK: Final = "index.lock"
+# It inherits nothing that belongs to the hook.
+_PROGRAM: Final = (
+    "import signal, sys; signal.alarm({seconds});"
+    " sys.argv = ['grove', '-C', sys.argv[1], 'maintain', 'index', '-q'];"
+    " from grove_core._entry import main; sys.exit(main())"
+)
+
+
+@frozen(kw_only=True)
+class Indexed:
+    """What was done.
+
+    Attributes:
+        learnings: How many learnings of any status the index holds now.
+        complete: Whether these are all.
+        path: The index.
+    """
+
+    learnings: int
+    complete: bool
+    path: str
+
+
+def index_now(workspace: Workspace, *, rebuild: bool) -> Indexed | None:
+    """Bring the index up to date, unless another process is doing that.
+
+    Args:
+        workspace: The project.
+        rebuild: Whether to forget what the index holds, and to read everything again.
+
+    Returns:
+        What came of it; ``None`` when another process is at it.
+
+    Raises:
+        OSError: The index that is to be forgotten cannot be removed.
+    """
+    lock = workspace.project_cache / _LOCK
+    if not workspace.paths.home.is_dir():
+        return _indexed(workspace)
+    files.make_directory(workspace.project_cache)
+    with suppress(StorageError), files.locked(lock, timeout=0):
+        if rebuild:
+            for suffix in ("", "-wal", "-shm"):
+                (workspace.project_cache / f"{FILE_NAME}{suffix}").unlink(missing_ok=True)
+        return _indexed(workspace)
+    return None
+
+
+def _indexed(workspace: Workspace) -> Indexed:
+    finder = workspace.finder
+    finder.refresh()
+    return Indexed(learnings=len(finder.index), complete=finder.complete, path=finder.index.path)
+
+
+def index_in_background(workspace: Workspace) -> None:
+    """Let a process of its own go on where this one had to stop; a fault is only logged.
+
+    Args:
+        workspace: The project.
+    """
+    if workspace.deadline is None or not workspace.project_cache.is_dir():
+        return  # a command takes the time that it needs
+    program = _PROGRAM.format(seconds=MOST_SECONDS)
+    try:
+        subprocess.Popen(
+            [sys.executable, "-c", program, os.fspath(workspace.root)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=workspace.root,
+            env=dict(workspace.environment),
+            start_new_session=True,
+            close_fds=True,
+        )
+    except OSError as error:
+        workspace.diagnostics.log("warning", f"cannot index in the background: {error}")

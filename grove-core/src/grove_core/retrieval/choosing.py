@@ -1,0 +1,222 @@
+"""Choosing what is worth showing among what was found, and saying why the rest is not."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from grove_core.model.statistics import LearningStats
+from grove_core.retrieval.indexed_text import IndexedText, file_keys, tag_keys
+from grove_core.retrieval.ranking import Ranked
+from grove_core.retrieval.relevance import FLOOR, RECENCY_WEIGHT
+from grove_core.retrieval.strategy import RetrievalStrategy
+from grove_core.stats.log_lines import microseconds
+
+MOST_WITHOUT_QUERY: Final = 3
+RECENT_DAYS: Final = 30
+MOST_BY_STRATEGY: Final = {
+    RetrievalStrategy.CONSERVATIVE: 3,
+    RetrievalStrategy.MODERATE: 5,
+    RetrievalStrategy.AGGRESSIVE: 10,
+}
+# Of the terms of two learnings, together: from here on the second one tells nothing new.
+SAME_SHARE: Final = 0.7
+_PUNCTUATION: Final = "\"'`()[]{}<>,;:.!?"
+_MICROSECONDS_A_DAY: Final = 86_400_000_000
+
+SHOWN: Final = "shown"
+SHOWN_BEFORE: Final = "shown before in this session"
+BELOW_FLOOR: Final = "below the floor"
+NO_EXACT_MATCH: Final = "no exact tag or file, which the conservative strategy asks for"
+BEYOND_LIMIT: Final = "others fit better, and no more are shown at once"
+
+
+class Verdict(NamedTuple):
+    """What became of a learning that was found.
+
+    Attributes:
+        ranked: The learning with its score.
+        reason: Why it is shown or not, in words; ``SHOWN`` if it is.
+    """
+
+    ranked: Ranked
+    reason: str
+
+
+class Choice(NamedTuple):
+    """What is to be shown.
+
+    Attributes:
+        chosen: The learnings, best first.
+        verdicts: What became of each that was found, best first.
+    """
+
+    chosen: Sequence[Ranked]
+    verdicts: Sequence[Verdict]
+
+    @property
+    def beyond(self) -> int:
+        """How many more would fit."""
+        return sum(one.reason == BEYOND_LIMIT for one in self.verdicts)
+
+
+def choose(
+    ranked: Sequence[Ranked],
+    strategy: RetrievalStrategy,
+    limit: int,
+    now: datetime,
+    *,
+    floor: float = FLOOR,
+    exact: Collection[str] = (),
+    shown: Collection[str] = (),
+) -> Choice:
+    """Choose what is worth showing; nothing is a correct answer.
+
+    Args:
+        ranked: Scored learnings, best first.
+        strategy: How generous to be.
+        limit: The configured maximum.
+        now: The time, UTC.
+        floor: The relevance below which nothing is shown.
+        exact: Keys of the tags and files that are asked for: see ``exact_matches``.
+        shown: Ids of what the session has been shown already.
+
+    Returns:
+        The chosen ones, and what became of all.
+    """
+    selection = _Selection(ranked, min(limit, MOST_BY_STRATEGY[strategy]), shown)
+    # Where others allow it, what is merely recent comes after what fits.
+    late: list[tuple[Ranked, str]] = []
+    for one in ranked:
+        reason = _objection(one, strategy, floor, exact)
+        if reason and strategy is RetrievalStrategy.AGGRESSIVE and _is_recent(one, now):
+            late.append((one, reason))
+        else:
+            selection.place(one, reason)
+    for one, reason in sorted(late, key=lambda each: -each[0].entry.created):
+        # Where there is no room left, what it lacks is why.
+        selection.place(one, "" if selection.has_room else reason)
+    return selection.choice()
+
+
+def choose_without_query(
+    ranked: Sequence[Ranked],
+    stats: Mapping[str, LearningStats],
+    limit: int,
+    *,
+    shown: Collection[str] = (),
+) -> Choice:
+    """Choose what to show when nothing is known about the work: the most proven recent ones.
+
+    Args:
+        ranked: Scored learnings of any relevance.
+        stats: How learnings have fared, by id.
+        limit: The configured maximum.
+        shown: Ids of what the session has been shown already.
+
+    Returns:
+        At most three, the most proven first, and what became of all.
+    """
+
+    def worth(one: Ranked) -> tuple[float, int]:
+        seen = stats.get(one.entry.id)
+        proven = seen.referenced if seen is not None else 0
+        # In a score recency counts for little; here, where nothing else is known, for all it is.
+        fresh = one.score.recency ** (1 / RECENCY_WEIGHT)
+        return fresh * one.score.boost * (1.0 + proven), one.entry.created
+
+    selection = _Selection(ranked, min(limit, MOST_WITHOUT_QUERY), shown)
+    for one in sorted(ranked, key=worth, reverse=True):
+        selection.place(one, "")
+    return selection.choice()
+
+
+def exact_matches(tags: Iterable[str], files: Iterable[str], said: str) -> frozenset[str]:
+    """Name the exact tags and files of a query, as the conservative strategy asks for them.
+
+    Args:
+        tags: Tags.
+        files: Paths relative to the project root.
+        said: Words, each of which may be a tag.
+
+    Returns:
+        Keys, as they stand among the terms of a learning.
+    """
+    words = (word.strip(_PUNCTUATION) for word in said.split())
+    return frozenset((*tag_keys((*tags, *words)), *file_keys(files)))
+
+
+def says_the_same(one: IndexedText, other: IndexedText) -> bool:
+    """Tell whether somebody who has read one learning gains nothing by another.
+
+    Args:
+        one: The terms of one learning.
+        other: The terms of the other.
+
+    Returns:
+        Whether they share most of their words.
+    """
+    return _are_the_same(_words_of(one), _words_of(other))
+
+
+def _words_of(text: IndexedText) -> frozenset[str]:
+    return frozenset(f"{text.summary} {text.detail}".split())
+
+
+def _are_the_same(words: frozenset[str], others: frozenset[str]) -> bool:
+    together = len(words | others)
+    return together > 0 and len(words & others) >= SAME_SHARE * together
+
+
+class _Selection:
+    """Taking what fits, one after the other."""
+
+    def __init__(self, ranked: Sequence[Ranked], most: int, shown: Collection[str]) -> None:
+        self._most = most
+        self._shown = shown
+        self._known = {one.entry.id: _words_of(one.text) for one in ranked if one.entry.id in shown}
+        self._chosen: list[Ranked] = []
+        self._verdicts: list[Verdict] = []
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one more may be taken."""
+        return len(self._chosen) < self._most
+
+    def place(self, one: Ranked, objection: str) -> None:
+        """Take one, unless it was shown, or does not fit, or tells nothing new, or is one more."""
+        reason = objection
+        if one.entry.id in self._shown:
+            reason = SHOWN_BEFORE
+        elif not reason:
+            reason = self._no_room_for(one)
+        if not reason:
+            self._chosen.append(one)
+            self._known[one.entry.id] = _words_of(one.text)
+        self._verdicts.append(Verdict(one, reason or SHOWN))
+
+    def _no_room_for(self, one: Ranked) -> str:
+        words = _words_of(one.text)
+        for learning_id, known in self._known.items():
+            if _are_the_same(known, words):
+                return f"says the same as {learning_id}"
+        return "" if self.has_room else BEYOND_LIMIT
+
+    def choice(self) -> Choice:
+        return Choice(tuple(self._chosen), tuple(self._verdicts))
+
+
+def _objection(
+    one: Ranked, strategy: RetrievalStrategy, floor: float, exact: Collection[str]
+) -> str:
+    if one.score.relevance < floor:
+        return BELOW_FLOOR
+    if strategy is RetrievalStrategy.CONSERVATIVE and not any(
+        key in exact for key in one.text.keys.split()
+    ):
+        return NO_EXACT_MATCH
+    return ""
+
+
+def _is_recent(one: Ranked, now: datetime) -> bool:
+    age = microseconds(now) - one.entry.created
+    return age <= RECENT_DAYS * _MICROSECONDS_A_DAY

@@ -1,0 +1,46 @@
+"""Learnings to what the index keeps of them, and back. For hooks' short ways see ``entry``."""
+
+import json
+
+from grove_core import codec
+from grove_core.model.learning import Learning
+from grove_core.retrieval.entry import Entry
+from grove_core.stats.log_lines import microseconds
+
+
+def entry_of(learning: Learning, *, backend: str, personal: bool, complete: bool = True) -> Entry:
+    """Make a learning into what the index keeps.
+
+    Args:
+        learning: The learning, cleaned.
+        backend: The name of the backend that has it.
+        personal: Whether it is one of the user's own.
+        complete: Whether all its fields are the stored ones.
+
+    Returns:
+        The entry.
+    """
+    return Entry(
+        id=learning.id,
+        backend=backend,
+        personal=personal,
+        status=learning.status.value,
+        scope=learning.scope.value,
+        category=learning.category.value,
+        confidence=learning.confidence.value,
+        created=microseconds(learning.timestamp),
+        complete=complete,
+        document=json.dumps(codec.learning_to_dict(learning), separators=(",", ":")),
+    )
+
+
+def learning_of(entry: Entry) -> Learning:
+    """Make an entry into a learning again.
+
+    Args:
+        entry: The entry.
+
+    Returns:
+        The learning.
+    """
+    return codec.learning_from_dict(entry.fields())

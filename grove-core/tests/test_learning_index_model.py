@@ -1,0 +1,270 @@
+"""The index against a model of it: whatever was put in and taken out, it holds and finds the same."""
+
+import sqlite3
+import tempfile
+import time
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from grove_core.learning_index import tables, updating
+from grove_core.learning_index.index import IN_MEMORY, LearningIndex
+from grove_core.model.learning import Category, Learning, LearningStatus
+from grove_core.retrieval.entries import entry_of, learning_of
+from grove_core.retrieval.entry import text_of
+from grove_core.retrieval.query_terms import query_terms
+from grove_core.retrieval.relevance import Corpus, relevances
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
+NOW_MICROSECONDS = (NOW - EPOCH) // timedelta(microseconds=1)
+SOURCES = ("project markdown", "personal markdown", "project größe")
+WORDS = ("redis", "retry", "Export", "readFile", "read_file", "naïve", "Größe", "日本語", "x" * 300)
+FILES = ("src/a.py", "src/b.py", "docs/ä.md", "lib/\udcff.rb", "a.py")
+
+
+@st.composite
+def learnings(draw):
+    some_words = st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join)
+    return Learning(
+        id=f"cl_{draw(st.integers(0, 8))}",
+        category=draw(st.sampled_from(Category)),
+        summary=draw(some_words),
+        detail=draw(some_words),
+        session_id="s",
+        timestamp=NOW - timedelta(days=draw(st.integers(0, 5))),
+        tags=tuple(draw(st.lists(st.sampled_from(("db", "Web", 'it"s')), max_size=2))),
+        context_files=tuple(draw(st.lists(st.sampled_from(FILES), max_size=2))),
+        status=draw(st.sampled_from(LearningStatus)),
+    )
+
+
+QUERIES = (
+    query_terms(text="redis readFile größe"),
+    query_terms(ticket_title="Retry the EXPORT", tags=("db", 'it"s'), files=FILES[:2]),
+    query_terms(text='日本語 "naïve" NEAR(x) AND -OR*', files=FILES[3:]),
+    query_terms(text="nobody wrote this"),
+)
+
+
+def tables_of(connection):
+    """All that follows from the learnings: sums, and which terms the full text has of which."""
+    connection.execute("CREATE VIRTUAL TABLE temp.held USING fts5vocab(main, term, instance)")
+    rows = connection.execute("SELECT number, name || id FROM learning JOIN source USING (source)")
+    names = dict(rows.fetchall())
+    held = connection.execute("SELECT doc, term FROM temp.held").fetchall()
+    connection.execute("DROP TABLE temp.held")
+    connection.execute("INSERT INTO term (term) VALUES ('integrity-check')")
+    noted = connection.execute("SELECT number, path FROM noted_file").fetchall()
+    return (
+        connection.execute("SELECT * FROM total").fetchall(),
+        dict(connection.execute("SELECT * FROM frequency").fetchall()),
+        {(names[number], term) for number, term in held},
+        {(names[number], path) for number, path in noted},
+        sorted(connection.execute("SELECT id, document, keys FROM learning").fetchall()),
+    )
+
+
+def judged(query, entries, *, all_statuses):
+    """Relevance by id, of all that have a term in common with a query."""
+    texts = [text_of(one) for one in entries]
+    terms = [set(" ".join(text).split()) for text in texts]
+    corpus = Corpus(
+        len(entries),
+        tuple(
+            sum(len(text[field].split()) for text in texts) / max(1, len(entries))
+            for field in range(5)
+        ),
+        lambda wanted: {one: sum(one in held for held in terms) for one in wanted},
+    )
+    fitting = [
+        place
+        for place, one in enumerate(entries)
+        if terms[place] & query.all_terms().keys() and (all_statuses or one.status == "active")
+    ]
+    candidates = [texts[place] for place in fitting]
+    best = {}
+    for place, one in zip(fitting, relevances(query, candidates, corpus), strict=True):
+        name = entries[place].id
+        best[name] = max(one.value, best.get(name, 0.0))
+    return best
+
+
+class Clock:
+    """One more each time somebody looks at it."""
+
+    def __init__(self):
+        self.now = 0
+
+    def monotonic(self):
+        self.now += 1
+        return self.now
+
+
+class IndexMachine(RuleBasedStateMachine):
+    """Sources whose learnings change, and what is left of each update in a dictionary."""
+
+    @initialize(at_once=st.sampled_from([1, 2, 100]))
+    def begin(self, at_once):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = str(Path(self.folder.name) / "index.sqlite")
+        self.usual, updating._AT_ONCE = updating._AT_ONCE, at_once
+        self.index = LearningIndex(self.path)
+        # In the order in which they came, like the index's own numbers of them.
+        self.model = {}
+        self.marks = 0
+
+    def teardown(self):
+        if hasattr(self, "index"):
+            self.index.close()
+            updating._AT_ONCE = self.usual
+            self.folder.cleanup()
+
+    def put(self, source, given, *, whole):
+        self.marks += 1
+        mark = f"mark {self.marks} \udc80"
+        entries = [entry_of(one, backend=source, personal="personal" in source) for one in given]
+        assert self.index.put(source, entries, mark, whole=whole)
+        assert self.index.progress(source).mark == mark
+        own = {} if whole else self.model.get(source, {})
+        self.model[source] = {**own, **{one.id: one for one in entries}}
+
+    @rule(source=st.sampled_from(SOURCES), given=st.lists(learnings(), max_size=6))
+    def put_some(self, source, given):
+        self.put(source, given, whole=False)
+
+    @rule(source=st.sampled_from(SOURCES), given=st.lists(learnings(), max_size=6))
+    def put_all(self, source, given):
+        self.put(source, given, whole=True)
+
+    @precondition(lambda self: any(self.model.values()))
+    @rule(data=st.data(), status=st.sampled_from(LearningStatus))
+    def change_a_status(self, data, status):
+        source = data.draw(st.sampled_from([one for one, own in self.model.items() if own]))
+        entry = data.draw(st.sampled_from(list(self.model[source].values())))
+        changed = evolve(learning_of(entry), status=status)
+        self.put(source, [changed], whole=False)
+
+    @rule(
+        source=st.sampled_from(SOURCES),
+        given=st.lists(learnings(), max_size=6, unique_by=lambda one: one.id),
+        portions=st.integers(0, 3),
+        whole=st.booleans(),
+    )
+    def run_out_of_time(self, source, given, portions, whole):
+        """Each learning is as it was or as it should be, and the next update comes to the end."""
+        entries = {one.id: entry_of(one, backend=source, personal=False) for one in given}
+        before, progress = dict(self.model.get(source, {})), self.index.progress(source)
+        updating.time = Clock()
+        try:
+            done = self.index.put(source, entries.values(), "mark", whole=whole, until=portions)
+        finally:
+            updating.time = time
+        if done:
+            self.model[source] = {**({} if whole else before), **entries}
+            return
+        assert self.index.progress(source) == progress
+        assert self.index.stamp == ""
+        gone = before.keys() - entries.keys() if whole else set()
+        found = self.held_by(source)
+        for name in before.keys() | entries.keys():
+            assert found.get(name) in (before.get(name), entries.get(name))
+        for name in before.keys() - entries.keys() - gone:
+            assert found[name] == before[name]
+        if found or source in self.model:
+            self.model[source] = found
+
+    def held_by(self, source):
+        with closing(sqlite3.connect(self.path)) as connection:
+            rows = connection.execute(
+                f"SELECT {tables.STORED_COLUMNS} FROM learning JOIN source USING (source)"
+                " WHERE name = ? ORDER BY abs(number)",
+                (source,),
+            )
+            return {row[0]: tables.entry_of(row) for row in rows}
+
+    @rule(sources=st.sets(st.sampled_from(SOURCES)))
+    def forget(self, sources):
+        assert self.index.forget_others(sources)
+        self.model = {source: own for source, own in self.model.items() if source in sources}
+
+    @rule()
+    def open_again(self):
+        self.index.close()
+        self.index = LearningIndex(self.path)
+
+    # --- what must hold -------------------------------------------------------------------------
+
+    @invariant()
+    def holds_the_same(self):
+        everything = [one for own in self.model.values() for one in own.values()]
+        assert len(self.index) == len(everything)
+        first = self.first_of_each()
+        assert {one.id: one for one in self.index.entries()} == first
+        assert {name: self.index.get(name) for name in first} == first
+        assert self.index.get("cl_nowhere") is None
+
+    @invariant()
+    def lists_the_newest(self):
+        active = {}
+        for own in self.model.values():
+            for one in own.values():
+                if one.status == "active":
+                    active[one.id] = max(one.created, active.get(one.id, 0))
+        expected = sorted((-created, name) for name, created in active.items())
+        for most in (3, 100):
+            found = [(-one.created, one.id) for one in self.index.newest(most)]
+            assert found == expected[:most]
+
+    @invariant()
+    def names_the_files(self):
+        noted = {
+            (path.encode("utf-8", "replace").decode(), one.id)
+            for own in self.model.values()
+            for one in own.values()
+            if one.status == "active" and one.category in ("pitfall", "convention")
+            for path in one.fields()["context_files"]
+        }
+        assert self.index.noted_files() == sorted(noted)
+
+    @invariant()
+    def finds_what_judging_all_of_them_finds(self):
+        everything = [one for own in self.model.values() for one in own.values()]
+        for query in QUERIES:
+            for all_statuses in (False, True):
+                found = self.index.find(query, all_statuses=all_statuses)
+                relevance = {one.entry.id: pytest.approx(one.relevance.value) for one in found}
+                assert len(relevance) == len(found)
+                assert relevance == judged(query, everything, all_statuses=all_statuses)
+
+    @invariant()
+    def sums_are_those_of_a_fresh_index(self):
+        fresh = LearningIndex(IN_MEMORY)
+        for source in self.sources():
+            fresh.put(source, self.model[source].values(), "", whole=True)
+        with closing(sqlite3.connect(self.path)) as connection:
+            assert tables_of(connection) == tables_of(fresh._database.open())
+        fresh.close()
+
+    def sources(self):
+        """In the order in which they were first put in."""
+        with closing(sqlite3.connect(self.path)) as connection:
+            rows = connection.execute("SELECT name FROM source ORDER BY source").fetchall()
+        stored = {source.encode("utf-8", "replace").decode(): source for source in SOURCES}
+        return [stored[name] for (name,) in rows if stored[name] in self.model]
+
+    def first_of_each(self):
+        found = {}
+        for source in reversed(self.sources()):
+            found.update(self.model[source])
+        return found
+
+
+TestIndexMachine = IndexMachine.TestCase
+TestIndexMachine.settings = settings(max_examples=25, stateful_step_count=12, deadline=None)
