@@ -1,0 +1,1 @@
+"""Measuring retrieval on collections of learnings, queries and judgments."""
