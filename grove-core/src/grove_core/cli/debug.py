@@ -1,13 +1,16 @@
 """``grove debug``."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from grove_core.cli.considered_report import occasion_document
 from grove_core.cli.invocation import Invocation, Result, grove_command
 from grove_core.cli.session_argument import debt_document, find_named, session_argument
-from grove_core.cli.session_report import report
+from grove_core.cli.session_report import Section, report
 from grove_core.errors import SessionNotFoundError
+from grove_core.flow.considering import occasions_of
 from grove_core.flow.gatekeeper import Change, Moved, move
 from grove_core.flow.session_debts import debts_of, life_of
 from grove_core.flow.session_files import FastFile, SessionFiles, files_of, read_fast_file
@@ -39,9 +42,11 @@ def command(
     if set_gate is not None:
         return _force(workspace, found, GateStatus(set_gate))
     files, fast = files_of(workspace, found.id), read_fast_file(workspace, found.id)
+    occasions = occasions_of(workspace.paths.cache, found.id)
+    considered = [occasion_document(one) for one in occasions]
     return Result(
-        document=_document(workspace, found, files, fast),
-        human=lambda console: _human(workspace, found, files, fast, console),
+        document={**_document(workspace, found, files, fast), "considered": considered},
+        human=lambda console: _human(report(found, files, fast, occasions, workspace), console),
         ids=[found.id],
     )
 
@@ -83,14 +88,8 @@ def _document(
     }
 
 
-def _human(
-    workspace: Workspace,
-    session: Session,
-    files: SessionFiles,
-    fast: FastFile | None,
-    console: "Console",
-) -> None:
-    for number, (title, lines) in enumerate(report(session, files, fast, workspace)):
+def _human(sections: Sequence[Section], console: "Console") -> None:
+    for number, (title, lines) in enumerate(sections):
         if number:
             console.print()
         console.print(title, style="bold")

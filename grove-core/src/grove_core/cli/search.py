@@ -14,11 +14,16 @@ from grove_core.cli.learnings import (
     print_line,
     read_filters,
 )
-from grove_core.memory.backends import FoundLearning
+from grove_core.config.schema import DEFAULT_ENGINE
+from grove_core.finder import found_learning, terms_of
 from grove_core.model.memory import Query
 from grove_core.model.statistics import LearningStats
-from grove_core.retrieval.ranking import RankedHit, rank
+from grove_core.retrieval.entries import learning_of
+from grove_core.retrieval.explaining import explanation_of, lines_of
+from grove_core.retrieval.matching import in_words, matches_of
+from grove_core.retrieval.ranking import Ranked
 from grove_core.text import remove_invisible
+from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,56 +46,59 @@ def command(
     workspace = invocation.workspace
     filters = read_filters(workspace.now, narrowing)
     query = Query(text=remove_invisible(" ".join(words)), files=narrowing["paths"])
-    kept = {
-        one.hit.learning.id: one
-        for one in workspace.library.search(query, filters)
-        if one.hit.relevance > 0 and names_a_file(one.hit.learning, narrowing)
-    }
-    usage = workspace.usage()
-    recency_days = workspace.config.retrieval.recency_days_to_30_percent
-    hits = [one.hit for one in kept.values()]
-    limit = narrowing["limit"] or _USUAL_LIMIT
-    ranked = rank(hits, usage, workspace.now, recency_days)[:limit]
+    found = [
+        one
+        for one in workspace.finder.search(query, filters)
+        if one.score.relevance > 0 and names_a_file(learning_of(one.entry), narrowing)
+    ]
+    ranked = found[: narrowing["limit"] or _USUAL_LIMIT]
+    usage = workspace.usage([one.entry.id for one in ranked])
+    reasons = _reasons(workspace, query, ranked)
     return Result(
         document={
             "query": query.text,
             "count": len(ranked),
-            "results": [_document(one, kept, usage) for one in ranked],
+            "results": [_document(one, usage, reasons[one.entry.id]) for one in ranked],
         },
-        human=lambda console: _human(ranked, kept, usage, console, explain=explain),
-        ids=[one.hit.learning.id for one in ranked],
+        human=lambda console: _human(ranked, usage, reasons if explain else None, console),
+        ids=[one.entry.id for one in ranked],
     )
 
 
-def _document(
-    one: RankedHit, found: dict[str, FoundLearning], usage: Mapping[str, LearningStats]
-) -> dict[str, Any]:
-    learning_id = one.hit.learning.id
+def _reasons(workspace: Workspace, query: Query, ranked: Sequence[Ranked]) -> dict[str, list[str]]:
+    """Say what learnings and the query have in common; what a plugin has judged, it says itself."""
+    terms = terms_of(query)
+    listed = {one.backend.name for one in workspace.library.listable()}
+    by_index = workspace.config.retrieval.engine == DEFAULT_ENGINE
     return {
-        **document_of(found[learning_id], usage.get(learning_id)),
-        "score": one.score,
-        "reasons": one.hit.reasons,
+        one.entry.id: in_words(matches_of(terms, one.entry))
+        if by_index and one.entry.backend in listed
+        else list(one.score.parts)
+        for one in ranked
+    }
+
+
+def _document(
+    one: Ranked, usage: Mapping[str, LearningStats], reasons: Sequence[str]
+) -> dict[str, Any]:
+    return {
+        **document_of(found_learning(one), usage.get(one.entry.id)),
+        "score": explanation_of(one.score),
+        "reasons": reasons,
     }
 
 
 def _human(
-    ranked: Sequence[RankedHit],
-    found: dict[str, FoundLearning],
+    ranked: Sequence[Ranked],
     usage: Mapping[str, LearningStats],
+    reasons: Mapping[str, Sequence[str]] | None,
     console: "Console",
-    *,
-    explain: bool,
 ) -> None:
     for one in ranked:
-        learning_id = one.hit.learning.id
-        print_line(console, found[learning_id], usage.get(learning_id))
-        if explain:
-            score = one.score
-            console.print(
-                f"  score {score.total:.2f} = relevance {score.relevance:.2f}"
-                f" × recency {score.recency:.2f} × boost {score.boost:.2f}"
-                f"  ({'; '.join(one.hit.reasons) or found[learning_id].backend})",
-                style="dim",
-            )
+        print_line(console, found_learning(one), usage.get(one.entry.id))
+        if reasons is not None:
+            found = [f"in common: {'; '.join(reasons[one.entry.id])}"]
+            for line in (*lines_of(one.score), *found):
+                console.print(f"  {line}", style="dim")
     if not ranked:
         console.print("Nothing fits.")

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
+from grove_core.cli.considered_report import headline, occasion_lines
 from grove_core.cli.invocation import counted
 from grove_core.cli.moments import how_long_ago, local_time
 from grove_core.cli.session_argument import ticket_in_words
@@ -13,6 +14,7 @@ from grove_core.gate.stopping import CYCLE_FACTOR
 from grove_core.model.gate import Gate, GatePolicy
 from grove_core.model.session import Session
 from grove_core.model.ticket import CloseIntent, TicketClose
+from grove_core.retrieval.considered import Occasion
 from grove_core.text import clean_line
 from grove_core.workspace import Workspace
 
@@ -23,7 +25,11 @@ Section = tuple[str, Sequence[str]]
 
 
 def report(
-    session: Session, files: SessionFiles, fast: FastFile | None, workspace: Workspace
+    session: Session,
+    files: SessionFiles,
+    fast: FastFile | None,
+    occasions: Sequence[Occasion],
+    workspace: Workspace,
 ) -> list[Section]:
     """Write down everything that is known of a session.
 
@@ -31,6 +37,7 @@ def report(
         session: The session.
         files: What lies in grove's own directory for it.
         fast: The file of the fast path, if there is one.
+        occasions: What was considered for showing, oldest first.
         workspace: The session's project.
 
     Returns:
@@ -44,6 +51,7 @@ def report(
         ("Closes that nobody could confirm", [_close(one) for one in session.unproven]),
         ("Baseline of session mode", list(_baseline(session, now))),
         ("Learnings shown", list(_injected(session))),
+        ("Learnings considered", list(_considered(occasions))),
         ("Learnings written", _written(session)),
         ("Notes of subagents", _observations(session)),
         ("Refused last time", _refusals(session)),
@@ -163,6 +171,14 @@ def _injected(session: Session) -> Iterator[str]:
             f" score {one.score:.2f}  {_clean(one.summary)}"
         )
     yield from _rest(len(session.injected))
+
+
+def _considered(occasions: Sequence[Occasion]) -> Iterator[str]:
+    """The latest occasion in full, after a line for each of those before."""
+    for one in occasions[-_MOST_LINES:-1]:
+        yield headline(one)
+    for one in occasions[-1:]:
+        yield from occasion_lines(one, parts=True)
 
 
 def _written(session: Session) -> list[str]:

@@ -1,0 +1,135 @@
+"""What a learning and a query have in common, in words that a person understands."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from grove_core.retrieval.considered import UNKNOWN
+from grove_core.retrieval.entry import Entry, text_of
+from grove_core.retrieval.indexed_text import directory_keys, file_keys, tag_keys, ticket_keys
+from grove_core.retrieval.query_terms import QueryTerms
+from grove_core.retrieval.terms import words
+
+# What is written together, its segments and their parts: see ``terms``.
+_CHUNK: Final = re.compile(r"[^\W_]+(?:[_\-./:\\]+[^\W_]+)*")
+_SEGMENT: Final = re.compile(r"[^./:\\]+")
+_PIECE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
+
+
+class Matches(NamedTuple):
+    """What a learning and a query have in common.
+
+    Attributes:
+        words: Words, as the learning writes them.
+        path_words: Parts of the paths that it names, where no whole path is meant.
+        tags: Its tags that are asked for.
+        files: Paths that it names and the work touches.
+        directories: Directories of other paths it names, in which the work touches files.
+        ticket: The ticket it comes from, if that is the one in progress.
+    """
+
+    words: tuple[str, ...]
+    path_words: tuple[str, ...]
+    tags: tuple[str, ...]
+    files: tuple[str, ...]
+    directories: tuple[str, ...]
+    ticket: str
+
+
+def matches_of(query: QueryTerms, entry: Entry) -> Matches:
+    """Tell what a learning and a query have in common.
+
+    Args:
+        query: What is looked for.
+        entry: The learning.
+
+    Returns:
+        The matches, what counts most first.
+    """
+    fields, text = entry.fields(), text_of(entry)
+    said = f"{text.summary} {text.tags} {text.detail}".split()
+    spelled = spellings([entry])
+    keys, files = query.keys, fields["context_files"]
+    touched = [file for file in files if _any(file_keys([file]), keys)]
+    beside = [file for file in files if file not in touched and _any(directory_keys([file]), keys)]
+    ticket = fields["ticket_id"] or ""
+    return Matches(
+        words=_spelled(query.words, said, spelled),
+        path_words=() if touched else _spelled(query.path_words, text.paths.split(), spelled),
+        tags=tuple(tag for tag in fields["tags"] if _any(tag_keys([tag]), keys)),
+        files=tuple(touched),
+        directories=tuple(dict.fromkeys(file.rpartition("/")[0] for file in beside)),
+        ticket=ticket if _any(ticket_keys(ticket), keys) else "",
+    )
+
+
+def in_words(matches: Matches) -> list[str]:
+    """Say what a learning and a query have in common.
+
+    Args:
+        matches: The matches.
+
+    Returns:
+        A few words for each kind, such as ``words orders, export``.
+    """
+    named = (
+        ("words", matches.words),
+        ("tags", matches.tags),
+        ("files", matches.files),
+        ("directories", matches.directories),
+        ("words of paths", matches.path_words),
+        ("ticket", (matches.ticket,) if matches.ticket else ()),
+    )
+    return [f"{name} {', '.join(values)}" for name, values in named if values]
+
+
+def missing_words(
+    query: QueryTerms, entry: Entry, spelled: Mapping[str, str]
+) -> tuple[tuple[str, ...], int]:
+    """Tell which words are looked for that a learning does not hold.
+
+    Args:
+        query: What was looked for, perhaps with words that are only numbered.
+        entry: The learning.
+        spelled: How people write words; see ``spellings``.
+
+    Returns:
+        The words, what counts most first, and the number of those that no learning holds.
+    """
+    text = text_of(entry)
+    said = set(f"{text.summary} {text.tags} {text.detail}".split())
+    missing = {term: weight for term, weight in query.words.items() if term not in said}
+    known = {term: weight for term, weight in missing.items() if not term.startswith(f"{UNKNOWN} ")}
+    return _spelled(known, known, spelled), len(missing) - len(known)
+
+
+def spellings(entries: Iterable[Entry]) -> dict[str, str]:
+    """Tell how learnings write words.
+
+    Args:
+        entries: The learnings.
+
+    Returns:
+        By term, a word that it stands for, in lower case.
+    """
+    found: dict[str, str] = {}
+    for entry in entries:
+        fields = entry.fields()
+        texts = (fields["summary"], fields["detail"], *fields["tags"], *fields["context_files"])
+        for chunk in _CHUNK.findall(" ".join(texts)):
+            for part in (chunk, *_SEGMENT.findall(chunk), *_PIECE.findall(chunk)):
+                for term in words(part)[:1]:
+                    found.setdefault(term, part.lower())
+    return found
+
+
+def _spelled(
+    wanted: Mapping[str, float], said: Iterable[str], spelled: Mapping[str, str]
+) -> tuple[str, ...]:
+    there = set(said)
+    terms = sorted((term for term in wanted if term in there), key=lambda term: -wanted[term])
+    return tuple(dict.fromkeys(spelled.get(term, term) for term in terms))
+
+
+def _any(keys: Sequence[str], wanted: Mapping[str, float]) -> bool:
+    return any(key in wanted for key in keys)
