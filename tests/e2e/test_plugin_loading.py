@@ -90,6 +90,7 @@ def test_every_hook_reaches_grove_with_its_event(recording):
         ("post-tool-use", "PostToolUse", "Bash"),
         ("pre-tool-use", "PreToolUse", "Bash"),
         ("post-tool-use-failure", "PostToolUseFailure", "Bash"),
+        ("post-tool-use", "PostToolUse", "Read"),
         ("pre-tool-use", "PreToolUse", "TaskUpdate"),
         ("task-completed", "TaskCompleted", None),
         ("post-tool-use", "PostToolUse", "TaskUpdate"),

@@ -2,7 +2,7 @@
 
 import json
 
-MAY_SPEAK = {"SessionStart", "UserPromptSubmit"}
+MAY_SPEAK = {"SessionStart", "UserPromptSubmit", "PostToolUse"}
 HELD = "one step left"
 
 

@@ -16,7 +16,7 @@ from grove_core.health.hook_mends import mend_of
 from grove_core.health.matchers import covers
 from grove_core.health.program import complaint_about, own_program
 from grove_core.hosts import json_edits
-from grove_core.hosts.claude_hooks import SHELL_CONDITIONS, SHELL_TOOL, SLOTS
+from grove_core.hosts.claude_hooks import FILE_TOOLS, SHELL_CONDITIONS, SHELL_TOOL, SLOTS
 from grove_core.hosts.claude_settings import Registration, registrations, settings_sources
 from grove_core.workspace import Workspace
 
@@ -58,6 +58,7 @@ class HookFacts:
         matchers: What installed ticket systems look at.
         last_ran: When a hook last ran here, if that was lately, UTC.
         own: The program of the installation that runs now, if it has one.
+        on_file: Whether learnings are to be shown when a file is touched that they name.
     """
 
     registrations: tuple[Registration, ...]
@@ -67,6 +68,7 @@ class HookFacts:
     matchers: tuple[MatchedTools, ...]
     last_ran: datetime | None
     own: str | None
+    on_file: bool = True
 
 
 def gather_hooks(workspace: Workspace, *, last_ran: datetime | None) -> HookFacts:
@@ -95,6 +97,7 @@ def gather_hooks(workspace: Workspace, *, last_ran: datetime | None) -> HookFact
         matchers=_matchers(workspace),
         last_ran=last_ran,
         own=own_program(),
+        on_file=workspace.config.retrieval.on_file,
     )
 
 
@@ -151,6 +154,7 @@ def judge_hooks(facts: HookFacts) -> Sequence[Check]:
     checks = [_registered(facts), *_switched_off(facts)]
     if facts.registrations:
         checks += [*_programs(facts), *_twice(facts), _tools(facts), *_conditions(facts)]
+        checks += _touched_files(facts)
     return checks
 
 
@@ -229,6 +233,24 @@ def _missed(facts: HookFacts, tool: str) -> str:
     ]
     systems = dict.fromkeys(one.system for one in facts.matchers if tool in one.tools)
     return f"{tool} ({', '.join(systems)}; {', '.join(events)})" if events else ""
+
+
+def _touched_files(facts: HookFacts) -> Sequence[Check]:
+    """Hooks that an older grove has written know nothing of files."""
+    events = [slot.name for slot in SLOTS if slot.for_files]
+    missed = [
+        tool
+        for tool in FILE_TOOLS.split("|")
+        if not any(covers(one.matcher, tool) for event in events for one in _of(facts, event))
+    ]
+    if not missed or not facts.on_file or not any(_of(facts, event) for event in events):
+        return ()
+    detail = (
+        f"no hook is registered for {', '.join(missed)}: what learnings say of a file is not shown"
+        " when it is touched"
+    )
+    mend = f"{_mend(facts)}; or, to do without: retrieval.on_file = false"
+    return [warning("tools that touch files", detail, mend)]
 
 
 def _conditions(facts: HookFacts) -> Sequence[Check]:

@@ -1,4 +1,7 @@
-"""PostToolUse and PostToolUseFailure: announced closes are confirmed or dropped."""
+"""PostToolUse and PostToolUseFailure: announced closes are confirmed or dropped.
+
+Beside the result of a tool that has touched a file stands what a learning says of that file.
+"""
 
 from pathlib import Path
 
@@ -7,6 +10,7 @@ from attrs import evolve
 from grove_core.flow.closing import judge, reopened, resolve
 from grove_core.flow.gatekeeper import Change, move
 from grove_core.flow.lifecycle import new_session
+from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookInput
 from grove_core.model.session import Session
 from grove_core.model.ticket import CloseIntent, ToolCall
@@ -15,29 +19,59 @@ from grove_core.workspace import Workspace
 
 
 def handle(workspace: Workspace, call: HookInput) -> Answer:
-    """Confirm what a call announced, closes and reopenings.
-
-    A failed call counts only if the ticket system says that the ticket is closed: the command may
-    have failed after the close.
+    """Confirm what a call announced, and show what is known of a file that it has touched.
 
     Args:
         workspace: The project.
         call: The hook call.
 
     Returns:
-        Silence, always.
+        One learning that names the file, or silence.
+    """
+    _settle(workspace, call)
+    if not call.touched_file:
+        return SILENCE
+    from grove_core.flow.file_notes import note_of, watch_files
+
+    if not workspace.prefilter.exists(call.session_id):
+        watch_files(workspace, _with_fast_path(workspace, call))
+    return claude_code.context_answer(call.event, note_of(workspace, call))
+
+
+def _with_fast_path(workspace: Workspace, call: HookInput) -> Session:
+    """Write the file that tells hooks that they have nothing to do.
+
+    It is missing when grove was installed in mid-session, or its cache was deleted.
+    """
+    tickets = workspace.tickets(Path(call.cwd) if call.cwd else None, call.session_id)
+    moved = move(
+        workspace,
+        call.session_id,
+        lambda stored: Change(session=stored),
+        absent=lambda: new_session(workspace, call),
+        cause="file_touched",
+        words=tickets.literals(),
+    )
+    return moved.session
+
+
+def _settle(workspace: Workspace, call: HookInput) -> None:
+    """Confirm what a call announced, closes and reopenings.
+
+    A failed call counts only if the ticket system says that the ticket is closed: the command may
+    have failed after the close.
     """
     session = workspace.session(call.session_id)
     if session is None or not session.intents or call.tool is None or call.result is None:
-        return SILENCE
+        return
     cwd = Path(call.cwd) if call.cwd else None
     tickets = workspace.tickets(cwd, call.session_id)
     intents = _announced_by(session, call.tool, tickets)
     if not intents:
-        return SILENCE
+        return
     if call.result.background_task_id is not None:
         _wait_for(workspace, call, [intent.key for intent in intents])
-        return SILENCE
+        return
     succeeded = call.result.succeeded
     judged = judge(tickets, intents, call.result, unknown_counts=succeeded)
     open_again = reopened(tickets, session, intents, succeeded=succeeded)
@@ -63,7 +97,6 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
         absent=lambda: new_session(workspace, call),
         cause="ticket_closed",
     )
-    return SILENCE
 
 
 def _announced_by(session: Session, tool: ToolCall, tickets: TicketSystems) -> list[CloseIntent]:

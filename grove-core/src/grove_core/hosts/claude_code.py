@@ -12,27 +12,31 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from grove_core.errors import CodecError
+from grove_core.hosts.claude_code_plain import (
+    ENVIRONMENT_FILE_VARIABLE,
+    NOTIFICATION_PREFIX,
+    context_text,
+    possible_path,
+    process_of,
+)
 from grove_core.hosts.contract import Answer, HookEvent, HookInput, StartSource
 from grove_core.identifiers import is_session_id
 from grove_core.model.ticket import BackgroundTask, ToolCall, ToolResult
 
 NAME: Final = "claude-code"
 SESSION_ID_VARIABLE: Final = "CLAUDE_CODE_SESSION_ID"
-PROCESS_ID_VARIABLE: Final = "CLAUDE_PID"
 PLUGIN_ROOT_VARIABLE: Final = "CLAUDE_PLUGIN_ROOT"
-ENVIRONMENT_FILE_VARIABLE: Final = "CLAUDE_ENV_FILE"
-# Longer context is put into a file of which the agent sees only the beginning.
-CONTEXT_LIMIT: Final = 9_000
 
 _PASCAL_CASE: Final = {
     HookEvent.SESSION_START: "SessionStart",
     HookEvent.USER_PROMPT_SUBMIT: "UserPromptSubmit",
+    HookEvent.POST_TOOL_USE: "PostToolUse",
 }
-_NOTIFICATION_PREFIX: Final = "<task-notification>"
 _EDITING_TOOLS: Final = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
+# What ``hooks/fast.py`` goes the full way for.
+_FILE_TOOLS: Final = _EDITING_TOOLS | {"Read"}
 _EDITED_FILE_FIELDS: Final = ("file_path", "notebook_path")
 _TRANSCRIPT_SCAN_LIMIT: Final = 64 * 1024 * 1024
-_MOST_DIGITS: Final = 9
 
 T = TypeVar("T")
 
@@ -68,14 +72,15 @@ def parse(event: HookEvent, data: bytes, environment: Mapping[str, str]) -> Hook
         agent_id=_text(payload, "agent_id") or None,
         source=_source(payload),
         prompt=prompt,
-        is_notification=prompt.startswith(_NOTIFICATION_PREFIX),
+        is_notification=prompt.startswith(NOTIFICATION_PREFIX),
         plan_mode=_text(payload, "permission_mode") == "plan",
         tool=_tool_call(event, payload, cwd),
         result=_tool_result(event, payload),
+        touched_file=_touched_file(event, payload, cwd),
         background=tuple(_background(payload)),
         stop_hook_active=payload.get("stop_hook_active") is True,
         reason=_text(payload, "reason"),
-        process_id=_number(environment.get(PROCESS_ID_VARIABLE, "")),
+        process_id=process_of(environment),
         set_of_hooks=environment.get(PLUGIN_ROOT_VARIABLE) or sys.argv[0],
         environment_file=environment.get(ENVIRONMENT_FILE_VARIABLE) or None,
     )
@@ -102,7 +107,7 @@ def context_answer(event: HookEvent, text: str) -> Answer:
     """Answer with text for the agent.
 
     Args:
-        event: SessionStart or UserPromptSubmit.
+        event: SessionStart, UserPromptSubmit or PostToolUse.
         text: What the agent should know; empty for silence.
 
     Returns:
@@ -110,8 +115,7 @@ def context_answer(event: HookEvent, text: str) -> Answer:
     """
     if not text:
         return Answer()
-    output = {"hookEventName": _PASCAL_CASE[event], "additionalContext": text[:CONTEXT_LIMIT]}
-    return Answer(stdout=json.dumps({"hookSpecificOutput": output}) + "\n")
+    return Answer(stdout=context_text(_PASCAL_CASE[event], text))
 
 
 def block_answer(reason: str) -> Answer:
@@ -197,17 +201,7 @@ def _text(payload: Mapping[str, Any], name: str) -> str:
 
 
 def _path(payload: Mapping[str, Any], name: str) -> str:
-    """A path as text; empty when the kernel would not take it."""
-    text = _text(payload, name)
-    try:
-        return "" if b"\0" in os.fsencode(text) else text
-    except UnicodeEncodeError:
-        return ""
-
-
-def _number(text: str) -> int | None:
-    plain = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
-    return int(text) if plain else None
+    return possible_path(_text(payload, name))
 
 
 def _source(payload: Mapping[str, Any]) -> StartSource:
@@ -245,6 +239,14 @@ def _tool_result(event: HookEvent, payload: Mapping[str, Any]) -> ToolResult | N
         response=response,
         background_task_id=task_id if isinstance(task_id, str) and task_id else None,
     )
+
+
+def _touched_file(event: HookEvent, payload: Mapping[str, Any], cwd: str) -> str:
+    if event is not HookEvent.POST_TOOL_USE or _text(payload, "tool_name") not in _FILE_TOOLS:
+        return ""
+    path = _edited_file(payload.get("tool_input"))
+    is_known = path.startswith("/") or (path and cwd)
+    return os.path.join(cwd, path) if is_known else ""  # noqa: PTH118 - as it is written
 
 
 def _background(payload: Mapping[str, Any]) -> Iterator[BackgroundTask]:

@@ -5,16 +5,61 @@ costs more than such a hook.
 """
 
 import json
+import os
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without the import
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
+PROCESS_ID_VARIABLE = "CLAUDE_PID"
+ENVIRONMENT_FILE_VARIABLE = "CLAUDE_ENV_FILE"
+NOTIFICATION_PREFIX = "<task-notification>"
+CONTEXT_LIMIT = 9_000
+"""Characters. Longer context is put into a file of which the agent sees only the beginning."""
+
 _LONGEST_REASON = 64
+_MOST_DIGITS = 9
+
+
+def context_text(event: str, text: str) -> str:
+    """Make an answer with text for the agent.
+
+    Args:
+        event: The client's name of the event.
+        text: What the agent should know.
+
+    Returns:
+        What to print.
+    """
+    output = {"hookEventName": event, "additionalContext": text[:CONTEXT_LIMIT]}
+    return json.dumps({"hookSpecificOutput": output}) + "\n"
+
+
+def process_of(environment: "Mapping[str, str]") -> int | None:
+    """Tell which process the client is.
+
+    Args:
+        environment: The process's environment.
+
+    Returns:
+        Its number, if it is known.
+    """
+    text = environment.get(PROCESS_ID_VARIABLE, "")
+    plain = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+    return int(text) if plain else None
+
+
+def possible_path(text: str) -> str:
+    """Take a path as text; empty when the kernel would not take it."""
+    try:
+        return "" if b"\0" in os.fsencode(text) else text
+    except UnicodeEncodeError:
+        return ""
 
 
 class PlainPayload:
-    """A payload of Stop or SessionEnd."""
+    """A payload of SessionStart, UserPromptSubmit, Stop or SessionEnd."""
 
     def __init__(self, data: bytes) -> None:
         """Read a payload.
@@ -51,6 +96,37 @@ class PlainPayload:
         reason = self._text("reason")
         plain = reason.isascii() and reason.replace("_", "a").isalpha()
         return reason if not reason or (plain and len(reason) <= _LONGEST_REASON) else None
+
+    @property
+    def prompt(self) -> str:
+        """What the user wrote."""
+        return self._text("prompt")
+
+    @property
+    def is_notification(self) -> bool:
+        """Whether the client wrote the prompt itself, about work in the background."""
+        return self.prompt.startswith(NOTIFICATION_PREFIX)
+
+    @property
+    def prompt_id(self) -> str | None:
+        """The prompt's id, if it has one."""
+        return self._text("prompt_id") or None
+
+    @property
+    def source(self) -> str:
+        """Why the session starts."""
+        return self._text("source")
+
+    @property
+    def cwd(self) -> str:
+        """The agent's directory, absolute; empty when unknown."""
+        cwd = possible_path(self._text("cwd"))
+        return cwd if cwd.startswith("/") else ""
+
+    @property
+    def transcript_path(self) -> str:
+        """The client's transcript; empty when unknown."""
+        return possible_path(self._text("transcript_path"))
 
     def _text(self, name: str) -> str:
         value = self._payload.get(name)

@@ -14,6 +14,8 @@ from grove_core.hosts.contract import HookEvent
 
 SHELL_TOOL: Final = "Bash"
 OTHER_TOOLS: Final = "TaskUpdate|TodoWrite|mcp__.*"
+# One entry of its own, so that these are exact names and no regular expression.
+FILE_TOOLS: Final = "Read|Edit|Write|MultiEdit|NotebookEdit"
 ALLOW_RULE: Final = "Bash(grove *)"
 # Each condition that fits starts the hook again, side by side; more than these cost more than one
 # hook without any.
@@ -37,19 +39,27 @@ class HookSlot:
         name: The client's name of it.
         timeout: Seconds after which the client gives up.
         for_tools: Whether it is about a tool call.
+        for_files: Whether it is about files that tools touch as well.
     """
 
     event: HookEvent
     name: str
     timeout: int
     for_tools: bool = False
+    for_files: bool = False
 
 
 SLOTS: Final = (
     HookSlot(event=HookEvent.SESSION_START, name="SessionStart", timeout=10),
     HookSlot(event=HookEvent.USER_PROMPT_SUBMIT, name="UserPromptSubmit", timeout=5),
     HookSlot(event=HookEvent.PRE_TOOL_USE, name="PreToolUse", timeout=5, for_tools=True),
-    HookSlot(event=HookEvent.POST_TOOL_USE, name="PostToolUse", timeout=5, for_tools=True),
+    HookSlot(
+        event=HookEvent.POST_TOOL_USE,
+        name="PostToolUse",
+        timeout=5,
+        for_tools=True,
+        for_files=True,
+    ),
     HookSlot(
         event=HookEvent.POST_TOOL_USE_FAILURE, name="PostToolUseFailure", timeout=5, for_tools=True
     ),
@@ -162,10 +172,12 @@ def _groups(slot: HookSlot, program: str, conditions: Sequence[str]) -> list[Gro
     }
     if not slot.for_tools:
         return [{"hooks": [hook]}]
+    of_files = [{"matcher": FILE_TOOLS, "hooks": [hook]}] if slot.for_files else []
     if not conditions:
-        return [{"matcher": f"{SHELL_TOOL}|{OTHER_TOOLS}", "hooks": [hook]}]
+        return [{"matcher": f"{SHELL_TOOL}|{OTHER_TOOLS}", "hooks": [hook]}, *of_files]
     narrowed = [{**hook, "if": condition} for condition in conditions]
     return [
         {"matcher": SHELL_TOOL, "hooks": narrowed},
         {"matcher": OTHER_TOOLS, "hooks": [hook]},
+        *of_files,
     ]

@@ -53,6 +53,7 @@ class HookInput(Value):
         plan_mode: Whether the client is only planning.
         tool: The tool call.
         result: What became of it.
+        touched_file: The file that it has read or changed, absolute; empty for other calls.
         background: Work still running in the background.
         stop_hook_active: Whether an earlier stop of this prompt was blocked.
         reason: Why the session ends.
@@ -73,6 +74,7 @@ class HookInput(Value):
     plan_mode: bool = False
     tool: ToolCall | None = None
     result: ToolResult | None = None
+    touched_file: str = ""
     background: tuple[BackgroundTask, ...] = ()
     stop_hook_active: bool = False
     reason: str = ""

@@ -1,0 +1,238 @@
+"""A learning at the moment of need: when a file is touched that it names."""
+
+import os
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from attrs import evolve
+
+from grove_core import files
+from grove_core.file_notes import Closeness, line_of, names_of
+from grove_core.flow.gatekeeper import Change, move
+from grove_core.flow.lifecycle import new_session
+from grove_core.flow.touched_files import paths_inside, spellings
+from grove_core.hosts.contract import HookInput
+from grove_core.identifiers import is_learning_id
+from grove_core.injection import age_in_words
+from grove_core.model.events import Surfaced
+from grove_core.model.learning import LearningStatus
+from grove_core.model.session import EventType, InjectedLearning, Session
+from grove_core.noted_paths import MARK_BYTES, lookup_of, noted_path
+from grove_core.retrieval.entry import Entry, Found, text_of
+from grove_core.retrieval.ranking import rank
+from grove_core.retrieval.relevance import Relevance
+from grove_core.stats.fingerprints import fingerprint
+from grove_core.stats.log_lines import instant
+from grove_core.tracing import event
+from grove_core.workspace import Workspace
+
+VIA_FILE: Final = "file"
+LOOKUP: Final = "noted-files"
+_RELEVANCE: Final = {Closeness.EXACT: 1.0, Closeness.TAIL: 0.8, Closeness.DIRECTORY: 0.6}
+
+
+class _Note(NamedTuple):
+    """A learning that names a file, by which path, and its score."""
+
+    entry: Entry
+    named: str
+    score: float
+
+    @property
+    def summary(self) -> str:
+        return str(self.entry.fields()["summary"])
+
+
+def watch_files(workspace: Workspace, session: Session) -> None:
+    """Let the hooks of a session look for files that learnings name; a fault is only logged.
+
+    Args:
+        workspace: The project.
+        session: The session.
+    """
+    try:
+        lookup = _fresh_lookup(workspace) if _left(workspace, session) > 0 else None
+        if lookup is None:
+            workspace.prefilter.forget_files(session.id)
+        else:
+            roots = spellings(workspace.root, session.cwd)
+            workspace.prefilter.watch_files(session.id, lookup, roots)
+    except Exception as error:  # noqa: BLE001 - whatever it is, work goes on
+        workspace.diagnostics.crash(error, session.id, "looking for files that learnings name")
+
+
+def _left(workspace: Workspace, session: Session) -> int:
+    """Tell how many learnings may still be shown beside files."""
+    retrieval = workspace.config.retrieval
+    shown = sum(one.via == VIA_FILE for one in session.injected)
+    return retrieval.max_per_file_session - shown if retrieval.on_file else 0
+
+
+def _fresh_lookup(workspace: Workspace) -> Path | None:
+    """Find the project's lookup, made anew if learnings have changed.
+
+    Returns:
+        The file, or ``None`` when no learning names a file.
+    """
+    index = workspace.finder.index
+    path = workspace.project_cache / LOOKUP
+    noted: list[tuple[str, str]] | None = None
+    state = index.stamp
+    if not state:
+        noted = index.noted_files()
+        state = "\n".join("\0".join(one) for one in noted)
+    mark = f"{fingerprint(state.encode('utf-8', 'surrogatepass')) + 2**63:0{MARK_BYTES}x}".encode()
+    if _mark_of(path) == mark:
+        return path
+    noted = index.noted_files() if noted is None else noted
+    if not noted:
+        path.unlink(missing_ok=True)
+        return None
+    files.make_directory(path.parent)
+    files.replace(path, lookup_of((name for name, _ in noted), mark))
+    return path
+
+
+def _mark_of(path: Path) -> bytes:
+    """Tell of which state of the index a lookup is; nothing when there is none."""
+    try:
+        with path.open("rb") as file:
+            return file.read(MARK_BYTES)
+    except OSError:
+        return b""
+
+
+def note_of(workspace: Workspace, call: HookInput) -> str:
+    """Choose the learning that is shown beside the result of a call that has touched a file.
+
+    Args:
+        workspace: The project.
+        call: The hook call.
+
+    Returns:
+        One line, or nothing.
+    """
+    session = workspace.session(call.session_id) or new_session(workspace, call)
+    prefilter = workspace.prefilter
+    if not call.touched_file or not prefilter.watches_files(session.id):
+        return ""
+    if _left(workspace, session) <= 0:
+        prefilter.forget_files(session.id)
+        return ""
+    if not (workspace.project_cache / LOOKUP).exists():
+        watch_files(workspace, session)
+    notes = _notes(workspace, session, call.touched_file)
+    shown = _remember(workspace, session, call, notes) if notes else None
+    if len(notes) <= 1:
+        prefilter.let_be(session.id, call.touched_file)
+    if shown is None:
+        return ""
+    return line_of(
+        learning_id=shown.entry.id,
+        category=shown.entry.category,
+        summary=shown.summary,
+        age=age_in_words(instant(shown.entry.created), workspace.now),
+        named=shown.named,
+    )
+
+
+def _notes(workspace: Workspace, session: Session, path: str) -> list[_Note]:
+    """Find the learnings that name a file and were not shown yet, the best first."""
+    inside = paths_inside(workspace.root, session.cwd, path)
+    if not inside:
+        return []
+    names = names_of(path, inside)
+    known = {one.learning_id for one in session.injected}
+    named: dict[str, tuple[Closeness, str]] = {}
+    for noted, learning_id in workspace.finder.index.noted_files():
+        name = noted_path(noted)
+        closeness = names.get(name)
+        if closeness is None or learning_id in known or not is_learning_id(learning_id):
+            continue
+        if closeness is Closeness.TAIL and _is_another(workspace.root / name, path):
+            continue
+        named[learning_id] = max(named.get(learning_id, (closeness, noted)), (closeness, noted))
+    return _ranked(workspace, named)
+
+
+def _is_another(place: Path, path: str) -> bool:
+    """Tell whether there is a file where a learning says that it is, and it is not this one."""
+    return os.path.lexists(place) and os.path.realpath(place) != os.path.realpath(path)
+
+
+def _ranked(workspace: Workspace, named: dict[str, tuple[Closeness, str]]) -> list[_Note]:
+    found: list[Found] = []
+    for learning_id, (closeness, _) in named.items():
+        entry = workspace.finder.index.get(learning_id)
+        if entry is None or entry.status != LearningStatus.ACTIVE.value:
+            continue
+        # Of another project's directories nothing is known here.
+        if entry.personal and closeness is not Closeness.EXACT:
+            continue
+        relevance = Relevance(_RELEVANCE[closeness], {"file": 1.0})
+        found.append(Found(entry, text_of(entry), relevance))
+    if not found:
+        return []
+    days = workspace.config.retrieval.recency_days_to_30_percent
+    usage = workspace.usage([one.entry.id for one in found])
+    return [
+        _Note(entry=one.entry, named=named[one.entry.id][1], score=round(one.score.total, 4))
+        for one in rank(found, usage, workspace.now, days)
+    ]
+
+
+def _remember(
+    workspace: Workspace, session: Session, call: HookInput, notes: list[_Note]
+) -> _Note | None:
+    """Keep in the session and in the log what is about to be shown.
+
+    Returns:
+        The best one that no other hook has shown meanwhile, if there may still be one.
+    """
+    added: list[_Note] = []
+
+    def change(stored: Session) -> Change:
+        known = {one.learning_id for one in stored.injected}
+        new = [one for one in notes if one.entry.id not in known]
+        added[:] = new[:1] if _left(workspace, stored) > 0 else []
+        trace = [
+            event(
+                EventType.LEARNINGS_INJECTED,
+                workspace.now,
+                via=VIA_FILE,
+                learnings=one.entry.id,
+                file=one.named,
+            )
+            for one in added
+        ]
+        injected = (*stored.injected, *(_injected(workspace, one) for one in added))
+        return Change(session=evolve(stored, injected=injected), trace=trace)
+
+    move(
+        workspace,
+        call.session_id,
+        change,
+        absent=lambda: new_session(workspace, call),
+        cause="injection",
+    )
+    for one in added:
+        surfaced = Surfaced(
+            ts=workspace.now,
+            learning_id=one.entry.id,
+            session_id=session.id,
+            via=VIA_FILE,
+            score=one.score,
+        )
+        workspace.log_events([surfaced], personal=one.entry.personal)
+    return added[0] if added else None
+
+
+def _injected(workspace: Workspace, note: _Note) -> InjectedLearning:
+    return InjectedLearning(
+        learning_id=note.entry.id,
+        summary=note.summary,
+        score=note.score,
+        injected_at=workspace.now,
+        via=VIA_FILE,
+        personal=note.entry.personal,
+    )

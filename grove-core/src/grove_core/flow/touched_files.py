@@ -1,0 +1,86 @@
+"""Where a file that is touched stands in a project, however its path is written."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from grove_core.gitinfo import find_top
+
+_FILE_START: Final = "gitdir:"
+_LONGEST: Final = 4096
+
+
+def spellings(root: Path, cwd: str) -> tuple[str, ...]:
+    """Name a project's root as paths of its files may begin.
+
+    Args:
+        root: The root, links resolved.
+        cwd: A directory of the project as the client writes it: links may lead there.
+
+    Returns:
+        The root, and as it looks from that directory where that is another path.
+    """
+    top = os.fspath(root)
+    below = os.path.relpath(os.path.realpath(cwd), top) if cwd else ".."
+    written = cwd.rstrip("/")
+    if below != ".":
+        written = written.removesuffix(f"/{below}") if written.endswith(f"/{below}") else top
+    return (top,) if written in ("", top) else (top, written)
+
+
+def paths_inside(root: Path, cwd: str, path: str) -> tuple[str, ...]:
+    """Find a file's paths relative to a project's root.
+
+    In another work tree of the same repository that is where the project lies there.
+
+    Args:
+        root: The project's root, links resolved.
+        cwd: A directory of the project as the client writes it.
+        path: The file, absolute; it may be gone.
+
+    Returns:
+        The paths, as it is written and with links resolved; none for a file outside.
+    """
+    written, real = os.path.normpath(path), os.path.realpath(path)
+    tops = [*spellings(root, cwd), *_in_other_work_tree(root, real)]
+    return tuple(
+        dict.fromkeys(
+            one[len(top) + 1 :]
+            # The innermost first: another work tree may lie inside of the project.
+            for top in sorted(tops, key=len, reverse=True)
+            for one in (written, real)
+            if one.startswith(f"{top}/")
+        )
+    )
+
+
+def _in_other_work_tree(root: Path, path: str) -> tuple[str, ...]:
+    """Find the project's root in the work tree that a file lies in, if it is a linked one."""
+    own, other = find_top(root), find_top(Path(path).parent)
+    if own is None or other is None or own == other:
+        return ()
+    repository = _repository(own)
+    if repository is None or repository != _repository(other):
+        return ()
+    return (os.path.normpath(other / os.path.relpath(root, own)),)
+
+
+def _repository(top: Path) -> str | None:
+    """Find the directory that all work trees of a repository share."""
+    entry = top / ".git"
+    if entry.is_dir():
+        return os.path.realpath(entry)
+    named = _line(entry)
+    if not named.startswith(_FILE_START):
+        return None
+    directory = top / named.removeprefix(_FILE_START).strip()
+    return os.path.realpath(directory / (_line(directory / "commondir") or "."))
+
+
+def _line(path: Path) -> str:
+    """Read the only line of one of git's small files; empty when there is none."""
+    try:
+        with path.open("rb") as file:
+            return os.fsdecode(file.read(_LONGEST)).strip()
+    except OSError:
+        return ""

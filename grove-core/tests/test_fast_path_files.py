@@ -1,0 +1,209 @@
+"""A touched file goes the full way when a learning may name it, and else ends at once."""
+
+import json
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.file_notes import names_of
+from grove_core.hooks import fast
+from grove_core.noted_paths import MARK_BYTES, lookup_of
+from grove_core.prefilter import Prefilter
+
+ROOT, SEEN_FROM = "/real/shop", "/link/shop"
+NOTED = ["src/a.py", "README.md", "docs/how to", "größe/ä.py", "vendor/lib/", "./x//y.py"]
+SESSION = "known"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def watched(home):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GROVE_HOME", str(home))
+        lookup = home / "noted-files"
+        lookup.write_bytes(lookup_of(NOTED, b"m" * MARK_BYTES))
+        prefilter = Prefilter(home / "cache")
+        prefilter.watch_files(SESSION, lookup, [ROOT, SEEN_FROM])
+        prefilter.let_be(SESSION, f"{ROOT}/src/seen/src/a.py")
+        yield prefilter
+
+
+def call(tool_input, tool="Read", **fields):
+    return {
+        "session_id": SESSION,
+        "cwd": ROOT,
+        "hook_event_name": "PostToolUse",
+        "tool_name": tool,
+        "tool_input": tool_input,
+        "tool_response": {"filePath": f"{ROOT}/src/a.py"},
+        **fields,
+    }
+
+
+def may_be_noted(document):
+    """The answer to both ways in which clients write JSON."""
+    answers = {
+        fast._may_be_noted(json.dumps(document, ensure_ascii=False, separators=form).encode())
+        for form in ((",", ":"), None)
+    }
+    assert len(answers) == 1
+    return answers.pop()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"{ROOT}/src/a.py",
+        f"{SEEN_FROM}/src/a.py",
+        f"{ROOT}/web/src/a.py",
+        "/elsewhere/work-tree/src/a.py",
+        f"{ROOT}/README.md",
+        f"{SEEN_FROM}/README.md",
+        f"{ROOT}/docs/how to/run.md",
+        f"{SEEN_FROM}/vendor/lib/deep/inside.c",
+        f"{ROOT}/größe/ä.py",
+        f"{ROOT}/x/y.py",
+    ],
+)
+def test_a_file_that_a_learning_may_name(path):
+    assert may_be_noted(call({"file_path": path}))
+    assert may_be_noted(call({"content": '"file_path": "/x"', "file_path": path}, "Write"))
+    assert may_be_noted(call({"old_string": "file_path", "file_path": path}, "Edit"))
+    assert may_be_noted(call({"edits": [], "file_path": path}, "MultiEdit"))
+    assert may_be_noted(call({"notebook_path": path}, "NotebookEdit"))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"{ROOT}/src/b.py",
+        f"{ROOT}/a.py",
+        f"{ROOT}/web/README.md",
+        f"{ROOT}/docs/other.md",
+        f"{ROOT}/docs",
+        f"{ROOT}2/docs/how/to",
+        "/elsewhere/vendor/lib/inside.c",
+        "/README.md",
+        f"{ROOT}/SRC/a.py",
+        f"{ROOT}/src/seen/src/a.py",  # nothing more to say of it
+        f"{ROOT}/{'x/' * 100}a.py",
+    ],
+)
+def test_a_file_that_none_names(path):
+    assert not may_be_noted(call({"file_path": path}))
+
+
+@pytest.mark.parametrize("tool", ["Bash", "Grep", "Glob", "LS", "read", "", "mcp__x__Read", "Task"])
+def test_other_tools_touch_no_file(tool):
+    assert not may_be_noted(call({"file_path": f"{ROOT}/src/a.py"}, tool))
+
+
+@pytest.mark.parametrize(
+    "tool_input",
+    [
+        {},
+        {"file_path": None},
+        {"file_path": ["x"]},
+        {"file_path": ""},
+        {"file_path": "src/b.py"},
+        {"file_path": f"{ROOT}/src/../b.py"},
+        {"file_path": f"{ROOT}//b.py"},
+        {"file_path": f"{ROOT}/./b.py"},
+        {"file_path": f"{ROOT}/src/"},
+        {"file_path": f'{ROOT}/"b".py'},
+        {"file_path": f"{ROOT}/b\\.py"},
+        {"file_path": f"{ROOT}/b\n.py"},
+        {"file_path": "/" + "x" * 10_000},
+        {"path": f"{ROOT}/b.py"},
+    ],
+)
+def test_what_is_odd_goes_the_full_way_where_files_are_watched(tool_input):
+    assert may_be_noted(call(tool_input))
+    assert not may_be_noted(call(tool_input, session_id="another"))
+
+
+def test_escapes_go_the_full_way():
+    data = json.dumps(call({"file_path": f"{ROOT}/größe.py"})).encode()
+    assert b"\\u" in data
+    assert fast._may_be_noted(data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"{}",
+        b"nonsense",
+        b'{"tool_name":"Read"',
+        b'{"tool_name":"Read","tool_input":{"file_path":"/real/shop/src/a.py"}}',
+        b'{"session_id":"../known","tool_name":"Read","tool_input":{"file_path":"/src/a.py"}}',
+        b'{"session_id":"known","tool_name":7}',
+        b'{"session_id":"known","tool_name":"Re\\u0061d","tool_input":{}}',
+    ],
+)
+def test_what_names_no_tool_or_no_session_is_done(data):
+    assert not fast._may_be_noted(data)
+
+
+def test_a_lookup_that_is_gone_is_made_anew_on_the_full_way(home, watched):
+    watched.watch_files("gone", home / "nowhere", [ROOT])
+    assert may_be_noted(call({"file_path": f"{ROOT}/b.py"}, session_id="gone"))
+
+
+@pytest.mark.parametrize("content", [b"", b"short", b"m" * MARK_BYTES, b"m" * MARK_BYTES + b"\0"])
+def test_a_lookup_that_holds_nothing(home, watched, content):
+    lookup = home / "damaged"
+    lookup.write_bytes(content)
+    watched.watch_files("damaged", lookup, [ROOT])
+    assert not may_be_noted(call({"file_path": f"{ROOT}/src/a.py"}, session_id="damaged"))
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"/lookup\n/root", b"\xff"])
+def test_a_file_of_the_session_that_was_cut_off_watches_nothing(home, content):
+    (home / "cache" / "fast" / "cut.files").write_bytes(content)
+    assert not may_be_noted(call({"file_path": f"{ROOT}/src/a.py"}, session_id="cut"))
+
+
+def test_a_root_with_a_line_break_is_not_watched(home, watched):
+    watched.watch_files("broken", home / "noted-files", ["/a\nb"])
+    assert not watched.watches_files("broken")
+    watched.let_be(SESSION, "/a\nb")
+    assert b"/a\nb" not in (home / "cache/fast/known.files").read_bytes()
+
+
+PART = st.text(
+    st.characters(exclude_characters='/\\"\n\0', exclude_categories=["Cs", "Cc"]),
+    min_size=1,
+    max_size=8,
+)
+PATH = st.lists(PART.filter(lambda part: part not in (".", "..")), min_size=1, max_size=6).map(
+    "/".join
+)
+
+
+@given(paths=st.lists(PATH, min_size=1, max_size=20), other=PATH)
+def test_what_was_put_in_is_found_and_whatever_is_found_may_be_named(home, paths, other):
+    lookup = home / "generated"
+    lookup.write_bytes(lookup_of(paths, b"m" * MARK_BYTES))
+    for path in paths:
+        assert fast._is_noted(os.fsencode(lookup), [path.encode()])
+    for inside in (*paths, other):
+        path = f"{ROOT}/{inside}"
+        names = {name.decode() for name in fast._names(path.encode(), [ROOT.encode()])}
+        assert names <= names_of(path, [inside]).keys()
+        assert names >= {inside} | {inside.rpartition("/")[0]} - {""}
+
+
+def test_few_others_are_found(home):
+    """Though they are much like those that were put in."""
+    paths = [f"packages/web/src/orders/{number}.py" for number in range(4_000)]
+    lookup = home / "many"
+    lookup.write_bytes(lookup_of(paths[::2], b"m" * MARK_BYTES))
+    found = [path for path in paths[1::2] if fast._is_noted(os.fsencode(lookup), [path.encode()])]
+    assert len(found) <= 4  # one in four thousand is to be expected
