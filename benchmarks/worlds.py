@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -35,6 +36,34 @@ _TICKET: Final = {
     "created_at": 1_900_000_000_000,
     "updated_at": 1_900_000_000_000,
 }
+# What the ticket and the prompt are about; the made-up learnings are about other things.
+_FITTING: Final = (
+    "The nightly export of large orders times out unless OrderStore.prefetch() loads the rows",
+    "A large order is exported row by row: the timeout of the export counts for all of its rows",
+    "OrderStore reads rows one by one inside a transaction, so that prefetch has to come first",
+    "Orders with more than 10,000 rows need export_batch(), or the export ends in a timeout",
+    "The retry of the worker repeats the whole export of an order, not the rows that are left",
+    "The export worker has a retry without a limit: a timeout of one order stalls the nightly run",
+    "Nightly runs start before the backup of orders ends: the export waits for its locks",
+    "The timeout of the export is read when the worker starts, a changed one counts the next night",
+    "Rows of an order must be prefetched in the order of their ids, the export stream needs that",
+    "OrderStore.prefetch() ignores archived rows, the export of old orders reads these one by one",
+)
+_ENTRY: Final = """\
+### [cl_fitting_{number}] {summary}
+- **Category:** pitfall
+- **Scope:** project
+- **Confidence:** high
+- **Status:** active
+- **Criteria:** behavior_changing
+- **Tags:** orders, export
+- **Files:** app/orders_0/export_0.py
+- **Origin:** ticket app-7 | session 00c0ffee00c0ffee
+- **Created:** {created:%Y-%m-%dT%H:%M:%SZ}
+
+> {summary}. It was seen in run {number}.
+
+"""
 # Writes down how it was called and goes on as git, so that git's share is measured with the very
 # calls that a hook makes.
 _RECORDER: Final = """\
@@ -135,7 +164,7 @@ def make_world(folder: Path, history: History, *, tickets: bool) -> World:
     if tickets:
         (world.project / ".tissue").mkdir()
         (world.project / ".tissue" / "issues.jsonl").write_text(json.dumps(_TICKET) + "\n")
-    write_history(world.project, history)
+    _write_past(world.project, history)
     _commit(world, "Start")
     _git(world, "switch", "--quiet", "--create", "feature/orders-export")
     for number in range(_CHANGED_FILES):
@@ -144,6 +173,16 @@ def make_world(folder: Path, history: History, *, tickets: bool) -> World:
         _touch(world.project, number + _CHANGED_FILES)
     (world.project / "notes.txt").write_text("Measure the export again.\n")
     return world
+
+
+def _write_past(project: Path, history: History) -> None:
+    """Write what is made up, and some learnings that fit the work, if there are to be any."""
+    fitting = _FITTING[: history.learnings]
+    write_history(project, evolve(history, learnings=history.learnings - len(fitting)))
+    yesterday = datetime.now(UTC) - timedelta(days=1)
+    with (project / ".grove" / "learnings.md").open("a", encoding="utf-8") as file:
+        for number, summary in enumerate(fitting):
+            file.write(_ENTRY.format(number=number, summary=summary, created=yesterday))
 
 
 def prove(world: World, history: History) -> None:
@@ -243,6 +282,10 @@ def _environment(folder: Path) -> Mapping[str, str]:
         "TMPDIR": str(folder / "tmp"),
         "PATH": os.pathsep.join([str(GROVE.parent), str(git), "/usr/bin", "/bin"]),
         "LANG": "C.UTF-8",
+        # Most of what is made up is older than decay allows. It would archive a few at every start,
+        # each time with the file and the index changed; what is to be measured is a project that
+        # rests.
+        "GROVE_DECAY_PASSIVE_DURATION_DAYS": "36500",
         "GIT_CONFIG_NOSYSTEM": "1",
     }
     if "PYTHONPATH" in os.environ:

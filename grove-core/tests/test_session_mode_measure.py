@@ -12,6 +12,7 @@ from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from grove_core import dirty_files
 from grove_core.codec import session_from_json, session_to_json
 from grove_core.flow import session_mode
 from grove_core.flow.own_files import own_paths
@@ -217,7 +218,7 @@ def test_files_dirty_at_the_baseline_count_for_what_changed_since(project):
 
 
 def test_what_the_baseline_keeps_of_dirty_files_is_bounded_in_all(project, monkeypatch):
-    monkeypatch.setattr(session_mode, "MOST_LINES_IN_ALL", 50)
+    monkeypatch.setattr(dirty_files, "MOST_LINES_IN_ALL", 50)
     for name, count in (("b", 30), ("c", 21), ("d", 20), ("e", 1)):
         project.write(name, numbered(0, count))
     kept = {file.path: file.line_hashes is not None for file in project.begin().baseline.dirty}
@@ -284,7 +285,7 @@ def test_a_pipe_in_the_work_tree_stops_nothing(project):
 
 
 def test_a_large_text_file_counts_at_least_what_was_read(project, monkeypatch):
-    monkeypatch.setattr(session_mode, "MOST_FILE_BYTES", 2000)
+    monkeypatch.setattr(dirty_files, "MOST_FILE_BYTES", 2000)
     project.write("old", "x\n" * 4000)
     project.begin()
     project.write("new", "y\n" * 4000)
@@ -298,7 +299,7 @@ def test_a_large_text_file_counts_at_least_what_was_read(project, monkeypatch):
 def test_files_beyond_the_room_of_the_baseline_count_only_once_they_are_touched(
     project, monkeypatch
 ):
-    monkeypatch.setattr(session_mode, "MOST_FILES", 3)
+    monkeypatch.setattr(dirty_files, "MOST_FILES", 3)
     for number in range(8):
         project.write(f"u{number}", numbered(0, 9))
         old(project.top / f"u{number}")
@@ -319,7 +320,7 @@ def test_the_state_of_a_session_stays_small(project, monkeypatch):
     for number in range(400):
         project.write(f"u{number}", numbered(0, 5))
     session = project.begin()
-    assert len(session.baseline.dirty) == session_mode.MOST_FILES
+    assert len(session.baseline.dirty) == dirty_files.MOST_FILES
     assert len(session_to_json(session)) < 100_000
 
 

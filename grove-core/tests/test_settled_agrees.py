@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from grove_core.clock import format_instant
 from grove_core.codec import session_from_json, session_to_json
-from grove_core.hooks import dispatch
+from grove_core.hooks import dispatch, plain_session
 from grove_core.hooks import settled as short_way
 
 NOW = datetime(2026, 2, 6, 12, 0, tzinfo=UTC)
@@ -95,7 +95,7 @@ class Place:
 def places(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dispatch, "now_utc", lambda: NOW)
-        patch.setattr(short_way, "_now", lambda: format_instant(NOW))
+        patch.setattr(plain_session, "now_text", lambda: format_instant(NOW))
         patch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
         folder = tmp_path_factory.mktemp("settled")
         yield {

@@ -7,19 +7,10 @@ from typing import Final
 
 from attrs import frozen
 
-from grove_core.gitstatus import find_work_tree, read_status, run_git
+from grove_core.gitstatus import find_work_tree, read_history, read_status, run_git
 from grove_core.model.value import Value
 
 EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-_HISTORY_LIMIT: Final = "30"
-# In a pattern with brackets, a branch that does not exist is no error.
-_DEFAULT_BRANCHES: Final = (
-    "--branches=mai[n]",
-    "--branches=maste[r]",
-    "--remotes=origin/HEA[D]",
-    "--remotes=origin/mai[n]",
-    "--remotes=origin/maste[r]",
-)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -93,22 +84,8 @@ def read_branch_history(top: Path, seconds: float) -> BranchHistory:
     Returns:
         Subjects and files, both empty on the default branch itself or when git fails.
     """
-    output = run_git(
-        os.fspath(top), seconds, "log", "-z", f"--max-count={_HISTORY_LIMIT}", "--name-only",
-        "--format=%x01%s", "--no-renames", "--no-show-signature", "HEAD", "--not",
-        *_DEFAULT_BRANCHES,
-    )  # fmt: skip
-    subjects: list[str] = []
-    paths: dict[str, None] = {}
-    for record in (output or "").split("\0"):
-        text = record.strip("\n")
-        if text.startswith("\x01"):
-            subject, _, rest = text[1:].partition("\n")
-            subjects.append(subject)
-            text = rest
-        if text:
-            paths[text] = None
-    return BranchHistory(subjects=tuple(subjects), files=tuple(paths))
+    subjects, files = read_history(os.fspath(top), seconds)
+    return BranchHistory(subjects=subjects, files=files)
 
 
 def count_changed_lines(top: Path, base: str, seconds: float) -> Mapping[str, int] | None:

@@ -32,6 +32,15 @@ _REPOSITORY_VARIABLES = frozenset(
     "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY GIT_PREFIX".split()
 )
 _FIELDS_OF_RECORD = {"1": 9, "2": 10, "u": 11}
+_HISTORY_LIMIT = "30"
+# In a pattern with brackets, a branch that does not exist is no error.
+_DEFAULT_BRANCHES = (
+    "--branches=mai[n]",
+    "--branches=maste[r]",
+    "--remotes=origin/HEA[D]",
+    "--remotes=origin/mai[n]",
+    "--remotes=origin/maste[r]",
+)
 
 
 def find_work_tree(start: str) -> str | None:
@@ -85,6 +94,35 @@ def _parse_status(records: Sequence[str]) -> Status:
         elif fields := _FIELDS_OF_RECORD.get(record[:1]):
             changed.append(record.split(" ", fields - 1)[-1])
     return head, branch, tuple(changed), tuple(untracked)
+
+
+def read_history(top: str, seconds: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Ask what the current branch adds to the default branch, in one call.
+
+    Args:
+        top: The work tree's top.
+        seconds: Time limit.
+
+    Returns:
+        Subjects of its commits, newest first, and the paths they touched; both empty on the default
+        branch itself or when git fails.
+    """
+    output = run_git(
+        top, seconds, "log", "-z", f"--max-count={_HISTORY_LIMIT}", "--name-only",
+        "--format=%x01%s", "--no-renames", "--no-show-signature", "HEAD", "--not",
+        *_DEFAULT_BRANCHES,
+    )  # fmt: skip
+    subjects: list[str] = []
+    paths: dict[str, None] = {}
+    for record in (output or "").split("\0"):
+        text = record.strip("\n")
+        if text.startswith("\x01"):
+            subject, _, rest = text[1:].partition("\n")
+            subjects.append(subject)
+            text = rest
+        if text:
+            paths[text] = None
+    return tuple(subjects), tuple(paths)
 
 
 def run_git(top: str, seconds: float, *arguments: str) -> str | None:
@@ -168,3 +206,21 @@ def seen_from_top(root: str, top: str, paths: Iterable[str]) -> tuple[str, ...]:
     base = os.path.realpath(top).rstrip("/")
     inside = root[len(base) + 1 :] if root.startswith(f"{base}/") else ""
     return tuple(f"{inside}/{path}" if inside else path for path in paths)
+
+
+def seen_from_root(root: str, top: str, paths: Iterable[str]) -> tuple[str, ...]:
+    """Turn paths relative to the work tree's top into paths relative to the project.
+
+    Args:
+        root: The project's root.
+        top: The work tree's top.
+        paths: Paths relative to the top.
+
+    Returns:
+        Those inside the project, each once.
+    """
+    base = os.path.realpath(top).rstrip("/")
+    inside = f"{root[len(base) + 1 :]}/" if root.startswith(f"{base}/") else ""
+    return tuple(
+        dict.fromkeys(path.removeprefix(inside) for path in paths if path.startswith(inside))
+    )

@@ -4,19 +4,14 @@ import base64
 import struct
 import zlib
 from collections import Counter
-from typing import Final
-
-from attrs import frozen
-
-from grove_core.model.value import Value
+from typing import Final, NamedTuple
 
 _TEXT_PROBE_BYTES: Final = 8000
 # Binary files have no lines, whatever changes in them.
 _BINARY: Final = "binary"
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class ContentPrint(Value):
+class ContentPrint(NamedTuple):
     """What is kept of a file's content.
 
     Attributes:

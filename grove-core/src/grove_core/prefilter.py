@@ -1,7 +1,7 @@
-"""The small file per session that lets a hook see without any import that it has nothing to do.
+"""The small files per session that let a hook see without any import that it has nothing to do.
 
-``hooks/fast.py`` reads it. It is derived from the session and may be deleted at any time: hooks
-then take their full way.
+``hooks/fast.py`` reads them. They are derived and may be deleted at any time: hooks then take their
+full way.
 """
 
 import os
@@ -14,7 +14,7 @@ from grove_core.errors import StorageError
 
 
 class Prefilter:
-    """The files of all sessions, ``<cache>/fast/<session id>``."""
+    """The files of all sessions, ``<cache>/fast/<session id>`` and ``<session id>.files``."""
 
     def __init__(self, cache: Path) -> None:
         """Name the directory.
@@ -64,11 +64,87 @@ class Prefilter:
             finally:
                 os.close(descriptor)
 
+    def watch_files(self, session_id: str, lookup: Path, roots: Iterable[str]) -> None:
+        """Let hooks look whether a learning names a file that is touched.
+
+        Args:
+            session_id: The session.
+            lookup: The project's lookup; see ``noted_paths``.
+            roots: The project's root, once for each way it is written.
+        """
+        lines = [os.fsencode(lookup), *map(os.fsencode, roots)]
+        if any(b"\n" in line for line in lines):
+            return
+        with suppress(StorageError):
+            files.make_directory(self._directory)
+            files.replace(self._files(session_id), b"\n".join((*lines, b"", b"")))
+
+    def forget_files(self, session_id: str) -> None:
+        """Let hooks look at no touched file any more.
+
+        Args:
+            session_id: The session.
+        """
+        with suppress(OSError):
+            self._files(session_id).unlink(missing_ok=True)
+
+    def watches_files(self, session_id: str) -> bool:
+        """Tell whether hooks look at the files that are touched.
+
+        Args:
+            session_id: The session.
+
+        Returns:
+            Whether they do.
+        """
+        return os.path.exists(self._files(session_id))  # noqa: PTH110 - never raises
+
+    def let_be(self, session_id: str, path: str) -> None:
+        """Say that there is nothing more to show of a file; without effect when none is watched.
+
+        Args:
+            session_id: The session.
+            path: The file, as the client names it.
+        """
+        if "\n" in path:
+            return
+        with suppress(OSError, UnicodeError):
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
+            descriptor = os.open(self._files(session_id), flags)
+            try:
+                os.write(descriptor, path.encode() + b"\n")
+            finally:
+                os.close(descriptor)
+
+    def contents(self, session_id: str) -> tuple[str | None, str | None]:
+        """Read a session's files.
+
+        Args:
+            session_id: The session.
+
+        Returns:
+            What is in each, bytes that are no UTF-8 as surrogates; ``None`` for a missing one.
+        """
+        try:
+            words = files.read_bytes(self._directory / session_id)
+            watched = files.read_bytes(self._files(session_id))
+        except StorageError:
+            return None, None
+        return _text(words), _text(watched)
+
     def remove(self, session_id: str) -> None:
-        """Remove a session's file.
+        """Remove a session's files.
 
         Args:
             session_id: The session.
         """
         with suppress(OSError):
             (self._directory / session_id).unlink(missing_ok=True)
+        self.forget_files(session_id)
+
+    def _files(self, session_id: str) -> Path:
+        return self._directory / f"{session_id}.files"
+
+
+def _text(content: bytes | None) -> str | None:
+    return None if content is None else os.fsdecode(content)

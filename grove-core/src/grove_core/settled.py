@@ -1,8 +1,8 @@
-"""Stops and ends of sessions that owe nothing, decided on the stored document itself.
+"""What happens to sessions that owe nothing, decided on the stored document itself.
 
 Most stops find nothing to do, and turning a session into objects costs several times what Python
-itself costs to start. So the two commonest moves of the gate, an approved stop and the end of a
-session without a debt, are worked out here on plain JSON values. They must come out as ``gate`` and
+itself costs to start. So the commonest starts and prompts, approved stops, and ends of sessions
+without a debt are worked out here on plain JSON values. They must come out as ``gate`` and
 ``hooks`` would have it, byte for byte; whatever is not plainly settled is left to those.
 """
 
@@ -184,6 +184,69 @@ def ended(document: "Document", *, now: str, reason: str) -> "Document":
     return _traced(after, *notes)
 
 
+def begun(
+    document: "Document", *, source: str, fields: "Document", shown: "list[Document]"
+) -> "Document":
+    """Let a session begin as another one did.
+
+    Args:
+        document: The state of that session before anything was shown, at the time of this one.
+        source: Why this one starts.
+        fields: What is its own, by field.
+        shown: The learnings that are shown, as a session keeps them.
+
+    Returns:
+        The session.
+    """
+    start, *events = document["trace"]["events"]
+    start = {**start, "details": {**start["details"], "source": source}}
+    after = {
+        **document,
+        **fields,
+        "injected": shown,
+        "trace": {**document["trace"], "events": [start, *events]},
+    }
+    return _traced(after, *_showing(shown))
+
+
+def awaits_no_prompt(document: "Document") -> bool:
+    """Tell whether a prompt changes nothing but what is remembered of it.
+
+    Args:
+        document: A session as stored.
+
+    Returns:
+        Whether nothing waits that a prompt would drop, and the baseline is there where one is
+        needed: ``False`` also for what another version has written.
+    """
+    without_baseline = document["baseline"] is None and document["surroundings"]["session_mode"]
+    return (
+        document["schema_version"] == SCHEMA_VERSION
+        and not document["intents"]
+        and not without_baseline
+    )
+
+
+def prompted(
+    document: "Document", *, now: str, prompt_id: str | None, shown: "list[Document]"
+) -> "Document":
+    """Take notice of a prompt, and of what is shown with it.
+
+    Args:
+        document: A session that awaits no prompt.
+        now: The time as text.
+        prompt_id: The client's id of the prompt, if it has one.
+        shown: The learnings that are shown, as a session keeps them.
+
+    Returns:
+        The session afterwards.
+    """
+    details = {} if prompt_id is None else {"prompt_id": prompt_id}
+    after = {**document, "updated_at": now, "prompt_id": prompt_id or document["prompt_id"]}
+    after["injected"] = [*document["injected"], *shown]
+    return _traced(after, ("prompt", details), *_showing(shown))
+
+
 def dismissed(document: "Document") -> "list[Document]":
     """List what was shown and not used.
 
@@ -194,6 +257,11 @@ def dismissed(document: "Document") -> "list[Document]":
         The learnings.
     """
     return [one for one in document["injected"] if one["outcome"] == "pending"]
+
+
+def _showing(shown: "list[Document]") -> list[tuple[str, dict[str, str]]]:
+    ids = " ".join(one["learning_id"] for one in shown)
+    return [("learnings_injected", {"via": shown[0]["via"], "learnings": ids})] if shown else []
 
 
 def _dismissal(document: "Document") -> list[tuple[str, dict[str, str]]]:

@@ -1,6 +1,7 @@
 """Jira: work items moved to a state in which they are done."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from attrs import frozen
 
@@ -47,6 +48,7 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
             name=SYSTEM,
             detect=detect,
             current_ticket=current_ticket,
+            sources=sources,
             participation=Participation.ENABLED,
             settings=JiraSettings,
         )
@@ -89,14 +91,9 @@ def detect(context: ProjectContext) -> Detection | None:
         The user's configuration, else the key that switches Jira on, without which no close
         counts: an MCP server needs no file.
     """
-    from pathlib import Path
-
     from grove_tickets.places import exists
 
-    environment = context.environment
-    home = environment.get("XDG_CONFIG_HOME") or f"{environment.get('HOME', '')}/.config"
-    named = environment.get("JIRA_CONFIG_FILE") or f"{home}/.jira/.config.yml"
-    path = Path(context.cwd, named)
+    path = _configuration(context)
     return Detection(marker=str(path) if exists(path) else "ticketing.overrides.jira")
 
 
@@ -117,6 +114,27 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
     branch = None if repository is None else branch_name(repository)
     found = re.search(r"(?<![A-Za-z0-9])[A-Z][A-Z0-9_]+-[1-9]\d*(?![\w.])", branch or "")
     return None if found is None else Ticket(ticket_id=found[0], source=SYSTEM)
+
+
+def sources(context: ProjectContext) -> Sequence[Path]:
+    """Name what the above is read from.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The user's configuration, and what tells which branch is checked out.
+    """
+    from grove_tickets.places import head_files
+
+    return [_configuration(context), *head_files(context.cwd)]
+
+
+def _configuration(context: ProjectContext) -> Path:
+    environment = context.environment
+    home = environment.get("XDG_CONFIG_HOME") or f"{environment.get('HOME', '')}/.config"
+    named = environment.get("JIRA_CONFIG_FILE") or f"{home}/.jira/.config.yml"
+    return Path(context.cwd, named)
 
 
 def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:

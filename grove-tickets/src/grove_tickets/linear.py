@@ -1,6 +1,7 @@
 """Linear: issues moved to a state in which they are done."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from attrs import frozen
 
@@ -46,7 +47,11 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
     """Offer Linear."""
     return [
         TicketProbe(
-            name=SYSTEM, detect=detect, current_ticket=current_ticket, settings=LinearSettings
+            name=SYSTEM,
+            detect=detect,
+            current_ticket=current_ticket,
+            settings=LinearSettings,
+            sources=sources,
         )
     ]
 
@@ -81,13 +86,9 @@ def detect(context: ProjectContext) -> Detection | None:
     Returns:
         The file, in this directory or at the top of the git work tree, or ``None``.
     """
-    from grove_tickets.places import exists, find_repository
+    from grove_tickets.places import exists
 
-    paths = [context.cwd / name for name in _NAMES]
-    repository = find_repository(context.cwd)
-    if repository is not None:
-        paths += [repository.top / name for name in (*_NAMES, ".config/linear.toml")]
-    found = next((path for path in paths if exists(path)), None)
+    found = next((path for path in _configurations(context) if exists(path)), None)
     return None if found is None else Detection(marker=str(found))
 
 
@@ -111,6 +112,31 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
     key = re.escape(team) if team else "[a-z][a-z0-9]*"
     found = re.search(rf"(?i)\b({key}-[1-9]\d*)\b", branch)
     return None if found is None else Ticket(ticket_id=found[1].upper(), source=SYSTEM)
+
+
+def sources(context: ProjectContext) -> Sequence[Path]:
+    """Name what the above is read from.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The possible configurations, and what tells which branch is checked out.
+    """
+    from grove_tickets.places import head_files
+
+    context.environment.get("LINEAR_TEAM_ID")  # so that grove knows that it matters
+    return [*_configurations(context), *head_files(context.cwd)]
+
+
+def _configurations(context: ProjectContext) -> Sequence[Path]:
+    from grove_tickets.places import find_repository
+
+    paths = [context.cwd / name for name in _NAMES]
+    repository = find_repository(context.cwd)
+    if repository is not None:
+        paths += [repository.top / name for name in (*_NAMES, ".config/linear.toml")]
+    return paths
 
 
 def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:

@@ -9,6 +9,7 @@ from attrs import frozen
 from grove_tickets.files import read_file
 
 _MAX_POINTER_BYTES: Final = 4096
+_HEAD: Final = "HEAD"
 _BRANCH_PREFIX: Final = "ref: refs/heads/"
 
 
@@ -51,6 +52,34 @@ def find_upwards(start: Path, *names: str) -> Path | None:
     return None
 
 
+def candidates(start: Path, *names: str) -> list[Path]:
+    """List the paths of several names, here and in all directories above.
+
+    Args:
+        start: The directory to start from, absolute.
+        names: Paths relative to each directory.
+
+    Returns:
+        The paths, whether they are there or not.
+    """
+    return [directory / name for directory in (start, *start.parents) for name in names]
+
+
+def head_files(cwd: Path) -> list[Path]:
+    """Name what tells which branch is checked out.
+
+    Args:
+        cwd: A directory, absolute.
+
+    Returns:
+        The file of the git repository that holds it, and those of others that it may come to lie
+        in.
+    """
+    repository = find_repository(cwd)
+    own = [] if repository is None else [repository.git / _HEAD]
+    return [*own, *candidates(cwd, f".git/{_HEAD}")]
+
+
 def find_repository(cwd: Path) -> Repository | None:
     """Find the git repository that holds a directory.
 
@@ -78,7 +107,7 @@ def branch_name(repository: Repository) -> str | None:
     Returns:
         Its name, or ``None`` when none is.
     """
-    head = first_line(repository.git / "HEAD")
+    head = first_line(repository.git / _HEAD)
     return head.removeprefix(_BRANCH_PREFIX) if head.startswith(_BRANCH_PREFIX) else None
 
 

@@ -32,7 +32,13 @@ _STATUSES = frozenset({"open", "in_progress", _CLOSED})
 def grove_ticket_probes() -> Sequence[TicketProbe]:
     """Offer tk."""
     return [
-        TicketProbe(name=SYSTEM, detect=detect, current_ticket=current_ticket, paths=(_MARKER,))
+        TicketProbe(
+            name=SYSTEM,
+            detect=detect,
+            current_ticket=current_ticket,
+            paths=(_MARKER,),
+            sources=sources,
+        )
     ]
 
 
@@ -92,6 +98,21 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
         description=description,
         labels=list_field(document.fields, "tags"),
     )
+
+
+def sources(context: ProjectContext) -> Sequence[Path]:
+    """Name what the above is read from.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The directories that the command line tool might use.
+    """
+    from grove_tickets.places import candidates
+
+    named = context.environment.get("TICKETS_DIR")
+    return [Path(context.cwd, named)] if named else candidates(Path(context.cwd), _MARKER)
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:

@@ -1,9 +1,11 @@
 """Telling a person's work from what grove, ticket systems and backends write themselves."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from grove_core.gitstatus import seen_from_root
 from grove_core.workspace import Workspace
 
 GROVE_DIRECTORY: Final = ".grove"
@@ -34,11 +36,4 @@ def relative(root: Path, top: Path, paths: Sequence[str]) -> tuple[str, ...]:
     Returns:
         Those inside the project, each once.
     """
-    try:
-        prefix = root.relative_to(top.resolve()).as_posix()
-    except ValueError:
-        return tuple(dict.fromkeys(paths))
-    if prefix == ".":
-        return tuple(dict.fromkeys(paths))
-    inside = (path.removeprefix(f"{prefix}/") for path in paths if path.startswith(f"{prefix}/"))
-    return tuple(dict.fromkeys(inside))
+    return seen_from_root(os.fspath(root), os.fspath(top), paths)

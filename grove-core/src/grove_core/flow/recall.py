@@ -1,31 +1,24 @@
 """Choosing which learnings to show, showing them, and remembering that they were shown."""
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from attrs import evolve, frozen
 
+from grove_core.flow.consideration import Consideration, keep
 from grove_core.flow.gatekeeper import Change, move
+from grove_core.flow.indexing_in_background import index_in_background
 from grove_core.injection import Injection, render
-from grove_core.memory.backends import FoundLearning
 from grove_core.model.learning import LearningStatus
-from grove_core.model.memory import Filters, Hit, Query
+from grove_core.model.memory import Filters, Query
 from grove_core.model.session import EventType, InjectedLearning, Session, TraceEvent
 from grove_core.model.value import Value
-from grove_core.plugins.descriptors import Area
-from grove_core.retrieval.ranking import (
-    RankedHit,
-    choose,
-    choose_without_query,
-    fitting,
-    rank,
-)
+from grove_core.retrieval.choosing import Choice, choose, choose_without_query, exact_matches
+from grove_core.retrieval.strategy import RetrievalStrategy
 from grove_core.tracing import event
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from grove_core.model.events import Surfaced
-    from grove_core.model.statistics import LearningStats
 
 VIA_START: Final = "start"
 VIA_PROMPT: Final = "prompt"
@@ -41,12 +34,14 @@ class Recall(Value):
         learnings: The learnings in it, as the session will remember them.
         trace: What to say in the trace.
         events: What to say in the log.
+        consideration: What this was chosen from.
     """
 
     injection: Injection
     learnings: tuple[InjectedLearning, ...]
     trace: tuple[TraceEvent, ...]
     events: "tuple[tuple[Surfaced, bool], ...]"
+    consideration: Consideration
 
 
 def recall(
@@ -65,23 +60,46 @@ def recall(
     Returns:
         What to show, or ``None`` for nothing.
     """
-    found = workspace.library.search(query, Filters(), seconds=SEARCH_SECONDS)
+    choice = consider(workspace, session, query, limit=limit)
+    consideration = Consideration(query, choice, limit, max_chars, via)
+    if not choice.chosen:
+        keep(workspace, session.id, consideration)
+        return None
+    entries = [one.entry for one in choice.chosen]
+    injection = render(entries, workspace.now, max_chars, more=choice.beyond)
+    return _remembered(workspace, session, injection, consideration)
+
+
+def consider(workspace: Workspace, session: Session, query: Query, *, limit: int) -> Choice:
+    """Judge what there is, and choose.
+
+    Args:
+        workspace: The project.
+        session: The session.
+        query: The work at hand.
+        limit: At most this many.
+
+    Returns:
+        What to show, and what became of everything that was found.
+    """
+    strategy = workspace.config.retrieval.strategy
     shown = {one.learning_id for one in session.injected}
-    new = {one.hit.learning.id: one for one in found if one.hit.learning.id not in shown}
-    if not new:
-        return None
-    usage = workspace.usage()
-    chosen, number = _choose(workspace, query, list(new.values()), usage, limit)
-    if not chosen:
-        return None
-    injection = render(
-        [one.hit.learning for one in chosen],
-        workspace.now,
-        max_chars,
-        more=number - len(chosen),
+    finder = workspace.finder
+    ranked = finder.search(query, Filters(), seconds=SEARCH_SECONDS)
+    if not finder.complete:
+        index_in_background(workspace)
+    if query.is_empty:
+        # Where nothing is known about the work, only this project's own learnings may fit it.
+        ranked = [one for one in ranked if not one.entry.personal]
+        usage = workspace.usage([one.entry.id for one in ranked])
+        return choose_without_query(ranked, usage, limit, shown=shown)
+    if strategy is RetrievalStrategy.AGGRESSIVE:
+        known = {one.entry.id for one in ranked}
+        ranked += [one for one in finder.newest(Filters()) if one.entry.id not in known]
+    exact = exact_matches(query.tags, query.files, query.text)
+    return choose(
+        ranked, strategy, limit, workspace.now, floor=finder.floor, exact=exact, shown=shown
     )
-    by_id = {one.hit.learning.id: one for one in chosen}
-    return _remembered(workspace, session, injection, chosen=by_id, found=new, via=via)
 
 
 def repeat(workspace: Workspace, session: Session, max_chars: int) -> Injection:
@@ -95,58 +113,31 @@ def repeat(workspace: Workspace, session: Session, max_chars: int) -> Injection:
     Returns:
         The text; learnings that are gone or no longer active are left out.
     """
-    found = (workspace.library.get(one.learning_id) for one in session.injected)
-    again = [one.hit.learning for one in found if one is not None]
-    active = [one for one in again if one.status is LearningStatus.ACTIVE]
+    found = (workspace.finder.get(one.learning_id) for one in session.injected)
+    active = [one for one in found if one and one.status == LearningStatus.ACTIVE.value]
     return render(active, workspace.now, max_chars)
 
 
-def _choose(
-    workspace: Workspace,
-    query: Query,
-    found: Sequence[FoundLearning],
-    usage: "Mapping[str, LearningStats]",
-    limit: int,
-) -> tuple[Sequence[RankedHit], int]:
-    """Choose hits, and tell how many fit the work in all."""
-    retrieval = workspace.config.retrieval
-    if query.is_empty:
-        # Where nothing is known about the work, only this project's own learnings may fit it.
-        found = [one for one in found if one.area is Area.PROJECT]
-    hits: list[Hit] = [one.hit for one in found]
-    ranked = rank(hits, usage, workspace.now, retrieval.recency_days_to_30_percent)
-    if query.is_empty:
-        chosen = choose_without_query(ranked, usage, limit)
-        return chosen, len(chosen)
-    chosen = choose(ranked, retrieval.strategy, limit, workspace.now)
-    return chosen, max(len(fitting(ranked, retrieval.strategy)), len(chosen))
-
-
 def _remembered(
-    workspace: Workspace,
-    session: Session,
-    injection: Injection,
-    *,
-    chosen: dict[str, RankedHit],
-    found: dict[str, FoundLearning],
-    via: str,
+    workspace: Workspace, session: Session, injection: Injection, consideration: Consideration
 ) -> Recall:
     from grove_core.model.events import Surfaced
 
+    via = consideration.via
+    by_id = {one.entry.id: one for one in consideration.choice.chosen}
     learnings: list[InjectedLearning] = []
     events: list[tuple[Surfaced, bool]] = []
     for learning_id in injection.shown:
-        one = chosen[learning_id]
-        personal = found[learning_id].area is Area.PERSONAL
+        one = by_id[learning_id]
         score = round(one.score.total, 4)
         learnings.append(
             InjectedLearning(
                 learning_id=learning_id,
-                summary=one.hit.learning.summary,
+                summary=one.entry.fields()["summary"],
                 score=score,
                 injected_at=workspace.now,
                 via=via,
-                personal=personal,
+                personal=one.entry.personal,
             )
         )
         surfaced = Surfaced(
@@ -156,7 +147,7 @@ def _remembered(
             via=via,
             score=score,
         )
-        events.append((surfaced, personal))
+        events.append((surfaced, one.entry.personal))
     ids = " ".join(injection.shown)
     trace = event(EventType.LEARNINGS_INJECTED, workspace.now, via=via, learnings=ids)
     return Recall(
@@ -164,6 +155,7 @@ def _remembered(
         learnings=tuple(learnings),
         trace=(trace,) if injection.shown else (),
         events=tuple(events),
+        consideration=consideration,
     )
 
 
@@ -195,5 +187,7 @@ def remember(workspace: Workspace, session: Session, shown: Recall) -> str:
             if is_personal is personal and one.learning_id in added
         ]
         workspace.log_events(events, personal=personal)
+    if added or not shown.learnings:
+        keep(workspace, session.id, shown.consideration, shown.injection.shown)
     # Another hook of the same start or prompt may have shown all of it meanwhile.
     return shown.injection.text if added else ""

@@ -1,31 +1,25 @@
 """Session mode: how much a session has changed since its baseline."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from stat import S_ISLNK, S_ISREG
 from typing import Final
 
 from attrs import evolve
 
-from grove_core import gitinfo
+from grove_core import dirty_files, gitinfo
 from grove_core.config.schema import SessionGate
+from grove_core.dirty_files import look_at, looks_at
 from grove_core.flow.own_files import own_paths
 from grove_core.gate.session_mode import passes_as_small
 from grove_core.gitstatus import STATUS_SECONDS, seen_from_top, state_key, without
 from grove_core.hosts import claude_code
-from grove_core.line_hashes import ContentPrint, changed_lines, print_of
+from grove_core.line_hashes import ContentPrint, changed_lines
 from grove_core.model.gate import SessionChange
 from grove_core.model.session import Baseline, DirtyFile, Measurement, Session
 from grove_core.workspace import Workspace
 
 DIFF_SECONDS: Final = 1.0
-# Bounds of what is read and kept: beyond them a file counts by its size and time alone, and a file
-# that the baseline had no room for counts once it is younger than the baseline.
-MOST_FILES: Final = 300
-MOST_FILE_BYTES: Final = 512 * 1024
-MOST_LINES: Final = 5_000
-MOST_LINES_IN_ALL: Final = 50_000
 
 
 def applies(workspace: Workspace, session: Session) -> bool:
@@ -77,7 +71,10 @@ def take_baseline(
     return Baseline(
         taken_at=workspace.now,
         head=tree.head,
-        dirty=tuple(_dirty_files(top, paths)),
+        dirty=tuple(
+            DirtyFile(path=path, digest=look.digest, line_hashes=look.line_hashes, lines=look.lines)
+            for path, look in looks_at(os.fspath(top), paths)
+        ),
         excluded=excluded,
         transcript_offset=transcript_offset,
     )
@@ -188,10 +185,13 @@ def _count(
     top: Path, tree: gitinfo.WorkTree, baseline: Baseline, prefixes: tuple[str, ...]
 ) -> int | None:
     """Count lines: files that were dirty then by their prints, all others by git."""
-    total = sum(changed_lines(_print_of(file), _look(top, file.path)) for file in baseline.dirty)
+    total = sum(
+        changed_lines(_print_of(file), look_at(os.fspath(top), file.path))
+        for file in baseline.dirty
+    )
     nothing = ContentPrint(digest="", lines=0, line_hashes="")
-    for path in _others(top, baseline, without(prefixes, tree.untracked))[:MOST_FILES]:
-        look = _look(top, path)
+    for path in _others(top, baseline, without(prefixes, tree.untracked))[: dirty_files.MOST_FILES]:
+        look = look_at(os.fspath(top), path)
         total += changed_lines(nothing, look) if look.lines else 0
     changed = _others(top, baseline, without(prefixes, tree.changed))
     if tree.head == baseline.head and not changed:
@@ -206,7 +206,7 @@ def _others(top: Path, baseline: Baseline, paths: Iterable[str]) -> list[str]:
     """Leave out the files that were dirty at the baseline, whether or not it had room for them."""
     known = {file.path for file in baseline.dirty}
     others = [path for path in paths if path not in known]
-    if len(known) < MOST_FILES:
+    if len(known) < dirty_files.MOST_FILES:
         return others
     return [path for path in others if _modified(top / path) >= baseline.taken_at.timestamp()]
 
@@ -222,37 +222,8 @@ def _prefixes(root: Path, top: Path, excluded: Iterable[str]) -> tuple[str, ...]
     return seen_from_top(os.fspath(root), os.fspath(top), excluded)
 
 
-def _dirty_files(top: Path, paths: Sequence[str]) -> Iterable[DirtyFile]:
-    room = MOST_LINES_IN_ALL
-    for path in paths[:MOST_FILES]:
-        look = _look(top, path)
-        hashes = look.line_hashes if look.lines <= room else None
-        room -= look.lines if hashes is not None else 0
-        yield DirtyFile(path=path, digest=look.digest, line_hashes=hashes, lines=look.lines)
-
-
 def _print_of(file: DirtyFile) -> ContentPrint:
     return ContentPrint(digest=file.digest, lines=file.lines, line_hashes=file.line_hashes)
-
-
-def _look(top: Path, path: str) -> ContentPrint:
-    """Take a file's print; a file that is gone has no lines, and a link is what it says."""
-    full = top / path
-    try:
-        status = full.lstat()
-        if S_ISLNK(status.st_mode):
-            return print_of(os.fsencode(full.readlink()), most_lines=MOST_LINES)
-        if not S_ISREG(status.st_mode):
-            return ContentPrint(digest="special", lines=0, line_hashes=None)
-        with full.open("rb") as file:
-            content = file.read(MOST_FILE_BYTES)
-        look = print_of(content, most_lines=MOST_LINES)
-        if status.st_size <= MOST_FILE_BYTES or look.is_binary:
-            return look
-        digest = f"{status.st_size}@{status.st_mtime_ns}"
-        return evolve(look, digest=digest, line_hashes=None)
-    except OSError:
-        return ContentPrint(digest="", lines=0, line_hashes="")
 
 
 def _size(path: Path) -> int:

@@ -1,21 +1,13 @@
 """Describing the work at hand, to find the learnings that fit it."""
 
-from typing import Final
+import os
 
 from grove_core import gitinfo
-from grove_core.flow.own_files import own_paths, relative
-from grove_core.gitstatus import without
+from grove_core.flow.own_files import own_paths
 from grove_core.model.memory import Query
 from grove_core.model.ticket import Ticket
+from grove_core.work_at_hand import STATUS_SECONDS, words_and_files
 from grove_core.workspace import Workspace
-
-STATUS_SECONDS: Final = 0.15
-HISTORY_SECONDS: Final = 0.1
-# What branches are called whatever the work on them is about.
-_EMPTY_BRANCH_WORDS: Final = frozenset(
-    {"main", "master", "trunk", "develop", "dev", "release", "hotfix"}
-    | {"feature", "feat", "fix", "bug", "bugfix", "chore", "docs", "refactor", "test"}
-)
 
 
 def query_for_work(workspace: Workspace, ticket: Ticket | None) -> Query:
@@ -32,13 +24,13 @@ def query_for_work(workspace: Workspace, ticket: Ticket | None) -> Query:
     files: tuple[str, ...] = ()
     top = gitinfo.find_top(workspace.root)
     if top is not None:
-        known = workspace.work_trees.get(top)
-        tree = known or gitinfo.read_work_tree(top, STATUS_SECONDS)
-        history = gitinfo.read_branch_history(top, HISTORY_SECONDS)
+        tree = workspace.work_trees.get(top) or gitinfo.read_work_tree(top, STATUS_SECONDS)
         if tree is not None:
-            touched = (*tree.changed, *tree.untracked, *history.files)
-            files = without(own_paths(workspace), relative(workspace.root, top, touched))
-            words += [*_branch_words(tree.branch), *history.subjects]
+            status = (tree.head, tree.branch, tree.changed, tree.untracked)
+            of_git, files = words_and_files(
+                workspace.root, os.fspath(top), status, own_paths(workspace)
+            )
+            words += of_git
     return Query(
         text=" ".join(words),
         ticket_id=ticket.ticket_id or "" if ticket else "",
@@ -47,8 +39,3 @@ def query_for_work(workspace: Workspace, ticket: Ticket | None) -> Query:
         tags=tuple(label.lower() for label in ticket.labels) if ticket else (),
         files=files,
     )
-
-
-def _branch_words(branch: str) -> list[str]:
-    words = branch.replace("/", " ").replace("-", " ").replace("_", " ").split()
-    return [word for word in words if word.lower() not in _EMPTY_BRANCH_WORDS]

@@ -7,7 +7,13 @@ whether a close waits for confirmation stand in a small file per session
 every further line is a word, or several of which all must be there, and an empty line ends it.
 Without such a file, and with one that was cut off, the full way is taken, which writes it anew.
 
-A stop and the end of a session have a way of their own, ``settled``, when nothing is owed.
+A tool that touches a file goes the full way when a learning may name the file. That is told by
+``<session id>.files`` beside it, which is there only where a learning names files: the path of the
+project's lookup (``noted_paths`` says what it holds), then the project's root, once for each way it
+is written, then an empty line, then the files that there is nothing more to say of.
+
+The start and the end of a session, a prompt and a stop have a way of their own, ``settled``, when
+nothing is owed.
 """
 
 # `signal` imports enum, which costs more than this whole way.
@@ -33,6 +39,19 @@ _ESCAPE_LETTERS = frozenset(b"nrtbf")
 _MOST_ID_BYTES = 128
 _LAST_LINES = [b"", b""]
 _LONGEST_SECONDS = 5.0
+# The tools that touch one file, and what they call it.
+_FILE_TOOLS = {
+    b"Read": b'"file_path"',
+    b"Edit": b'"file_path"',
+    b"Write": b'"file_path"',
+    b"MultiEdit": b'"file_path"',
+    b"NotebookEdit": b'"notebook_path"',
+}
+_LONGEST_TEXT = 8192
+_BLANKS = b" \t\r\n"
+_MARK_BYTES = 16
+_PROBES = 3
+_PRIME = 31415926535897932384626433832795028841
 
 
 def run(arguments: list[str]) -> int:
@@ -68,9 +87,9 @@ def _answer(event: str, data: bytes) -> int:
         if not _may_close(data):
             return 0
     elif event in ("post-tool-use", "post-tool-use-failure"):
-        if not _close_waits(data):
+        if not _close_waits(data) and (event != "post-tool-use" or not _may_be_noted(data)):
             return 0
-    elif event in ("stop", "session-end"):
+    elif event in ("session-start", "user-prompt-submit", "stop", "session-end"):
         code = _settle(event, data)
         if code is not None:
             return code
@@ -159,6 +178,87 @@ def _close_waits(data: bytes) -> bool:
     return lines is None or lines[0] == FLAG_OPEN
 
 
+def _may_be_noted(data: bytes) -> bool:
+    """Tell whether a call may have touched a file that a learning names."""
+    field = _FILE_TOOLS.get(_text(data, b'"tool_name"', 0) or b"")
+    watched = _read_fast_file(_session_id(data) + b".files") if field is not None else None
+    if field is None or watched is None:
+        return False
+    path = _text(data, field, data.find(b'"tool_input"'))
+    if path is None or not _is_plain_path(path):
+        return True
+    head = watched.find(b"\n\n")
+    if head < 0 or watched.find(b"\n" + path + b"\n", head + 1) >= 0:
+        return False
+    lookup, *roots = watched[:head].split(b"\n")
+    return _is_noted(lookup, _names(path, roots))
+
+
+def _text(data: bytes, name: bytes, start: int) -> bytes | None:
+    """Find the text of a field without parsing; ``None`` when there is none that is plain."""
+    place = data.find(name, start) if start >= 0 else -1
+    while place >= 0:
+        place += len(name)
+        rest = data[place : place + _LONGEST_TEXT].lstrip(_BLANKS)
+        if rest[:1] == b":":
+            rest = rest[1:].lstrip(_BLANKS)
+            end = rest.find(b'"', 1)
+            is_plain = rest[:1] == b'"' and end > 0 and rest.find(b"\\", 1, end) < 0
+            return rest[1:end] if is_plain else None
+        place = data.find(name, place)  # that was a value
+    return None
+
+
+def _is_plain_path(path: bytes) -> bool:
+    first, *parts = path.split(b"/")
+    return bool(parts) and not first and not {b"", b".", b".."}.intersection(parts)
+
+
+def _names(path: bytes, roots: list[bytes]) -> list[bytes]:
+    """List what learnings may call a file; ``file_notes`` says why."""
+    names = []
+    end, place = path.rfind(b"/"), 0
+    while place < end:
+        names.append(path[place + 1 :])
+        place = path.find(b"/", place + 1)
+    for root in roots:
+        if path.startswith(root + b"/"):
+            inside = path[len(root) + 1 :]
+            place = inside.find(b"/")
+            if place < 0:
+                names.append(inside)
+            while place >= 0:
+                names.append(inside[:place])
+                place = inside.find(b"/", place + 1)
+    return names
+
+
+def _is_noted(lookup: bytes, names: list[bytes]) -> bool:
+    """Look into the project's lookup; one that is gone is made anew on the full way."""
+    try:
+        descriptor = os.open(lookup, os.O_RDONLY)
+    except OSError:
+        return True
+    try:
+        bits = 8 * (os.fstat(descriptor).st_size - _MARK_BYTES)
+        for name in names:
+            if bits > 0 and _holds(descriptor, bits, name):
+                return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _holds(descriptor: int, bits: int, name: bytes) -> bool:
+    value = pow(int.from_bytes(name, "big"), 3, _PRIME)
+    for _ in range(_PROBES):
+        value, place = divmod(value, bits)
+        byte = os.pread(descriptor, 1, _MARK_BYTES + (place >> 3))
+        if not byte or not byte[0] >> (place & 7) & 1:
+            return False
+    return True
+
+
 def _settle(event: str, data: bytes) -> int | None:
     session_id = _session_id(data)
     if not session_id:
@@ -181,16 +281,22 @@ def _session_lines(data: bytes) -> list[bytes] | None:
     session_id = _session_id(data)
     if not session_id:
         return None
-    path = os.path.join(os.fsencode(home()), b"cache/fast", session_id)
+    content = _read_fast_file(session_id)
+    if content is None:
+        return None
+    lines = content.split(b"\n")
+    return lines if lines[0] in _FLAGS and lines[-2:] == _LAST_LINES else None
+
+
+def _read_fast_file(name: bytes) -> bytes | None:
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor = os.open(os.path.join(os.fsencode(home()), b"cache/fast", name), os.O_RDONLY)
         try:
-            lines = os.read(descriptor, _READ_SIZE).split(b"\n")
+            return os.read(descriptor, _READ_SIZE)
         finally:
             os.close(descriptor)
     except OSError:
         return None
-    return lines if lines[0] in _FLAGS and lines[-2:] == _LAST_LINES else None
 
 
 def _session_id(data: bytes) -> bytes:

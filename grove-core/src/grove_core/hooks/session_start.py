@@ -7,6 +7,7 @@ from typing import Final
 from attrs import evolve
 
 from grove_core import gitinfo
+from grove_core.flow.file_notes import watch_files
 from grove_core.flow.gatekeeper import Change, move
 from grove_core.flow.lifecycle import (
     OpenSessions,
@@ -16,10 +17,13 @@ from grove_core.flow.lifecycle import (
 )
 from grove_core.flow.messages import pending_notice
 from grove_core.flow.recall import VIA_START, recall, remember, repeat
+from grove_core.flow.recall_notes import leave_note
 from grove_core.flow.session_mode import first_measurement, take_baseline
+from grove_core.flow.start_notes import TicketSources, leave_start_note, ticket_sources
 from grove_core.flow.surroundings import look_around
 from grove_core.flow.work_query import query_for_work
 from grove_core.hosts import claude_code
+from grove_core.hosts.claude_code_plain import CONTEXT_LIMIT
 from grove_core.hosts.contract import Answer, HookInput, StartSource
 from grove_core.model.gate import GateEvent, TicketDetected
 from grove_core.model.session import Baseline, EventType, Session
@@ -42,15 +46,18 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
         What the agent should know, or silence.
     """
     _report_config_problems(workspace, call)
+    sources = _ticket_sources(workspace, call)
     session = _open(workspace, call)
     OpenSessions(workspace).add(session.id)
     _export_session_id(call)
     notices = _notices(workspace, session)
     corrections = _corrections(workspace, session, call.source)
     notices = "\n\n".join(part for part in (notices, corrections) if part)
-    left = claude_code.CONTEXT_LIMIT - len(notices)
+    left = CONTEXT_LIMIT - len(notices)
     shown = _show(workspace, session, call.source, left)
     _decay(workspace, session)
+    watch_files(workspace, session)
+    _leave_start_note(workspace, call, session, sources)
     text = "\n\n".join(part for part in (notices, shown.strip()) if part)
     return claude_code.context_answer(call.event, text)
 
@@ -89,6 +96,24 @@ def _decay(workspace: Workspace, session: Session) -> None:
         decay_daily(workspace, session.id)
     except Exception as error:  # noqa: BLE001 - whatever it is, the session starts
         workspace.diagnostics.crash(error, session.id, "decay at session start")
+
+
+def _ticket_sources(workspace: Workspace, call: HookInput) -> TicketSources | None:
+    try:
+        return ticket_sources(workspace, call)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the session starts
+        workspace.diagnostics.crash(error, call.session_id, "looking at what ticket systems read")
+        return None
+
+
+def _leave_start_note(
+    workspace: Workspace, call: HookInput, session: Session, sources: TicketSources | None
+) -> None:
+    """Leave word for the next start; without it, that one takes the full way as well."""
+    try:
+        leave_start_note(workspace, call, session, sources)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the session starts
+        workspace.diagnostics.crash(error, session.id, "leaving a note of the start")
 
 
 def _report_config_problems(workspace: Workspace, call: HookInput) -> None:
@@ -189,4 +214,5 @@ def _show(workspace: Workspace, session: Session, source: StartSource, left: int
     query = query_for_work(workspace, session.gate.ticket)
     limit = workspace.config.retrieval.max_injections
     shown = recall(workspace, session, query, limit=limit, max_chars=max_chars, via=VIA_START)
+    leave_note(workspace, session)
     return "" if shown is None else remember(workspace, session, shown)

@@ -1,15 +1,12 @@
-"""The short way of a Stop and a SessionEnd that find nothing to do.
+"""The short way of a Stop and a SessionEnd that find nothing to do, and of most starts and prompts.
 
 Everything else, and whatever is odd in any way, is left to the full way, which also says so.
 """
 
-import json
 import os
-import time
 from contextlib import suppress
 
-from grove_core import __version__, files, settled
-from grove_core.errors import StorageError
+from grove_core import files, settled
 from grove_core.gitstatus import (
     find_work_tree,
     read_status,
@@ -17,29 +14,26 @@ from grove_core.gitstatus import (
     state_key,
     without,
 )
-from grove_core.hooks import CRASH_EXIT_CODE
+from grove_core.hooks import CRASH_EXIT_CODE, plain_session
+from grove_core.hooks.plain_session import event_line
 from grove_core.hosts.claude_code_plain import PlainPayload
 from grove_core.log_identity import events_target
-from grove_core.surroundings import stamp
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without the import
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grove_core.diagnostics import Diagnostics
     from grove_core.settled import Document
 
-_SESSION_FILE_MODE = 0o600
 # The full way, which follows if git is slow, has a time limit of its own.
 _STATUS_SECONDS = 0.5
-_LOG_SECONDS = 0.3
 
 
 def settle(event: str, data: bytes, home: str, session_id: str) -> int | None:
-    """Do what a stop or an end of a session asks for, if that is little.
+    """Do what a start, a prompt, a stop or an end of a session asks for, if that is little.
 
     Args:
-        event: ``stop`` or ``session-end``.
+        event: ``session-start``, ``user-prompt-submit``, ``stop`` or ``session-end``.
         data: What the client wrote to standard input.
         home: grove's own directory.
         session_id: The session's id, checked.
@@ -49,10 +43,11 @@ def settle(event: str, data: bytes, home: str, session_id: str) -> int | None:
         to be taken.
     """
     path = os.path.join(home, "sessions", f"{session_id}.json")
-    if not os.path.isabs(home) or not os.path.exists(path):
+    # A start goes the short way with a new session, everything else with a known one.
+    if not os.path.isabs(home) or os.path.exists(path) is (event == "session-start"):
         return None
-    act = _stop if event == "stop" else _end
     try:
+        act = _way_of(event)
         payload = PlainPayload(data)
         after = act(path, home, payload) if payload.session_id == session_id else None
     except Exception:  # noqa: BLE001 - the full way meets it again and reports it
@@ -62,11 +57,24 @@ def settle(event: str, data: bytes, home: str, session_id: str) -> int | None:
     try:
         after()
     except Exception as error:  # noqa: BLE001 - the state is written: the full way must not follow
-        where = _diagnostics(home).crash(error, session_id, event)
+        where = plain_session.diagnostics(home).crash(error, session_id, event)
         with suppress(OSError):
             os.write(2, f"grove: {event} failed and work goes on; {where}\n".encode())
         return CRASH_EXIT_CODE
     return 0
+
+
+def _way_of(event: str) -> "Callable[[str, str, PlainPayload], Callable[[], None] | None]":
+    # These two search, and so need much more.
+    if event == "user-prompt-submit":
+        from grove_core.hooks.prompted import prompt
+
+        return prompt
+    if event == "session-start":
+        from grove_core.hooks.started import start
+
+        return start
+    return _stop if event == "stop" else _end
 
 
 def _nothing() -> None:
@@ -74,8 +82,8 @@ def _nothing() -> None:
 
 
 def _stop(path: str, home: str, payload: PlainPayload) -> "Callable[[], None] | None":
-    before = _read(path)
-    if payload.has_background_work or not _is_known(before, home) or settled.waits(before):
+    before = plain_session.read(path)
+    if payload.has_background_work or not _may_judge(before, home) or settled.waits(before):
         return None
     measured = None
     if settled.is_measured(before):
@@ -83,14 +91,17 @@ def _stop(path: str, home: str, payload: PlainPayload) -> "Callable[[], None] | 
         measured = _measure(before)
         if measured is None:
             return None
-    with files.locked(path, mode=_SESSION_FILE_MODE, timeout=0):
-        stored = _read(path)
+    with files.locked(path, mode=plain_session.SESSION_FILE_MODE, timeout=0):
+        stored = plain_session.read(path)
         if stored != before:
             return None
         after = settled.stopped(
-            stored, now=_now(), stop_hook_active=payload.stop_hook_active, measured=measured
+            stored,
+            now=plain_session.now_text(),
+            stop_hook_active=payload.stop_hook_active,
+            measured=measured,
         )
-        _write(path, after)
+        plain_session.write(path, after)
     return _nothing
 
 
@@ -98,12 +109,12 @@ def _end(path: str, home: str, payload: PlainPayload) -> "Callable[[], None] | N
     reason = payload.reason
     if reason is None:
         return None
-    with files.locked(path, mode=_SESSION_FILE_MODE, timeout=0):
-        stored = _read(path)
-        if not _is_known(stored, home) or not settled.may_end(stored):
+    with files.locked(path, mode=plain_session.SESSION_FILE_MODE, timeout=0):
+        stored = plain_session.read(path)
+        if not _may_judge(stored, home) or not settled.may_end(stored):
             return None
-        now = _now()
-        _write(path, settled.ended(stored, now=now, reason=reason))
+        now = plain_session.now_text()
+        plain_session.write(path, settled.ended(stored, now=now, reason=reason))
     return lambda: _follow(stored, now, home)
 
 
@@ -114,12 +125,15 @@ def _follow(before: "Document", now: str, home: str) -> None:
     if surroundings["initialised"]:
         lines = _skip(before, now) + _dismissals(before, now, shown, personal=False)
         spread = surroundings.get("spread", False)
-        _log(lambda: events_target(root, home, spread=spread), lines, home, inside=root)
+        plain_session.log(
+            lambda: events_target(root, home, spread=spread), lines, home, inside=root
+        )
     lines = _dismissals(before, now, shown, personal=True)
-    _log(lambda: os.path.join(home, "personal-stats.log"), lines, home, inside=None)
+    plain_session.log(lambda: os.path.join(home, "personal-stats.log"), lines, home, inside=None)
     cache = os.path.join(home, "cache")
     for derived in (
         os.path.join(cache, "fast", before["id"]),
+        os.path.join(cache, "fast", f"{before['id']}.files"),
         os.path.join(cache, surroundings["project_key"], "open-sessions", before["id"]),
     ):
         with suppress(OSError):
@@ -132,49 +146,21 @@ def _skip(session: "Document", now: str) -> str:
         return ""
     reason = settled.reason_of_skip(changed)
     details = {"reason": reason, "decider": "auto", "lines_changed": changed}
-    return _event("skip", now, {"session_id": session["id"], **details})
+    return event_line("skip", now, {"session_id": session["id"], **details})
 
 
 def _dismissals(session: "Document", now: str, shown: "list[Document]", *, personal: bool) -> str:
     return "".join(
-        _event("dismissed", now, {"learning_id": one["learning_id"], "session_id": session["id"]})
+        event_line(
+            "dismissed", now, {"learning_id": one["learning_id"], "session_id": session["id"]}
+        )
         for one in shown
         if one["personal"] is personal
     )
 
 
-def _event(name: str, now: str, fields: "Document") -> str:
-    """A line of the event log, as ``codec.events`` writes it."""
-    line = {"v": 1, "ts": now, "event": name, "grove": __version__, **fields}
-    return json.dumps(line, separators=(",", ":")) + "\n"
-
-
-def _log(target: "Callable[[], str]", lines: str, home: str, *, inside: str | None) -> None:
-    if not lines:
-        return
-    try:
-        files.append_text(target(), lines, inside=inside, timeout=_LOG_SECONDS)
-    except StorageError as error:
-        _diagnostics(home).log("error", f"events were lost: {error}")
-
-
-def _diagnostics(home: str) -> "Diagnostics":
-    from pathlib import Path
-
-    from grove_core.diagnostics import Diagnostics
-    from grove_core.paths import Paths
-
-    return Diagnostics(Paths(Path(home)))
-
-
-def _is_known(session: "Document", home: str) -> bool:
-    """Tell whether nothing has changed that a session's judgement rests on."""
-    return (
-        settled.is_settled(session)
-        and session["surroundings"] is not None
-        and session["surroundings"]["stamp"]
-        == stamp(session["project_root"], home, session["surroundings"]["marker"])
-    )
+def _may_judge(session: "Document", home: str) -> bool:
+    return settled.is_settled(session) and plain_session.looks_the_same(session, home)
 
 
 def _measure(session: "Document") -> tuple[str, int] | None:
@@ -191,18 +177,3 @@ def _measure(session: "Document") -> tuple[str, int] | None:
     key = state_key(top, head, paths)
     lines = settled.harmless_lines(session, key)
     return None if lines is None else (key, lines)
-
-
-def _read(path: str) -> "Document":
-    document: Document = json.loads(files.read_bytes(path) or b"")
-    if f"{document['id']}.json" != os.path.basename(path):
-        raise ValueError("another session's state")
-    return document
-
-
-def _write(path: str, session: "Document") -> None:
-    files.replace(path, json.dumps(session, separators=(",", ":")).encode("ascii"))
-
-
-def _now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -5,11 +5,13 @@ from attrs import evolve
 from grove_core.flow.gatekeeper import Change, move
 from grove_core.flow.lifecycle import new_session
 from grove_core.flow.recall import VIA_PROMPT, recall, remember
+from grove_core.flow.recall_notes import leave_note
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookInput
 from grove_core.model.memory import Query
 from grove_core.model.session import EventType, Session
 from grove_core.model.ticket import CloseIntent
+from grove_core.retrieval.named_files import files_named_in
 from grove_core.tracing import event
 from grove_core.workspace import Workspace
 
@@ -35,11 +37,12 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
     shown = recall(
         workspace,
         session,
-        Query(text=call.prompt),
+        Query(text=call.prompt, files=files_named_in(call.prompt)),
         limit=limit,
         max_chars=retrieval.max_chars,
         via=VIA_PROMPT,
     )
+    leave_note(workspace, session)
     if shown is None:
         return SILENCE
     return claude_code.context_answer(call.event, remember(workspace, session, shown))

@@ -1,6 +1,7 @@
 """beads (``bd``): issues in ``.beads/``, shared by all work trees of a repository."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from grove_core import (
     CloseMatcher,
@@ -22,7 +23,13 @@ SYSTEM = "beads"
 def grove_ticket_probes() -> Sequence[TicketProbe]:
     """Offer beads."""
     return [
-        TicketProbe(name=SYSTEM, detect=detect, current_ticket=current_ticket, paths=(".beads",))
+        TicketProbe(
+            name=SYSTEM,
+            detect=detect,
+            current_ticket=current_ticket,
+            paths=(".beads",),
+            sources=sources,
+        )
     ]
 
 
@@ -81,6 +88,26 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
         description=text_field(issue, "description"),
         labels=list_field(issue, "labels"),
     )
+
+
+def sources(context: ProjectContext) -> Sequence[Path] | None:
+    """Name what the above is read from.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        The stores that ``bd`` might use; ``None`` where it has to be asked itself.
+    """
+    from grove_tickets.beads.store import find_store, possible_stores
+
+    stores = possible_stores(context.cwd, context.environment)
+    store = find_store(context.cwd, context.environment)
+    if store is None:
+        return stores
+    from grove_tickets.beads.state import read_touched
+
+    return None if read_touched(store) is None else [*stores, store]
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:

@@ -44,10 +44,10 @@ def read_current(context: ProjectContext) -> dict[str, Any] | None:
     store = find_store(context.cwd, context.environment)
     if store is None:
         return None
-    touched = _last_touched(store) or ""
-    issue = _exported(store, touched) if touched else None
-    if issue is not None and text_field(issue, "status") != "closed":
+    issue = read_touched(store)
+    if issue is not None:
         return issue
+    touched = _last_touched(store)
     started = _ask(
         ("--status", "in_progress"), store, context.cwd, context.environment, _CURRENT_SECONDS
     )
@@ -56,6 +56,20 @@ def read_current(context: ProjectContext) -> dict[str, Any] | None:
         key=lambda one: (text_field(one, "id") == touched, text_field(one, "updated_at")),
         default=None,
     )
+
+
+def read_touched(store: Path) -> dict[str, Any] | None:
+    """Read the issue that was touched last from the files of a store.
+
+    Args:
+        store: The store's directory.
+
+    Returns:
+        The issue, if the store exports its issues and it is not closed.
+    """
+    touched = _last_touched(store)
+    issue = _exported(store, touched) if touched else None
+    return None if issue is None or text_field(issue, "status") == "closed" else issue
 
 
 def is_closed(ticket_id: str, directory: str | None, context: ProjectContext) -> bool | None:

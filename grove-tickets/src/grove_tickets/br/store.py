@@ -4,7 +4,14 @@ from pathlib import Path
 from typing import Final
 
 from grove_core import ProjectContext
-from grove_tickets.places import exists, find_repository, first_line, is_directory, real_path
+from grove_tickets.places import (
+    candidates,
+    exists,
+    find_repository,
+    first_line,
+    is_directory,
+    real_path,
+)
 
 DATABASE: Final = "beads.db"
 _MARKERS: Final = (".beads", "_beads")
@@ -29,6 +36,24 @@ def find_store(context: ProjectContext) -> Path | None:
         store is not None and exists(store / DATABASE) and find_export(store, context) is not None
     )
     return store if is_store else None
+
+
+def possible_stores(context: ProjectContext) -> list[Path]:
+    """List the stores and exports that ``br`` might use.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        Directories and files, whether they are there or not.
+    """
+    named = [context.environment.get(name) for name in ("BEADS_DIR", "BEADS_JSONL")]
+    stores = [context.cwd / one for one in named if one] + candidates(context.cwd, *_MARKERS)
+    repository = find_repository(context.cwd)
+    if repository is not None and repository.common is not None:
+        stores.append(repository.common.parent / _MARKERS[0])
+    targets = (_follow_redirects(store) for store in stores if is_directory(store))
+    return [*stores, *(one for one in targets if one is not None and one not in stores)]
 
 
 def find_export(store: Path, context: ProjectContext) -> Path | None:
