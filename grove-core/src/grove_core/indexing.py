@@ -5,14 +5,11 @@ from typing import Final
 
 from grove_core.learning_index.index import LearningIndex
 from grove_core.memory.backends import OpenBackend
-from grove_core.memory.library import MemoryLibrary
+from grove_core.memory.library import LIST_SECONDS, MemoryLibrary
 from grove_core.plugins.descriptors import Area
 from grove_core.retrieval.entries import entry_of
 from grove_core.stats.batch import storable
 from grove_core.stats_cache.stamps import stamp_of
-
-READ_SECONDS: Final = 120.0
-"""How long a backend may take to list all its learnings where nobody waits for a hook."""
 
 _ATTEMPTS: Final = 3
 
@@ -54,7 +51,9 @@ def _read(
     """Put in what a backend has, once more where another process was faster or a file broken."""
     source = _source_of(opened.area, opened.backend.name)
     for _ in range(_ATTEMPTS):
-        seconds = READ_SECONDS if until is None else max(0.0, until - time.monotonic())
+        seconds = LIST_SECONDS if until is None else until - time.monotonic()
+        if seconds <= 0:
+            return False  # that is grove's own haste, and no fault of the backend
         since = index.progress(source)
         changes = library.changes(opened, since.mark, seconds=seconds)
         if changes is None:
@@ -66,8 +65,6 @@ def _read(
         )
         if index.put(source, entries, changes.mark, whole=changes.whole, since=since, until=until):
             return True
-        if until is not None and time.monotonic() > until:
-            return False
     return False
 
 

@@ -1,6 +1,6 @@
 """What grove counts in a project: the event logs and the learnings, by way of the cache."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
@@ -11,7 +11,7 @@ from typing import Final
 from grove_core import __version__, files
 from grove_core.derived_database import IN_MEMORY
 from grove_core.errors import StorageError
-from grove_core.memory.library import MemoryLibrary
+from grove_core.memory.library import LIST_SECONDS, MemoryLibrary
 from grove_core.model.learning import Learning
 from grove_core.model.statistics import LearningRecord, LearningStats, Statistics
 from grove_core.paths import Paths, ProjectPaths, grove_home, project_key
@@ -115,8 +115,9 @@ class Numbers:
 
     def _count(self, stamp: str, size: int) -> Statistics:
         if not stamp or self.cache.stamp != stamp:
-            records = sorted(self._records(), key=lambda one: one.learning_id)
-            self.cache.put_learnings(records, stamp)
+            records, complete = self._records()
+            # What a backend could not list in time must not pass for gone.
+            self.cache.put_learnings(records, stamp if complete else "")
         return self._counted(self.cache, size)
 
     def _counted(self, cache: StatsCache, size: int) -> Statistics:
@@ -152,13 +153,16 @@ class Numbers:
         with suppress(StorageError):
             files.replace(note_file(self._paths.home, root), note.to_json().encode())
 
-    def _records(self) -> Iterator[LearningRecord]:
-        seen: set[str] = set()
-        for one in self._library.iterate():
-            learning = one.hit.learning
-            if learning.id not in seen:
-                seen.add(learning.id)
-                yield _record_of(learning, one.backend)
+    def _records(self) -> tuple[Sequence[LearningRecord], bool]:
+        """List all learnings, by id, and tell whether every backend could list its own."""
+        found: dict[str, LearningRecord] = {}
+        complete = True
+        for opened in self._library.listable():
+            changes = self._library.changes(opened, "", seconds=LIST_SECONDS)
+            complete = complete and changes is not None
+            for learning in changes.learnings if changes is not None else ():
+                found.setdefault(learning.id, _record_of(learning, opened.backend.name))
+        return [found[learning_id] for learning_id in sorted(found)], complete
 
 
 def _record_of(learning: Learning, backend: str) -> LearningRecord:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from grove_core import files
 from grove_core.clock import format_instant, parse_instant
 from grove_core.errors import StorageError
+from grove_core.flow.indexing_in_background import index_in_background
 from grove_core.plugins.descriptors import Area
 from grove_core.workspace import Workspace
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from grove_core.model.statistics import Statistics
 
 MOST_AT_A_START: Final = 20
+MOST_LISTED: Final = 10_000
+"""The most learnings that a start reads one by one; of more, only what was counted before."""
+
 _INTERVAL: Final = timedelta(days=1)
 # Of the hook's time, since rewriting a large file many times takes seconds.
 _SHARE_OF_A_START: Final = 0.2
@@ -42,9 +46,14 @@ def decay_daily(workspace: Workspace, session_id: str) -> None:
     if not _has_time(workspace):
         workspace.diagnostics.log("info", "decay waits for the next start: little time is left")
         return
-    counted = _counted(workspace)
     # Where there is nothing to look at, nothing is noted down.
-    if not _has_learnings(workspace, areas, counted):
+    learnings = len(workspace.finder.index)
+    if not learnings:
+        return
+    counted = _counted(workspace)
+    if counted is None and learnings > MOST_LISTED:
+        index_in_background(workspace)
+        workspace.diagnostics.log("info", "decay waits for the next start: much has to be counted")
         return
     from grove_core.flow.curation import curating
 
@@ -83,14 +92,6 @@ def _counted(workspace: Workspace) -> "Statistics | None":
     if workspace.numbers.learnings_are_current and has_one_rule(workspace):
         return workspace.statistics()
     return None
-
-
-def _has_learnings(
-    workspace: Workspace, areas: Sequence[Area], counted: "Statistics | None"
-) -> bool:
-    if counted is not None:
-        return counted.learnings > 0
-    return any(one.area in areas for one in workspace.library.iterate())
 
 
 def _due(

@@ -7,9 +7,10 @@ minutes, whatever it is doing.
 """
 
 import os
-import subprocess
 import sys
+import time
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 from attrs import frozen
@@ -21,6 +22,9 @@ from grove_core.workspace import Workspace
 
 MOST_SECONDS: Final = 120
 _LOCK: Final = "index.lock"
+_BEGUN: Final = "index.begun"
+# A backend that always fails must not start a process with every prompt.
+_PAUSE_SECONDS: Final = 300
 # It inherits nothing that belongs to the hook.
 _PROGRAM: Final = (
     "import signal, sys; signal.alarm({seconds});"
@@ -72,7 +76,23 @@ def index_now(workspace: Workspace, *, rebuild: bool) -> Indexed | None:
 def _indexed(workspace: Workspace) -> Indexed:
     finder = workspace.finder
     finder.refresh()
+    # What decay goes by at the next start.
+    workspace.statistics()
     return Indexed(learnings=len(finder.index), complete=finder.complete, path=finder.index.path)
+
+
+def _was_begun_lately(mark: Path) -> bool:
+    try:
+        if 0 <= time.time() - mark.stat().st_mtime < _PAUSE_SECONDS:
+            return True
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return True
+    with suppress(OSError):
+        mark.write_bytes(b"")
+        return False
+    return True
 
 
 def index_in_background(workspace: Workspace) -> None:
@@ -83,6 +103,10 @@ def index_in_background(workspace: Workspace) -> None:
     """
     if workspace.deadline is None or not workspace.project_cache.is_dir():
         return  # a command takes the time that it needs
+    if _was_begun_lately(workspace.project_cache / _BEGUN):
+        return
+    import subprocess  # seldom needed, and many modules
+
     program = _PROGRAM.format(seconds=MOST_SECONDS)
     try:
         subprocess.Popen(

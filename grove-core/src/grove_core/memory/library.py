@@ -40,6 +40,8 @@ DETECT_SECONDS: Final = 0.5
 OPEN_SECONDS: Final = 2.0
 WRITE_SECONDS: Final = 5.0
 READ_SECONDS: Final = 5.0
+LIST_SECONDS: Final = 60.0
+"""How long a backend may take to list all its learnings; a hook's own deadline holds as well."""
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -200,7 +202,7 @@ class MemoryLibrary:
         return [one for one in expected if one not in opened]
 
     def changes(
-        self, opened: OpenBackend, mark: str, *, seconds: float = READ_SECONDS
+        self, opened: OpenBackend, mark: str, *, seconds: float = LIST_SECONDS
     ) -> Changes | None:
         """Ask a backend that can list its learnings what has changed.
 
@@ -303,7 +305,7 @@ class MemoryLibrary:
         """
         for opened in self._with(Capability.ITERATE):
             listed = _listed(opened.backend)
-            learnings = self._call(opened, "iterate", listed, seconds=READ_SECONDS, default=())
+            learnings = self._call(opened, "iterate", listed, seconds=LIST_SECONDS, default=())
             for learning in self._sound(opened, "iterate", learnings, is_learning):
                 yield located(learning, opened)
 

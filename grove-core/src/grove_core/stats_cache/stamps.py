@@ -52,6 +52,14 @@ def _statuses(path: str) -> dict[str, os.stat_result]:
         if not S_ISDIR(status.st_mode):
             return {"": status}
         with os.scandir(path) as entries:
-            return {"": status, **{entry.name: entry.stat() for entry in entries}}
+            return {"": status, **{entry.name: _status(entry) for entry in entries}}
     except OSError:
         return {}
+
+
+def _status(entry: "os.DirEntry[str]") -> os.stat_result:
+    """Look at what is in a folder; of a link that leads nowhere, at the link itself."""
+    try:
+        return entry.stat()
+    except OSError:
+        return entry.stat(follow_symlinks=False)
