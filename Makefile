@@ -70,7 +70,7 @@ lint: setup ## Check style, layers and types.
 
 .PHONY: types
 types: setup ## Check types only.
-	$(BIN)/mypy $(wildcard */src) $(wildcard scripts) $(wildcard benchmarks) $(wildcard docs/examples/*)
+	$(BIN)/mypy $(wildcard */src) $(wildcard scripts) $(wildcard benchmarks) $(wildcard docs/examples/grove-*)
 
 .PHONY: build
 build: $(OWN_UV) ## Build every wheel into dist/.
@@ -90,3 +90,10 @@ bench: setup ## Measure what hooks and numbers cost; writes tables into docs/exp
 bench-quick: setup ## Try the benchmarks in three rounds; writes nothing.
 	@$(BIN)/python benchmarks/hook_latency.py --quick
 	@$(BIN)/python benchmarks/numbers_cost.py --quick
+	@$(BIN)/python benchmarks/scale.py --quick
+	@$(BIN)/python benchmarks/query_sources.py --quick
+
+.PHONY: bench-scale
+bench-scale: setup ## Measure costs with up to 100,000 learnings; minutes long; writes docs/explanation/scale.md.
+	@$(BIN)/python benchmarks/scale.py
+	@$(BIN)/python benchmarks/query_sources.py

@@ -1,21 +1,46 @@
 """What thousands of hook calls leave behind: processes, files, memory."""
 
+import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from attrs import frozen
-from scenarios import AFTER_TOOL, BEFORE_TOOL, PROMPT, START, STOP, Step
+from measuring import Command, Cost
+from scale_steps import READ, in_world
+from scenarios import AFTER_TOOL, BEFORE_TOOL, PROMPT, START, STOP, TICKETS, Step
 from worlds import World, run
 
 _DRIVER: Final = Path(__file__).with_name("many_calls_driver.py")
 _SESSION: Final = "many-calls"
 # A turn of an agent: a prompt, some tool calls, and the stop.
-_TURN: Final[Sequence[Step]] = (PROMPT, *(BEFORE_TOOL, AFTER_TOOL) * 4, STOP)
+_TURN: Final[Sequence[Step]] = (PROMPT, *(BEFORE_TOOL, AFTER_TOOL, READ) * 4, STOP)
 _SHARE: Final = 0.1
+_MICROSECONDS: Final = 1_000_000
+# Kilobytes, but on a Mac bytes.
+_MEMORY_UNIT: Final = 1 if sys.platform == "darwin" else 1024
+
+
+@frozen(kw_only=True)
+class Call:
+    """What became of a call.
+
+    Attributes:
+        number: Which of the commands it was.
+        status: How it ended, as ``wait`` tells it; 0 when all was well.
+        memory: Its peak memory, in bytes.
+        outlived: Whether a process of its group was left.
+        cost: What it cost.
+    """
+
+    number: int
+    status: int
+    memory: int
+    outlived: bool
+    cost: Cost
 
 
 @frozen(kw_only=True)
@@ -24,11 +49,13 @@ class Leftovers:
 
     Attributes:
         calls: How many there were.
-        processes: Calls after which a process of theirs was still there.
+        processes: Calls after which a process of theirs was still there, and processes that were
+            found in the project in the end.
         failures: Calls that ended otherwise than with 0.
         files: Files that the calls after the first turn have added.
         bytes_added: By how much those calls have made all files grow.
-        memory: Peak memory of the prompts in the last tenth, as a multiple of that in the first.
+        memory: Peak memory of the last tenth, as a multiple of that of the first: of the prompts or
+            of the looks at files, whichever has grown more.
     """
 
     calls: int
@@ -49,50 +76,81 @@ def call_many_times(world: World, calls: int) -> Leftovers:
     Returns:
         What they have left behind.
     """
-    plan = _plan(world)
+    turn = [in_world(step, TICKETS, world).command(world, _SESSION) for step in _TURN]
     run(START.command(world, _SESSION))
-    _drive(world, plan, len(_TURN))
+    drive(world, turn, len(turn))
     before = _sizes(world)
-    lines = _drive(world, plan, calls)
+    made = drive(world, turn, calls)
     after = _sizes(world)
-    prompts = [memory for step, _, memory, _ in lines if _TURN[step] is PROMPT]
-    some = max(1, int(len(prompts) * _SHARE))
     return Leftovers(
-        calls=len(lines),
-        processes=sum(outlived for _, _, _, outlived in lines),
-        failures=sum(status != 0 for _, status, _, _ in lines),
+        calls=len(made),
+        processes=sum(one.outlived for one in made) + len(list(_processes_in(world))),
+        failures=sum(one.status != 0 for one in made),
         files=len(after.keys() - before.keys()),
         bytes_added=sum(after.values()) - sum(before.values()),
-        memory=statistics.median(prompts[-some:]) / statistics.median(prompts[:some]),
+        memory=max(_growth(made, step) for step in (PROMPT, READ)),
     )
 
 
-def _plan(world: World) -> str:
-    lines = []
-    for number, step in enumerate(_TURN):
-        command = step.command(world, _SESSION)
-        payload = world.folder / f"payload-{number}"
-        payload.write_bytes(command.stdin)
-        lines.append("\t".join([str(payload), *command.words]))
-    return "\n".join(lines)
+def drive(world: World, commands: Sequence[Command], calls: int) -> list[Call]:
+    """Make calls in turn from a process that takes less memory than any of them.
 
+    Args:
+        world: Where to.
+        commands: What is called.
+        calls: How often in all.
 
-def _drive(world: World, plan: str, calls: int) -> list[tuple[int, int, int, int]]:
+    Returns:
+        What became of each call.
+    """
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(_DRIVER), str(calls)],
-        input=plan,
+        input=_plan(world, commands),
         stdout=subprocess.PIPE,
         cwd=world.project,
         env=dict(world.environment),
         text=True,
         check=True,
     )
-    return [_line(line) for line in done.stdout.splitlines()]
+    return [_call(line) for line in done.stdout.splitlines()]
 
 
-def _line(text: str) -> tuple[int, int, int, int]:
-    step, status, memory, outlived = map(int, text.split())
-    return step, status, memory, outlived
+def _growth(made: Sequence[Call], step: Step) -> float:
+    memory = [one.memory for one in made if _TURN[one.number] is step]
+    some = max(1, int(len(memory) * _SHARE))
+    return statistics.median(memory[-some:]) / statistics.median(memory[:some])
+
+
+def _plan(world: World, commands: Sequence[Command]) -> str:
+    lines = []
+    for number, command in enumerate(commands):
+        payload = world.folder / f"payload-{number}"
+        payload.write_bytes(command.stdin)
+        lines.append("\t".join([str(payload), *command.words]))
+    return "\n".join(lines)
+
+
+def _call(line: str) -> Call:
+    number, status, memory, outlived, wall, cpu = map(int, line.split())
+    return Call(
+        number=number,
+        status=status,
+        memory=memory * _MEMORY_UNIT,
+        outlived=bool(outlived),
+        cost=Cost(wall=wall / _MICROSECONDS, cpu=cpu / _MICROSECONDS),
+    )
+
+
+def _processes_in(world: World) -> Iterator[str]:
+    """Find processes that work in the project, those in groups of their own as well, on Linux."""
+    own = Path("/proc") / str(os.getpid())
+    for place in Path("/proc").glob("[0-9]*/cwd"):
+        try:
+            target = place.readlink()
+        except OSError:
+            continue  # it has ended, or is somebody else's
+        if place.parent != own and target.is_relative_to(world.folder):
+            yield place.parent.name
 
 
 def _sizes(world: World) -> Mapping[Path, int]:
