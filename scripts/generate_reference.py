@@ -48,7 +48,7 @@ NOT_WRITTEN: Final[frozenset[str]] = frozenset()
 EVENT_FIELDS: Final = {
     "learning_id": "the learning",
     "session_id": "the client's session",
-    "via": "how it was shown: `start` or `prompt`; this release never writes `file`",
+    "via": "how it was shown: `start`, `prompt` or `file`",
     "score": "its score when it was chosen",
     "ticket_id": "the ticket of the work",
     "how": "how it helped, one line of at most 500 characters",
@@ -193,8 +193,6 @@ def configuration_page() -> Iterator[str]:
             yield "|---|---|---|---|"
         default = "none" if declared.default is None else f"`{_toml(declared.default)}`"
         meaning = _cell(declared.setting.help)
-        if not declared.setting.effective:
-            meaning += " **No effect yet.**"
         yield f"| `{name}` | {default} | {_values(declared)} | {meaning} |"
 
 

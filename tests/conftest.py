@@ -18,7 +18,7 @@ from attrs import define, field, frozen
 
 GROVE = (sys.executable, "-m", "grove_core._entry")
 GIT_IDENTITY = ("-c", "user.name=Dev", "-c", "user.email=dev@example.org")
-MAY_SPEAK = {"SessionStart", "UserPromptSubmit"}
+MAY_SPEAK = {"SessionStart", "UserPromptSubmit", "PostToolUse"}
 
 
 @frozen
@@ -280,6 +280,7 @@ class Agent:
     variables: dict
     prompt_id: str = "prompt-1"
     calls: int = 0
+    prompts: int = 0
 
     def send(self, event, *, variables=None, **fields):
         payload = {
@@ -302,7 +303,9 @@ class Agent:
         return self.context(self.send("SessionStart", source=source, **fields))
 
     def asks(self, prompt, **fields):
-        """UserPromptSubmit; gives the context for the model."""
+        """UserPromptSubmit with an id of its own; gives the context for the model."""
+        self.prompts += 1
+        self.prompt_id = fields.setdefault("prompt_id", f"prompt-{self.prompts + 1}")
         return self.context(self.send("UserPromptSubmit", prompt=prompt, **fields))
 
     @staticmethod

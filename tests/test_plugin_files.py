@@ -14,6 +14,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from grove_core.health.matchers import covers
+
 PLUGIN = Path(__file__).parents[1] / "plugin"
 LAUNCHER = PLUGIN / "bin" / "grove-hook"
 SHIM = PLUGIN / "bin" / "grove"
@@ -26,16 +28,17 @@ GROVE = Path(sys.executable).with_name("grove")
 PYTHON = Path(sys.executable).resolve()
 
 TOOLS = "Bash|TaskUpdate|TodoWrite|mcp__.*"
-# event: (argument of the launcher, seconds, matcher)
+FILES = "Read|Edit|Write|MultiEdit|NotebookEdit"
+# event: (argument of the launcher, seconds, matchers)
 HOOKS = {
-    "SessionStart": ("session-start", 10, None),
-    "UserPromptSubmit": ("user-prompt-submit", 5, None),
-    "PreToolUse": ("pre-tool-use", 5, TOOLS),
-    "PostToolUse": ("post-tool-use", 5, TOOLS),
-    "PostToolUseFailure": ("post-tool-use-failure", 5, TOOLS),
-    "TaskCompleted": ("task-completed", 5, None),
-    "Stop": ("stop", 10, None),
-    "SessionEnd": ("session-end", 3, None),
+    "SessionStart": ("session-start", 10, [None]),
+    "UserPromptSubmit": ("user-prompt-submit", 5, [None]),
+    "PreToolUse": ("pre-tool-use", 5, [TOOLS]),
+    "PostToolUse": ("post-tool-use", 5, [TOOLS, FILES]),
+    "PostToolUseFailure": ("post-tool-use-failure", 5, [TOOLS]),
+    "TaskCompleted": ("task-completed", 5, [None]),
+    "Stop": ("stop", 10, [None]),
+    "SessionEnd": ("session-end", 3, [None]),
 }
 GROUPS = {  # commands that have commands of their own
     "tickets": {"match"},
@@ -66,13 +69,21 @@ def test_manifest_has_the_version_of_the_packages():
 def test_hooks_register_each_event_once_in_exec_form():
     hooks = json.loads((PLUGIN / "hooks" / "hooks.json").read_text())["hooks"]
     found = {}
-    for event, (group,) in hooks.items():
-        (hook,) = group["hooks"]
+    for event, groups in hooks.items():
+        ((hook,), *others) = [group["hooks"] for group in groups]
+        assert all(other == [hook] for other in others)
         assert hook["type"] == "command"
         assert hook["command"] == "${CLAUDE_PLUGIN_ROOT}/bin/grove-hook"
         (argument,) = hook["args"]
-        found[event] = (argument, hook["timeout"], group.get("matcher"))
+        found[event] = (argument, hook["timeout"], [group.get("matcher") for group in groups])
     assert found == HOOKS
+
+
+def test_no_tool_is_in_two_entries_of_one_event():
+    """Each entry that fits starts the hook."""
+    tools = ["Bash", "TaskUpdate", "TodoWrite", "mcp__a__b", *FILES.split("|")]
+    assert [covers(TOOLS, tool) + covers(FILES, tool) for tool in tools] == [1] * len(tools)
+    assert not covers(FILES, "NotebookRead")
 
 
 @pytest.mark.parametrize("program", [LAUNCHER, SHIM, INSTALLER], ids=lambda path: path.name)

@@ -235,6 +235,10 @@ SAME = [
     (TEXT, "retry the ledger's export job: it fails when the queue is empty", True),
     (TEXT, "the import job of the ledger fails when its disk is full so clean it", False),
     (TEXT, "something else entirely", False),
+    # A denial or another number makes something else of nearly the same words.
+    (TEXT, TEXT.replace("so retry", "so do not retry"), False),
+    (f"{TEXT} 2 times", f"{TEXT} 9 times", False),
+    (f"{TEXT} if you can", f"{TEXT} if you can't", False),
     ("", "", False),
     (TEXT, "", False),
 ]
@@ -243,8 +247,8 @@ SAME = [
 @pytest.mark.parametrize(("one", "other", "same"), SAME)
 def test_of_two_that_say_the_same_the_better_is_shown(one, other, same):
     better, worse = found("better", 0.9, text=one), found("worse", 0.8, text=other)
-    assert says_the_same(better.text, worse.text) is same
-    assert says_the_same(worse.text, better.text) is same
+    assert says_the_same(better, worse) is same
+    assert says_the_same(worse, better) is same
     choice = chosen(better, worse)
     assert names(choice) == (["better"] if same else ["better", "worse"])
     assert reasons(choice)["worse"] == ("says the same as cl_better" if same else SHOWN)

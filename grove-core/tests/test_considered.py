@@ -32,7 +32,6 @@ from grove_core.retrieval.matching import in_words, matches_of, missing_words, s
 from grove_core.retrieval.query_terms import query_terms
 from grove_core.retrieval.ranking import rank
 from grove_core.retrieval.strategy import RetrievalStrategy
-from grove_core.stats.log_lines import microseconds
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
 UNDER = Circumstances(
@@ -65,7 +64,7 @@ def search(entries, query, *, limit=5):
     """What the index finds, and what is chosen of it."""
     index = LearningIndex(IN_MEMORY)
     index.put("project markdown", entries, "", whole=True)
-    ranked = rank(index.find(query, microseconds(NOW)), {}, NOW, 90)
+    ranked = rank(index.find(query), {}, NOW, 90)
     choice = choose(ranked, RetrievalStrategy.MODERATE, limit, NOW, floor=0.0)
     return index, choice
 
@@ -123,8 +122,8 @@ def test_every_score_can_be_worked_out_again(texts, prompt):
     query = query_terms(text=prompt + " " + texts[0])
     index, choice = search(entries, query)
     kept = occasion_of(line_of(UNDER, query, choice, [])).query
-    before = {one.entry.id: one.relevance for one in index.find(query, microseconds(NOW))}
-    after = {one.entry.id: one.relevance for one in index.find(kept, microseconds(NOW))}
+    before = {one.entry.id: one.relevance for one in index.find(query)}
+    after = {one.entry.id: one.relevance for one in index.find(kept)}
     assert before.keys() == after.keys()
     for learning_id, relevance in before.items():
         assert after[learning_id].value == pytest.approx(relevance.value, abs=1e-4)

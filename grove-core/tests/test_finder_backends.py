@@ -14,7 +14,7 @@ import pytest
 from grove_core import hookimpl
 from grove_core.finder import Finder
 from grove_core.indexing import refresh
-from grove_core.learning_index import tables, updating
+from grove_core.learning_index import additions, updating
 from grove_core.learning_index.index import IN_MEMORY, LearningIndex
 from grove_core.memory import library as library_module
 from grove_core.memory.library import MemoryLibrary
@@ -152,13 +152,13 @@ def ids(ranked):
 def added(monkeypatch):
     """The ids that were put into an index."""
     found = []
-    add = tables.Additions.add
+    add = additions.Additions.add
 
     def counted(additions, entry, digest):
         found.append(entry.id)
         add(additions, entry, digest)
 
-    monkeypatch.setattr(tables.Additions, "add", counted)
+    monkeypatch.setattr(additions.Additions, "add", counted)
     return found
 
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from attrs import evolve
 
-from grove_core.learning_index import tables
+from grove_core.learning_index import additions, tables
 from grove_core.learning_index.index import IN_MEMORY, LearningIndex
 from grove_core.model.learning import Category, Learning, LearningStatus
 from grove_core.retrieval.entries import entry_of
@@ -98,7 +98,7 @@ QUESTIONS = {
 def added(monkeypatch):
     """The ids that were put into any index on disk."""
     ids = []
-    add = tables.Additions.add
+    add = additions.Additions.add
 
     def counted(additions, entry, digest):
         # The second database is the file; in memory it has no name.
@@ -106,7 +106,7 @@ def added(monkeypatch):
             ids.append(entry.id)
         add(additions, entry, digest)
 
-    monkeypatch.setattr(tables.Additions, "add", counted)
+    monkeypatch.setattr(additions.Additions, "add", counted)
     return ids
 
 
@@ -416,16 +416,16 @@ def test_who_puts_something_in_between_is_noticed(project, monkeypatch, whole):
     early, late = project.open(), project.open()
     before = [an_entry(5, summary="Old text")]
     known = early.progress(SOURCE)
-    change = tables.Additions.settle
+    change = additions.Additions.settle
 
-    def settle_and_interfere(additions):
-        monkeypatch.setattr(tables.Additions, "settle", change)
-        change(additions)
-        additions._connection.execute("COMMIT")
+    def settle_and_interfere(these):
+        monkeypatch.setattr(additions.Additions, "settle", change)
+        change(these)
+        these._connection.execute("COMMIT")
         early.put(SOURCE, before, "", whole=False, since=known, until=0.0 if whole else None)
-        additions._connection.execute("BEGIN IMMEDIATE")
+        these._connection.execute("BEGIN IMMEDIATE")
 
-    monkeypatch.setattr(tables.Additions, "settle", settle_and_interfere)
+    monkeypatch.setattr(additions.Additions, "settle", settle_and_interfere)
     wanted = [*project.entries[:5], an_entry(5, summary="New text"), *project.entries[6:]]
     late.put(SOURCE, wanted, "", whole=True, since=known)
     assert late.stamp == ""

@@ -64,7 +64,7 @@ def tables_of(connection):
     noted = connection.execute("SELECT number, path FROM noted_file").fetchall()
     return (
         connection.execute("SELECT * FROM total").fetchall(),
-        dict(connection.execute("SELECT * FROM frequency").fetchall()),
+        sorted(connection.execute("SELECT * FROM frequency").fetchall()),
         {(names[number], term) for number, term in held},
         {(names[number], path) for number, path in noted},
         sorted(connection.execute("SELECT id, document, keys FROM learning").fetchall()),
@@ -75,13 +75,16 @@ def judged(query, entries, *, all_statuses):
     """Relevance by id, of all that have a term in common with a query."""
     texts = [text_of(one) for one in entries]
     terms = [set(" ".join(text).split()) for text in texts]
+    every = range(len(entries))
+    own = [at for at in every if entries[at].status == "active" and not entries[at].personal]
+    counted = own or every
     corpus = Corpus(
-        len(entries),
+        len(counted),
         tuple(
-            sum(len(text[field].split()) for text in texts) / max(1, len(entries))
+            sum(len(texts[at][field].split()) for at in counted) / max(1, len(counted))
             for field in range(5)
         ),
-        lambda wanted: {one: sum(one in held for held in terms) for one in wanted},
+        lambda wanted: {one: sum(one in terms[at] for at in counted) for one in wanted},
     )
     fitting = [
         place

@@ -16,7 +16,7 @@ NOW = 1_770_000_000_000_000
 # appended behind the mark, which is an offset.
 COMMON = """
 import json, os, sys
-from grove_core.learning_index import tables, updating
+from grove_core.learning_index import additions, tables, updating
 from grove_core.learning_index.index import LearningIndex
 from grove_core.retrieval.entry import Entry
 from grove_core.retrieval.query_terms import query_terms
@@ -25,13 +25,13 @@ from grove_core.stats_cache.stamps import stamp_of
 updating._AT_ONCE = 10
 path, log, *options = sys.argv[1:]
 added = []
-add = tables.Additions.add
+add = additions.Additions.add
 
 def count(additions, entry, digest):
     added.append(entry.id)
     add(additions, entry, digest)
 
-tables.Additions.add = count
+additions.Additions.add = count
 
 def entries_of(content):
     found = {}
@@ -64,7 +64,7 @@ def fill(index):
 DYING = f"""{COMMON}
 import signal
 last, place = int(options[0]), options[1]
-settle = tables.Additions.settle
+settle = additions.Additions.settle
 transactions = []
 
 def settle_or_die(additions):
@@ -75,7 +75,7 @@ def settle_or_die(additions):
             additions._connection.execute("COMMIT")
         os.kill(os.getpid(), signal.SIGKILL)
 
-tables.Additions.settle = settle_or_die
+additions.Additions.settle = settle_or_die
 index = LearningIndex(path)
 index._fill = fill
 fill(index)

@@ -220,3 +220,7 @@ def test_tickets_that_a_ticket_names_are_looked_for(description, ticket):
 
 def test_words_with_a_hyphen_are_no_tickets():
     assert query_terms(ticket_description="a read-only, well-known #thing").keys == {}
+
+
+def test_latin_words_amid_other_scripts_are_words():
+    assert {"redi", "api"} <= set(words("Redisの接続が切れる。APIキー"))

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from grove_core import finder, work_at_hand
+from grove_core import finder, work_at_hand, workspace
 from grove_core.clock import format_instant
 from grove_core.flow import work_query
 from grove_core.hooks import dispatch, fast, plain_session, prompted, started
@@ -59,7 +59,7 @@ class Place:
         patch.setattr(started, "time", clock)
         patch.setattr(prompted, "time", clock)
         patch.setattr(plain_session, "now_text", lambda: format_instant(self.now))
-        patch.setattr(fast, "say", lambda text: self.said.append(text) or 0)
+        patch.setattr(fast, "say", lambda text, *_: self.said.append(text) or 0)
         # git may be slow while other tests run.
         patch.setattr(work_query, "STATUS_SECONDS", 30.0)
         patch.setattr(started, "STATUS_SECONDS", 30.0)
@@ -234,6 +234,14 @@ def nothing_known(place):
     place.git("commit", "-qm", "first")
 
 
+def crowded(place):
+    """Nothing is known of the work, and the newest learnings are of other projects."""
+    nothing_known(place)
+    for number in range(60):
+        created = f"2026-02-03T10:00:{number:02}Z"
+        place.learning(f"Of all projects, number {number}", personal=True, created=created)
+
+
 def empty(place):
     ticket_mode(place)
     (place.project / ".grove/learnings.md").unlink()
@@ -315,6 +323,7 @@ WORLDS = {
     "session mode": session_mode,
     "without git": without_git,
     "nothing known of the work": nothing_known,
+    "crowded": crowded,
     "no learnings": empty,
     "uninvited": uninvited,
     "beads": beads,
@@ -403,6 +412,7 @@ REASONS = {
     "a setting of the environment": lambda place: place.patch.setenv("GROVE_RETRIEVAL_MAX_CHARS", "900"),
     "a learning more": lambda place: place.learning("Orders are exported at night"),
     "a personal learning more": lambda place: place.learning("Orders of mine", personal=True),
+    "what another backend may be found by": lambda place: place.write(".mcp.json", "{}"),
     "a project nearer to the agent": lambda place: (place.project / "app/.grove").mkdir(),
     "a work tree nearer to the agent": lambda place: (place.project / "app/.git").mkdir(),
     "another session that died": another_session(process_id=999_999_999),
@@ -496,3 +506,80 @@ def test_a_prompt_does_the_short_way_what_it_would_the_full_way(place, prompt, c
             "user-prompt-submit", place.payload("UserPromptSubmit", NEW, **fields)
         )
         assert short == full
+
+
+def test_a_prompt_is_answered_once(place):
+    """The client may hold two sets of hooks."""
+    ticket_mode(place, "[retrieval]\nmax_injections = 1\nmax_per_prompt = 1\n")
+    place.settle_down()
+    place.full("session-start", place.start())
+    fields = {"prompt": PROMPTS["one that fits"], "prompt_id": "prompt-0"}
+    data = place.payload("UserPromptSubmit", NEW, **fields)
+    assert place.short("user-prompt-submit", data)
+    before = place.everything()
+    assert place.short("user-prompt-submit", data) is None
+    assert place.full("user-prompt-submit", data) == ""
+    assert place.everything() == before
+
+
+# --- notes of one moment ------------------------------------------------------------------------
+
+
+def without_configuration(place, act):
+    """Something that happens while the project's configuration is elsewhere."""
+    path = place.project / ".grove/config.toml"
+    path.rename(place.folder / "aside")
+    act()
+    (place.folder / "aside").rename(path)
+
+
+def with_setting(place, act):
+    place.patch.setenv("GROVE_RETRIEVAL_MAX_PER_PROMPT", "1")
+    act()
+    place.patch.delenv("GROVE_RETRIEVAL_MAX_PER_PROMPT")
+
+
+def shown_in(said):
+    return said.count("cl_learning_")
+
+
+@pytest.mark.parametrize(
+    ("config", "otherwise", "most"),
+    [
+        ("[retrieval]\nmax_per_prompt = 1\nmax_injections = 0\n", without_configuration, 1),
+        ("[retrieval]\nmax_injections = 0\n", with_setting, 3),
+    ],
+)
+def test_what_was_configured_for_one_prompt_alone_does_not_hold_for_the_next(
+    place, config, otherwise, most
+):
+    ticket_mode(place, config)
+    place.learning("OrderStore.export() orders the rows of store.py in app/orders")
+    place.learning("OrderStore.export() runs with many queries in app/orders")
+    place.full("session-start", place.start())
+    fields = {"prompt": PROMPTS["one that fits"], "prompt_id": "prompt-0"}
+    data = place.payload("UserPromptSubmit", "another", **fields)
+    place.full("session-start", place.payload("SessionStart", "another", source="startup"))
+    otherwise(place, lambda: place.full("user-prompt-submit", data))
+    data = place.payload("UserPromptSubmit", NEW, **fields)
+    short, full = place.both_ways("user-prompt-submit", data)
+    assert shown_in(full[0]) == most
+    assert short in (None, full)
+
+
+def test_what_changes_while_the_configuration_is_read_leaves_no_note(place, monkeypatch):
+    ticket_mode(place)
+    place.settle_down()
+    read = workspace.load_config
+
+    def slow(*arguments):
+        loaded = read(*arguments)
+        place.write(".grove/config.toml", "[retrieval]\nmax_injections = 0\n")
+        return loaded
+
+    monkeypatch.setattr(workspace, "load_config", slow)
+    assert place.full("session-start", place.start("late"))
+    monkeypatch.setattr(workspace, "load_config", read)
+    short, full = place.both_ways("session-start", place.start())
+    assert short is None
+    assert not full[0]

@@ -236,7 +236,7 @@ def test_mistakes_that_are_not_of_the_key_are_counted(project):
 def test_search_explains_itself(project):
     (hit,) = project.grove("search", "query", "per", "order", "--json").json["results"]
     assert hit["id"] == ONE
-    assert set(hit["score"]) == {"total", "relevance", "recency", "boost"}
+    assert set(hit["score"]) == {"total", "relevance", "recency", "boost", "parts"}
     assert 0 < hit["score"]["total"] <= hit["score"]["relevance"] <= 1
     human = assert_done(project.grove("search", "query", "per", "order", "--explain"))
     assert "relevance" in human.stdout
@@ -671,10 +671,10 @@ def test_init_names_the_program(world):
     assert f"hooks will run {first['program']}" in world.grove("init").stdout
 
 
-def test_the_configuration_marks_keys_without_effect(world):
+def test_the_configuration_file_explains_every_key(world):
     world.grove("init")
     config = (world.project / ".grove" / "config.toml").read_text()
-    assert re.search(r"^## .*\(no effect yet\)\n# on_file = ", config, re.MULTILINE)
+    assert re.search(r"^## .*[.]\n# on_file = ", config, re.MULTILINE)
     assert re.search(r"^## .*[.]\n# max_blocks = ", config, re.MULTILINE)
 
 

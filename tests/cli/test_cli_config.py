@@ -94,13 +94,9 @@ def test_people_see_what_is_set_where(layered):
     (line,) = [line for line in lines if " backends.primary " in line]
     assert line.endswith(' = ""  (default)')
     (line,) = [line for line in lines if " retrieval.on_file " in line]
-    assert line.endswith(" = true  (default; no effect yet)")
+    assert line.endswith(" = true  (default)")
     (line,) = [line for line in lines if " retrieval.max_per_file_session " in line]
-    assert line.endswith(f"  (user file {user_config(layered)}; no effect yet)")
-    for key, one in settings(layered).items():
-        declared = config_keys().get(key)
-        is_without = declared is not None and not declared.setting.effective
-        assert one["help"].endswith(" (no effect yet)") is is_without
+    assert line.endswith(f"  (user file {user_config(layered)})")
     shown = [line.removeprefix("* ").strip().rpartition("  (")[0] for line in lines]
     assert tomllib.loads("\n".join(shown))["circuit_breaker"]["max_blocks"] == 3
     quiet = layered.grove("config", "show", "--changed", "-q").stdout.split()
@@ -253,12 +249,9 @@ def warned_of(world):
     return done.json["warnings"]
 
 
-def test_settings_without_effect_are_named(layered):
+def test_every_setting_has_an_effect(layered):
     layered.environment["GROVE_RETRIEVAL_ON_FILE"] = "true"
-    assert warned_of(layered) == [
-        "GROVE_RETRIEVAL_ON_FILE: retrieval.on_file has no effect yet",
-        f"{user_config(layered)}: retrieval.max_per_file_session has no effect yet",
-    ]
+    assert warned_of(layered) == []
 
 
 PROBE_PLUGIN = """
@@ -280,7 +273,7 @@ def grove_ticket_probes():
 )
 def test_overrides_that_name_nothing_are_named(layered, section, name, words):
     project_config(layered).write_text(f"[{section}.overrides]\n{name} = false\n")
-    (warning, _) = warned_of(layered)
+    (warning,) = warned_of(layered)
     assert warning.startswith(
         f"{project_config(layered)}: {section}.overrides.{name} names {words}"
     )
@@ -290,7 +283,7 @@ def test_overrides_that_name_something(layered):
     layered.install_plugin("counter", PROBE_PLUGIN)
     text = "[ticketing.overrides]\ndesk = false\nbeads = false\n[backends.overrides]\nmcp = false\n"
     project_config(layered).write_text(text)
-    assert len(warned_of(layered)) == 1
+    assert warned_of(layered) == []
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_sections_for_people(busy):
     sections = dict(part.split("\n", 1) for part in done.stdout.strip().split("\n\n"))
     assert set(sections) == {
         "Session", "Gate", "Closes that wait for confirmation", "Learnings shown",
-        "Notes of subagents", "Refused last time", "Fast path", "Files", "Trace",
+        "Learnings considered", "Notes of subagents", "Refused last time", "Fast path", "Files", "Trace",
     }  # fmt: skip
     assert "session-1, live" in sections["Session"]
     assert "process 1" in sections["Session"]

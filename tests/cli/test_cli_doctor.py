@@ -25,10 +25,11 @@ EVENTS = {
 }
 TOOL_EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
 MATCHER = "Bash|TaskUpdate|TodoWrite|mcp__.*"
+FILES = "Read|Edit|Write|MultiEdit|NotebookEdit"
 KEY = "-----BEGIN RSA PRIVATE KEY-----"
 
 
-def hooks(program=PROGRAM, matcher=MATCHER, without=(), conditions=None):
+def hooks(program=PROGRAM, matcher=MATCHER, without=(), conditions=None, files=FILES):
     """grove's hooks as they stand in the client's settings."""
     found = {}
     for event, name in EVENTS.items():
@@ -42,6 +43,8 @@ def hooks(program=PROGRAM, matcher=MATCHER, without=(), conditions=None):
             found[event] = [{"matcher": "Bash", "hooks": narrowed}, rest]
         elif event not in without:
             found[event] = [group]
+        if event == "PostToolUse" and event in found and files:
+            found[event].append({"matcher": files, "hooks": [hook]})
     return {"hooks": found}
 
 
@@ -552,6 +555,24 @@ def test_matchers_that_cover_every_tool(healthy, matcher):
     assert "tools of ticket systems" not in examine(healthy).not_ok()
 
 
+@pytest.mark.parametrize(
+    ("files", "missed"),
+    [
+        (None, "Read, Edit, Write, MultiEdit, NotebookEdit: what learnings say"),
+        ("Edit|Write", "Read, MultiEdit, NotebookEdit:"),
+        ("read|Edit|Write|MultiEdit|NotebookEdit", "Read:"),
+    ],
+)
+def test_hooks_of_an_older_grove_know_nothing_of_files(healthy, files, missed):
+    path = settings(healthy, hooks(files=files))
+    words = (missed, f"grove init --hooks writes {path} anew", "retrieval.on_file = false")
+    report = finds(healthy, "tools that touch files", "warning", *words)
+    assert list(report.not_ok()) == ["tools that touch files"]
+    assert examine(healthy, GROVE_RETRIEVAL_ON_FILE="false").not_ok() == {}
+    changes_settings(healthy, "init", "--hooks")
+    assert examine(healthy).not_ok() == {}
+
+
 SHELLS = ("Bash(*bash*)", "Bash(sh *)")
 
 
@@ -928,7 +949,6 @@ def test_a_token_in_a_log_is_named_until_it_is_allowed(healthy):
         ("[backends.overrides]\nmarkdwn = false\n", "warning", "backends.overrides.markdwn"),
         ("[ticketing.overrides]\nbugzilla = true\n", "warning", "ticketing.overrides.bugzilla"),
         ('[[ticketing.patterns]]\nname = "acme"\n', "warning", "(acme) needs a command"),
-        ("[retrieval]\non_file = false\n", "warning", "retrieval.on_file has no effect yet"),
     ],
 )
 def test_mistakes_in_the_configuration_are_named(healthy, text, status, word):

@@ -14,6 +14,7 @@ PLUGIN = Path(__file__).parents[2] / "plugin"
 PROGRAM = str(Path(sys.executable).with_name("grove"))
 RULE = "Bash(grove *)"
 PLAIN = "Bash|TaskUpdate|TodoWrite|mcp__.*"
+FILES = "Read|Edit|Write|MultiEdit|NotebookEdit"
 
 
 def run(world, *words, code=0, cwd=None, **variables):
@@ -114,12 +115,14 @@ def test_the_registered_commands_run(world, local):
 def test_hooks_of_the_shell_are_narrowed_to_the_ticket_systems_in_use(world, local, event):
     world.use_beads()
     run(world, "--hooks")
-    shell, others = hooks_of(local)[event]
+    shell, others, *of_files = hooks_of(local)[event]
     assert shell["matcher"] == "Bash"
     conditions = [hook["if"] for hook in shell["hooks"]]
     assert conditions == ["Bash(*bd*)", "Bash(*bash*)", "Bash(sh *)"]
     assert others["matcher"] == "TaskUpdate|TodoWrite|mcp__.*"
     assert "if" not in others["hooks"][0]
+    assert [group["matcher"] for group in of_files] == [FILES] * (event == "PostToolUse")
+    assert all(group["hooks"] == others["hooks"] for group in of_files)
 
 
 def test_without_a_ticket_system_and_with_too_many_words_nothing_is_narrowed(world, local):

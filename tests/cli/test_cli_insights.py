@@ -165,6 +165,6 @@ def test_groves_own_part_stands_among_the_plugins(world):
     assert (own["name"], own["state"], own["hooks"]) == (
         "grove-core",
         "active",
-        ["grove_insights"],
+        ["grove_insights", "grove_retrieval_engines"],
     )
     assert "grove.core" in world.grove("plugins").stdout

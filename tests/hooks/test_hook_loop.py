@@ -2,6 +2,7 @@
 
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -506,3 +507,49 @@ def test_two_sets_of_hooks_count_a_stop_once_and_three_blocks_are_really_given(b
         assert (second.code, second.stdout, second.stderr) == (0, "", "")
     assert gate_event(beads)["outcome"] == "breaker"
     assert gate_event(beads)["blocks"] == 3
+
+
+@pytest.fixture
+def many(beads):
+    """More learnings of one kind than may be shown at once."""
+    config = "[retrieval]\nmax_injections = 3\nmax_per_prompt = 1\n"
+    (beads.project / ".grove/config.toml").write_text(config)
+    parts = "export import report ledger search backup parser router mailer orders".split()
+    for number, part in enumerate(parts):
+        summary = f"Order{part.title()}.rows() of {part}s asks {part} tables once per order"
+        beads.learning(f"cl_20300102_aaaaa{number}", summary, tags=f"orders, {part}")
+    beads.start_ticket("bd-1", title="Rows per order of the tables")
+    return beads
+
+
+@pytest.mark.parametrize("noted", [False, True], ids=["without a note", "with a note"])
+@pytest.mark.parametrize("at_once", [False, True], ids=["one by one", "side by side"])
+def test_two_sets_of_hooks_show_what_one_may_show(many, noted, at_once):
+    for number in range(3 if noted else 0):
+        earlier = many.agent(f"earlier-{number}")
+        earlier.starts()
+        earlier.asks("Why are rows() slow?")
+        earlier.ends()
+
+    def twice(event, **fields):
+        """Both sets report the same event; what they show together."""
+        known = {"session_id": "session-1", "cwd": str(many.project), "hook_event_name": event}
+        data = (json.dumps({**known, **fields}) + "\n").encode()
+        name = re.sub(r"(?<!^)(?=[A-Z])", "-", event).lower()
+
+        def report(_):
+            return many.start("hook", name).communicate(data, timeout=60)[0].decode()
+
+        with ThreadPoolExecutor() as both:
+            said = "".join((both.map if at_once else map)(report, range(2)))
+        return re.findall(r"\| (cl_20300102_\w+) \|", said)
+
+    assert len(twice("SessionStart", source="startup")) == 3
+    prompt = (
+        "Which tables do rows() of export, import, parser, router, mailer, search ask per order?"
+    )
+    assert len(twice("UserPromptSubmit", prompt=prompt, prompt_id="p-1")) == 1
+    session = many.session()
+    assert [one["via"] for one in session["injected"]] == ["start"] * 3 + ["prompt"]
+    events = [one["event_type"] for one in session["trace"]["events"]]
+    assert events.count("prompt") == 1

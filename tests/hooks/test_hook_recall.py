@@ -141,11 +141,16 @@ def test_an_untouched_project_is_shown_nothing_of_another(world, project, tmp_pa
 
 def test_the_context_is_bounded(project):
     for number in range(30):
-        detail = "\n".join(f"order line {line} of {number}" for line in range(60))
-        summary = f"OrderReport number {number} reads orders {number} times over"
-        project.learning(f"cl_20300102_{number:06}", summary, detail=detail)
+        own = [f"case{number}line{line} is one of its own" for line in range(60)]
+        summary = f"OrderReport of case{number} reads orders {number} times over"
+        fields = {"detail": "\n".join(own), "files": "shop/reports.py"}
+        project.learning(f"cl_20300102_{number:06}", summary, **fields)
+        summary = f"LoginForm of case{number} logs a token"
+        project.learning(f"cl_20300103_{number:06}", summary, tags="login")
     project.make_git()
     project.git("switch", "-q", "-c", "orders-report")
+    (project.project / "shop").mkdir()
+    (project.project / "shop" / "reports.py").write_text("class OrderReport: ...\n")
     context = project.agent().starts()
     assert 0 < len(shown(context)) <= 5
     assert len(context) <= 4_000

@@ -21,12 +21,17 @@ ORDER = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "", "S
 SESSION = r"sessions/[A-Za-z0-9_-]{1,128}\.json"
 # What the reading of plugins' metadata comes to; derived, and to be deleted at any time.
 SCAN = r"cache/plugins-[0-9a-f]{8}\.json"
-# The words that close tickets, and which sessions are open: one small file for each session.
+# The words that close tickets, which sessions are open, and what was considered for each; the index,
+# the numbers, and notes for the short ways.
 DERIVED = (
     SCAN,
     r"cache/commands-[0-9a-f]{8}\.json",
     r"cache/fast/[A-Za-z0-9_-]+",
+    r"cache/considered/[A-Za-z0-9_-]+\.jsonl",
+    r"cache/starts/[0-9a-f]{8}\.json",
     r"cache/[A-Za-z0-9-]+-[0-9a-f]{12}/open-sessions/[A-Za-z0-9_-]+",
+    r"cache/[A-Za-z0-9-]+-[0-9a-f]{12}/(index|stats)\.sqlite(-wal|-shm)?",
+    r"cache/[A-Za-z0-9-]+-[0-9a-f]{12}/recall\.json",
 )
 READING = {
     "status": ("status",),

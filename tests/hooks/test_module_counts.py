@@ -20,12 +20,16 @@ import pytest
 from grove_core.cli.main import COMMANDS
 
 VERSION, NOTHING_TO_DO, SETTLED = 45, 50, 95
-FULL_WAY = 276
-# A start counts how learnings have fared, looks for decay and tells what was corrected.
-START = 300
-COMMAND, HELP, HELP_OF_A_COMMAND = 364, 262, 384
-# With the detector of secrets, which brings requests along.
-CHECKS_A_TEXT, DOCTOR = 648, 664
+FULL_WAY = 278
+# A start or a prompt while nothing has changed that an earlier one has found out.
+SHORT = 150
+# A start counts how learnings have fared, looks for decay, tells what was corrected, and notes down
+# for the next one what all that depends on.
+START = 345
+COMMAND, HELP, HELP_OF_A_COMMAND = 370, 262, 384
+# With the detector of secrets, which brings requests along; and with the index, into which goes what
+# was written.
+CHECKS_A_TEXT, DOCTOR = 679, 665
 
 # Hooks on tool calls with nothing to do: hundreds in every session.
 HEAVY = set(
@@ -127,8 +131,19 @@ def warm(beads):
     beads.learning(LEARNING, ABOUT_ORDERS)
     beads.learning(OTHER_LEARNING, "LoginForm.clean() must not log the token of the session")
     beads.agent("session-0").starts()
+    # Twice the full way: the first one finds no home to remember in what is installed.
+    beads.agent("session-0").starts("resume")
     assert ABOUT_ORDERS in beads.agent().starts()
     return beads
+
+
+@pytest.fixture
+def noted(warm):
+    """The same once a start has left a note, with nothing more to be done, not even by decay."""
+    for number in (0, 2, 3):
+        warm.agent(f"session-{number}").starts()
+        warm.agent(f"session-{number}").ends()
+    return warm
 
 
 @pytest.fixture
@@ -147,6 +162,8 @@ def in_git(world):
     world.make_git()
     (world.project / "main.py").write_text("print('hello, you')\n")
     world.agent("session-0").starts()
+    # Twice the full way: the first one finds no home to remember in what is installed.
+    world.agent("session-0").starts("resume")
     world.agent().starts()
     return world
 
@@ -181,6 +198,17 @@ def test_a_tool_call_with_nothing_to_do(warm, event, fields):
     check(hook_modules(warm, event, **fields), NOTHING_TO_DO, HEAVY)
 
 
+@pytest.mark.parametrize("tool", ["Read", "Edit", "Write", "NotebookEdit"])
+def test_a_touched_file_that_nobody_wrote_about(warm, tool):
+    warm.learning("cl_20300102_cccccc", "rows() is slow without prefetch", files="shop/orders.py")
+    warm.agent().starts("resume")
+    path = str(warm.project / "shop" / "other.py")
+    field = "notebook_path" if tool == "NotebookEdit" else "file_path"
+    fields = {"tool_name": tool, "tool_input": {field: path}, **SUCCESS}
+    assert (warm.grove_home / "cache/fast/session-1.files").exists()
+    check(hook_modules(warm, "post-tool-use", **fields), NOTHING_TO_DO, HEAVY)
+
+
 # --- a stop that approves -----------------------------------------------------------------------
 
 
@@ -203,6 +231,7 @@ def test_a_stop_that_approves_in_session_mode_may_besides_start_git(in_git):
 
 
 def test_a_session_that_starts(warm):
+    warm.learning("cl_20300102_cccccc", "A learning more, which the index does not hold yet")
     loaded = hook_modules(warm, "session-start", "session-2", source="startup")
     assert ABOUT_ORDERS in loaded.stdout
     check(loaded, START, HEAVY_FOR_ALL_HOOKS)
@@ -216,6 +245,28 @@ def test_a_session_that_starts_in_session_mode(in_git):
     check(loaded, START, HEAVY_FOR_ALL_HOOKS)
 
 
+def test_a_session_that_starts_as_the_last_one_did(noted):
+    loaded = hook_modules(noted, "session-start", "session-4", source="startup")
+    assert ABOUT_ORDERS in loaded.stdout
+    check(loaded, SHORT, HEAVY_FOR_STOPS - {"subprocess", "threading", "typing"})
+
+
+def test_a_session_that_starts_as_the_last_one_did_in_session_mode(in_git):
+    in_git.learning(LEARNING, ABOUT_ORDERS, files="main.py")
+    for number in (0, 1, 2, 3):
+        in_git.agent(f"session-{number}").starts()
+        in_git.agent(f"session-{number}").ends()
+    loaded = hook_modules(in_git, "session-start", "session-4", source="startup")
+    assert in_git.session("session-4")["baseline"]["dirty"]
+    check(loaded, SHORT, HEAVY_FOR_STOPS - {"subprocess", "threading", "typing"})
+
+
+def test_a_prompt_while_nothing_has_changed(noted):
+    loaded = hook_modules(noted, "user-prompt-submit", "session-1", prompt="Does LoginForm log it?")
+    assert OTHER_LEARNING in loaded.stdout
+    check(loaded, SHORT, HEAVY_FOR_STOPS - {"typing"})
+
+
 def test_a_session_that_is_compacted(warm):
     loaded = hook_modules(warm, "session-start", source="compact")
     assert ABOUT_ORDERS in loaded.stdout
@@ -223,6 +274,7 @@ def test_a_session_that_is_compacted(warm):
 
 
 def test_a_prompt_that_brings_up_a_learning(warm):
+    warm.learning("cl_20300102_cccccc", "A learning more, which the index does not hold yet")
     loaded = hook_modules(warm, "user-prompt-submit", prompt="Does LoginForm.clean() log a token?")
     assert OTHER_LEARNING in loaded.stdout
     check(loaded, FULL_WAY, HEAVY_FOR_ALL_HOOKS)
@@ -231,7 +283,7 @@ def test_a_prompt_that_brings_up_a_learning(warm):
 def test_a_prompt_that_brings_up_nothing(warm):
     loaded = hook_modules(warm, "user-prompt-submit", prompt="Thank you.")
     assert loaded.stdout == ""
-    check(loaded, FULL_WAY, HEAVY_FOR_ALL_HOOKS)
+    check(loaded, SHORT, HEAVY_FOR_STOPS - {"typing"})
 
 
 def test_a_close_that_is_announced(warm):
@@ -252,6 +304,17 @@ def test_a_close_that_failed(warm):
     call = warm.agent().announces(command="bd close bd-1")
     loaded = hook_modules(warm, "post-tool-use-failure", **call, error="Exit code 1")
     assert not warm.session()["intents"]
+    check(loaded, FULL_WAY, HEAVY_FOR_ALL_HOOKS)
+
+
+def test_a_touched_file_that_a_learning_names(warm):
+    warm.learning("cl_20300102_cccccc", "rows() is slow without prefetch", files="shop/orders.py")
+    warm.environment["GROVE_RETRIEVAL_MAX_INJECTIONS"] = "0"
+    warm.agent().starts("resume")
+    path = str(warm.project / "shop" / "orders.py")
+    fields = {"tool_name": "Read", "tool_input": {"file_path": path}, **SUCCESS}
+    loaded = hook_modules(warm, "post-tool-use", **fields)
+    assert "rows() is slow" in loaded.stdout
     check(loaded, FULL_WAY, HEAVY_FOR_ALL_HOOKS)
 
 
@@ -302,9 +365,11 @@ WORK = {
     "plugins": [],
     "sessions": [],
     "trace": [],
+    "why": [LEARNING],
     "debug": [],
     "clean": ["--orphans"],
     "config": [],
+    "eval": ["--help"],
     "doctor": [],
     "completion": ["bash"],
     "hook": ["--help"],

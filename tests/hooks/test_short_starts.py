@@ -1,7 +1,11 @@
 """Starts by the real process while nothing has changed: short, and never at the price of an answer."""
 
 import json
+import os
 import re
+import shutil
+import sqlite3
+from contextlib import contextmanager
 
 import pytest
 
@@ -203,3 +207,170 @@ def test_nothing_is_told_of_secrets(project, plugin):
     texts = [one.decode() for one in notes_of(project)]
     assert texts
     assert not any(re.search(r"ACME_TOKEN=", one) for one in texts)
+    kept = [*project.grove_home.glob("cache/starts/*"), *project.grove_home.rglob("recall.json")]
+    assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
+
+
+FOUND_ELSEWHERE = """
+from grove_core import TicketProbe
+
+def detect(context):
+    return Detection(marker="acme") if {where} else None
+
+def current_ticket(context):
+    return Ticket(ticket_id="x-1", source="acme", title="Orders")
+
+@hookimpl
+def grove_ticket_probes():
+    return [TicketProbe(name="acme", detect=detect, paths=(".acme",), {more})]
+"""
+
+
+def configure(world, text):
+    (world.project / ".grove/config.toml").write_text(text)
+
+
+IN_A_FILE = "(context.root / 'elsewhere').exists()"
+
+
+@pytest.mark.parametrize("more", ["", "current_ticket=current_ticket"])
+def test_a_ticket_system_that_does_not_say_what_it_reads_is_seen_when_it_comes(
+    project, plugin, more
+):
+    plugin.install(FOUND_ELSEWHERE.format(where=IN_A_FILE, more=more), "grove.tickets")
+    for number in range(3):
+        lives(project, number)
+    assert project.session("session-2")["ticket_system"] == "session"
+    (project.project / "elsewhere").touch()
+    lives(project, 30)
+    assert project.session("session-30")["ticket_system"] == "acme"
+
+
+@pytest.mark.parametrize("how", ["participation=Participation.ENABLED", "blocked"])
+def test_a_ticket_system_that_cannot_count_is_in_nobody_s_way(project, plugin, how):
+    more = "" if how == "blocked" else how
+    source = FOUND_ELSEWHERE.format(where=IN_A_FILE, more=more)
+    plugin.install(f"from grove_core import Participation\n{source}", "grove.tickets")
+    if how == "blocked":
+        configure(project, "[ticketing.overrides]\nacme = false\n")
+    settled(project)
+
+
+def test_patterns_of_the_configuration_are_in_nobody_s_way(project):
+    configure(project, '[[ticketing.patterns]]\nname = "acme"\ncommand = "acme done {id}"\n')
+    settled(project)
+    assert lives(project, 30)
+    assert project.session("session-30")["ticket_system"] == "acme"
+
+
+BACKEND = """
+import os
+from grove_core import BackendSpec
+
+class Backend:
+    name = "acme"
+    capabilities = frozenset()
+
+    def write(self, learning): ...
+    def ping(self): ...
+    def search(self, query, filters):
+        note("searched")
+        return []
+
+@hookimpl
+def grove_memory_backends():
+    detect = lambda context: Detection(marker="acme") if {where} else None
+    return [BackendSpec(name="acme", detect=detect, open=lambda context: Backend(){more})]
+"""
+IN_A_FOLDER = "(context.root / 'acme/here').exists()"
+
+
+def prompts(world, number):
+    agent = world.agent(f"session-{number}")
+    agent.starts()
+    agent.asks("Why does OrderReport.rows() run one query per order?")
+
+
+def test_a_backend_that_a_variable_makes_available_is_seen(project, plugin):
+    plugin.install(BACKEND.format(where="os.environ.get('ACME')", more=""), "grove.backends")
+    for number in range(3):
+        prompts(project, number)
+    assert not notes_of(project)
+    assert not list(project.grove_home.rglob("recall.json"))
+    project.environment["ACME"] = "1"
+    prompts(project, 30)
+    assert plugin.said()
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_backend_that_its_paths_make_available_is_seen(project, plugin, known):
+    if known:
+        (project.project / "acme").mkdir()
+    plugin.install(BACKEND.format(where=IN_A_FOLDER, more=", paths=('acme',)"), "grove.backends")
+    settled(project)
+    (project.project / "acme").mkdir(exist_ok=True)
+    (project.project / "acme/here").touch()
+    prompts(project, 30)
+    assert plugin.said()
+
+
+# --- what hangs or fails --------------------------------------------------------------------------
+
+
+@contextmanager
+def busy(path):
+    """A file that another process has for itself."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    connection.execute("BEGIN EXCLUSIVE")
+    yield
+    connection.execute("ROLLBACK")
+    connection.close()
+
+
+@pytest.mark.parametrize("name", ["index.sqlite", "stats.sqlite"])
+def test_a_file_that_is_busy_holds_up_nobody(project, name):
+    settled(project)
+    (path,) = project.grove_home.rglob(name)
+    agent = project.agent("session-30")
+    with busy(path):
+        assert ABOUT_ORDERS in agent.starts()
+        agent.asks("Why does OrderReport.rows() run one query per order?")
+    assert project.session("session-30")["injected"]
+
+
+def test_the_client_s_file_may_be_a_pipe_that_nobody_reads(project):
+    project.others.mkdir(exist_ok=True)
+    pipe = project.others / "environment"
+    os.mkfifo(pipe)
+    for number in (0, 1, 2, 3):
+        agent = project.agent(f"session-{number}")
+        assert ABOUT_ORDERS in agent.starts(variables={"CLAUDE_ENV_FILE": pipe})
+        agent.ends()
+
+
+def test_what_cannot_be_noted_down_costs_no_answer(project):
+    settled(project)
+    (folder,) = project.grove_home.rglob("open-sessions")
+    shutil.rmtree(folder)
+    folder.write_text("in the way")
+    assert is_short(project, 30)
+    assert ABOUT_ORDERS in lives(project, 31)
+
+
+def test_files_of_other_names_are_no_open_sessions(project):
+    settled(project)
+    (folder,) = project.grove_home.rglob("open-sessions")
+    (folder / ".of nobody").touch()
+    for number in range(40, 62):
+        project.agent(f"session-{number}").starts()
+    assert is_short(project, 30)
+
+
+def test_what_hangs_is_left_to_the_full_way(project):
+    """The note of the start is a pipe that nobody writes to."""
+    settled(project)
+    (note,) = (project.grove_home / "cache/starts").glob("*.json")
+    note.unlink()
+    os.mkfifo(note)
+    assert ABOUT_ORDERS in lives(project, 30)

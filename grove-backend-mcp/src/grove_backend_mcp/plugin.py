@@ -17,6 +17,7 @@ NOT_AVAILABLE = (
     "an MCP memory server is configured here, but this release of grove-backend-mcp cannot talk to"
     " it: not available yet; learnings go to the next backend"
 )
+_FILE_NAME = ".mcp.json"
 _LARGEST_FILE = 1024 * 1024
 # Whether a server is a memory can be told for sure only by asking it, which detection must not do.
 _TELLING_WORD = "memory"
@@ -25,7 +26,7 @@ _TELLING_WORD = "memory"
 @hookimpl
 def grove_memory_backends() -> list[BackendSpec]:
     """Offer the backend ``mcp``."""
-    return [BackendSpec(name="mcp", detect=detect, open=open_backend)]
+    return [BackendSpec(name="mcp", detect=detect, open=open_backend, paths=(_FILE_NAME,))]
 
 
 def detect(context: BackendContext) -> Detection | None:
@@ -39,7 +40,7 @@ def detect(context: BackendContext) -> Detection | None:
     Returns:
         The server found, not usable; or ``None``.
     """
-    path = context.root / ".mcp.json"
+    path = context.root / _FILE_NAME
     try:
         if path.stat().st_size > _LARGEST_FILE:
             return None

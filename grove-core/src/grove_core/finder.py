@@ -25,7 +25,8 @@ from grove_core.retrieval.ranking import Ranked, rank
 from grove_core.retrieval.relevance import FLOOR, Relevance
 
 FILE_NAME: Final = "index.sqlite"
-_MOST_NEWEST: Final = 50
+LOCK_NAME: Final = "index.lock"
+"""Held by the process that indexes what hooks have no time for."""
 _ACTIVE_ONLY: Final = frozenset({LearningStatus.ACTIVE})
 _NO_RELEVANCE: Final = Relevance(0.0, {})
 
@@ -123,21 +124,27 @@ class Finder:
             entry = _found_of(one).entry
         return entry
 
-    def newest(self, filters: Filters) -> list[Ranked]:
+    def newest(self, filters: Filters, *, personal: bool = True) -> list[Ranked]:
         """Give the newest learnings, whatever they are about.
 
         Args:
             filters: What may be found; its limit does not count.
+            personal: Whether the user's own ones are given as well.
 
         Returns:
             Learnings with their scores, of relevance 0.
         """
         admits = _admission(filters) or _admits_all
-        entries = [one for one in self.index.newest(_MOST_NEWEST) if admits(one)]
+        entries = [one for one in self.index.newest(personal=personal) if admits(one)]
         return self._ranked([Found(one, text_of(one), _NO_RELEVANCE) for one in entries])
 
     def _fill(self, index: LearningIndex) -> None:
-        self.complete = refresh(index, self._library, self._until())
+        until = self._until()
+        # What a process in the background is reading, a hook need not read as well.
+        if until is not None and is_locked(self._cache / LOCK_NAME):
+            self.complete = False
+        else:
+            self.complete = refresh(index, self._library, until)
 
     def _indexed(self, query: Query, filters: Filters) -> list[Found]:
         return self.index.find(
@@ -174,6 +181,24 @@ class Finder:
         except StorageError:
             return IN_MEMORY
         return os.fspath(self._cache / FILE_NAME)
+
+
+def is_locked(path: Path) -> bool:
+    """Tell whether another process holds a file's lock.
+
+    Args:
+        path: The file; one that is not there is held by nobody.
+
+    Returns:
+        Whether it does.
+    """
+    if not path.is_file():
+        return False
+    try:
+        with files.locked(path, timeout=0):
+            return False
+    except StorageError:
+        return os.access(path, os.W_OK)
 
 
 def terms_of(query: Query) -> QueryTerms:

@@ -156,7 +156,7 @@ class Numbers:
     def _records(self) -> tuple[Sequence[LearningRecord], bool]:
         """List all learnings, by id, and tell whether every backend could list its own."""
         found: dict[str, LearningRecord] = {}
-        complete = True
+        complete = not self._library.silent()
         for opened in self._library.listable():
             changes = self._library.changes(opened, "", seconds=LIST_SECONDS)
             complete = complete and changes is not None

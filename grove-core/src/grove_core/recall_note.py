@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 BELIEVED_SECONDS = 3600
 """What makes another backend available may lie anywhere, so a note is not believed for ever."""
 
-_FORMAT = 2
+_FORMAT = 3
 _FILE_NAME = "recall.json"
 
 
@@ -36,8 +36,10 @@ class RecallNote:
         root: The project's root.
         marker: What gave the active ticket system away; empty without one.
         surroundings: How the configuration and all that ``surroundings.stamp`` looks at were.
-        markers: Files and folders whose being there makes a backend available.
+        markers: Files and folders of the backends that are available.
         present: Which of them were there.
+        unused: Files and folders of the backends that are installed and not available.
+        unused_stamp: How they looked.
         sources: Files and folders that the learnings are read from.
         index: The index of the learnings.
         cache: The statistics cache.
@@ -57,6 +59,8 @@ class RecallNote:
     surroundings: str
     markers: "Sequence[str]"
     present: "Sequence[bool]"
+    unused: "Sequence[str]"
+    unused_stamp: str
     sources: "Sequence[str]"
     index: str
     cache: str
@@ -155,5 +159,6 @@ def read_document(path: str, home: str) -> "tuple[RecallNote, dict[str, Any]] | 
     holds = (
         note.surroundings == stamp(note.root, home, note.marker)
         and [os.path.exists(marker) for marker in note.markers] == note.present
+        and stamp_of(note.unused) == note.unused_stamp
     )
     return (note, document) if holds else None

@@ -227,6 +227,22 @@ def awaits_no_prompt(document: "Document") -> bool:
     )
 
 
+def knows_prompt(document: "Document", prompt_id: str | None) -> bool:
+    """Tell whether another set of hooks was faster: the client may hold two.
+
+    Args:
+        document: A session as stored.
+        prompt_id: The client's id of the prompt, if it has one.
+
+    Returns:
+        Whether the prompt has been taken notice of.
+    """
+    return prompt_id is not None and any(
+        one["event_type"] == "prompt" and one["details"] == {"prompt_id": prompt_id}
+        for one in document["trace"]["events"]
+    )
+
+
 def prompted(
     document: "Document", *, now: str, prompt_id: str | None, shown: "list[Document]"
 ) -> "Document":

@@ -42,7 +42,7 @@ class StartNote:
         sources: Files and folders that the ticket systems' answers were read from.
         sources_stamp: How they looked.
         variables: Variables of the environment that the ticket systems have asked for.
-        variables_stamp: A digest of their values, which may be secret.
+        variables_stamp: A checksum of their values, which may be secret.
     """
 
     recall: RecallNote
@@ -179,7 +179,8 @@ def variables_stamp_of(names: "Iterable[str]", environment: "Mapping[str, str]")
         environment: The process's environment.
 
     Returns:
-        A digest, which does not give them away.
+        A checksum of 32 bits. It does not hold the values, but whoever reads it can tell whether a
+        guess at all of them is wrong; so a note can be read by the user alone.
     """
     values = "\n".join(f"{name}={environment.get(name)!r}" for name in names)
     return f"{zlib.crc32(os.fsencode(values)):08x}"

@@ -19,8 +19,35 @@ def stamp(root: str, home: str, marker: str) -> str:
         A text that is another one once ``.grove``, in the project or above it, one of the
         configuration files, a setting in the environment, or the marker has come, gone or changed.
     """
-    grove = _nearest_grove(root)
-    parts = [grove, str(bool(marker) and os.path.lexists(os.path.join(root, marker)))]
+    return with_marker(configuration_stamp(root, home), root, marker)
+
+
+def with_marker(configuration: str, root: str, marker: str) -> str:
+    """Add the marker, known only once the configuration is, to how the configuration looked.
+
+    Args:
+        configuration: What ``configuration_stamp`` has returned.
+        root: The project's root.
+        marker: What gave the active ticket system away, as a path; empty without one.
+
+    Returns:
+        What ``stamp`` returns.
+    """
+    is_there = bool(marker) and os.path.lexists(os.path.join(root, marker))
+    return f"{configuration} {is_there}"
+
+
+def configuration_stamp(root: str, home: str) -> str:
+    """Sum up what the configuration is read from, and where the nearest ``.grove`` is.
+
+    Args:
+        root: The project's root.
+        home: grove's own directory.
+
+    Returns:
+        A text that is another one after any change of these.
+    """
+    parts = [_nearest_grove(root)]
     for directory in (os.path.join(root, ".grove"), home):
         try:
             status = os.stat(os.path.join(directory, "config.toml"))

@@ -1,5 +1,6 @@
 """Everything that a command or a hook may need, opened when it is first asked for."""
 
+import os
 import time
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -25,6 +26,7 @@ from grove_core.plugins.report import PluginProblem
 from grove_core.plugins.selection import PluginSettings, read_allow_list
 from grove_core.prefilter import Prefilter
 from grove_core.sessions import FileSessionStore
+from grove_core.surroundings import configuration_stamp
 
 if TYPE_CHECKING:
     # Imported by those who come to need them: many hooks log and count nothing.
@@ -129,8 +131,14 @@ class Workspace:
         return EventLog(self.paths.personal_events, __version__)
 
     @cached_property
+    def configuration_stamp(self) -> str:
+        """How everything looked, before it was read, that the configuration is read from."""
+        return configuration_stamp(os.fspath(self.root), os.fspath(self.paths.home))
+
+    @cached_property
     def loaded_config(self) -> LoadedConfig:
         """The configuration, with origins and problems."""
+        _ = self.configuration_stamp  # what it is read from may change while it is read
         return load_config(self.paths.home, self.root, self.environment)
 
     @property

@@ -1,6 +1,7 @@
 """Plain sessions: no ticket system, the work itself is what a session is about."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from grove_core import Detection, ProjectContext, TicketProbe, hookimpl
 
@@ -8,7 +9,7 @@ from grove_core import Detection, ProjectContext, TicketProbe, hookimpl
 @hookimpl
 def grove_ticket_probes() -> Sequence[TicketProbe]:
     """Offer the system that is there when no other is."""
-    return [TicketProbe(name="session", detect=detect, per_session=True)]
+    return [TicketProbe(name="session", detect=detect, per_session=True, sources=sources)]
 
 
 def detect(context: ProjectContext) -> Detection:  # noqa: ARG001 - a session is everywhere
@@ -21,3 +22,15 @@ def detect(context: ProjectContext) -> Detection:  # noqa: ARG001 - a session is
         The detection.
     """
     return Detection(marker="the session itself", note="a session is a unit of work by itself")
+
+
+def sources(context: ProjectContext) -> Sequence[Path]:  # noqa: ARG001 - nothing is read
+    """Name what the answer is read from.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        Nothing.
+    """
+    return ()

@@ -1,12 +1,13 @@
 """``grove reflect --brief``: what there is to reflect on."""
 
+import os
 from typing import TYPE_CHECKING, Final
 
 from grove_core import gitinfo
 from grove_core.cli.invocation import Result
 from grove_core.flow.gatekeeper import ticket_of
-from grove_core.flow.own_files import own_paths, relative
-from grove_core.gitstatus import without
+from grove_core.flow.own_files import own_paths
+from grove_core.gitstatus import seen_from_root, without
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
 from grove_core.text import shorten
@@ -69,7 +70,8 @@ def _work(workspace: Workspace) -> tuple[list[str], list[str]]:
     tree = gitinfo.read_work_tree(top, _GIT_SECONDS)
     history = gitinfo.read_branch_history(top, _GIT_SECONDS)
     changed = (*tree.changed, *tree.untracked) if tree is not None else ()
-    touched = relative(workspace.root, top, (*changed, *history.files))
+    paths = (*changed, *history.files)
+    touched = seen_from_root(os.fspath(workspace.root), os.fspath(top), paths)
     return list(without(own_paths(workspace), touched)), list(history.subjects)
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
-from grove_core.cli.idle_settings import NO_EFFECT_YET
 from grove_core.cli.invocation import Invocation, Result, counted, grove_command
 from grove_core.cli.settings import (
     EffectiveSetting,
@@ -46,10 +45,7 @@ def command(invocation: Invocation) -> Result:
 @click.option("--changed", is_flag=True, help="Only what a file or the environment sets.")
 @grove_command
 def show(invocation: Invocation, *, changed: bool) -> Result:
-    """Show every key with its value in force and what sets it; a star marks what is set.
-
-    Keys that nothing acts on yet are marked as having no effect yet.
-    """
+    """Show every key with its value in force and what sets it; a star marks what is set."""
     return _shown(invocation.workspace, only_changed=changed)
 
 
@@ -190,8 +186,7 @@ def _human(settings: Sequence[EffectiveSetting], console: "Console") -> None:
         line.append("* " if one.is_changed else "  ", style="yellow")
         line.append(f"{printable(one.key):<{widest}}", style="bold" if one.is_changed else "")
         line.append(f" = {printable(in_toml(one.value))}")
-        later = "" if one.has_effect else f"; {NO_EFFECT_YET}"
-        line.append(f"  ({_origin_in_words(one.origin)}{later})", style="dim")
+        line.append(f"  ({_origin_in_words(one.origin)})", style="dim")
         console.print(line)
     if not settings:
         console.print("Nothing is set: every key has its default.")

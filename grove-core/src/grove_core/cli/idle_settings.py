@@ -1,16 +1,15 @@
-"""Settings that are no mistake and yet do nothing: not acted on yet, or for what is not there."""
+"""Settings that are no mistake and yet do nothing: for what is not there."""
 
 from collections.abc import Collection, Iterator
 from difflib import get_close_matches
 from typing import Final
 
-from grove_core.config import Origin, Source, config_keys
+from grove_core.config import Origin, Source
 from grove_core.config.values import printable
 from grove_core.health.blocked_plugins import gather_blocked
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
 from grove_core.workspace import Workspace
 
-NO_EFFECT_YET: Final = "no effect yet"
 _DEFAULT: Final = Origin(source=Source.DEFAULT)
 _GROUPS: Final = {"backends": BACKEND_GROUP, "tickets": TICKET_GROUP}
 _OVERRIDES: Final = {"backends.overrides": BACKEND_GROUP, "ticketing.overrides": TICKET_GROUP}
@@ -32,28 +31,7 @@ def idle_settings(workspace: Workspace, sections: Collection[str]) -> list[str]:
     return [
         *_overrides_of_nothing(workspace),
         *(_unread(name, workspace) for name in unread),
-        *_not_acted_on(workspace),
     ]
-
-
-def has_effect(key: str) -> bool:
-    """Tell whether anything acts on a key.
-
-    Args:
-        key: Its dotted name, a plugin's own one included.
-
-    Returns:
-        Whether it does.
-    """
-    declared = config_keys().get(key)
-    return declared is None or declared.setting.effective
-
-
-def _not_acted_on(workspace: Workspace) -> Iterator[str]:
-    for key in config_keys():
-        origin = workspace.loaded_config.origins[key]
-        if origin.source is not Source.DEFAULT and not has_effect(key):
-            yield f"{origin}: {key} has {NO_EFFECT_YET}"
 
 
 def _overrides_of_nothing(workspace: Workspace) -> Iterator[str]:

@@ -33,6 +33,7 @@ def command(invocation: Invocation, *, rebuild: bool) -> Result:
 
     def human(console: "Console") -> None:
         state = "up to date" if indexed.complete else "incomplete"
+        state = f"made anew and {state}" if rebuild else state
         console.print(f"{counted(indexed.learnings, 'learning')}, {state}: {indexed.path}")
 
     return Result(

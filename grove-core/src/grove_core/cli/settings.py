@@ -8,7 +8,7 @@ from typing import Any, Final
 from attrs import fields, frozen, has, resolve_types
 
 from grove_core.cli.configured_backends import backend_warnings
-from grove_core.cli.idle_settings import NO_EFFECT_YET, has_effect, idle_settings
+from grove_core.cli.idle_settings import idle_settings
 from grove_core.config import (
     ConfigProblem,
     LoadedConfig,
@@ -35,8 +35,7 @@ class EffectiveSetting:
         value: The value in force.
         default: The value where nothing sets it; ``None`` also when there is none.
         origin: What sets it.
-        help: One line for people, which also says when nothing acts on it yet; empty for a
-            plugin's key without one.
+        help: One line for people; empty for a plugin's key without one.
     """
 
     key: str
@@ -49,11 +48,6 @@ class EffectiveSetting:
     def is_changed(self) -> bool:
         """Whether a file or the environment sets it, be it to its default."""
         return self.origin.source is not Source.DEFAULT
-
-    @property
-    def has_effect(self) -> bool:
-        """Whether anything acts on it."""
-        return has_effect(self.key)
 
 
 def effective_settings(workspace: Workspace) -> list[EffectiveSetting]:
@@ -167,8 +161,6 @@ def _rows_of(key: str, loaded: LoadedConfig) -> Iterator[EffectiveSetting]:
     for name in key.split("."):
         value = getattr(value, name)
     about = declared.setting.help
-    if not declared.setting.effective:
-        about = f"{about} ({NO_EFFECT_YET})"
     if isinstance(value, Mapping) and value:
         # A table of the user's own names: each of them may come from somewhere else.
         for name, item in value.items():

@@ -50,7 +50,6 @@ class Setting(Value):
         help: One line for people.
         minimum: The least value, if there is one.
         maximum: The greatest value, if there is one.
-        effective: Whether anything acts on it yet; the docs tests watch.
         check: Raises ``ValueError`` for a value of the right type that makes no sense; the message
             goes on where the key's name ends.
     """
@@ -58,7 +57,6 @@ class Setting(Value):
     help: str
     minimum: float | None = None
     maximum: float | None = None
-    effective: bool = True
     check: Callable[[Any], object] | None = None
 
 
@@ -68,7 +66,6 @@ def setting(
     *,
     minimum: float | None = None,
     maximum: float | None = None,
-    effective: bool = True,
     check: Callable[[Any], object] | None = None,
 ) -> Any:  # noqa: ANN401 - an attrs field, which is any type to the type checker
     """Declare a key.
@@ -78,15 +75,12 @@ def setting(
         help_text: One line for people.
         minimum: The least value, if there is one.
         maximum: The greatest value, if there is one.
-        effective: Whether anything acts on it yet.
         check: Raises ``ValueError`` for a value that makes no sense.
 
     Returns:
         The attrs field.
     """
-    about = Setting(
-        help=help_text, minimum=minimum, maximum=maximum, effective=effective, check=check
-    )
+    about = Setting(help=help_text, minimum=minimum, maximum=maximum, check=check)
     return field(default=default, metadata={_METADATA_KEY: about})
 
 

@@ -26,8 +26,7 @@ def render_default_config() -> str:
         if table != section:
             section = table
             lines += ["", f"[{section}]"]
-        later = "" if declared.setting.effective else " (no effect yet)"
-        lines += [f"## {_describe(declared)}{later}", f"# {name} = {_toml(declared.default)}"]
+        lines += [f"## {_describe(declared)}", f"# {name} = {_toml(declared.default)}"]
     return "\n".join(lines) + "\n"
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 from grove_core import files
 from grove_core.clock import format_instant, parse_instant
 from grove_core.errors import StorageError
-from grove_core.flow.indexing_in_background import index_in_background
 from grove_core.plugins.descriptors import Area
 from grove_core.workspace import Workspace
 
@@ -52,6 +51,8 @@ def decay_daily(workspace: Workspace, session_id: str) -> None:
         return
     counted = _counted(workspace)
     if counted is None and learnings > MOST_LISTED:
+        from grove_core.flow.indexing_in_background import index_in_background
+
         index_in_background(workspace)
         workspace.diagnostics.log("info", "decay waits for the next start: much has to be counted")
         return
@@ -86,12 +87,8 @@ def _has_time(workspace: Workspace) -> bool:
 
 
 def _counted(workspace: Workspace) -> "Statistics | None":
-    """Take the numbers if they come without reading all learnings, and by the same rule."""
-    from grove_core.flow.decaying import has_one_rule
-
-    if workspace.numbers.learnings_are_current and has_one_rule(workspace):
-        return workspace.statistics()
-    return None
+    """Take the numbers if they come without reading all learnings."""
+    return workspace.statistics() if workspace.numbers.learnings_are_current else None
 
 
 def _due(

@@ -63,12 +63,6 @@ def judged(
     return verdicts
 
 
-def has_one_rule(workspace: Workspace) -> bool:
-    """Tell whether the project's learnings and the user's own go stale alike."""
-    rules = _rules(workspace)
-    return rules[Area.PROJECT] == rules[Area.PERSONAL]
-
-
 def _rules(workspace: Workspace) -> Mapping[Area, DecayRule]:
     return {
         Area.PROJECT: workspace.decay_rule,

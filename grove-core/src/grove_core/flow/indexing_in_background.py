@@ -16,12 +16,10 @@ from typing import Final
 from attrs import frozen
 
 from grove_core import files
-from grove_core.errors import StorageError
-from grove_core.finder import FILE_NAME
+from grove_core.finder import FILE_NAME, LOCK_NAME, is_locked
 from grove_core.workspace import Workspace
 
 MOST_SECONDS: Final = 120
-_LOCK: Final = "index.lock"
 _BEGUN: Final = "index.begun"
 # A backend that always fails must not start a process with every prompt.
 _PAUSE_SECONDS: Final = 300
@@ -60,17 +58,19 @@ def index_now(workspace: Workspace, *, rebuild: bool) -> Indexed | None:
 
     Raises:
         OSError: The index that is to be forgotten cannot be removed.
+        StorageError: grove's directory cannot be written.
     """
-    lock = workspace.project_cache / _LOCK
+    lock = workspace.project_cache / LOCK_NAME
     if not workspace.paths.home.is_dir():
         return _indexed(workspace)
     files.make_directory(workspace.project_cache)
-    with suppress(StorageError), files.locked(lock, timeout=0):
+    if is_locked(lock):
+        return None
+    with files.locked(lock):
         if rebuild:
             for suffix in ("", "-wal", "-shm"):
                 (workspace.project_cache / f"{FILE_NAME}{suffix}").unlink(missing_ok=True)
         return _indexed(workspace)
-    return None
 
 
 def _indexed(workspace: Workspace) -> Indexed:
@@ -110,11 +110,12 @@ def index_in_background(workspace: Workspace) -> None:
     program = _PROGRAM.format(seconds=MOST_SECONDS)
     try:
         subprocess.Popen(
-            [sys.executable, "-c", program, os.fspath(workspace.root)],
+            # With -P and from elsewhere: a module that lies in the project must not be imported.
+            [sys.executable, "-P", "-c", program, os.fspath(workspace.root)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            cwd=workspace.root,
+            cwd=workspace.paths.home,
             env=dict(workspace.environment),
             start_new_session=True,
             close_fds=True,

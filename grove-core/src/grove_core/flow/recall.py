@@ -1,5 +1,6 @@
 """Choosing which learnings to show, showing them, and remembering that they were shown."""
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from attrs import evolve, frozen
@@ -14,14 +15,13 @@ from grove_core.model.session import EventType, InjectedLearning, Session, Trace
 from grove_core.model.value import Value
 from grove_core.retrieval.choosing import Choice, choose, choose_without_query, exact_matches
 from grove_core.retrieval.strategy import RetrievalStrategy
+from grove_core.stats.log_lines import microseconds
 from grove_core.tracing import event
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from grove_core.model.events import Surfaced
 
-VIA_START: Final = "start"
-VIA_PROMPT: Final = "prompt"
 SEARCH_SECONDS: Final = 1.0
 
 
@@ -45,7 +45,14 @@ class Recall(Value):
 
 
 def recall(
-    workspace: Workspace, session: Session, query: Query, *, limit: int, max_chars: int, via: str
+    workspace: Workspace,
+    session: Session,
+    query: Query,
+    *,
+    limit: int,
+    max_chars: int,
+    via: str,
+    written_after: datetime | None = None,
 ) -> Recall | None:
     """Choose what to show, within the configured budget.
 
@@ -56,11 +63,12 @@ def recall(
         limit: At most this many.
         max_chars: At most this many characters.
         via: How it is shown, for the log: start or prompt.
+        written_after: Only learnings written after this instant; ``None`` for all.
 
     Returns:
         What to show, or ``None`` for nothing.
     """
-    choice = consider(workspace, session, query, limit=limit)
+    choice = consider(workspace, session, query, limit=limit, written_after=written_after)
     consideration = Consideration(query, choice, limit, max_chars, via)
     if not choice.chosen:
         keep(workspace, session.id, consideration)
@@ -70,7 +78,14 @@ def recall(
     return _remembered(workspace, session, injection, consideration)
 
 
-def consider(workspace: Workspace, session: Session, query: Query, *, limit: int) -> Choice:
+def consider(
+    workspace: Workspace,
+    session: Session,
+    query: Query,
+    *,
+    limit: int,
+    written_after: datetime | None = None,
+) -> Choice:
     """Judge what there is, and choose.
 
     Args:
@@ -78,19 +93,27 @@ def consider(workspace: Workspace, session: Session, query: Query, *, limit: int
         session: The session.
         query: The work at hand.
         limit: At most this many.
+        written_after: Only learnings written after this instant; ``None`` for all.
 
     Returns:
         What to show, and what became of everything that was found.
     """
     strategy = workspace.config.retrieval.strategy
     shown = {one.learning_id for one in session.injected}
+    if query.is_empty and strategy is RetrievalStrategy.CONSERVATIVE:
+        return Choice((), ())  # nothing can be a match
     finder = workspace.finder
-    ranked = finder.search(query, Filters(), seconds=SEARCH_SECONDS)
+    # Where nothing is known about the work, only this project's own learnings may fit it.
+    ranked = (
+        finder.newest(Filters(), personal=False)
+        if query.is_empty
+        else finder.search(query, Filters(), seconds=SEARCH_SECONDS)
+    )
+    if written_after is not None:
+        ranked = [one for one in ranked if one.entry.created > microseconds(written_after)]
     if not finder.complete:
         index_in_background(workspace)
     if query.is_empty:
-        # Where nothing is known about the work, only this project's own learnings may fit it.
-        ranked = [one for one in ranked if not one.entry.personal]
         usage = workspace.usage([one.entry.id for one in ranked])
         return choose_without_query(ranked, usage, limit, shown=shown)
     if strategy is RetrievalStrategy.AGGRESSIVE:
@@ -171,10 +194,14 @@ def remember(workspace: Workspace, session: Session, shown: Recall) -> str:
         The text.
     """
     added: list[str] = []
+    via = shown.consideration.via
+    given = _given(session, via)
 
     def change(stored: Session) -> Change:
         known = {one.learning_id for one in stored.injected}
-        new = tuple(one for one in shown.learnings if one.learning_id not in known)
+        # What another set of hooks has chosen for the same occasion stands.
+        is_first = _given(stored, via) == given
+        new = tuple(one for one in shown.learnings if is_first and one.learning_id not in known)
         added[:] = [one.learning_id for one in new]
         session = evolve(stored, injected=(*stored.injected, *new))
         return Change(session=session, trace=shown.trace if new else ())
@@ -189,5 +216,8 @@ def remember(workspace: Workspace, session: Session, shown: Recall) -> str:
         workspace.log_events(events, personal=personal)
     if added or not shown.learnings:
         keep(workspace, session.id, shown.consideration, shown.injection.shown)
-    # Another hook of the same start or prompt may have shown all of it meanwhile.
     return shown.injection.text if added else ""
+
+
+def _given(session: Session, via: str) -> int:
+    return sum(one.via == via for one in session.injected)

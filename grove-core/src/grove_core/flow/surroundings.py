@@ -6,7 +6,7 @@ from pathlib import Path
 from grove_core.flow.session_mode import applies
 from grove_core.model.session import Session, Surroundings
 from grove_core.paths import project_key
-from grove_core.surroundings import stamp
+from grove_core.surroundings import with_marker
 from grove_core.workspace import Workspace
 
 
@@ -22,9 +22,8 @@ def look_around(workspace: Workspace, session: Session) -> Surroundings:
     """
     active = workspace.tickets(Path(session.cwd), session.id).active()
     marker = active.detection.marker if active is not None and active.detection is not None else ""
-    root, home = os.fspath(workspace.root), os.fspath(workspace.paths.home)
     return Surroundings(
-        stamp=stamp(root, home, marker),
+        stamp=with_marker(workspace.configuration_stamp, os.fspath(workspace.root), marker),
         marker=marker,
         initialised=workspace.project.initialised,
         session_mode=applies(workspace, session),

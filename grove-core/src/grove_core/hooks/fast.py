@@ -14,6 +14,8 @@ is written, then an empty line, then the files that there is nothing more to say
 
 The start and the end of a session, a prompt and a stop have a way of their own, ``settled``, when
 nothing is owed.
+
+All of this is one module, and longer than others: each import costs as much as what it brings.
 """
 
 # `signal` imports enum, which costs more than this whole way.
@@ -99,11 +101,12 @@ def _answer(event: str, data: bytes) -> int:
     return run_hook(event, data)
 
 
-def say(text: str) -> int:
+def say(text: str, patience: float | None = None) -> int:
     """Print a text where the command line is not worth its import.
 
     Args:
         text: The text.
+        patience: Seconds to wait for whoever reads it; ``None`` for ever.
 
     Returns:
         The exit code: 1 when it could not be printed, with the reason on standard error.
@@ -113,7 +116,7 @@ def say(text: str) -> int:
     data = text.encode()
     try:
         while data:
-            data = data[_write(data) :]
+            data = data[_write(data, patience) :]
     except BrokenPipeError:
         return 0
     except OSError as error:
@@ -125,14 +128,15 @@ def say(text: str) -> int:
     return 0
 
 
-def _write(data: bytes) -> int:
+def _write(data: bytes, patience: float | None) -> int:
     """Write what standard output takes, which is less than all where nobody waits for a pipe."""
     try:
         return os.write(1, data)
     except BlockingIOError:
         from select import select
 
-        select([], [1], [])
+        if not select([], [1], [], patience)[1]:
+            raise
         return 0
 
 
@@ -263,9 +267,16 @@ def _settle(event: str, data: bytes) -> int | None:
     session_id = _session_id(data)
     if not session_id:
         return None
+    from grove_core.hooks import alarm
     from grove_core.hooks.settled import settle
 
-    return settle(event, data, home(), session_id.decode("ascii"))
+    alarm.start()
+    try:
+        return settle(event, data, home(), session_id.decode("ascii"))
+    except alarm.Late:
+        return None
+    finally:
+        alarm.stop()
 
 
 def home() -> str:

@@ -5,14 +5,14 @@
 
 import os
 import time
+from datetime import UTC, datetime
 
+from grove_core.derived_database import BUSY_SECONDS, IN_MEMORY
 from grove_core.flow.considering import keep_line
 from grove_core.hooks import plain_session
-from grove_core.hooks.plain_session import event_line
 from grove_core.injection import Injection, render
 from grove_core.learning_index.index import LearningIndex
 from grove_core.log_files import event_files
-from grove_core.log_identity import events_target
 from grove_core.retrieval import relevance
 from grove_core.retrieval.choosing import Choice, choose, choose_without_query, exact_matches
 from grove_core.retrieval.considered import Circumstances, line_of
@@ -21,7 +21,6 @@ from grove_core.retrieval.query_terms import query_terms
 from grove_core.retrieval.ranking import rank
 from grove_core.retrieval.relevance import Relevance
 from grove_core.retrieval.strategy import RetrievalStrategy
-from grove_core.stats.log_lines import instant
 from grove_core.stats_cache.cache import StatsCache
 from grove_core.trace_bounds import LONGEST_DETAIL
 
@@ -32,9 +31,7 @@ if TYPE_CHECKING:
     from grove_core.recall_note import RecallNote
     from grove_core.settled import Document
 
-_LOG_SECONDS = 0.5
-_MICROSECONDS = 1_000_000
-_MOST_NEWEST = 50
+_COUNTING_SECONDS = 0.5
 
 
 class PlainRecall:
@@ -44,6 +41,7 @@ class PlainRecall:
         index: The index of the learnings.
         logs: The event logs that there are.
         injection: What is to be shown.
+        now: The time, UTC.
     """
 
     def __init__(self, note: "RecallNote", *, via: str, seconds: int) -> None:
@@ -54,12 +52,12 @@ class PlainRecall:
             via: How learnings are shown: start or prompt.
             seconds: The time, since 1970.
         """
-        self.index = LearningIndex(note.index)
+        self.index = LearningIndex(note.index, patience=BUSY_SECONDS)
         self.logs = [*event_files(os.path.join(note.root, ".grove")), note.personal_log]
         self.injection = Injection("", ())
         self._note = note
         self._via = via
-        self._moment = seconds * _MICROSECONDS
+        self.now = datetime.fromtimestamp(seconds, UTC)
         self._cache: StatsCache | None = None
         self._choice = Choice((), ())
         self._terms = query_terms()
@@ -75,7 +73,7 @@ class PlainRecall:
         """The statistics cache, which knows what the logs hold."""
         if self._cache is None:
             self._cache = StatsCache(self._note.cache, self.logs, personal=self._note.personal_log)
-            self._cache.refresh(time.monotonic() + _LOG_SECONDS)
+            self._cache.refresh(time.monotonic() + _COUNTING_SECONDS)
         return self._cache
 
     def run(
@@ -90,7 +88,7 @@ class PlainRecall:
             known: Ids of what the session has been shown already.
 
         Returns:
-            Whether the trace can name what is to be shown, and the index was whole.
+            Whether the trace can name what is to be shown, and index and cache were whole.
         """
         self._terms, self._limits = query_terms(**query), (limit, max_chars)
         if any(query.values()):
@@ -98,32 +96,35 @@ class PlainRecall:
         else:
             self._choice = self._newest(limit, known)
         entries = [one.entry for one in self._choice.chosen]
-        now = instant(self._moment)
-        self.injection = render(entries, now, max_chars, more=self._choice.beyond)
+        self.injection = render(entries, self.now, max_chars, more=self._choice.beyond)
         # A damaged index is made anew, and empty, by whoever finds it out.
-        return is_plain(" ".join(self.injection.shown)) and self.is_current
+        return is_plain(" ".join(self.injection.shown)) and self.is_current and self._has_counted
+
+    @property
+    def _has_counted(self) -> bool:
+        """Whether all is counted that was asked for, in a file that was not busy."""
+        cache = self._cache
+        return cache is None or (cache.complete and cache.path != IN_MEMORY)
 
     def _fitting(self, query: "Document", limit: int, known: "Collection[str]") -> Choice:
         found = self.index.find(self._terms)
         if not found:
             return Choice((), ())
-        now = instant(self._moment)
         usage = self.cache.usage([one.entry.id for one in found])
-        ranked = rank(found, usage, now, self._note.recency_days)
+        ranked = rank(found, usage, self.now, self._note.recency_days)
         strategy = RetrievalStrategy(self._note.strategy)
         exact = exact_matches(query.get("tags", ()), query["files"], query["text"])
-        return choose(ranked, strategy, limit, now, floor=relevance.FLOOR, exact=exact, shown=known)
+        floor = relevance.FLOOR
+        return choose(ranked, strategy, limit, self.now, floor=floor, exact=exact, shown=known)
 
     def _newest(self, limit: int, known: "Collection[str]") -> Choice:
         """Choose where nothing is known about the work: of the project's own learnings."""
+        if RetrievalStrategy(self._note.strategy) is RetrievalStrategy.CONSERVATIVE:
+            return Choice((), ())  # nothing can be a match
         nothing = Relevance(0.0, {})
-        found = [
-            Found(one, text_of(one), nothing)
-            for one in self.index.newest(_MOST_NEWEST)
-            if not one.personal
-        ]
+        found = [Found(one, text_of(one), nothing) for one in self.index.newest(personal=False)]
         usage = self.cache.usage([one.entry.id for one in found]) if found else {}
-        ranked = rank(found, usage, instant(self._moment), self._note.recency_days)
+        ranked = rank(found, usage, self.now, self._note.recency_days)
         return choose_without_query(ranked, usage, limit, shown=known)
 
     def shown(self, now: str) -> "list[Document]":
@@ -158,15 +159,14 @@ class PlainRecall:
             home: grove's own directory.
             now: The time as text.
         """
-        root, surroundings = session["project_root"], session["surroundings"]
-        if surroundings["initialised"]:
-            spread = surroundings.get("spread", False)
-            lines = _surfaced(session["id"], now, shown, personal=False)
-            plain_session.log(
-                lambda: events_target(root, home, spread=spread), lines, home, inside=root
-            )
-        lines = _surfaced(session["id"], now, shown, personal=True)
-        plain_session.log(lambda: self._note.personal_log, lines, home, inside=None)
+        plain_session.log_of_learnings(
+            "surfaced",
+            shown,
+            lambda one: {"via": one["via"], "score": one["score"]},
+            session=session,
+            home=home,
+            now=now,
+        )
         self._keep(session["id"], home, now)
 
     def _keep(self, session_id: str, home: str, now: str) -> None:
@@ -200,20 +200,3 @@ def is_plain(detail: str) -> bool:
         Whether it is one line within the bound.
     """
     return len(detail) <= LONGEST_DETAIL and " ".join(detail.split()) == detail
-
-
-def _surfaced(session_id: str, now: str, shown: "list[Document]", *, personal: bool) -> str:
-    return "".join(
-        event_line(
-            "surfaced",
-            now,
-            {
-                "learning_id": one["learning_id"],
-                "session_id": session_id,
-                "via": one["via"],
-                "score": one["score"],
-            },
-        )
-        for one in shown
-        if one["personal"] is personal
-    )

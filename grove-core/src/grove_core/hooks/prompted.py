@@ -9,8 +9,10 @@ import time
 from grove_core import files, recall_note, settled
 from grove_core.hooks import plain_session
 from grove_core.hooks.plain_recall import PlainRecall, is_plain
-from grove_core.hosts.claude_code_plain import PlainPayload, context_text
-from grove_core.retrieval.named_files import files_named_in
+from grove_core.hosts.claude_code_plain import PlainPayload
+from grove_core.injection import VIA_PROMPT
+from grove_core.retrieval.choosing import most_for_prompt
+from grove_core.retrieval.named_files import asked_in, files_named_in
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without the import
 if TYPE_CHECKING:
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
 
     from grove_core.recall_note import RecallNote
     from grove_core.settled import Document
-
-_VIA = "prompt"
 
 
 def prompt(path: str, home: str, payload: PlainPayload) -> "Callable[[], None] | None":
@@ -35,14 +35,17 @@ def prompt(path: str, home: str, payload: PlainPayload) -> "Callable[[], None] |
         the full way is to be taken.
     """
     if payload.is_notification:
-        return _nothing
+        return plain_session.leave_be
     before = plain_session.read(path)
-    note = _note_of(before, home) if is_plain(payload.prompt_id or "") else None
+    usual = is_plain(payload.prompt_id or "") and not settled.knows_prompt(
+        before, payload.prompt_id
+    )
+    note = _note_of(before, home) if usual else None
     if note is None:
         return None
     seconds = int(time.time())
     now = plain_session.text_of(seconds)
-    search = PlainRecall(note, via=_VIA, seconds=seconds)
+    search = PlainRecall(note, via=VIA_PROMPT, seconds=seconds)
     limit = _limit(note, before) if payload.prompt.strip() else 0
     if limit > 0 and not (search.is_current and _search(search, note, before, payload, limit)):
         return None
@@ -53,11 +56,11 @@ def prompt(path: str, home: str, payload: PlainPayload) -> "Callable[[], None] |
         after = settled.prompted(before, now=now, prompt_id=payload.prompt_id, shown=shown)
         plain_session.write(path, after)
     if limit <= 0:
-        return _nothing
+        return plain_session.leave_be
 
     def tell() -> None:
+        plain_session.answer("UserPromptSubmit", search.injection.text)
         search.record(before, shown, home=home, now=now)
-        _say(search.injection.text)
 
     return tell
 
@@ -73,24 +76,13 @@ def _note_of(session: "Document", home: str) -> "RecallNote | None":
 
 def _limit(note: "RecallNote", session: "Document") -> int:
     """Tell how many learnings may be shown."""
-    given = sum(one["via"] == _VIA for one in session["injected"])
-    return min(note.max_per_prompt, note.max_per_session - given) if note.on_prompt else 0
+    return most_for_prompt(note, sum(one["via"] == VIA_PROMPT for one in session["injected"]))
 
 
 def _search(
     search: PlainRecall, note: "RecallNote", session: "Document", payload: PlainPayload, limit: int
 ) -> bool:
-    query = {"text": payload.prompt, "files": files_named_in(payload.prompt)}
+    asked = asked_in(payload.prompt)
+    query = {"text": asked, "files": files_named_in(asked)}
     known = {one["learning_id"] for one in session["injected"]}
     return search.run(query, limit=limit, max_chars=note.max_chars, known=known)
-
-
-def _nothing() -> None:
-    """What is left to do after a prompt for which nothing is looked up."""
-
-
-def _say(text: str) -> None:
-    if text:
-        from grove_core.hooks.fast import say
-
-        say(context_text("UserPromptSubmit", text))

@@ -1,6 +1,5 @@
 """SessionStart: state, discovery, baseline, and what earlier sessions have learned."""
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -16,15 +15,17 @@ from grove_core.flow.lifecycle import (
     settle_dead_sessions,
 )
 from grove_core.flow.messages import pending_notice
-from grove_core.flow.recall import VIA_START, recall, remember, repeat
+from grove_core.flow.recall import recall, remember, repeat
 from grove_core.flow.recall_notes import leave_note
 from grove_core.flow.session_mode import first_measurement, take_baseline
 from grove_core.flow.start_notes import TicketSources, leave_start_note, ticket_sources
 from grove_core.flow.surroundings import look_around
 from grove_core.flow.work_query import query_for_work
+from grove_core.hooks.plain_session import export_id
 from grove_core.hosts import claude_code
 from grove_core.hosts.claude_code_plain import CONTEXT_LIMIT
 from grove_core.hosts.contract import Answer, HookInput, StartSource
+from grove_core.injection import VIA_START
 from grove_core.model.gate import GateEvent, TicketDetected
 from grove_core.model.session import Baseline, EventType, Session
 from grove_core.tracing import event
@@ -49,7 +50,7 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
     sources = _ticket_sources(workspace, call)
     session = _open(workspace, call)
     OpenSessions(workspace).add(session.id)
-    _export_session_id(call)
+    export_id(call.environment_file, session.id)
     notices = _notices(workspace, session)
     corrections = _corrections(workspace, session, call.source)
     notices = "\n\n".join(part for part in (notices, corrections) if part)
@@ -187,15 +188,6 @@ def _is_same_start(stored: Session, fresh: Session) -> bool:
     return stored.ended_at is None and stored.project_root == fresh.project_root
 
 
-def _export_session_id(call: HookInput) -> None:
-    """Let later shell calls know the session; the id is checked, so it needs no quotes."""
-    if call.environment_file is None:
-        return
-    line = f"export GROVE_SESSION_ID={call.session_id}\n"
-    with suppress(OSError), Path(call.environment_file).open("a", encoding="utf-8") as file:
-        file.write(line)
-
-
 def _show(workspace: Workspace, session: Session, source: StartSource, left: int) -> str:
     """Show what fits the work; after a compaction, what was shown before.
 
@@ -211,8 +203,22 @@ def _show(workspace: Workspace, session: Session, source: StartSource, left: int
     max_chars = min(workspace.config.retrieval.max_chars, left)
     if source is StartSource.COMPACT:
         return repeat(workspace, session, max_chars).text
+    if not source.continues and any(one.via == VIA_START for one in session.injected):
+        return ""  # what another hook of this very start has chosen stands
     query = query_for_work(workspace, session.gate.ticket)
     limit = workspace.config.retrieval.max_injections
-    shown = recall(workspace, session, query, limit=limit, max_chars=max_chars, via=VIA_START)
+    # A session that goes on is shown only what is new: what it was shown keeps its place, and where
+    # nothing is known about the work only what was written since can be.
+    given = [one.injected_at for one in session.injected if one.via == VIA_START]
+    since = max(given, default=None) if query.is_empty else None
+    shown = recall(
+        workspace,
+        session,
+        query,
+        limit=limit if query.is_empty else max(0, limit - len(given)),
+        max_chars=max_chars,
+        via=VIA_START,
+        written_after=since,
+    )
     leave_note(workspace, session)
     return "" if shown is None else remember(workspace, session, shown)

@@ -15,9 +15,8 @@ from grove_core.gitstatus import (
     without,
 )
 from grove_core.hooks import CRASH_EXIT_CODE, plain_session
-from grove_core.hooks.plain_session import event_line
+from grove_core.hooks.plain_session import event_line, leave_be, log_of_learnings
 from grove_core.hosts.claude_code_plain import PlainPayload
-from grove_core.log_identity import events_target
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without the import
 if TYPE_CHECKING:
@@ -77,10 +76,6 @@ def _way_of(event: str) -> "Callable[[str, str, PlainPayload], Callable[[], None
     return _stop if event == "stop" else _end
 
 
-def _nothing() -> None:
-    """What is left to do after a stop."""
-
-
 def _stop(path: str, home: str, payload: PlainPayload) -> "Callable[[], None] | None":
     before = plain_session.read(path)
     if payload.has_background_work or not _may_judge(before, home) or settled.waits(before):
@@ -102,7 +97,7 @@ def _stop(path: str, home: str, payload: PlainPayload) -> "Callable[[], None] | 
             measured=measured,
         )
         plain_session.write(path, after)
-    return _nothing
+    return leave_be
 
 
 def _end(path: str, home: str, payload: PlainPayload) -> "Callable[[], None] | None":
@@ -120,21 +115,20 @@ def _end(path: str, home: str, payload: PlainPayload) -> "Callable[[], None] | N
 
 def _follow(before: "Document", now: str, home: str) -> None:
     """Log what the end of a session means, and forget what only a live session needs."""
-    surroundings, root = before["surroundings"], before["project_root"]
-    shown = settled.dismissed(before)
-    if surroundings["initialised"]:
-        lines = _skip(before, now) + _dismissals(before, now, shown, personal=False)
-        spread = surroundings.get("spread", False)
-        plain_session.log(
-            lambda: events_target(root, home, spread=spread), lines, home, inside=root
-        )
-    lines = _dismissals(before, now, shown, personal=True)
-    plain_session.log(lambda: os.path.join(home, "personal-stats.log"), lines, home, inside=None)
+    log_of_learnings(
+        "dismissed",
+        settled.dismissed(before),
+        lambda _: {},
+        session=before,
+        home=home,
+        now=now,
+        before=_skip(before, now),
+    )
     cache = os.path.join(home, "cache")
     for derived in (
         os.path.join(cache, "fast", before["id"]),
         os.path.join(cache, "fast", f"{before['id']}.files"),
-        os.path.join(cache, surroundings["project_key"], "open-sessions", before["id"]),
+        os.path.join(cache, before["surroundings"]["project_key"], "open-sessions", before["id"]),
     ):
         with suppress(OSError):
             os.unlink(derived)
@@ -147,16 +141,6 @@ def _skip(session: "Document", now: str) -> str:
     reason = settled.reason_of_skip(changed)
     details = {"reason": reason, "decider": "auto", "lines_changed": changed}
     return event_line("skip", now, {"session_id": session["id"], **details})
-
-
-def _dismissals(session: "Document", now: str, shown: "list[Document]", *, personal: bool) -> str:
-    return "".join(
-        event_line(
-            "dismissed", now, {"learning_id": one["learning_id"], "session_id": session["id"]}
-        )
-        for one in shown
-        if one["personal"] is personal
-    )
 
 
 def _may_judge(session: "Document", home: str) -> bool:

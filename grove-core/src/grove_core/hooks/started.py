@@ -7,18 +7,20 @@ import json
 import os
 import time
 from contextlib import suppress
+from datetime import timedelta
 
 from grove_core import files, settled, start_note
+from grove_core.errors import StorageError
 from grove_core.gitstatus import find_work_tree, read_status, seen_from_top, state_key, without
 from grove_core.hooks import plain_session
 from grove_core.hosts.claude_code_plain import (
     CONTEXT_LIMIT,
     ENVIRONMENT_FILE_VARIABLE,
     PlainPayload,
-    context_text,
     process_of,
 )
-from grove_core.stats.log_lines import instant
+from grove_core.identifiers import is_session_id
+from grove_core.injection import VIA_START
 from grove_core.work_at_hand import STATUS_SECONDS, words_and_files
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without the import
@@ -29,13 +31,9 @@ if TYPE_CHECKING:
     from grove_core.settled import Document
     from grove_core.start_note import StartNote
 
-_VIA = "start"
-_SOURCES = frozenset({"startup", "clear"})
+_NEW_SESSION = frozenset({"startup", "clear"})
 _DAY_SECONDS = 86_400
-_NOTICE_SECONDS = 7 * _DAY_SECONDS
-# More of them are for the full way, which takes its time and cleans up.
-_MOST_OPEN_SESSIONS = 20
-_MICROSECONDS = 1_000_000
+_NOTICE_TIME = timedelta(days=7)
 
 
 def start(path: str, home: str, payload: PlainPayload) -> "Callable[[], None] | None":
@@ -51,7 +49,7 @@ def start(path: str, home: str, payload: PlainPayload) -> "Callable[[], None] | 
         the full way is to be taken.
     """
     session_id = payload.session_id
-    usual = payload.source in _SOURCES and payload.cwd
+    usual = payload.source in _NEW_SESSION and payload.cwd
     note = start_note.read(home, payload.cwd, session_id) if usual else None
     if note is None:
         return None
@@ -62,8 +60,15 @@ def start(path: str, home: str, payload: PlainPayload) -> "Callable[[], None] | 
     with files.locked(path, mode=plain_session.SESSION_FILE_MODE, timeout=0):
         if files.read_bytes(path):
             return None  # another set of hooks was faster
-        begun.write_words()
-        plain_session.write(path, session)
+        try:
+            begun.prepare_calls()
+            plain_session.write(path, session)
+        except BaseException:
+            # The lock has made the file; a session that came to nothing leaves none.
+            with suppress(OSError):
+                if not os.stat(path).st_size:
+                    os.unlink(path)
+            raise
     return lambda: begun.follow(session)
 
 
@@ -82,7 +87,7 @@ class _Start:
         self._status: Status | None = None
         from grove_core.hooks.plain_recall import PlainRecall  # without a note all this is in vain
 
-        self._recall = PlainRecall(note.recall, via=_VIA, seconds=seconds)
+        self._recall = PlainRecall(note.recall, via=VIA_START, seconds=seconds)
         self._fast = os.path.join(home, "cache", "fast", payload.session_id)
         self._open_sessions = os.path.join(note.project_cache, "open-sessions")
 
@@ -112,8 +117,8 @@ class _Start:
             names = os.listdir(self._open_sessions)
         except OSError:
             return True
-        others = [name for name in names if name != self._payload.session_id]
-        return len(others) <= _MOST_OPEN_SESSIONS and all(map(self._goes_on, others))
+        others = (name for name in names if name != self._payload.session_id)
+        return all(map(self._goes_on, filter(is_session_id, others)))
 
     def _goes_on(self, session_id: str) -> bool:
         path = os.path.join(self._home, "sessions", f"{session_id}.json")
@@ -131,7 +136,7 @@ class _Start:
         if not any(map(os.path.exists, self._recall.logs)):
             return False
         cache = self._recall.cache
-        since = instant((self._seconds - _NOTICE_SECONDS) * _MICROSECONDS)
+        since = self._recall.now - _NOTICE_TIME
         return not cache.complete or any(
             shown is not None and shown >= since for *_, shown in cache.corrections(since)
         )
@@ -214,31 +219,21 @@ class _Start:
         key = state_key(self._top, head, paths)
         return {**baseline, "head": head, "dirty": dirty}, {"key": key, "lines": 0, "small": False}
 
-    def write_words(self) -> None:
+    def prepare_calls(self) -> None:
         """Let the hooks on tool calls see what they have nothing to do with."""
         _put(self._fast, self._note.words)
+        if self._note.watched is not None:
+            _put(f"{self._fast}.files", self._note.watched)
 
     def follow(self, session: "Document") -> None:
         """Do what follows once the session is written."""
-        files.make_directory(self._open_sessions)
-        with open(os.path.join(self._open_sessions, session["id"]), "ab"):
-            pass
-        self._export_id()
+        plain_session.answer("SessionStart", self._recall.injection.text.strip())
+        plain_session.export_id(os.environ.get(ENVIRONMENT_FILE_VARIABLE), session["id"])
+        with suppress(OSError, StorageError):
+            files.make_directory(self._open_sessions)
+            with open(os.path.join(self._open_sessions, session["id"]), "ab"):
+                pass
         self._recall.record(session, session["injected"], home=self._home, now=self._now)
-        if self._note.watched is not None:
-            _put(f"{self._fast}.files", self._note.watched)
-        text = self._recall.injection.text.strip()
-        if text:
-            from grove_core.hooks.fast import say
-
-            say(context_text("SessionStart", text))
-
-    def _export_id(self) -> None:
-        """Let later shell calls know the session."""
-        path = os.environ.get(ENVIRONMENT_FILE_VARIABLE)
-        if path:
-            with suppress(OSError), open(path, "a", encoding="utf-8") as file:
-                file.write(f"export GROVE_SESSION_ID={self._payload.session_id}\n")
 
 
 def _put(path: str, content: str) -> None:

@@ -4,16 +4,22 @@ from attrs import evolve
 
 from grove_core.flow.gatekeeper import Change, move
 from grove_core.flow.lifecycle import new_session
-from grove_core.flow.recall import VIA_PROMPT, recall, remember
+from grove_core.flow.recall import recall, remember
 from grove_core.flow.recall_notes import leave_note
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookInput
+from grove_core.injection import VIA_PROMPT
 from grove_core.model.memory import Query
-from grove_core.model.session import EventType, Session
+from grove_core.model.session import EventType, Session, TraceEvent
 from grove_core.model.ticket import CloseIntent
-from grove_core.retrieval.named_files import files_named_in
+from grove_core.retrieval.choosing import most_for_prompt
+from grove_core.retrieval.named_files import asked_in, files_named_in
 from grove_core.tracing import event
 from grove_core.workspace import Workspace
+
+
+class _AnsweredError(Exception):
+    """Another set of hooks was faster: the client may hold two, and a prompt is answered once."""
 
 
 def handle(workspace: Workspace, call: HookInput) -> Answer:
@@ -28,16 +34,20 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
     """
     if call.is_notification:
         return SILENCE
-    session = _note_prompt(workspace, call)
-    retrieval = workspace.config.retrieval
-    left = retrieval.max_per_session - sum(one.via == VIA_PROMPT for one in session.injected)
-    limit = min(retrieval.max_per_prompt, left)
-    if not retrieval.on_prompt or not call.prompt.strip() or limit <= 0:
+    try:
+        session = _note_prompt(workspace, call)
+    except _AnsweredError:
         return SILENCE
+    retrieval = workspace.config.retrieval
+    given = sum(one.via == VIA_PROMPT for one in session.injected)
+    limit = most_for_prompt(retrieval, given) if call.prompt.strip() else 0
+    if limit <= 0:
+        return SILENCE
+    asked = asked_in(call.prompt)
     shown = recall(
         workspace,
         session,
-        Query(text=call.prompt, files=files_named_in(call.prompt)),
+        Query(text=asked, files=files_named_in(asked)),
         limit=limit,
         max_chars=retrieval.max_chars,
         via=VIA_PROMPT,
@@ -49,10 +59,14 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
 
 
 def _note_prompt(workspace: Workspace, call: HookInput) -> Session:
+    noted = event(EventType.PROMPT, workspace.now, prompt_id=call.prompt_id)
+
     def change(stored: Session) -> Change:
+        if call.prompt_id and any(_is_the_same(one, noted) for one in stored.trace.events):
+            raise _AnsweredError
         kept = tuple(one for one in stored.intents if _goes_on(one))
         dropped = [one for one in stored.intents if not _goes_on(one)]
-        trace = [event(EventType.PROMPT, workspace.now, prompt_id=call.prompt_id)]
+        trace = [noted]
         trace += [
             event(EventType.TICKET_CLOSE_DISCARDED, workspace.now, call=one.key, why="new prompt")
             for one in dropped
@@ -68,6 +82,10 @@ def _note_prompt(workspace: Workspace, call: HookInput) -> Session:
         cause="prompt",
     )
     return _with_baseline(workspace, moved.session)
+
+
+def _is_the_same(known: TraceEvent, noted: TraceEvent) -> bool:
+    return known.event_type is noted.event_type and known.details == noted.details
 
 
 def _with_baseline(workspace: Workspace, session: Session) -> Session:

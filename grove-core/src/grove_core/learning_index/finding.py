@@ -60,10 +60,10 @@ def find(connection: "sqlite3.Connection", search: Search) -> list[Found]:
     """
     # Other processes change it meanwhile.
     with transaction(connection, "DEFERRED"):
-        corpus = _corpus(connection)
+        corpus, documents = _corpus(connection)
         terms = search.query.all_terms()
-        known = corpus.frequencies(terms)
-        numbers = _candidates(connection, search, _weights(terms, known, corpus.documents), known)
+        known = tables.frequencies_of(connection, terms)
+        numbers = _candidates(connection, search, _weights(terms, known, documents), known)
         found = list(_load(connection, search, numbers))
         judged = relevances(search.query, [text for _, text in found], corpus)
     return _best([Found(*one, relevance) for one, relevance in zip(found, judged, strict=True)])
@@ -79,13 +79,17 @@ def _best(found: "Iterable[Found]") -> list[Found]:
     return list(best.values())
 
 
-def _corpus(connection: "sqlite3.Connection") -> Corpus:
-    documents, *lengths = connection.execute("SELECT * FROM total").fetchone()
-    return Corpus(
+def _corpus(connection: "sqlite3.Connection") -> tuple[Corpus, int]:
+    """Sum up the project's own learnings, where it has some, and tell how many there are in all."""
+    every, own = connection.execute("SELECT * FROM total ORDER BY own").fetchall()
+    has_own = own[1] > 0
+    _, documents, *lengths = own if has_own else every
+    corpus = Corpus(
         documents,
         tuple(length / max(1, documents) for length in lengths),
-        lambda terms: tables.frequencies_of(connection, terms),
+        lambda terms: tables.frequencies_of(connection, terms, own=has_own),
     )
+    return corpus, every[1]
 
 
 def _weights(

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 PATIENCE_SECONDS = 3.0
+MOST_NEWEST = 50
+"""How many learnings are looked at where nothing is known of the work."""
 
 _NEWEST = f"""
-SELECT {tables.STORED_COLUMNS} FROM learning WHERE number > 0 ORDER BY created DESC, id
+SELECT {tables.STORED_COLUMNS} FROM learning WHERE number > 0 AND personal <= ?
+ORDER BY created DESC, id
 """
 _NOTED_FILES = """
 SELECT DISTINCT path, id FROM noted_file JOIN learning USING (number) ORDER BY path, id
@@ -181,11 +184,12 @@ class LearningIndex:
         select = f"SELECT {tables.STORED_COLUMNS} FROM learning ORDER BY source DESC, created"
         return self._ask(lambda connection: list(_unique(connection.execute(select)).values()))
 
-    def newest(self, most: int) -> list[Entry]:
+    def newest(self, most: int = MOST_NEWEST, *, personal: bool = True) -> list[Entry]:
         """List the newest learnings that may be shown.
 
         Args:
             most: At most this many.
+            personal: Whether the user's own ones are listed as well.
 
         Returns:
             The newest first; of several with one id only the newest.
@@ -193,7 +197,7 @@ class LearningIndex:
 
         def question(connection: sqlite3.Connection) -> list[Entry]:
             found: dict[str, Entry] = {}
-            for row in connection.execute(_NEWEST):
+            for row in connection.execute(_NEWEST, (personal,)):
                 if len(found) >= most:
                     break
                 found.setdefault(row[0], tables.entry_of(row))
@@ -225,7 +229,7 @@ class LearningIndex:
 
     def __len__(self) -> int:
         """Tell how many learnings of any status are in."""
-        count = "SELECT documents FROM total"
+        count = "SELECT documents FROM total WHERE own = 0"
         return self._ask(lambda connection: int(connection.execute(count).fetchone()[0]))
 
     def close(self) -> None:

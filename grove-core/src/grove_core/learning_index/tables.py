@@ -7,8 +7,7 @@ can be passed over without a look at them.
 import sqlite3
 from functools import cache
 
-from grove_core.retrieval.entry import Entry, text_of
-from grove_core.retrieval.indexed_text import IndexedText
+from grove_core.retrieval.entry import Entry
 from grove_core.stats.fingerprints import fingerprint
 
 # typing.TYPE_CHECKING, without the import.
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _VERSION_WITHOUT_FTS5 = SCHEMA_VERSION + 1000
 _TABLES = """
 CREATE TABLE learning (
@@ -28,11 +27,14 @@ CREATE TABLE learning (
 CREATE UNIQUE INDEX learning_by_id ON learning (id, source);
 CREATE INDEX learning_by_source ON learning (source, id, digest);
 CREATE INDEX learning_by_age ON learning (created DESC, id);
-CREATE TABLE frequency (term TEXT PRIMARY KEY, documents INTEGER) WITHOUT ROWID;
+CREATE TABLE frequency (
+    term TEXT PRIMARY KEY, documents INTEGER, own INTEGER
+) WITHOUT ROWID;
 CREATE TABLE total (
-    documents INTEGER, summary INTEGER, tags INTEGER, detail INTEGER, paths INTEGER, keys INTEGER
+    own INTEGER PRIMARY KEY, documents INTEGER, summary INTEGER, tags INTEGER, detail INTEGER,
+    paths INTEGER, keys INTEGER
 );
-INSERT INTO total VALUES (0, 0, 0, 0, 0, 0);
+INSERT INTO total VALUES (0, 0, 0, 0, 0, 0, 0), (1, 0, 0, 0, 0, 0, 0);
 CREATE TABLE noted_file (path TEXT, number INTEGER, PRIMARY KEY (path, number)) WITHOUT ROWID;
 CREATE TABLE source (
     source INTEGER PRIMARY KEY, name TEXT UNIQUE, mark BLOB, updates INTEGER
@@ -63,29 +65,11 @@ _MOST_NAMED = 500
 # So many are sorted by themselves; more than that are met soon among all by age.
 _FEW = 1000
 
-_FURTHEST = "SELECT (SELECT max(number) FROM learning), (SELECT min(number) FROM learning)"
-_INSERT = f"""
-INSERT INTO learning (number, source, digest, {ENTRY_COLUMNS}, {TEXT_COLUMNS})
-VALUES ({", ".join("?" * 18)})
-"""
-_INSERT_TERMS = f"INSERT INTO term (rowid, {TEXT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
-_DELETE_TERMS = (
-    f"INSERT INTO term (term, rowid, {TEXT_COLUMNS}) VALUES ('delete', ?, ?, ?, ?, ?, ?)"
-)
 _FIND = "SELECT rowid FROM term WHERE term MATCH ?"
 _FIND_WITHOUT_FTS5 = (
     "SELECT rowid FROM learning WHERE instr("
     "' ' || summary || ' ' || tags || ' ' || detail || ' ' || paths || ' ' || keys || ' ', ?)"
 )
-_COUNT = """
-INSERT INTO frequency VALUES (?, ?) ON CONFLICT DO UPDATE SET
-    documents = documents + excluded.documents
-"""
-_FORGET_TERM = "DELETE FROM frequency WHERE term = ? AND documents = 0"
-_TOTAL = """
-UPDATE total SET documents = documents + ?, summary = summary + ?, tags = tags + ?,
-    detail = detail + ?, paths = paths + ?, keys = keys + ?
-"""
 
 
 @cache
@@ -141,84 +125,6 @@ def digest_of(entry: Entry) -> int:
     return fingerprint("\0".join(map(str, entry)).encode("utf-8", "surrogatepass"))
 
 
-class Additions:
-    """Learnings that go into the index and out of it, and what that does to the sums."""
-
-    def __init__(self, connection: sqlite3.Connection, source: int) -> None:
-        """Begin.
-
-        Args:
-            connection: The index, in a transaction.
-            source: The number of the source they belong to.
-        """
-        self._connection = connection
-        self._source = source
-        self._documents: dict[str, int] = {}
-        self._totals = [0, 0, 0, 0, 0, 0]
-        row = connection.execute(_FURTHEST).fetchone()
-        self._next = max(row[0] or 0, -(row[1] or 0)) + 1
-
-    def add(self, entry: Entry, digest: int) -> None:
-        """Put in a learning that is not there.
-
-        Args:
-            entry: The learning.
-            digest: What ``digest_of`` says of it.
-        """
-        text = text_of(entry)
-        number = self._next if entry.status == ACTIVE else -self._next
-        self._next += 1
-        self._connection.execute(_INSERT, (number, self._source, digest, *entry, *text))
-        if has_fts5():
-            self._connection.execute(_INSERT_TERMS, (number, *text))
-        if number > 0 and entry.category in NOTING:
-            # Half a character, which a path may hold, cannot be stored.
-            paths = (path.encode("utf-8", "replace").decode() for path in _files(entry))
-            noted = ((path, number) for path in paths)
-            self._connection.executemany("INSERT OR IGNORE INTO noted_file VALUES (?, ?)", noted)
-        self._count(text, 1)
-
-    def remove(self, learning_id: str) -> None:
-        """Take out a learning, if it is there.
-
-        Args:
-            learning_id: Its id.
-        """
-        find = f"SELECT number, {TEXT_COLUMNS} FROM learning WHERE source = ? AND id = ?"
-        row = self._connection.execute(find, (self._source, learning_id)).fetchone()
-        if row is None:
-            return
-        if has_fts5():
-            self._connection.execute(_DELETE_TERMS, row)
-        self._connection.execute("DELETE FROM learning WHERE number = ?", row[:1])
-        self._connection.execute("DELETE FROM noted_file WHERE number = ?", row[:1])
-        self._count(IndexedText(*row[1:]), -1)
-
-    def settle(self) -> None:
-        """Write down the sums."""
-        changed = [(term, count) for term, count in self._documents.items() if count]
-        self._connection.executemany(_COUNT, changed)
-        fewer = ((term,) for term, count in changed if count < 0)
-        self._connection.executemany(_FORGET_TERM, fewer)
-        self._connection.execute(_TOTAL, self._totals)
-
-    def _count(self, text: IndexedText, sign: int) -> None:
-        terms: set[str] = set()
-        self._totals[0] += sign
-        for position, field in enumerate(text, 1):
-            words = field.split()
-            self._totals[position] += sign * len(words)
-            terms.update(words)
-        documents = self._documents
-        for term in terms:
-            documents[term] = documents.get(term, 0) + sign
-
-
-def _files(entry: Entry) -> "Sequence[str]":
-    files: Sequence[str] = entry.fields()["context_files"]
-    return files
-
-
 def sources(connection: sqlite3.Connection) -> list[str]:
     """List the sources that were put in.
 
@@ -272,20 +178,24 @@ def newest_of(connection: sqlite3.Connection, numbers: "Sequence[int]") -> "Iter
             yield number
 
 
-def frequencies_of(connection: sqlite3.Connection, terms: "Iterable[str]") -> "Mapping[str, int]":
+def frequencies_of(
+    connection: sqlite3.Connection, terms: "Iterable[str]", *, own: bool = False
+) -> "Mapping[str, int]":
     """Tell how many learnings hold each of some terms.
 
     Args:
         connection: The index.
         terms: The terms.
+        own: Whether only those count that ``is_own`` names.
 
     Returns:
         The numbers of those that any learning holds.
     """
+    column = "own" if own else "documents"
     found: dict[str, int] = {}
     for some in portions(list(terms)):
         places = ",".join("?" * len(some))
-        select = f"SELECT term, documents FROM frequency WHERE term IN ({places})"
+        select = f"SELECT term, {column} FROM frequency WHERE term IN ({places})"
         found.update(connection.execute(select, some))
     return found
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grove_core.derived_database import transaction
 from grove_core.learning_index import tables
+from grove_core.learning_index.additions import Additions
 
 if TYPE_CHECKING:
     import sqlite3
@@ -119,7 +120,7 @@ class Update:
         with transaction(self._connection):
             if not self._is_up_to_date():
                 return False
-            additions = tables.Additions(self._connection, self._number())
+            additions = Additions(self._connection, self._number())
             for one in surplus:
                 additions.remove(one)
             for one in missing:

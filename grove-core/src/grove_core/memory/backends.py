@@ -1,5 +1,9 @@
 """Backends as they stand to a project, and what came from them: values of the library."""
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
 from attrs import frozen
 
 from grove_core.memory.untrusted import cleaned
@@ -8,6 +12,7 @@ from grove_core.model.memory import Detection, Hit, Receipt, ReceiptStatus
 from grove_core.model.value import Value
 from grove_core.plugins.descriptors import Area, BackendSpec, MemoryBackend
 from grove_core.plugins.facade import Provided
+from grove_core.stats_cache.stamps import Stamp
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -69,6 +74,20 @@ class FoundLearning(Value):
     area: Area
 
 
+class Availability(NamedTuple):
+    """Where to look, to see that the same backends are available.
+
+    Attributes:
+        used: Files and folders of the backends that are available.
+        unused: Those of the others.
+        unused_stamp: How the latter looked before the backends were asked.
+    """
+
+    used: Sequence[Path]
+    unused: Sequence[Path]
+    unused_stamp: Stamp
+
+
 def judge(
     provided: Provided[BackendSpec],
     detection: Detection | None,
@@ -100,6 +119,28 @@ def judge(
         why=why,
         has_failed=has_failed,
     )
+
+
+def availability(
+    states: Sequence[BackendState], root: Path, looks: Mapping[str, Stamp]
+) -> Availability | None:
+    """Tell where to look.
+
+    Args:
+        states: The backends as they stand to the project.
+        root: The project's root.
+        looks: By backend, how its paths looked before it was asked.
+
+    Returns:
+        The places; ``None`` when a backend that is not available has none: what makes it available
+        may be anything.
+    """
+    used = [root / path for one in states if one.is_active for path in one.spec.paths]
+    others = [one for one in states if not one.is_active]
+    if not all(one.spec.paths for one in others):
+        return None
+    unused = [root / path for one in others for path in one.spec.paths]
+    return Availability(used, unused, "\n".join(looks[one.spec.name] for one in others))
 
 
 def located(learning: Learning, opened: OpenBackend) -> FoundLearning:

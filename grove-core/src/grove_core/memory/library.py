@@ -9,9 +9,11 @@ from attrs import evolve
 
 from grove_core.errors import BackendError, LearningNotFoundError, UnsupportedError
 from grove_core.memory.backends import (
+    Availability,
     BackendState,
     FoundLearning,
     OpenBackend,
+    availability,
     judge,
     located,
 )
@@ -35,6 +37,7 @@ from grove_core.plugins.descriptors import (
     MemoryBackend,
 )
 from grove_core.plugins.facade import Plugins
+from grove_core.stats_cache.stamps import Stamp, stamp_of
 
 DETECT_SECONDS: Final = 0.5
 OPEN_SECONDS: Final = 2.0
@@ -42,6 +45,16 @@ WRITE_SECONDS: Final = 5.0
 READ_SECONDS: Final = 5.0
 LIST_SECONDS: Final = 60.0
 """How long a backend may take to list all its learnings; a hook's own deadline holds as well."""
+
+_ALWAYS: Final = ("name", "capabilities", "write", "search", "ping")
+_METHODS: Final = {
+    Capability.GET: "get",
+    Capability.ITERATE: "iterate",
+    Capability.SET_STATUS: "set_status",
+    Capability.FILES: "files",
+    Capability.CHANGES: "changes",
+}
+"""What a backend must have besides, by what it says it can do."""
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -76,7 +89,9 @@ class MemoryLibrary:
         self._context = context
         self._personal_backend = personal_backend
         self._settings = settings
+        self._looks: dict[str, Stamp] = {}
         self.has_written = False
+        self._refuses_personal = False
 
     @cached_property
     def states(self) -> Sequence[BackendState]:
@@ -84,6 +99,8 @@ class MemoryLibrary:
         states: list[BackendState] = []
         primary_found = False
         for provided in self._plugins.memory_backends():
+            paths = [self._context.root / path for path in provided.value.paths]
+            self._looks[provided.value.name] = stamp_of(paths)
             answer: object = self._plugins.call(
                 provided,
                 provided.value.detect,
@@ -113,6 +130,7 @@ class MemoryLibrary:
                 opened = self._open(state, Area.PERSONAL)
                 if opened and Capability.PERSONAL in opened.backend.capabilities:
                     return opened
+                self._refuses_personal = opened is not None
         return None
 
     def _all(self) -> Sequence[OpenBackend]:
@@ -125,6 +143,14 @@ class MemoryLibrary:
             Paths relative to the project root.
         """
         return tuple(path for one in self._plugins.memory_backends() for path in one.value.paths)
+
+    def availability(self) -> Availability | None:
+        """Tell where to look, to see that the same backends are available.
+
+        Returns:
+            The places; ``None`` when that is not all.
+        """
+        return availability(self.states, self._context.root, self._looks)
 
     def target_for(self, scope: Scope) -> OpenBackend | None:
         """Tell where a learning of some scope is written.
@@ -197,7 +223,8 @@ class MemoryLibrary:
             if state.is_active or state.has_failed
         ]
         names = [state.spec.name for state in self.states]
-        if self._personal_backend in names:
+        # One that cannot keep personal learnings has none that could be missed.
+        if self._personal_backend in names and not self._refuses_personal:
             expected.append((Area.PERSONAL, self._personal_backend))
         return [one for one in expected if one not in opened]
 
@@ -459,14 +486,17 @@ class MemoryLibrary:
 
 def _complaint_about(backend: object) -> str:
     """Tell what is wrong with a backend; its properties are the plugin's code and may raise."""
-    if not isinstance(backend, MemoryBackend):
-        return f"returned {type(backend).__name__}, which lacks methods of MemoryBackend"
-    name: object = backend.name
-    capabilities: object = backend.capabilities
-    if not isinstance(name, str):
+    kind = type(backend).__name__
+    if missing := [one for one in _ALWAYS if not hasattr(backend, one)]:
+        return f"returned {kind}, which has no {', '.join(missing)}"
+    capabilities: object = getattr(backend, "capabilities", None)
+    if not isinstance(getattr(backend, "name", None), str):
         return "returned a backend whose name is no text"
     if not isinstance(capabilities, frozenset):
         return "returned a backend whose capabilities are no frozenset"
+    for capability, method in _METHODS.items():
+        if capability in capabilities and not hasattr(backend, method):
+            return f"returned {kind}, which says it can {capability.value} and has no {method}"
     return ""
 
 

@@ -103,7 +103,7 @@ class InjectedLearning(Value):
         summary: Its summary, for messages.
         score: Its score when it was chosen.
         injected_at: When, UTC.
-        via: How it was shown: start or prompt.
+        via: How it was shown: start, prompt or file.
         personal: Whether it came from the personal store.
         outcome: What became of it.
     """

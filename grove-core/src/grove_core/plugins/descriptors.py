@@ -75,11 +75,13 @@ class TicketProbe(Value):
         settings: An attrs class for the section ``[tickets.<name>]``, or ``None``.
         sources: Tells what the answers of ``detect`` and ``current_ticket`` are read from: files
             and folders, absolute, whether they are there or not. As long as these look the same
-            (times, sizes, inodes; of a folder those of the files in it as well), and the variables
-            of the environment that ``sources`` has asked for, grove may use the latest answers
-            without asking again: sessions then start in a fraction of the time. ``None`` as the
-            function or as its answer says that they depend on something else, such as a server,
-            another program or the time.
+            (times, sizes, inodes; of a folder those of what is right in it as well, and of nothing
+            deeper), and the variables of the environment that ``sources`` itself reads through
+            ``context.environment``, grove may use the latest answers without asking again: sessions
+            then start in a fraction of the time. No other variable is watched, and none that is
+            read in ``os.environ``. ``None`` as the function or as its answer says that the answers
+            depend on something else, such as a server, another program or the time; while such a
+            system is installed and may count, every start of a session takes the full way.
     """
 
     name: str
@@ -331,6 +333,9 @@ class BackendSpec(Value):
         open: Gives the backend itself; heavy imports belong here.
         settings: An attrs class for the section ``[backends.<name>]``, or ``None``.
         paths: Paths relative to the project root that belong to it: changes there are not work.
+            They are to give it away as well: a backend that was not available may be asked again
+            only after one of them looks different, or an hour later. One without any is asked in
+            every prompt, as long as it is not available.
         scaffold: Prepares the backend's files for ``grove init``; never overwrites. Returns each
             file with whether it is new.
         shared: Where in the project it keeps what is committed, as patterns relative to the

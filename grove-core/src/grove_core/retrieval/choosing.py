@@ -2,14 +2,33 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from grove_core.model.statistics import LearningStats
+from grove_core.retrieval.entry import Entry
 from grove_core.retrieval.indexed_text import IndexedText, file_keys, tag_keys
 from grove_core.retrieval.ranking import Ranked
 from grove_core.retrieval.relevance import FLOOR, RECENCY_WEIGHT
 from grove_core.retrieval.strategy import RetrievalStrategy
 from grove_core.stats.log_lines import microseconds
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class PromptLimits(Protocol):
+        """What is configured for prompts."""
+
+        @property
+        def on_prompt(self) -> bool:
+            """Whether anything is shown with them."""
+
+        @property
+        def max_per_prompt(self) -> int:
+            """At most this many with one prompt."""
+
+        @property
+        def max_per_session(self) -> int:
+            """At most this many with all prompts of a session."""
 
 MOST_WITHOUT_QUERY: Final = 3
 RECENT_DAYS: Final = 30
@@ -20,6 +39,7 @@ MOST_BY_STRATEGY: Final = {
 }
 # Of the terms of two learnings, together: from here on the second one tells nothing new.
 SAME_SHARE: Final = 0.7
+_DENIALS: Final = frozenset("cannot don't neither never no none nor not without".split())
 _PUNCTUATION: Final = "\"'`()[]{}<>,;:.!?"
 _MICROSECONDS_A_DAY: Final = 86_400_000_000
 
@@ -130,6 +150,20 @@ def choose_without_query(
     return selection.choice()
 
 
+def most_for_prompt(retrieval: "PromptLimits", given: int) -> int:
+    """Tell how many learnings may be shown with a prompt.
+
+    Args:
+        retrieval: What is configured.
+        given: How many the session was shown with prompts before.
+
+    Returns:
+        The number; none when it is not above 0.
+    """
+    left = retrieval.max_per_session - given
+    return min(retrieval.max_per_prompt, left) if retrieval.on_prompt else 0
+
+
 def exact_matches(tags: Iterable[str], files: Iterable[str], said: str) -> frozenset[str]:
     """Name the exact tags and files of a query, as the conservative strategy asks for them.
 
@@ -145,26 +179,37 @@ def exact_matches(tags: Iterable[str], files: Iterable[str], said: str) -> froze
     return frozenset((*tag_keys((*tags, *words)), *file_keys(files)))
 
 
-def says_the_same(one: IndexedText, other: IndexedText) -> bool:
+def says_the_same(one: Ranked, other: Ranked) -> bool:
     """Tell whether somebody who has read one learning gains nothing by another.
 
     Args:
-        one: The terms of one learning.
-        other: The terms of the other.
+        one: One learning.
+        other: The other.
 
     Returns:
-        Whether they share most of their words.
+        Whether they share most of their words, deny the same and give the same numbers.
     """
-    return _are_the_same(_words_of(one), _words_of(other))
+    words, others = _words_of(one.text), _words_of(other.text)
+    together = len(words | others)
+    if not together or len(words & others) < SAME_SHARE * together:
+        return False
+    return _turns_of(one.entry) == _turns_of(other.entry)
 
 
 def _words_of(text: IndexedText) -> frozenset[str]:
     return frozenset(f"{text.summary} {text.detail}".split())
 
 
-def _are_the_same(words: frozenset[str], others: frozenset[str]) -> bool:
-    together = len(words | others)
-    return together > 0 and len(words & others) >= SAME_SHARE * together
+def _turns_of(entry: Entry) -> frozenset[str]:
+    """Pick the words that turn what a text says into something else: denials and numbers."""
+    fields = entry.fields()
+    words = f"{fields['summary']} {fields['detail']}".lower().replace("’", "'").split()
+    plain = (word.strip(_PUNCTUATION) for word in words)
+    return frozenset(
+        "not" if word in _DENIALS or word.endswith("n't") else word
+        for word in plain
+        if word in _DENIALS or word.endswith("n't") or any(map(str.isdigit, word))
+    )
 
 
 class _Selection:
@@ -173,7 +218,7 @@ class _Selection:
     def __init__(self, ranked: Sequence[Ranked], most: int, shown: Collection[str]) -> None:
         self._most = most
         self._shown = shown
-        self._known = {one.entry.id: _words_of(one.text) for one in ranked if one.entry.id in shown}
+        self._known = [one for one in ranked if one.entry.id in shown]
         self._chosen: list[Ranked] = []
         self._verdicts: list[Verdict] = []
 
@@ -191,14 +236,13 @@ class _Selection:
             reason = self._no_room_for(one)
         if not reason:
             self._chosen.append(one)
-            self._known[one.entry.id] = _words_of(one.text)
+            self._known.append(one)
         self._verdicts.append(Verdict(one, reason or SHOWN))
 
     def _no_room_for(self, one: Ranked) -> str:
-        words = _words_of(one.text)
-        for learning_id, known in self._known.items():
-            if _are_the_same(known, words):
-                return f"says the same as {learning_id}"
+        for known in self._known:
+            if says_the_same(known, one):
+                return f"says the same as {known.entry.id}"
         return "" if self.has_room else BEYOND_LIMIT
 
     def choice(self) -> Choice:

@@ -3,6 +3,21 @@
 _PUNCTUATION = "\"'`()[]{}<>,;:!?*"
 _LONGEST_SUFFIX = 8
 _MOST = 50
+_LONGEST_END = 4_000
+
+
+def asked_in(prompt: str) -> str:
+    """Take of a prompt what is searched for: all of it, or the ends of a very long one.
+
+    Args:
+        prompt: What a person wrote, perhaps around a pasted log.
+
+    Returns:
+        At most 8,000 characters.
+    """
+    if len(prompt) <= 2 * _LONGEST_END:
+        return prompt
+    return f"{prompt[:_LONGEST_END]}\n{prompt[-_LONGEST_END:]}"
 
 
 def files_named_in(text: str) -> tuple[str, ...]:
@@ -27,6 +42,9 @@ def files_named_in(text: str) -> tuple[str, ...]:
 
 
 def _is_path(path: str) -> bool:
+    # Learnings name files as the project sees them; `path=/api/v1` stands in logs.
+    if path.startswith("/") or "=" in path:
+        return False
     directory, _, name = path.rpartition("/")
     stem, dot, suffix = name.rpartition(".")
     if dot and stem and suffix.isalnum() and not suffix.isdigit():

@@ -29,7 +29,7 @@ TICKET_WEIGHT = 5.0
 NAMED_TICKET_WEIGHT = 2.5
 
 # More than a person writes of one matter; a log that was pasted would only cost time.
-_MOST_CHARACTERS = 4_000
+_MOST_CHARACTERS = 8_001
 _MOST_FILES = 100
 _MOST_NAMED_TICKETS = 20
 _AROUND_IDS = "\"'`()[]{}<>,;:.!?"

@@ -39,7 +39,7 @@ KNOWN_AREAS_SLOPE = 2.34
 UNKNOWN_AREA = -1.09
 
 # Of queries asked of strange projects 1.4 % have a better candidate, of answerable ones 96.6 %.
-FLOOR = 0.032
+FLOOR = 0.033
 # The exponent of recency in the score. Measured from 0 to 1: best from 0.2 to 0.5.
 RECENCY_WEIGHT = 0.3
 

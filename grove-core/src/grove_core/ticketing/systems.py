@@ -1,7 +1,7 @@
 """Asking the ticket systems of a project: what is in progress, what a call closes."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -101,53 +101,19 @@ class TicketSystems:
         return None
 
     def sources(self, environment: Mapping[str, str]) -> Sequence[Path] | None:
-        """Name what the active system and the ticket in progress depend on.
+        """Name what the active system and the ticket in progress depend on; asks for neither.
 
         Args:
             environment: The process's environment, as it is shown to the plugins that are asked.
 
         Returns:
-            Files and folders, whether they are there or not; ``None`` when that is not all. Of a
-            system that does not tell, and is not used here, it is the paths that belong to it.
+            Files and folders, whether they are there or not; ``None`` when that is not all.
         """
-        found: list[Path] = []
-        context = evolve(self._context, environment=environment)
-        for system in self.all:
-            probe = system.probe
-            if not self._rules.may_ever_count(probe):
-                continue
-            if probe.sources is not None:
-                answer = self._sources_of(system, probe.sources, context)
-                if answer is None:
-                    return None
-                found += answer
-            elif system.detection is not None and probe.current_ticket is not None:
-                return None
-            else:
-                bases = {context.root, context.cwd}
-                found += [base / path for base in sorted(bases) for path in probe.paths]
-        return found
+        from grove_core.ticketing.sources import sources_of
 
-    def _sources_of(
-        self,
-        system: TicketSystem,
-        function: Callable[[ProjectContext], Sequence[Path] | None],
-        context: ProjectContext,
-    ) -> Sequence[Path] | None:
-        answer = self._plugins.call(
-            system.provided,
-            function,
-            self._for(system.probe.name, context),
-            seconds=DETECT_SECONDS,
-            default=None,
-        )
-        if answer is None:
-            return None
-        if is_list(answer) and all(isinstance(one, Path) and one.is_absolute() for one in answer):
-            return answer
-        what = f"sources of {system.probe.name}"
-        self._plugins.complain(system.provided, what, "returned no list of absolute paths")
-        return None
+        context = evolve(self._context, environment=environment)
+        asked = [one for one in self._probes if self._rules.may_ever_count(one.value)]
+        return sources_of(asked, self._plugins, lambda name: self._for(name, context))
 
     @cached_property
     def matchers(self) -> Sequence[Provided[CloseMatcher]]:
