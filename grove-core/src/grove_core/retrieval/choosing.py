@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         def max_per_session(self) -> int:
             """At most this many with all prompts of a session."""
 
+
 MOST_WITHOUT_QUERY: Final = 3
 RECENT_DAYS: Final = 30
 MOST_BY_STRATEGY: Final = {
