@@ -428,11 +428,16 @@ def test_noise_asks_other_projects_only_and_whenever_their_learnings_were_writte
     assert len(asked) == cases(queries, projects) == 3
 
 
-def test_projects_of_another_collection_are_named_after_it_and_the_own_one_is_left_out():
+def test_projects_of_another_collection_are_named_after_it_and_none_of_them_is_the_own_one():
     projects = projects_of(
         [learning("a", 1, project="shop"), learning("b", 2, project="wiki")], "more"
     )
     assert [one.title for one in projects] == ["more/shop", "more/wiki"]
+    projects += projects_of([learning("c", 1, project="")], "odd")
     (engine,) = engines_for(["default"], [], {})
-    (pair,) = noise(engine, [query("q", 5)], projects, lambda: None)
-    assert (pair.queries_of, pair.learnings_of) == ("shop", "more/wiki")
+    queries = [query("q", 5), query("r", 5, project="")]
+    assert cases(queries, projects) == 6
+    pairs = noise(engine, queries, projects, lambda: None)
+    assert [(one.queries_of, one.learnings_of) for one in pairs] == [
+        (name, title) for name in ("", "shop") for title in ("more/shop", "more/wiki", "odd")
+    ]

@@ -97,6 +97,10 @@ def without(document, *names):
         ({**LEARNING, "created_at": "yesterday"}, "corpus.jsonl:2 created_at is no time; write"),
         (LEARNING, "corpus.jsonl:2 has the id of line 1"),
         (b"\xff", "corpus.jsonl:2 is no UTF-8"),
+        ("[" * 100_000, "corpus.jsonl:2 is nested too deeply"),
+        ({**LEARNING, "id": "a\ud83d"}, "corpus.jsonl:2 id holds \\ud83d, which is half a"),
+        ({**LEARNING, "category": "\udcff"}, "corpus.jsonl:2 category holds \\udcff"),
+        ({**LEARNING, "tags": ["a", "\ud800"]}, "corpus.jsonl:2 tags holds \\ud800"),
     ],
     ids=lambda one: one if isinstance(one, str) and "corpus" in one else "",
 )
@@ -142,6 +146,18 @@ def test_a_judgment_that_cannot_be_read_is_named(tmp_path, line):
         judgments(tmp_path, f"q1\ta\t1\n{line}\n")
 
 
+@pytest.mark.parametrize("line", ["q1 a 1", "q1\ta", "q1\ta\tyes", "q1\tz\tyes", "q9\ta\tyes"])
+def test_a_first_line_that_means_a_judgment_is_no_heading(tmp_path, line):
+    with pytest.raises(GroveError, match=r"qrels\.tsv:1 is no judgment; write query-id"):
+        judgments(tmp_path, f"{line}\nq1\ta\t1\n")
+
+
+@pytest.mark.parametrize("line", ["q1\t0\ta\t1", "q1 0 a 1", "query\titeration\tdoc\trelevance"])
+def test_the_columns_of_others_get_a_hint(tmp_path, line):
+    with pytest.raises(GroveError, match="TREC has them, leave out the second"):
+        judgments(tmp_path, f"{line}\n")
+
+
 # --- the rules ----------------------------------------------------------------------------------
 
 
@@ -167,6 +183,11 @@ def test_the_rules_are_read_from_beside_the_corpus(tmp_path):
         ('{"embargo_days": -1}', "meta.json: embargo_days is -1"),
         ('{"embargo_days": true}', "meta.json: embargo_days is True"),
         ('{"embargo_days": NaN}', "meta.json: embargo_days is nan"),
+        ('{"embargo_days": 1e300}', "meta.json: embargo_days is 1e+300; write how many, 0 or more"),
+        ('{"embargo_days": 36526}', "and at most 36525"),
+        ('{"embargo": 2}', "meta.json: the key 'embargo' is unknown; write embargo_days, or"),
+        ('{"Scope": "pooled"}', "meta.json: the key 'Scope' is unknown; write scope, or"),
+        ("[" * 100_000, "meta.json is nested too deeply"),
         ('{"scope": "all"}', 'meta.json: scope is \'all\'; write "project" or "pooled"'),
         ('{"scope": ["pooled"]}', "meta.json: scope is ['pooled']"),
     ],

@@ -418,7 +418,8 @@ def test_an_engine_judges_what_may_be_found(world, store):
     finder = world.finder(store, engines=[an_engine(score)], engine="acme")
     (found,) = finder.search(QUERY, Filters())
     assert (found.entry.id, found.score.relevance) == ("cl_b", 0.9)
-    assert found.score.parts == {"vector": 0.9}
+    assert (found.score.parts, found.score.reasons) == ({}, ("vector",))
+    assert finder.judged_by == "acme"
     assert finder.floor == 0.3
     assert [(query, sorted(names)) for query, names in asked] == [(QUERY, ["cl_a", "cl_b", "cl_c"])]
     finder.search(QUERY, Filters(statuses=frozenset({LearningStatus.ARCHIVED})))

@@ -166,7 +166,7 @@ def test_every_part_of_a_score_is_told():
     score = score_of(found(relevance=0.25, parts=given), None, NOW, 90)
     assert score.parts == given
     document = explanation_of(score)
-    assert set(document) == {"total", "relevance", "recency", "boost", "parts"}
+    assert set(document) == {"total", "relevance", "recency", "boost", "parts", "reasons"}
     assert document["parts"] == {"bias": -2.0, "summary": 1.5, "detail": 0.0}
     product = document["relevance"] * document["recency"] * document["boost"]
     assert document["total"] == pytest.approx(product)
@@ -174,6 +174,9 @@ def test_every_part_of_a_score_is_told():
     assert first == "score 0.2500 = relevance 0.2500 × recency 1.00 × boost 1.00"
     assert second == "relevance from bias -2.00, summary +1.50"
     assert lines_of(score._replace(parts={})) == [first]
+    reasons = ("tag orders", "far away")
+    told = lines_of(score._replace(parts={}, reasons=reasons))
+    assert told == [first, "relevance because of tag orders, far away"]
 
 
 # Ratings.

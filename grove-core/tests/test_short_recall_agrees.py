@@ -309,10 +309,22 @@ def without_learnings_of_files(place):
     ticket_mode(place, "[retrieval]\non_file = false\n")
 
 
+def conservative_by_the_title(place):
+    """Nothing but words of the ticket's title says which tags are asked for."""
+    place.git("init", "-q", "-b", "main", "--template=")
+    place.grove("[retrieval]\nstrategy = 'conservative'\n")
+    place.ticket(tags=[])
+    place.learning("Orders are exported at night", tags="orders")
+    place.learning("Large orders are exported in pages", tags="pages")
+    place.git("add", "-A")
+    place.git("commit", "-qm", "first")
+
+
 WORLDS = {
     "a ticket": ticket_mode,
     "no ticket in progress": lambda place: (ticket_mode(place), place.ticket(status="open")),
     "conservative": lambda place: ticket_mode(place, "[retrieval]\nstrategy = 'conservative'\n"),
+    "conservative by the title": conservative_by_the_title,
     "little room": lambda place: ticket_mode(place, "[retrieval]\nmax_chars = 500\n"),
     "no room": lambda place: ticket_mode(place, "[retrieval]\nmax_chars = 200\n"),
     "one at most": lambda place: ticket_mode(place, "[retrieval]\nmax_injections = 1\n"),

@@ -279,6 +279,22 @@ def test_overrides_that_name_nothing_are_named(layered, section, name, words):
     )
 
 
+@pytest.mark.parametrize("command", [("config", "validate"), ("doctor",)])
+def test_an_engine_that_nobody_offers_is_named(layered, command):
+    project_config(layered).write_text('[retrieval]\nengine = "rulez"\n')
+    told = (
+        f"{project_config(layered)}: retrieval.engine is 'rulez', and no plugin offers such an"
+        " engine; there are default, rules, and default judges in its place"
+    )
+    assert told in json.dumps(layered.grove(*command, "--json").json, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("engine", ["default", "rules"])
+def test_an_engine_that_is_there(layered, engine):
+    project_config(layered).write_text(f'[retrieval]\nengine = "{engine}"\n')
+    assert warned_of(layered) == []
+
+
 def test_overrides_that_name_something(layered):
     layered.install_plugin("counter", PROBE_PLUGIN)
     text = "[ticketing.overrides]\ndesk = false\nbeads = false\n[backends.overrides]\nmcp = false\n"

@@ -22,6 +22,7 @@ def grove_retrieval_engines():
     return [
         EngineSpec(name="backwards", score=backwards, floor=0.5),
         EngineSpec(name="broken", score=broken, floor=0.5),
+        EngineSpec(name="nonsense", score=lambda query, learnings: [], floor=0.5),
     ]
 
 
@@ -111,10 +112,41 @@ def test_engines_of_plugins_stand_beside_the_others(world, collection):
 def test_an_engine_that_fails_is_named_and_finds_nothing(world, collection):
     world.install_plugin("acme_engines", PLUGIN)
     done = world.grove("eval", "run", *files_of(collection), *asked_for("broken"), "--json")
-    assert done.code == 0
+    assert done.code == 1
     assert done.json["engines"]["broken"]["recall@5"] == 0
+    assert done.json["engines"]["broken"]["failed"] == 7
+    complaint = "the engine broken failed on 7 of 7 queries: ValueError: no vectors today"
+    assert done.json["error"] == complaint
+    assert f"grove: {complaint}\n" in done.stderr
     assert "score of broken" in done.stderr
-    assert "no vectors today" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["broken", "nonsense"])
+def test_the_row_of_an_engine_that_fails_says_so(world, collection, name):
+    world.install_plugin("acme_engines", PLUGIN)
+    done = world.grove("eval", "run", *files_of(collection), *asked_for(name, "default"))
+    assert done.code == 1
+    rows = [line for line in done.stdout.splitlines() if line.startswith(name)]
+    assert rows[0].startswith(f"{name}: failed 7 of 7")
+    assert "default: failed" not in done.stdout
+
+
+def test_noise_of_an_engine_that_fails_is_no_silence(world, collection):
+    world.install_plugin("acme_engines", PLUGIN)
+    done = world.grove("eval", "noise", *files_of(collection), *asked_for("broken"), "--json")
+    assert done.code == 1
+    # Eight that are asked of the other project, seven of their own.
+    assert done.json["engines"]["broken"]["failed"] == 15
+    assert "the engine broken failed on 15 of 15 queries" in done.json["error"]
+
+
+def test_an_engine_whose_floor_is_none_is_not_measured(world, collection):
+    world.install_plugin("acme_engines", PLUGIN.replace("floor=0.5", "floor=50.0", 1))
+    words = (*files_of(collection), *asked_for("backwards"))
+    done = world.grove("eval", "run", *words, COLUMNS="200")
+    assert done.code == 2
+    assert "there is no engine backwards" in done.stderr
+    assert "floor of backwards" in done.stderr
 
 
 def test_an_engine_that_is_not_there_since_its_plugin_is_broken(world, collection):
@@ -168,6 +200,9 @@ def test_noise_of_another_collection(world, collection):
     assert default["own_project"] is None
     shop = [one for one in default["pairs"] if one["learnings_of"] == "wiki/wiki"]
     assert {one["queries_of"]: one["queries"] for one in shop} == {"shop": 5, "blog": 3}
+    # A project of another collection is another one, whatever its name is.
+    blog = [one for one in default["pairs"] if one["learnings_of"] == "wiki/blog"]
+    assert {one["queries_of"]: one["queries"] for one in blog} == {"shop": 5, "blog": 3}
     # They are the shop's own learnings under another name.
     assert next(one for one in shop if one["queries_of"] == "shop")["injected"] > 0
 
@@ -192,7 +227,7 @@ def test_a_judgment_of_something_unknown_is_left_out_and_named(world, collection
     [
         ("corpus.jsonl", '{"id": "a"\n', "corpus.jsonl:1 is no JSON"),
         ("queries.jsonl", '{"id": "q1"}\n', "queries.jsonl:1 ticket_title is missing"),
-        ("qrels.tsv", "q1 shop-01 1\nq1 shop-02 1\n", "qrels.tsv:2 is no judgment"),
+        ("qrels.tsv", "q1 shop-01 1\nq1 shop-02 1\n", "qrels.tsv:1 is no judgment"),
         ("meta.json", '{"scope": "everything"}', "meta.json: scope is 'everything'"),
     ],
 )

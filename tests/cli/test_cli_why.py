@@ -14,6 +14,20 @@ ASKS_ORDERS = "Why does OrderReport.rows() run one query per order?"
 ASKS_LOGIN = "Does LoginForm.clean() log the token of a session?"
 ASKS_BOTH = f"{ASKS_ORDERS} {ASKS_LOGIN}"
 SECRET = "hunter2correcthorse"
+BROKEN_ENGINE = """
+from grove_core import EngineSpec, hookimpl
+
+grove_api = 1
+
+
+@hookimpl
+def grove_retrieval_engines():
+    return [EngineSpec(name="broken", score=broken, floor=0.5)]
+
+
+def broken(query, learnings):
+    raise ValueError("no vectors today")
+"""
 
 
 def ago(days):
@@ -186,6 +200,26 @@ def test_a_strategy_that_asks_for_more(project):
     one = outcome(project)
     assert (one["outcome"], one["rank"]) == ("strategy", 1)
     assert "conservative" in one["reason"]
+
+
+def test_a_strategy_that_asks_for_more_of_what_is_worked_out_again(project):
+    settings(project, strategy="conservative", max_per_prompt=1)
+    learn(project, tags="order")
+    learn(project, SECOND, "Any query for an order names its rows", tags="query", created=ago(80))
+    learn(project, THIRD, "One order and one query run at night", tags="runs", created=ago(80))
+    agent = project.agent()
+    agent.starts()
+    assert FIRST in agent.asks(ASKS_ORDERS)
+    assert outcome(project, SECOND)["outcome"] == "limit"
+    assert outcome(project, THIRD)["outcome"] == "strategy"
+    path = project.grove_home / "cache" / "considered" / "session-1.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines[-1]["verdicts"] = lines[-1]["verdicts"][:1]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert outcome(project, SECOND)["worked_out_again"]
+    assert outcome(project, SECOND)["outcome"] == "not_among_best"
+    # The stem of its tag is that of a word that was said; the tag itself was not said.
+    assert outcome(project, THIRD)["outcome"] == "strategy"
 
 
 def test_others_come_first(project):
@@ -405,6 +439,29 @@ def test_prompts_that_may_bring_up_no_more(project):
     assert "prompts had already brought up 1" in one["reason"]
 
 
+def test_a_limit_that_was_reached_in_the_same_second(project):
+    settings(project, max_per_session=1)
+    learn(project)
+    learn(project, SECOND, ABOUT_LOGIN, tags="login")
+    agent = project.agent()
+    agent.starts()
+    assert FIRST in agent.asks(ASKS_ORDERS)
+    assert agent.asks(ASKS_LOGIN) == ""
+    last = outcome(project, SECOND)["at"]
+    change_state(project, lambda state: state["injected"][0].update(injected_at=last))
+    assert outcome(project, SECOND)["outcome"] == "session_limit"
+
+
+def test_what_a_prompt_shows_was_not_shown_before_a_start_in_the_same_second(project):
+    learn(project)
+    agent = project.agent()
+    agent.starts()
+    assert FIRST in agent.asks(ASKS_ORDERS)
+    start = outcome(project, via="start")["at"]
+    change_state(project, lambda state: state["injected"][0].update(injected_at=start))
+    assert outcome(project, via="start")["outcome"] == "nothing_in_common"
+
+
 def test_a_session_that_never_started(project):
     learn(project)
     agent = project.agent()
@@ -439,6 +496,21 @@ def test_an_engine_of_a_plugin(project):
     one = outcome(project, via="start")
     assert one["outcome"] == "not_among_best"
     assert "the engine rules" in one["reason"]
+
+
+def test_an_engine_of_a_plugin_says_itself_why(project):
+    settings(project, engine="rules")
+    learn(project)
+    agent = project.agent()
+    agent.starts()
+    agent.asks(f"{ASKS_ORDERS} orders")
+    one = outcome(project)
+    assert (one["outcome"], one["shared"]) == ("shown", [])
+    assert one["score"]["parts"] == {}
+    assert one["score"]["reasons"]
+    (prompt,) = [part for part in said(project, FIRST) if "  prompt  " in part]
+    assert f"relevance because of {', '.join(one['score']['reasons'])}" in prompt
+    assert "in common" not in prompt
 
 
 # --- touched files ------------------------------------------------------------------------------
@@ -639,4 +711,23 @@ def test_search_says_what_matched(project):
     assert "in common: words query, order" in told
     settings(project, engine="rules")
     (hit,) = project.grove("search", "orders", "--json").json["results"]
-    assert hit["reasons"] == ["tag orders"]
+    assert hit["reasons"] == hit["score"]["reasons"] == ["tag orders"]
+    assert hit["score"]["parts"] == {}
+    told = project.grove("search", "orders", "--explain").stdout
+    assert "relevance because of tag orders\n" in told
+    assert "in common" not in told
+
+
+@pytest.mark.parametrize("engine", ["wishful", "broken"])
+def test_what_the_index_has_judged_is_told_as_its_own(project, engine):
+    project.install_plugin("broken_engine", BROKEN_ENGINE)
+    settings(project, engine=engine)
+    learn(project)
+    (hit,) = project.grove("search", "queries", "of", "orders", "--json").json["results"]
+    assert hit["reasons"] == ["words query, order"]
+    assert "text" in hit["score"]["parts"]
+    agent = project.agent()
+    agent.starts()
+    assert FIRST in agent.asks(ASKS_ORDERS)
+    assert recorded(project)[-1]["engine"] == "default"
+    assert outcome(project)["shared"][0].startswith("words ")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from grove_core import files
+from grove_core.config.schema import DEFAULT_ENGINE
 from grove_core.derived_database import BUSY_SECONDS, IN_MEMORY
 from grove_core.errors import StorageError
 from grove_core.indexing import refresh
@@ -70,6 +71,11 @@ class Finder:
     def floor(self) -> float:
         """The relevance below which nothing is worth showing."""
         return FLOOR if self._engine is None else self._engine.floor
+
+    @property
+    def judged_by(self) -> str:
+        """The engine that judges: the configured one, or the index once that has failed."""
+        return DEFAULT_ENGINE if self._engine is None else self._engine.name
 
     @property
     def index(self) -> LearningIndex:
@@ -163,7 +169,7 @@ class Finder:
             self._engine = None
             return self._indexed(query, filters)
         return [
-            Found(entry, text_of(entry), Relevance(value, dict.fromkeys(reasons, value)))
+            Found(entry, text_of(entry), Relevance(value, {}, reasons))
             for entry, (value, reasons) in zip(entries, answers, strict=True)
             if value > 0
         ]
@@ -235,7 +241,7 @@ def found_learning(ranked: Ranked) -> FoundLearning:
         learning=learning_of(entry),
         relevance=ranked.score.relevance,
         complete=entry.complete,
-        reasons=tuple(ranked.score.parts),
+        reasons=tuple(ranked.score.reasons),
     )
     area = Area.PERSONAL if entry.personal else Area.PROJECT
     return FoundLearning(hit=hit, backend=entry.backend, area=area)
@@ -245,8 +251,7 @@ def _found_of(one: FoundLearning) -> Found:
     hit = one.hit
     personal = one.area is Area.PERSONAL
     entry = entry_of(hit.learning, backend=one.backend, personal=personal, complete=hit.complete)
-    parts = dict.fromkeys(hit.reasons, hit.relevance)
-    return Found(entry, text_of(entry), Relevance(hit.relevance, parts))
+    return Found(entry, text_of(entry), Relevance(hit.relevance, {}, hit.reasons))
 
 
 def _admission(filters: Filters) -> Callable[[Entry], bool] | None:

@@ -11,7 +11,6 @@ import rich_click as click
 from grove_core.cli.invocation import (
     Invocation,
     Result,
-    counted,
     grove_command,
     name_problems,
 )
@@ -19,7 +18,7 @@ from grove_core.errors import GroveError
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
-    from grove_core.evaluation.collection import CollectedLearning, Judgments
+    from grove_core.evaluation.collection import CollectedLearning
     from grove_core.evaluation.engines import Engine
     from grove_core.evaluation.protocol import Outcome
     from grove_core.evaluation.schedule import Schedule
@@ -110,11 +109,14 @@ def run(
     Engines: `default` (grove's index), `rules`, those of plugins, and as baselines `recent`,
     `bm25`, `bm25f` and `fts5`; unless some are named `rules`, `bm25f` and `default`. Each is
     compared with `rules` and `bm25f` where they are measured, else with the first one named.
+    An engine that fails on a query, or takes longer than five seconds, makes the command fail: in
+    hooks it has no longer, and often less, and the index answers in its place.
 
     Intervals hold 95 % and come from 1,000 resamples of the queries, the same ones each time.
     Milliseconds are the median over the queries of finding and ranking.
     """
-    from grove_core.cli.eval_results import RunReport
+    from grove_core.cli.eval_answer import left_out_of, result_of
+    from grove_core.cli.eval_run_report import RunReport
     from grove_core.evaluation.reading import read_collection
     from grove_core.evaluation.schedule import schedule_of
     from grove_core.evaluation.summary import summarise
@@ -126,10 +128,8 @@ def run(
     measured = _engines(invocation.workspace, engines or _MEASURED, collection.learnings)
     outcomes = _outcomes(measured, schedule)
     report = RunReport(collection=collection, schedule=schedule, summary=summarise(outcomes))
-    warnings = _warnings(collection.judgments, qrels)
-    return Result(
-        document={**report.document(), "warnings": warnings}, human=report.print, warnings=warnings
-    )
+    left_out = left_out_of(collection.judgments, qrels)
+    return result_of(report, left_out, invocation.workspace.problems)
 
 
 @command.command("noise")
@@ -161,7 +161,8 @@ def noise(
 
     Baselines cannot be asked: their scores do not tell what is worth showing.
     """
-    from grove_core.cli.eval_results import EngineNoise, NoiseReport
+    from grove_core.cli.eval_answer import left_out_of, result_of
+    from grove_core.cli.eval_noise_report import EngineNoise, NoiseReport
     from grove_core.evaluation import noise as noises
     from grove_core.evaluation.reading import (
         name_of,
@@ -193,14 +194,17 @@ def noise(
         queries=len(asked),
         projects=[one.title for one in projects],
         engines=[
-            EngineNoise(name=name, pairs=found, own=injection_of(own.get(name, ())))
+            EngineNoise(
+                name=name,
+                pairs=found,
+                own=injection_of(own.get(name, ())),
+                failed=noises.failures_of(found, own.get(name, ())),
+            )
             for name, found in pairs.items()
         ],
     )
-    warnings = _warnings(collection.judgments, qrels) if collection and qrels else []
-    return Result(
-        document={**report.document(), "warnings": warnings}, human=report.print, warnings=warnings
-    )
+    left_out = left_out_of(collection.judgments, qrels) if collection and qrels else []
+    return result_of(report, left_out, invocation.workspace.problems)
 
 
 def _outcomes(
@@ -220,10 +224,11 @@ def _engines(
     workspace: Workspace, names: Iterable[str], learnings: Sequence["CollectedLearning"]
 ) -> list["Engine"]:
     from grove_core.evaluation.engines import engines_for, names_of_engines
-    from grove_core.plugins.engines import engine_of
+    from grove_core.plugins.engines import find_engine
 
-    offered = workspace.plugins.retrieval_engines()
-    judges = {one.value.name: engine_of(workspace.plugins, one) for one in offered}
+    offered = (one.value.name for one in workspace.plugins.retrieval_engines())
+    found = {name: find_engine(workspace.plugins, name) for name in offered}
+    judges = {name: engine for name, engine in found.items() if engine is not None}
     known = names_of_engines(judges)
     for name in names:
         if name not in known:
@@ -250,18 +255,6 @@ def _nothing_counts(schedule: "Schedule") -> str:
         f"no query counts: {schedule.too_few_candidates} have fewer than ten candidates, and"
         f" {schedule.steps} no relevant one among them; look at created_at, project and --qrels"
     )
-
-
-def _warnings(judgments: "Judgments", path: Path) -> list[str]:
-    found = (
-        (judgments.unknown_queries, "a query that is not in the file of queries"),
-        (judgments.unknown_learnings, "a learning that is not in the corpus"),
-    )
-    return [
-        f"{path}: {counted(number, 'judgment')} left out, naming {what}"
-        for number, what in found
-        if number
-    ]
 
 
 @contextmanager

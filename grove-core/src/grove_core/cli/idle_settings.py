@@ -5,9 +5,11 @@ from difflib import get_close_matches
 from typing import Final
 
 from grove_core.config import Origin, Source
+from grove_core.config.schema import DEFAULT_ENGINE
 from grove_core.config.values import printable
 from grove_core.health.blocked_plugins import gather_blocked
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
+from grove_core.plugins.engines import find_engine
 from grove_core.workspace import Workspace
 
 _DEFAULT: Final = Origin(source=Source.DEFAULT)
@@ -29,9 +31,22 @@ def idle_settings(workspace: Workspace, sections: Collection[str]) -> list[str]:
     """
     unread = [name for name in workspace.loaded_config.plugin_sections if name not in sections]
     return [
+        *_engine_of_nothing(workspace),
         *_overrides_of_nothing(workspace),
         *(_unread(name, workspace) for name in unread),
     ]
+
+
+def _engine_of_nothing(workspace: Workspace) -> Iterator[str]:
+    """Name an engine that is not there; in its place the index judges."""
+    name = workspace.config.retrieval.engine
+    if name == DEFAULT_ENGINE or find_engine(workspace.plugins, name) is not None:
+        return
+    known = [DEFAULT_ENGINE, *(one.value.name for one in workspace.plugins.retrieval_engines())]
+    origin = workspace.loaded_config.origins.get("retrieval.engine", _DEFAULT)
+    line = f"{origin}: retrieval.engine is {name!r}, and no plugin offers such an engine"
+    others = ", ".join(one for one in known if one != name)
+    yield printable(f"{line}; there are {others}, and {DEFAULT_ENGINE} judges in its place")
 
 
 def _overrides_of_nothing(workspace: Workspace) -> Iterator[str]:

@@ -66,14 +66,15 @@ def command(
 
 
 def _reasons(workspace: Workspace, query: Query, ranked: Sequence[Ranked]) -> dict[str, list[str]]:
-    """Say what learnings and the query have in common; what a plugin has judged, it says itself."""
+    """Say what learnings and the query have in common; what a plugin has found, it says itself."""
     terms = terms_of(query)
     listed = {one.backend.name for one in workspace.library.listable()}
-    by_index = workspace.config.retrieval.engine == DEFAULT_ENGINE
+    # Asked after the search: where the engine is not there or has failed, the index has judged.
+    by_index = workspace.finder.judged_by == DEFAULT_ENGINE
     return {
         one.entry.id: in_words(matches_of(terms, one.entry))
         if by_index and one.entry.backend in listed
-        else list(one.score.parts)
+        else list(one.score.reasons)
         for one in ranked
     }
 
@@ -97,8 +98,10 @@ def _human(
     for one in ranked:
         print_line(console, found_learning(one), usage.get(one.entry.id))
         if reasons is not None:
-            found = [f"in common: {'; '.join(reasons[one.entry.id])}"]
-            for line in (*lines_of(one.score), *found):
+            lines = lines_of(one.score)
+            if reasons[one.entry.id] and not one.score.reasons:
+                lines.append(f"in common: {'; '.join(reasons[one.entry.id])}")
+            for line in lines:
                 console.print(f"  {line}", style="dim")
     if not ranked:
         console.print("Nothing fits.")

@@ -40,11 +40,13 @@ class Answer(NamedTuple):
         ranked: The same as hooks choose from it; ``None`` of an engine whose scores are no
             relevance, so that nothing can be chosen.
         floor: The relevance below which nothing is worth showing.
+        failed: Whether this is no answer: a plugin's engine raised, was late or answered nonsense.
     """
 
     ids: Sequence[str]
     ranked: Sequence[Ranked] | None = None
     floor: float = 0.0
+    failed: bool = False
 
 
 class Store(Protocol):
@@ -168,8 +170,10 @@ class _JudgedStore:
 
     def ask(self, query: Query, now: int) -> Answer:
         scores = self._judge.score(query, self._learnings)
-        # One that has failed has been reported, and gives no answer.
-        scored = zip(scores, self._admitted, strict=False)
+        if len(scores) < len(self._learnings):
+            # It has failed, which was reported.
+            return Answer([], [], self._judge.floor, failed=True)
+        scored = zip(scores, self._admitted, strict=True)
         found = [(value, one) for (value, _), one in scored if value > 0]
         found.sort(key=lambda each: -each[0])
         judged = [self._judged(one, value) for value, one in found[:MOST_CANDIDATES]]

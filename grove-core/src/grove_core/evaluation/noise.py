@@ -10,7 +10,7 @@ from attrs import frozen
 
 from grove_core.evaluation.collection import CollectedLearning, CollectedQuery
 from grove_core.evaluation.engines import Engine
-from grove_core.evaluation.protocol import injected
+from grove_core.evaluation.protocol import Outcome, injected
 from grove_core.model.statistics import Share
 
 
@@ -19,14 +19,30 @@ class Project:
     """The learnings of one project.
 
     Attributes:
-        name: Its name; queries of that name are its own.
-        title: What it is called in tables: its name, after that of its collection if it is another.
+        collection: The name of its collection; ``None`` for that of the queries.
+        name: Its name.
         learnings: Its learnings, the oldest first.
     """
 
+    collection: str | None
     name: str
-    title: str
     learnings: Sequence[CollectedLearning]
+
+    @property
+    def title(self) -> str:
+        """What it is called in tables: its name, after that of its collection if it is another."""
+        return "/".join(filter(None, (self.collection, self.name)))
+
+    def owns(self, query: CollectedQuery) -> bool:
+        """Tell whether a query is one of this project's own.
+
+        Args:
+            query: The query.
+
+        Returns:
+            Whether it is; a project of another collection only happens to have the same name.
+        """
+        return self.collection is None and query.project == self.name
 
 
 @frozen(kw_only=True)
@@ -37,14 +53,18 @@ class PairNoise:
         queries_of: The project that the queries are of.
         learnings_of: The title of the project that the learnings are of.
         injected: Queries to which something would be shown, of all of them.
+        failed: How many of them the engine has not answered.
     """
 
     queries_of: str
     learnings_of: str
     injected: Share
+    failed: int = 0
 
 
-def projects_of(learnings: Iterable[CollectedLearning], collection: str = "") -> list[Project]:
+def projects_of(
+    learnings: Iterable[CollectedLearning], collection: str | None = None
+) -> list[Project]:
     """Sort learnings into projects.
 
     Args:
@@ -57,9 +77,8 @@ def projects_of(learnings: Iterable[CollectedLearning], collection: str = "") ->
     found: dict[str, list[CollectedLearning]] = {}
     for one in sorted(learnings, key=lambda one: one.created):
         found.setdefault(one.project, []).append(one)
-    prefix = f"{collection}/" if collection else ""
     return [
-        Project(name=name, title=f"{prefix}{name}", learnings=found[name]) for name in sorted(found)
+        Project(collection=collection, name=name, learnings=found[name]) for name in sorted(found)
     ]
 
 
@@ -73,7 +92,7 @@ def cases(queries: Sequence[CollectedQuery], projects: Sequence[Project]) -> int
     Returns:
         How many pairs of a query and a project that is not its own there are.
     """
-    return sum(query.project != project.name for project in projects for query in queries)
+    return sum(not project.owns(query) for project in projects for query in queries)
 
 
 def noise(
@@ -99,15 +118,16 @@ def noise(
         try:
             store.admit(project.learnings)
             newest = project.learnings[-1].created
-            spoken: dict[str, list[bool]] = {}
+            answers: dict[str, list[tuple[bool, bool]]] = {}
             for query in queries:
-                if query.project == project.name:
+                if project.owns(query):
                     continue
                 now = max(query.asked, newest)
-                answer = injected(store.ask(query.query, now), now)
-                spoken.setdefault(query.project, []).append(bool(answer))
+                answer = store.ask(query.query, now)
+                one = bool(injected(answer, now)), answer.failed
+                answers.setdefault(query.project, []).append(one)
                 after_each()
-            found += _pairs(project, spoken)
+            found += _pairs(project, answers)
         finally:
             store.close()
     return sorted(found, key=lambda one: (one.queries_of, one.learnings_of))
@@ -126,10 +146,31 @@ def together(pairs: Iterable[PairNoise]) -> Share:
     return Share(sum(share.count for share in shares), sum(share.total for share in shares))
 
 
-def _pairs(project: Project, spoken: Mapping[str, Sequence[bool]]) -> Iterable[PairNoise]:
+def failures_of(pairs: Iterable[PairNoise], outcomes: Sequence[Outcome]) -> Share:
+    """Count what an engine has not answered.
+
+    Args:
+        pairs: What was found.
+        outcomes: What became of each query that was asked of its own project.
+
+    Returns:
+        The queries without an answer, of all.
+    """
+    asked = [*((one.failed, one.injected.total) for one in pairs)]
+    asked += [(int(one.failed), 1) for one in outcomes]
+    return Share(sum(failed for failed, _ in asked), sum(total for _, total in asked))
+
+
+def _pairs(
+    project: Project, answers: Mapping[str, Sequence[tuple[bool, bool]]]
+) -> Iterable[PairNoise]:
+    """Count, by project of the queries, what was said and what failed."""
     return [
         PairNoise(
-            queries_of=name, learnings_of=project.title, injected=Share(sum(answers), len(answers))
+            queries_of=name,
+            learnings_of=project.title,
+            injected=Share(sum(spoken for spoken, _ in found), len(found)),
+            failed=sum(failed for _, failed in found),
         )
-        for name, answers in spoken.items()
+        for name, found in answers.items()
     ]

@@ -23,6 +23,7 @@ class Outcome:
         measures: How good the ranked list is; ``None`` when nothing is relevant.
         injected: Ids of what a session would be shown; ``None`` of an engine that cannot tell.
         seconds: How long finding and ranking took.
+        failed: Whether the engine gave no answer.
     """
 
     query_id: str
@@ -30,6 +31,7 @@ class Outcome:
     measures: Measures | None
     injected: Sequence[str] | None
     seconds: float
+    failed: bool = False
 
 
 def run(engine: Engine, schedule: Schedule, after_each: Callable[[], None]) -> list[Outcome]:
@@ -83,4 +85,5 @@ def _outcome(step: Step, answer: Answer, seconds: float) -> Outcome:
         measures=measure(answer.ids, step.relevant) if step.relevant else None,
         injected=injected(answer, step.now),
         seconds=seconds,
+        failed=answer.failed,
     )

@@ -1,12 +1,11 @@
 """Reading a collection; whatever is wrong with a file is named with its line and the mend."""
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
+from reprlib import repr as shortened
 from typing import Any, Final, TypeVar
 
-from grove_core.clock import parse_instant
-from grove_core.errors import GroveError
 from grove_core.evaluation.collection import (
     DAY,
     CollectedLearning,
@@ -16,18 +15,27 @@ from grove_core.evaluation.collection import (
     PoolScope,
     Rules,
 )
+from grove_core.evaluation.collection_lines import (
+    CollectionError,
+    Fields,
+    fault,
+    lines_of,
+    object_of,
+    text_of,
+)
 from grove_core.model.learning import Category, Learning
 from grove_core.model.memory import Query
-from grove_core.stats.log_lines import instant, microseconds
+from grove_core.stats.log_lines import instant
 
 META_NAME: Final = "meta.json"
 _COLUMNS: Final = 3
+_TREC_COLUMNS: Final = 4
+_MOST_DAYS: Final = 36_525
+_META_KEYS: Final = ("embargo_days", "scope")
+# Files of judgments and rules may say more than grove reads: only what is nearly one of its keys.
+_LIKENESS: Final = 0.7
 
 T = TypeVar("T")
-
-
-class CollectionError(GroveError):
-    """A file of a collection cannot be used; the message names the file, the line and the mend."""
 
 
 def read_collection(corpus: Path, queries: Path, qrels: Path, scope: str | None) -> Collection:
@@ -107,7 +115,8 @@ def read_judgments(path: Path, queries: set[str], learnings: set[str]) -> Judgme
 
     Args:
         path: The file: the ids of a query and of a learning, and a whole number that is above zero
-            when the learning is relevant, separated by tabs. The first line may be a heading.
+            when the learning is relevant, separated by tabs. The first line may be a heading: three
+            cells that name no query and no learning.
         queries: The ids of all queries.
         learnings: The ids of all learnings.
 
@@ -119,14 +128,12 @@ def read_judgments(path: Path, queries: set[str], learnings: set[str]) -> Judgme
     """
     relevant: dict[str, set[str]] = {}
     without_query = without_learning = 0
-    for number, line in _lines(path):
+    for number, line in lines_of(path):
         cells = line.split("\t")
         if len(cells) != _COLUMNS or not _is_whole(cells[2]):
-            if number == 1:
+            if number == 1 and _is_heading(cells, queries | learnings):
                 continue
-            raise _fault(
-                path, number, "is no judgment; write query-id, doc-id and 1 or 0 with tabs between"
-            )
+            raise fault(path, number, f"is no judgment; {_mend_of_judgment(line)}")
         query, learning, relevance = cells
         if query not in queries:
             without_query += 1
@@ -155,53 +162,19 @@ def read_rules(path: Path) -> Rules:
     """
     if not path.exists():
         return Rules()
-    found = _object(_text(path), f"{path}")
+    found = object_of(text_of(path), f"{path}")
+    _check_keys(path, found)
     days, scope = found.get("embargo_days", 0), found.get("scope", PoolScope.PROJECT.value)
-    if isinstance(days, bool) or not isinstance(days, int | float) or not 0 <= days < float("inf"):
-        raise CollectionError(f"{path}: embargo_days is {days!r}; write how many, 0 or more")
+    if isinstance(days, bool) or not isinstance(days, int | float) or not 0 <= days <= _MOST_DAYS:
+        mend = f"write how many, 0 or more and at most {_MOST_DAYS}"
+        raise CollectionError(f"{path}: embargo_days is {shortened(days)}; {mend}")
     if scope not in [one.value for one in PoolScope]:
-        raise CollectionError(f'{path}: scope is {scope!r}; write "project" or "pooled"')
+        mend = 'write "project" or "pooled"'
+        raise CollectionError(f"{path}: scope is {shortened(scope)}; {mend}")
     return Rules(embargo=round(days * DAY), scope=PoolScope(scope))
 
 
-class _Fields:
-    """An object of a file, and where it stands, for whoever has to mend it."""
-
-    def __init__(self, path: Path, number: int, line: str) -> None:
-        self._path, self._number = path, number
-        self._values = _object(line, f"{path}:{number}")
-
-    def text(self, name: str, *, needed: bool = False) -> str:
-        value = self._values.get(name)
-        if value is None and not needed:
-            return ""
-        if not isinstance(value, str) or (needed and not value.strip()):
-            wrong = "is missing" if name not in self._values else "is no text"
-            raise _fault(self._path, self._number, f"{name} {wrong}; every line needs one")
-        return value
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        value = self._values.get(name)
-        if value is None:
-            return ()
-        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-            raise _fault(
-                self._path, self._number, f'{name} is no list of texts, such as ["a", "b"]'
-            )
-        return tuple(value)
-
-    def instant(self, name: str) -> int:
-        text = self.text(name)
-        if not text.strip():
-            return 0
-        try:
-            return microseconds(parse_instant(text))
-        except (ValueError, OverflowError) as error:
-            mend = "write it as 2026-02-06T10:00:00Z"
-            raise _fault(self._path, self._number, f"{name} is no time; {mend}") from error
-
-
-def _learning(fields: _Fields) -> CollectedLearning:
+def _learning(fields: Fields) -> CollectedLearning:
     category, created = fields.text("category"), fields.instant("created_at")
     known = {one.value: one for one in Category}
     return CollectedLearning(
@@ -223,7 +196,7 @@ def _learning(fields: _Fields) -> CollectedLearning:
     )
 
 
-def _query(fields: _Fields) -> CollectedQuery:
+def _query(fields: Fields) -> CollectedQuery:
     return CollectedQuery(
         id=fields.text("id", needed=True),
         query=Query(
@@ -237,46 +210,40 @@ def _query(fields: _Fields) -> CollectedQuery:
     )
 
 
-def _unique(path: Path, make: Callable[[_Fields], T], id_of: Callable[[T], str]) -> list[T]:
+def _unique(path: Path, make: Callable[[Fields], T], id_of: Callable[[T], str]) -> list[T]:
     """Read the objects of a file; ids must differ, for judgments name them."""
     found: list[T] = []
     lines: dict[str, int] = {}
-    for number, line in _lines(path):
-        one = make(_Fields(path, number, line))
+    for number, line in lines_of(path):
+        one = make(Fields(path, number, line))
         first = lines.setdefault(id_of(one), number)
         if first != number:
-            raise _fault(path, number, f"has the id of line {first}; every line needs its own")
+            raise fault(path, number, f"has the id of line {first}; every line needs its own")
         found.append(one)
     if not found:
         raise CollectionError(f"{path} is empty; it needs a JSON object a line")
     return found
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Give the lines that hold something, with their numbers; JSON texts may hold any separator."""
-    for number, line in enumerate(_text(path).split("\n"), start=1):
-        if line.strip():
-            yield number, line.rstrip("\r")
+def _check_keys(path: Path, found: Mapping[str, Any]) -> None:
+    """Refuse a key that is nearly one of grove's: it would be without effect, and nobody knew."""
+    missing = [name for name in _META_KEYS if name not in found]
+    for key in found:
+        near = get_close_matches(key.lower(), missing, n=1, cutoff=_LIKENESS)
+        if key not in _META_KEYS and near:
+            what = f"the key {shortened(key)} is unknown; write {near[0]}, or delete it"
+            raise CollectionError(f"{path}: {what}")
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise _fault(path, line, "is no UTF-8; convert the file") from error
-    except OSError as error:
-        raise CollectionError(f"cannot read {path}: {error.strerror}") from error
+def _is_heading(cells: Sequence[str], known: set[str]) -> bool:
+    return len(cells) == _COLUMNS and known.isdisjoint(cells)
 
 
-def _object(text: str, where: str) -> Mapping[str, Any]:
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise CollectionError(f"{where} is no JSON ({error}); write one object") from error
-    if not isinstance(value, dict):
-        raise CollectionError(f"{where} is JSON, but no object; write one in braces")
-    return value
+def _mend_of_judgment(line: str) -> str:
+    mend = "write query-id, doc-id and 1 or 0 with tabs between"
+    if len(line.split()) == _TREC_COLUMNS:
+        mend += "; of four columns, as TREC has them, leave out the second"
+    return mend
 
 
 def _is_whole(text: str) -> bool:
@@ -285,7 +252,3 @@ def _is_whole(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _fault(path: Path, number: int, what: str) -> CollectionError:
-    return CollectionError(f"{path}:{number} {what}")

@@ -57,12 +57,14 @@ class EngineSummary:
         measures: Its means, by the name of the measure.
         milliseconds: The median time of a query.
         injection: What sessions would be shown; ``None`` of an engine that cannot tell.
+        failed: Queries that it has not answered, of all that were asked.
     """
 
     name: str
     measures: Mapping[str, Estimate]
     milliseconds: float
     injection: Injection | None
+    failed: Share
 
 
 @frozen(kw_only=True)
@@ -117,6 +119,7 @@ def summarise(outcomes: Mapping[str, Sequence[Outcome]]) -> Summary:
                 measures=_estimates(means[name]),
                 milliseconds=1000 * median(one.seconds for one in found),
                 injection=injection_of(found),
+                failed=Share(sum(one.failed for one in found), len(found)),
             )
             for name, found in outcomes.items()
         ],

@@ -53,7 +53,7 @@ def keep(
             limit=consideration.limit,
             floor=finder.floor,
             max_chars=consideration.max_chars,
-            engine=retrieval.engine,
+            engine=finder.judged_by,
             complete=finder.complete,
             failed=tuple(one.what for one in workspace.problems),
         )

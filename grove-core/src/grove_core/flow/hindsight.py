@@ -20,7 +20,7 @@ from grove_core.flow.occasions import (
 )
 from grove_core.flow.standing import Standing
 from grove_core.hosts.contract import StartSource
-from grove_core.model.session import Session
+from grove_core.model.session import InjectedLearning, Session
 from grove_core.retrieval import choosing, considered
 from grove_core.retrieval.considered import Considered, Occasion
 from grove_core.retrieval.entry import Entry
@@ -28,7 +28,6 @@ from grove_core.retrieval.matching import in_words, matches_of, missing_words, s
 from grove_core.retrieval.query_terms import QueryTerms
 from grove_core.retrieval.ranking import Ranked, Score, rank
 from grove_core.retrieval.strategy import RetrievalStrategy
-from grove_core.retrieval.terms import words
 from grove_core.stats.log_lines import instant
 from grove_core.workspace import Workspace
 
@@ -133,8 +132,11 @@ class Hindsight:
     def _compared(self, found: Explanation, occasion: Occasion, entry: Entry | None) -> Explanation:
         """Add what a learning and the query have in common, and what not."""
         floor = occasion.circumstances.floor
-        if entry is None or occasion.query is None:
+        judged_by_index = occasion.circumstances.engine == DEFAULT_ENGINE
+        if entry is None or occasion.query is None or not judged_by_index:
             return evolve(found, floor=floor)
+        if found.score is not None and found.score.reasons:
+            return evolve(found, floor=floor)  # its backend has found it, in its own way
         shared = in_words(matches_of(occasion.query, entry))
         missing, unknown = missing_words(occasion.query, entry, self._spelled(occasion))
         return evolve(found, floor=floor, shared=tuple(shared), missing=missing, unknown=unknown)
@@ -147,7 +149,7 @@ class Hindsight:
         """Answer by what the session was shown."""
         is_compact = moment.source == StartSource.COMPACT.value
         shown = injection_of(self._session, learning_id)
-        if shown is not None and shown.injected_at <= moment.at:
+        if shown is not None and _is_by_then(shown, moment, is_compact=is_compact):
             then = (shown.injected_at, shown.via) == (moment.at, moment.via)
             if then:
                 return plainly(moment.at, moment.via, Outcome.SHOWN, "shown")
@@ -178,7 +180,8 @@ class Hindsight:
 
     def _unrecorded(self, moment: Moment) -> Explanation:
         retrieval, injected = self._workspace.config.retrieval, self._session.injected
-        given = sum(one.via == VIA_PROMPT and one.injected_at < moment.at for one in injected)
+        # Moments are told to the second: what this very prompt had shown would be on record.
+        given = sum(one.via == VIA_PROMPT and one.injected_at <= moment.at for one in injected)
         if moment.via == VIA_PROMPT and not retrieval.on_prompt:
             outcome, reason = Outcome.SWITCHED_OFF, "retrieval.on_prompt is off"
         elif moment.via == VIA_PROMPT and given >= retrieval.max_per_session:
@@ -224,6 +227,13 @@ class Hindsight:
         return next(iter(rank(found, workspace.usage([entry.id]), at, days)), None)
 
 
+def _is_by_then(shown: InjectedLearning, moment: Moment, *, is_compact: bool) -> bool:
+    """Tell whether something had been shown at a moment; moments are told to the second."""
+    if shown.injected_at == moment.at and moment.via == VIA_START and not is_compact:
+        return shown.via == VIA_START  # what comes in the same second comes after the start
+    return shown.injected_at <= moment.at
+
+
 def _not_yet(moment: Moment, entry: Entry | None, standing: Standing) -> Explanation | None:
     """Answer where the learning could not be shown to anybody."""
     if entry is not None and instant(entry.created) > moment.at:
@@ -246,9 +256,9 @@ def _judged_again(occasion: Occasion, ranked: Ranked) -> tuple[Outcome, str]:
     score = ranked.score
     if score.relevance < occasion.circumstances.floor:
         return Outcome.BELOW_FLOOR, _below(score, occasion)
-    strategy, query = occasion.circumstances.strategy, occasion.query
+    strategy = occasion.circumstances.strategy
     asks_for_exact = strategy == RetrievalStrategy.CONSERVATIVE.value
-    if asks_for_exact and query is not None and not _is_exact(query, ranked.entry):
+    if asks_for_exact and not choosing.is_exact(ranked, occasion.exact):
         return Outcome.STRATEGY, choosing.NO_EXACT_MATCH
     better = sum(one.score.total > score.total for one in occasion.verdicts)
     if better < len(occasion.verdicts) or occasion.found <= len(occasion.verdicts):
@@ -256,14 +266,6 @@ def _judged_again(occasion: Occasion, ranked: Ranked) -> tuple[Outcome, str]:
     else:
         reason = f"the best {better} of {occasion.found} that were found fit better"
     return Outcome.NOT_AMONG_BEST, reason
-
-
-def _is_exact(query: QueryTerms, entry: Entry) -> bool:
-    """Tell whether a tag or a file is named; of a prompt's words only terms are on record."""
-    matches = matches_of(query, entry)
-    said = (words(tag) for tag in entry.fields()["tags"])
-    tagged = any(terms and query.words.keys() >= set(terms) for terms in said)
-    return bool(matches.tags or matches.files or tagged)
 
 
 def _below(score: Score, occasion: Occasion) -> str:

@@ -119,7 +119,7 @@ def consider(
     if strategy is RetrievalStrategy.AGGRESSIVE:
         known = {one.entry.id for one in ranked}
         ranked += [one for one in finder.newest(Filters()) if one.entry.id not in known]
-    exact = exact_matches(query.tags, query.files, query.text)
+    exact = exact_matches(query.tags, query.files, f"{query.text} {query.ticket_title}")
     return choose(
         ranked, strategy, limit, workspace.now, floor=finder.floor, exact=exact, shown=shown
     )

@@ -113,7 +113,8 @@ class PlainRecall:
         usage = self.cache.usage([one.entry.id for one in found])
         ranked = rank(found, usage, self.now, self._note.recency_days)
         strategy = RetrievalStrategy(self._note.strategy)
-        exact = exact_matches(query.get("tags", ()), query["files"], query["text"])
+        said = f"{query['text']} {query.get('ticket_title', '')}"
+        exact = exact_matches(query.get("tags", ()), query["files"], said)
         floor = relevance.FLOOR
         return choose(ranked, strategy, limit, self.now, floor=floor, exact=exact, shown=known)
 

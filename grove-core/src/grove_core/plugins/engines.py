@@ -11,6 +11,7 @@ from grove_core.plugins.descriptors import EngineSpec
 from grove_core.plugins.facade import Plugins, Provided
 
 SECONDS: Final = 5.0
+"""How long an engine may take over one query; less where a hook's own deadline comes first."""
 
 _FAILED: Final = object()
 
@@ -52,6 +53,18 @@ def find_engine(plugins: Plugins, name: str) -> Engine | None:
     return None
 
 
+def scoring(name: str) -> str:
+    """Say what an engine is asked for, as it is reported when it fails.
+
+    Args:
+        name: Its name.
+
+    Returns:
+        The words.
+    """
+    return f"score of {name}"
+
+
 def engine_of(plugins: Plugins, provided: Provided[EngineSpec]) -> Engine:
     """Make an engine safe to call.
 
@@ -63,7 +76,7 @@ def engine_of(plugins: Plugins, provided: Provided[EngineSpec]) -> Engine:
         The engine.
     """
     spec = provided.value
-    what = f"score of {spec.name}"
+    what = scoring(spec.name)
 
     def score(query: Query, learnings: Sequence[Learning]) -> Scores:
         answer: object = plugins.call(

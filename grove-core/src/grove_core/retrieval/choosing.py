@@ -69,10 +69,12 @@ class Choice(NamedTuple):
     Attributes:
         chosen: The learnings, best first.
         verdicts: What became of each that was found, best first.
+        exact: Keys of the tags and files that were asked for, where only these are shown.
     """
 
     chosen: Sequence[Ranked]
     verdicts: Sequence[Verdict]
+    exact: Collection[str] = ()
 
     @property
     def beyond(self) -> int:
@@ -116,7 +118,8 @@ def choose(
     for one, reason in sorted(late, key=lambda each: -each[0].entry.created):
         # Where there is no room left, what it lacks is why.
         selection.place(one, "" if selection.has_room else reason)
-    return selection.choice()
+    asked = exact if strategy is RetrievalStrategy.CONSERVATIVE else ()
+    return selection.choice()._replace(exact=asked)
 
 
 def choose_without_query(
@@ -171,13 +174,26 @@ def exact_matches(tags: Iterable[str], files: Iterable[str], said: str) -> froze
     Args:
         tags: Tags.
         files: Paths relative to the project root.
-        said: Words, each of which may be a tag.
+        said: Words, each of which may be a tag: those of a prompt and of a ticket's title.
 
     Returns:
         Keys, as they stand among the terms of a learning.
     """
     words = (word.strip(_PUNCTUATION) for word in said.split())
     return frozenset((*tag_keys((*tags, *words)), *file_keys(files)))
+
+
+def is_exact(one: Ranked, exact: Collection[str]) -> bool:
+    """Tell whether a learning has a tag or names a file that is asked for.
+
+    Args:
+        one: The learning.
+        exact: Keys of the tags and files: see ``exact_matches``.
+
+    Returns:
+        Whether it does.
+    """
+    return any(key in exact for key in one.text.keys.split())
 
 
 def says_the_same(one: Ranked, other: Ranked) -> bool:
@@ -255,9 +271,7 @@ def _objection(
 ) -> str:
     if one.score.relevance < floor:
         return BELOW_FLOOR
-    if strategy is RetrievalStrategy.CONSERVATIVE and not any(
-        key in exact for key in one.text.keys.split()
-    ):
+    if strategy is RetrievalStrategy.CONSERVATIVE and not is_exact(one, exact):
         return NO_EXACT_MATCH
     return ""
 

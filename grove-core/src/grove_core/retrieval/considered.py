@@ -57,7 +57,7 @@ class Circumstances(NamedTuple):
         limit: How many may be shown.
         floor: The relevance below which nothing is shown.
         max_chars: How long the text may be.
-        engine: The value of ``retrieval.engine``.
+        engine: What has judged: the value of ``retrieval.engine``, or the index in its place.
         complete: Whether everything was in the index.
         failed: What backends could not be asked, such as "search of NAME".
     """
@@ -81,12 +81,15 @@ class Occasion(NamedTuple):
         found: How many learnings were found.
         query: What was looked for; ``None`` where there was too much of it to keep.
         verdicts: What became of the best and of those that were shown, best first.
+        exact: Keys of the tags and files that were asked for, where only these were shown; only
+            keys of learnings that were found.
     """
 
     circumstances: Circumstances
     found: int
     query: QueryTerms | None
     verdicts: tuple[Considered, ...]
+    exact: frozenset[str] = frozenset()
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -116,6 +119,8 @@ def line_of(
         "query": _query_document(query, choice),
         "verdicts": _verdicts(choice, shown),
     }
+    if choice.exact:
+        document["exact"] = _known_keys(choice)
     # Nobody writes that much; what is too long may have been pasted, or be a plugin's reasons.
     for name, less in (("query", None), ("verdicts", ())):
         line = _dumped(document)
@@ -144,6 +149,7 @@ def _verdicts(choice: Choice, shown: Sequence[str]) -> list[dict[str, Any]]:
                 "recency": round(score.recency, _DIGITS),
                 "boost": round(score.boost, _DIGITS),
                 "parts": {name[:_LONGEST_NAME]: round(value, _DIGITS) for name, value in parts},
+                "reasons": [name[:_LONGEST_NAME] for name in score.reasons[:_MOST_PARTS]],
                 "reason": NO_ROOM if reason == SHOWN and ranked.entry.id not in shown else reason,
             }
         )
@@ -168,6 +174,12 @@ def _known(query: QueryTerms, choice: Choice) -> set[str]:
         if len(known) == len(wanted):
             break
     return known
+
+
+def _known_keys(choice: Choice) -> list[str]:
+    """Pick the exact keys that one of the learnings has that were found: no other is kept."""
+    held = {key for ranked, _ in choice.verdicts for key in ranked.text.keys.split()}
+    return sorted(held.intersection(choice.exact))
 
 
 def _strings(value: object) -> Iterable[str]:
@@ -225,6 +237,7 @@ def occasion_of(line: str) -> Occasion | None:
             document["found"],
             _query_of(document["query"]),
             tuple(map(_considered_of, document["verdicts"])),
+            frozenset(document.get("exact", ())),
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
@@ -242,7 +255,8 @@ def _query_of(document: dict[str, Any] | None) -> QueryTerms | None:
 
 
 def _considered_of(document: dict[str, Any]) -> Considered:
-    score = Score(*(document[name] for name in Score._fields))
+    known = {name: document[name] for name in Score._fields if name in document}
+    score = Score(**{**known, "reasons": tuple(known.get("reasons", ()))})
     return Considered(document["id"], document["rank"], score, document["reason"])
 
 

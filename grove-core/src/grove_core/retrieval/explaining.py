@@ -15,7 +15,8 @@ def explanation_of(score: Score) -> dict[str, Any]:
 
     Returns:
         ``total``, ``relevance``, ``recency`` and ``boost``, of which the first is the product of
-        the others, and in ``parts`` what the relevance is made of.
+        the others, in ``parts`` what the relevance is made of, and in ``reasons`` what a plugin's
+        engine or backend says.
     """
     parts = {name: round(value, _ROUNDED) for name, value in score.parts.items()}
     return {**score._replace(parts=parts)._asdict()}
@@ -28,11 +29,13 @@ def lines_of(score: Score) -> list[str]:
         score: The score.
 
     Returns:
-        One line on the score, and one on the relevance where that has parts.
+        One line on the score, and one on the relevance where that has parts or reasons.
     """
     factors = f"relevance {score.relevance:.4f} × recency {score.recency:.2f}"
     lines = [f"score {score.total:.4f} = {factors} × boost {score.boost:.2f}"]
     parts = [f"{name} {value:+.2f}" for name, value in score.parts.items() if value]
     if parts:
         lines.append(f"relevance from {', '.join(parts)}")
+    if score.reasons:
+        lines.append(f"relevance because of {', '.join(score.reasons)}")
     return lines

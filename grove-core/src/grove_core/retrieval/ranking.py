@@ -5,7 +5,7 @@ search takes.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -38,7 +38,8 @@ class Score(NamedTuple):
         recency: A factor for how fresh it is, up to 1.
         boost: A factor for how often it has helped, how it was rated, and how sure its author was,
             0.4 to 1.
-        parts: What the relevance is made of.
+        parts: What the relevance is made of, in log odds.
+        reasons: Why a plugin's engine or backend has found it, in its own words.
     """
 
     total: float
@@ -46,6 +47,7 @@ class Score(NamedTuple):
     recency: float
     boost: float
     parts: Mapping[str, float]
+    reasons: Sequence[str] = ()
 
 
 class Ranked(NamedTuple):
@@ -103,7 +105,8 @@ def score_of(
     entry, relevance = found.entry, found.relevance.value
     fresh = recency(last_verified(entry, stats, now), now, recency_days) ** RECENCY_WEIGHT
     boost = reference_boost(stats, entry.confidence)
-    return Score(relevance * fresh * boost, relevance, fresh, boost, found.relevance.parts)
+    told = found.relevance
+    return Score(relevance * fresh * boost, relevance, fresh, boost, told.parts, told.reasons)
 
 
 def recency(verified: datetime, now: datetime, recency_days: float) -> float:

@@ -59,17 +59,22 @@ class Corpus(namedtuple("Corpus", ("documents", "lengths", "frequencies"))):  # 
     frequencies: "Callable[[Iterable[str]], Mapping[str, int]]"
 
 
-class Relevance(namedtuple("Relevance", ("value", "parts"))):  # noqa: PYI024 - as above
+class Relevance(
+    namedtuple("Relevance", ("value", "parts", "reasons"), defaults=((),))  # noqa: PYI024 - as above
+):
     """How well a learning fits.
 
     Attributes:
         value: 0 to 1, about the probability that it matters for the work at hand.
         parts: What each component adds, in log odds. They sum up to the log odds of the value.
+        reasons: Why it fits, in a few words each, where somebody else than the index says so; then
+            there are no parts.
     """
 
     __slots__ = ()
     value: float
     parts: "Mapping[str, float]"
+    reasons: "Sequence[str]"
 
 
 class _Wanted(namedtuple("_Wanted", ("words", "path_words", "keys", "lengths", "parts"))):  # noqa: PYI024 - as above
