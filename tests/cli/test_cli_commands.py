@@ -236,7 +236,7 @@ def test_mistakes_that_are_not_of_the_key_are_counted(project):
 def test_search_explains_itself(project):
     (hit,) = project.grove("search", "query", "per", "order", "--json").json["results"]
     assert hit["id"] == ONE
-    assert set(hit["score"]) == {"total", "relevance", "recency", "boost", "parts"}
+    assert set(hit["score"]) == {"total", "relevance", "recency", "boost", "parts", "reasons"}
     assert 0 < hit["score"]["total"] <= hit["score"]["relevance"] <= 1
     human = assert_done(project.grove("search", "query", "per", "order", "--explain"))
     assert "relevance" in human.stdout

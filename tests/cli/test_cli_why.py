@@ -383,8 +383,11 @@ def test_a_backend_that_could_not_be_reached(project, capabilities):
     agent.asks(ASKS_ORDERS)
     down.unlink()
     one = outcome(project, "cl_far")
-    assert one["outcome"] == "not_reached"
-    assert one["reason"] == "its backend elsewhere could not be reached"
+    # Meanwhile a process in the background may be trying to list it; then the prompt does not.
+    assert (one["outcome"], one["reason"]) in {
+        ("not_reached", "its backend elsewhere could not be reached"),
+        ("not_indexed", "not all learnings were in the index yet, and it was not found"),
+    }
     assert "cl_far" in agent.asks(ASKS_ORDERS)
     assert outcome(project, "cl_far")["outcome"] == "shown"
 

@@ -47,6 +47,7 @@ def found(world, *words, cwd=None, problem=""):
             **{name: one[name] for name in fields},
             "relevance": round(one["score"]["relevance"], 9),
             "parts": set(one["score"]["parts"]),
+            "reasons": one["score"]["reasons"],
         }
         for one in done.json["results"]
     }
@@ -274,7 +275,8 @@ def test_an_engine_of_a_plugin_decides_what_is_found_and_shown(project):
     results = found(project, "redis")
     assert list(results) == ["cl_kafka", "cl_oauth", "cl_redis"]
     assert results["cl_kafka"]["relevance"] == 0.9
-    assert results["cl_kafka"]["parts"] == {"likes it"}
+    assert results["cl_kafka"]["parts"] == set()
+    assert results["cl_kafka"]["reasons"] == ["likes it"]
     context = project.agent("asking").asks("what about redis?")
     assert "cl_kafka" in context
     assert "cl_redis" not in context
