@@ -136,9 +136,13 @@ def files_of(world):
 
 
 KNOWN_FILES = {
+    "grove-home/cache/considered/session-1.jsonl",
     "grove-home/cache/fast/session-1",
     "grove-home/cache/plugins-*.json",
+    "grove-home/cache/project-*/index.sqlite",
     "grove-home/cache/project-*/open-sessions/session-1",
+    "grove-home/cache/project-*/recall.json",
+    "grove-home/cache/project-*/stats.sqlite",
     "grove-home/grove.log",
     "grove-home/sessions/session-1.json",
     "project/.grove/config.toml",
