@@ -7,29 +7,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from attrs import evolve
 from history import History, write_history
-from worlds import GROVE, World, make_world, run
+from worlds import FITTING, GROVE, World, make_world, run
 
 EVENTS_PER_LEARNING: Final = 10
 _READY: Final = "ready.json"
 # Most of what is made up is older than decay allows. It would archive a few at every start, each
 # time with the file and the index changed; what is to be measured is a project that rests.
-_WITHOUT_DECAY: Final = {"GROVE_DECAY_PASSIVE_DURATION_DAYS": "36500"}
 _BASE32: Final = "abcdefghijklmnopqrstuvwxyz234567"
-# What the ticket and the prompt are about; the made-up learnings are about other things.
-_FITTING: Final = (
-    "The nightly export of large orders times out unless OrderStore.prefetch() loads the rows",
-    "A large order is exported row by row: the timeout of the export counts for all of its rows",
-    "The export worker has a retry without a limit: a timeout of one order stalls the nightly run",
-    "OrderStore reads rows one by one inside a transaction, so that prefetch has to come first",
-    "Orders with more than 10,000 rows need export_batch(), or the export ends in a timeout",
-    "The retry of the worker repeats the whole export of an order, not the rows that are left",
-    "Nightly runs start before the backup of orders ends: the export waits for its locks",
-    "The timeout of the export is read when the worker starts, a changed one counts the next night",
-    "Rows of an order must be prefetched in the order of their ids, the export stream needs that",
-    "OrderStore.prefetch() ignores archived rows, the export of old orders reads these one by one",
-)
 _ENTRY: Final = """\
 ### [{id}] {summary}
 - **Category:** pitfall
@@ -66,7 +51,6 @@ def scale_world(folder: Path, learnings: int) -> World:
     if folder.exists():
         shutil.rmtree(folder)
     world = make_world(folder, History(learnings=0, events=0), tickets=True)
-    world = evolve(world, environment={**world.environment, **_WITHOUT_DECAY})
     _write(world, learnings)
     _warm(world)
     _prove(world, learnings)
@@ -87,11 +71,11 @@ def forget_sessions(world: World) -> None:
 def _write(world: World, learnings: int) -> None:
     if not learnings:
         return
-    made_up = learnings - len(_FITTING)
+    made_up = learnings - len(FITTING)
     events = EVENTS_PER_LEARNING * learnings
     write_history(world.project, History(learnings=made_up, events=events))
     with _learnings_file(world).open("a", encoding="utf-8") as file:
-        file.writelines(_entry(number) for number in range(len(_FITTING)))
+        file.writelines(_entry(number) for number in range(len(FITTING)))
     run(world.command("git", "add", ".grove"))
     identity = ("-c", "user.name=dev", "-c", "user.email=dev@example.invalid")
     run(world.command("git", *identity, "commit", "--quiet", "--message=Merge"))
@@ -164,7 +148,7 @@ def _entry(number: int) -> str:
     letters = "".join(_BASE32[number >> shift & 31] for shift in range(0, 30, 5))
     return _ENTRY.format(
         id=f"cl_{moment:%Y%m%d}_{letters}",
-        summary=_FITTING[number % len(_FITTING)],
+        summary=FITTING[number % len(FITTING)],
         ticket=100 + number % 4900,
         created=f"{moment:%Y-%m-%dT%H:%M:%SZ}",
         number=number,

@@ -37,7 +37,7 @@ _TICKET: Final = {
     "updated_at": 1_900_000_000_000,
 }
 # What the ticket and the prompt are about; the made-up learnings are about other things.
-_FITTING: Final = (
+FITTING: Final = (
     "The nightly export of large orders times out unless OrderStore.prefetch() loads the rows",
     "A large order is exported row by row: the timeout of the export counts for all of its rows",
     "OrderStore reads rows one by one inside a transaction, so that prefetch has to come first",
@@ -177,7 +177,7 @@ def make_world(folder: Path, history: History, *, tickets: bool) -> World:
 
 def _write_past(project: Path, history: History) -> None:
     """Write what is made up, and some learnings that fit the work, if there are to be any."""
-    fitting = _FITTING[: history.learnings]
+    fitting = FITTING[: history.learnings]
     write_history(project, evolve(history, learnings=history.learnings - len(fitting)))
     yesterday = datetime.now(UTC) - timedelta(days=1)
     with (project / ".grove" / "learnings.md").open("a", encoding="utf-8") as file:

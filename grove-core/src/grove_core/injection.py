@@ -14,6 +14,7 @@ PREFACE: Final = (
 )
 VIA_START: Final = "start"
 VIA_PROMPT: Final = "prompt"
+VIA_FILE: Final = "file"
 _SECONDS_A_DAY: Final = 86_400
 _MONTH_DAYS: Final = 60
 _MOST_FILES: Final = 5

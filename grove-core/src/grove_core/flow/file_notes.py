@@ -13,7 +13,7 @@ from grove_core.flow.lifecycle import new_session
 from grove_core.flow.touched_files import paths_inside, spellings
 from grove_core.hosts.contract import HookInput
 from grove_core.identifiers import is_learning_id
-from grove_core.injection import age_in_words
+from grove_core.injection import VIA_FILE, age_in_words
 from grove_core.model.events import Surfaced
 from grove_core.model.learning import LearningStatus
 from grove_core.model.session import EventType, InjectedLearning, Session
@@ -26,7 +26,6 @@ from grove_core.stats.log_lines import instant
 from grove_core.tracing import event
 from grove_core.workspace import Workspace
 
-VIA_FILE: Final = "file"
 LOOKUP: Final = "noted-files"
 _RELEVANCE: Final = {Closeness.EXACT: 1.0, Closeness.TAIL: 0.8, Closeness.DIRECTORY: 0.6}
 

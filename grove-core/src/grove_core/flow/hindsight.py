@@ -9,8 +9,6 @@ from grove_core.config.schema import DEFAULT_ENGINE
 from grove_core.flow.considering import occasions_of
 from grove_core.flow.hindsight_files import explain_files
 from grove_core.flow.occasions import (
-    VIA_PROMPT,
-    VIA_START,
     Explanation,
     Moment,
     Outcome,
@@ -20,6 +18,7 @@ from grove_core.flow.occasions import (
 )
 from grove_core.flow.standing import Standing
 from grove_core.hosts.contract import StartSource
+from grove_core.injection import VIA_PROMPT, VIA_START
 from grove_core.model.session import InjectedLearning, Session
 from grove_core.retrieval import choosing, considered
 from grove_core.retrieval.considered import Considered, Occasion

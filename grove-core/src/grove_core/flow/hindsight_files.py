@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from grove_core.flow.occasions import VIA_FILE, Explanation, Outcome, injection_of, plainly
+from grove_core.flow.occasions import Explanation, Outcome, injection_of, plainly
+from grove_core.injection import VIA_FILE
 from grove_core.learning_index.tables import NOTING
 from grove_core.model.session import EventType, Session
 from grove_core.retrieval.entry import Entry

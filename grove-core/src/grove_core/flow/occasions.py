@@ -4,20 +4,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from enum import Enum
-from typing import Final
 
 from attrs import frozen
 
 from grove_core.clock import parse_instant
+from grove_core.injection import VIA_PROMPT, VIA_START
 from grove_core.model.session import EventType, InjectedLearning, Session
 from grove_core.model.value import Value
 from grove_core.retrieval.considered import Occasion
 from grove_core.retrieval.ranking import Score
-
-# As ``recall`` and ``file_notes`` name them, which bring along all that hooks need.
-VIA_START: Final = "start"
-VIA_PROMPT: Final = "prompt"
-VIA_FILE: Final = "file"
 
 
 class Outcome(Enum):
