@@ -67,6 +67,7 @@ DEFAULTS = {
     "backends.discovery": ("config", "total-recall", "mcp", "markdown"),
     "backends.primary": None,
     "backends.personal": "markdown",
+    "backends.team_copies": True,
     "backends.overrides": {},
     "gate.session": SessionGate.INITIALIZED,
     "gate.session_rearm_lines": 50,

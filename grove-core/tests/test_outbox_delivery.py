@@ -11,6 +11,7 @@ import pytest
 from grove_core import files
 from grove_core.errors import StorageError
 from grove_core.memory.backends import queued_receipt
+from grove_core.memory.keeping import Shelves, deliver
 from grove_core.memory.library import MemoryLibrary
 from grove_core.memory.outbox import Outbox
 from grove_core.model.learning import Category, Confidence, Criterion, Learning, Scope
@@ -84,7 +85,7 @@ def waiting(outbox, root=None):
 def test_an_empty_outbox_makes_no_directory(outbox, library, directory):
     assert outbox.entries() == []
     assert outbox.unreadable() == ()
-    assert outbox.deliver(library, ROOT) == []
+    assert deliver(Shelves(library=library, outbox=outbox, root=ROOT)) == []
     assert not directory.exists()
 
 
@@ -109,15 +110,15 @@ def test_names_that_are_no_utf_8_survive(outbox):
 def test_it_waits_until_the_backend_is_back_and_is_delivered_once(outbox, library, backends):
     outbox.put(a_learning("cl_1"), ROOT, NOW)
     outbox.put(a_learning("cl_2"), ROOT, NOW)
-    assert outbox.deliver(library, ROOT) == []
+    assert deliver(Shelves(library=library, outbox=outbox, root=ROOT)) == []
     assert waiting(outbox) == ["cl_1", "cl_2"]
     backends[Area.PROJECT].down = False
-    receipts = outbox.deliver(library, ROOT)
+    receipts = deliver(Shelves(library=library, outbox=outbox, root=ROOT))
     assert [(one.learning_id, one.status) for one in receipts] == [
         ("cl_1", ReceiptStatus.STORED),
         ("cl_2", ReceiptStatus.STORED),
     ]
-    assert outbox.deliver(library, ROOT) == []
+    assert deliver(Shelves(library=library, outbox=outbox, root=ROOT)) == []
     assert waiting(outbox) == []
     assert backends[Area.PROJECT].get("cl_1") == a_learning("cl_1")
     assert backends[Area.PROJECT].attempts == ["cl_1", "cl_2", "cl_1", "cl_2"]
@@ -127,7 +128,7 @@ def test_a_crash_between_delivery_and_removal_stores_nothing_twice(outbox, libra
     outbox.put(a_learning(), ROOT, NOW)
     backends[Area.PROJECT].down = False
     backends[Area.PROJECT].write(a_learning())
-    (receipt,) = outbox.deliver(library, ROOT)
+    (receipt,) = deliver(Shelves(library=library, outbox=outbox, root=ROOT))
     assert receipt.status is ReceiptStatus.DUPLICATE
     assert waiting(outbox) == []
     assert len(list(backends[Area.PROJECT].iterate())) == 1
@@ -146,7 +147,7 @@ def test_two_deliveries_at_once_store_it_once(outbox, library, backends):
         return real(learning)
 
     backend.write = write
-    assert len(outbox.deliver(library, ROOT)) == 1
+    assert len(deliver(Shelves(library=library, outbox=outbox, root=ROOT))) == 1
     assert len(list(backend.iterate())) == 1
 
 
@@ -157,7 +158,7 @@ def test_each_project_gets_its_own_and_personal_ones_go_from_anywhere(outbox, li
     outbox.put(a_learning("cl_there"), OTHER, NOW)
     outbox.put(a_learning("cl_mine", scope=Scope.PERSONAL), OTHER, NOW)
     assert waiting(outbox, ROOT) == ["cl_here", "cl_mine"]
-    outbox.deliver(library, ROOT)
+    deliver(Shelves(library=library, outbox=outbox, root=ROOT))
     assert waiting(outbox) == ["cl_there"]
     stored = {area: [one.id for one in backend.iterate()] for area, backend in backends.items()}
     assert stored == {Area.PROJECT: ["cl_here"], Area.PERSONAL: ["cl_mine"]}
@@ -168,7 +169,7 @@ def test_what_no_backend_takes_waits_on(outbox, plugins_of):
         plugins_of(), BackendContext(root=ROOT, home=Path("/h")), personal_backend="x", settings={}
     )
     outbox.put(a_learning(), ROOT, NOW)
-    assert outbox.deliver(nobody, ROOT) == []
+    assert deliver(Shelves(library=nobody, outbox=outbox, root=ROOT)) == []
     assert waiting(outbox) == ["cl_1"]
 
 
@@ -203,7 +204,7 @@ def test_an_entry_that_cannot_be_read_stays_and_stops_nothing(
     (directory / "folder.json").mkdir()
     outbox.put(a_learning(), ROOT, NOW)
     backends[Area.PROJECT].down = False
-    assert len(outbox.deliver(library, ROOT)) == 1
+    assert len(deliver(Shelves(library=library, outbox=outbox, root=ROOT))) == 1
     assert (directory / "a-broken.json").read_bytes() == content
     assert waiting(outbox) == []
     assert [one.name for one in outbox.unreadable()] == ["a-broken.json", "folder.json"]

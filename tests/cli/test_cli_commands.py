@@ -373,7 +373,7 @@ def test_a_fault_of_a_plugin_follows_every_command(project, candidate):
     # In another project's directory it is the session's own backends that are asked.
     words = ("reflect", "--session-id", "session-1")
     queued = project.grove(*words, stdin=json.dumps(candidate(1)), cwd=project.home)
-    assert "waits for the backend stranger; delivered with the next reflection" in queued.stdout
+    assert "stranger could not take it: it is kept in markdown until that can" in queued.stdout
     assert "disk on fire" in queued.stderr
     assert project.grove("--no-plugins", "list").stderr == ""
 
@@ -591,7 +591,7 @@ def test_init_makes_what_is_missing_and_touches_nothing_else(world):
     assert {os.path.relpath(path, world.project) for path in done.json["created"]} == names
     attributes = (world.project / ".grove" / ".gitattributes").read_text()
     assert attributes == (
-        "stats.log merge=union\nstats/*.jsonl merge=union\n"
+        "stats.log merge=union\n*.jsonl merge=union\n"
         "learnings.md merge=grove\nlearnings/*.md merge=grove\n"
     )
     config = (world.project / ".grove" / "config.toml").read_text()
@@ -617,7 +617,7 @@ def test_init_adds_what_git_attributes_lack(world):
     assert done.json["extended"] == [str(path)]
     assert path.read_text() == (
         "# mine\nstats.log -merge\nlearnings.md merge=grove\n"
-        "stats/*.jsonl merge=union\nlearnings/*.md merge=grove\n"
+        "*.jsonl merge=union\nlearnings/*.md merge=grove\n"
     )
     assert assert_done(world.grove("init", "--json")).json["extended"] == []
 

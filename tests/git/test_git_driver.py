@@ -205,7 +205,7 @@ def test_a_wider_pattern_is_not_overridden(world):
     (world.project / ".gitattributes").write_text("*.md merge=union\n*.log binary\n")
     world.grove("init")
     text = (world.project / ".grove" / ".gitattributes").read_text()
-    assert text == "stats/*.jsonl merge=union\n"
+    assert text == "*.jsonl merge=union\n"
     found = {one["name"]: one for one in world.grove("doctor", "--json").json["checks"]}
     assert found["git attributes"]["status"] == "ok"
     assert world.grove("init", "--json").json["extended"] == []

@@ -12,6 +12,7 @@ from grove_backend_markdown.places import area_of, file_of, folder_of, is_spread
 from grove_backend_markdown.reader import read_entries
 from grove_backend_markdown.status import change_status
 from grove_backend_markdown.store import Store
+from grove_backend_markdown.withdrawing import without_entry
 from grove_core import (
     BackendContext,
     BackendError,
@@ -42,6 +43,7 @@ _CAPABILITIES: Final = frozenset(
         Capability.PERSONAL,
         Capability.FILES,
         Capability.CHANGES,
+        Capability.WITHDRAW,
     }
 )
 
@@ -194,6 +196,27 @@ class MarkdownBackend:
         if learning is None:
             raise LearningNotFoundError(f"there is no learning {learning_id} in {self._store.path}")
         return learning
+
+    def withdraw(self, learning: Learning) -> bool:
+        """Take out an entry that still stands there byte for byte as it was written.
+
+        Args:
+            learning: The learning as it was written.
+
+        Returns:
+            Whether it was taken out.
+
+        Raises:
+            BackendError: The file could not be changed.
+        """
+        entry = _entry_of(learning)
+        with _as_backend_error():
+            located = self._store.entries().get(learning.id)
+            if located is None:
+                return False
+            taken = without_entry(located.path, entry, inside=self._inside)
+        self._store.forget(located.path)
+        return taken
 
     def files(self) -> Sequence[Path]:
         """Name the file and, for a project, the folder that learnings are read from."""

@@ -90,6 +90,7 @@ if TYPE_CHECKING:
         ReflectionContext,
         Repair,
         TicketProbe,
+        Withdrawing,
     )
     from grove_core.plugins.markers import GROVE_API, hookimpl, hookspec
     from grove_core.retrieval.rules import rule_relevance
@@ -177,6 +178,7 @@ _MODULE_OF_NAME = {
     "ReflectionContext": "plugins.descriptors",
     "Repair": "plugins.descriptors",
     "TicketProbe": "plugins.descriptors",
+    "Withdrawing": "plugins.descriptors",
     "GROVE_API": "plugins.markers",
     "hookimpl": "plugins.markers",
     "hookspec": "plugins.markers",
@@ -257,6 +259,7 @@ __all__ = [
     "UnsupportedError",
     "UsageStats",
     "WeekStats",
+    "Withdrawing",
     "WriteGateStats",
     "__version__",
     "append_text",

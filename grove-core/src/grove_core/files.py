@@ -28,6 +28,7 @@ _PRIVATE_FILE_MODE = 0o600
 _TEMPORARY = re.compile(r"\..+\.([0-9]{1,9})\.[0-9]+\.tmp")
 _STALE_SECONDS = 3600.0
 _MOST_ENTRIES = 1000
+_TAIL_BYTES = 65_536
 
 
 def read_bytes(path: StrPath) -> bytes | None:
@@ -140,7 +141,8 @@ def append_text(
 ) -> bool:
     """Append to a file, all or nothing, under its lock.
 
-    A missing final newline of what is there already is healed first.
+    A missing final newline of what is there already is healed first. Others may append to the file
+    at the same time without the lock: nothing of theirs is lost.
 
     Args:
         path: The file; it and its directory are created when they are not there.
@@ -172,23 +174,34 @@ def append_text(
 
 def _append(descriptor: int, data: bytes) -> None:
     """Append with one write, so that a crash leaves all of it, or a torn last line at worst."""
-    size = os.fstat(descriptor).st_size
-    if size and os.pread(descriptor, 1, size - 1) != b"\n":
-        data = b"\n" + data
+    data = _missing_newline(descriptor) + data
+    written = os.write(descriptor, data)
+    if written < len(data):
+        _take_back(descriptor, written)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     try:
-        whole = os.write(descriptor, data) == len(data)
         os.fsync(descriptor)
     except OSError:
-        _cut(descriptor, size)
+        _take_back(descriptor, written)
         raise
-    if not whole:
-        _cut(descriptor, size)
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def _cut(descriptor: int, size: int) -> None:
+def _missing_newline(descriptor: int) -> bytes:
+    """Give the newline that the file's last line lacks, of the kind that its others have."""
+    size = os.fstat(descriptor).st_size
+    tail = os.pread(descriptor, _TAIL_BYTES, max(0, size - _TAIL_BYTES)) if size else b""
+    if not tail or tail.endswith(b"\n"):
+        return b""
+    end = tail.rfind(b"\n")
+    return b"\r\n" if end > 0 and tail[end - 1 : end] == b"\r" else b"\n"
+
+
+def _take_back(descriptor: int, written: int) -> None:
+    """Cut off what was just appended, unless somebody who takes no locks has added to it."""
     with suppress(OSError):
-        os.ftruncate(descriptor, size)
+        end = os.lseek(descriptor, 0, os.SEEK_CUR)
+        if os.fstat(descriptor).st_size == end:
+            os.ftruncate(descriptor, end - written)
 
 
 def edit_text(

@@ -12,10 +12,10 @@ from grove_core.derived_database import BUSY_SECONDS, IN_MEMORY
 from grove_core.errors import StorageError
 from grove_core.indexing import refresh
 from grove_core.learning_index.index import PATIENCE_SECONDS, LearningIndex
-from grove_core.memory.backends import FoundLearning
+from grove_core.memory.backends import FoundLearning, OpenBackend
 from grove_core.memory.library import READ_SECONDS, MemoryLibrary
 from grove_core.model.learning import LearningStatus
-from grove_core.model.memory import Filters, Hit, Query
+from grove_core.model.memory import Capability, Filters, Hit, Query
 from grove_core.model.statistics import LearningStats
 from grove_core.plugins.descriptors import Area
 from grove_core.plugins.engines import Engine
@@ -96,7 +96,12 @@ class Finder:
         return self.complete
 
     def search(
-        self, query: Query, filters: Filters, *, seconds: float = READ_SECONDS
+        self,
+        query: Query,
+        filters: Filters,
+        *,
+        seconds: float = READ_SECONDS,
+        notes: bool = False,
     ) -> list[Ranked]:
         """Find what fits, and rank it.
 
@@ -104,6 +109,7 @@ class Finder:
             query: What is looked for; an empty one finds the newest, with relevance 0.
             filters: What may be found; its limit does not count.
             seconds: Time limit for each backend that has to be asked.
+            notes: Whether backends are asked as well for notes of others, which no index knows.
 
         Returns:
             Learnings with their scores, best first.
@@ -112,7 +118,8 @@ class Finder:
             return self.newest(filters)
         found = self._judged(query, filters) if self._engine else self._indexed(query, filters)
         known = {one.entry.id for one in found}
-        hits = self._library.search(query, filters, seconds=seconds, listable=False)
+        asked = _may_know_more if notes else _cannot_list
+        hits = self._library.search(query, filters, seconds=seconds, asked=asked)
         found += [_found_of(one) for one in hits if one.hit.learning.id not in known]
         return self._ranked(found)
 
@@ -187,6 +194,14 @@ class Finder:
         except StorageError:
             return IN_MEMORY
         return os.fspath(self._cache / FILE_NAME)
+
+
+def _cannot_list(opened: OpenBackend) -> bool:
+    return Capability.ITERATE not in opened.backend.capabilities
+
+
+def _may_know_more(opened: OpenBackend) -> bool:
+    return _cannot_list(opened) or Capability.NOTES in opened.backend.capabilities
 
 
 def is_locked(path: Path) -> bool:

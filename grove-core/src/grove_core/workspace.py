@@ -184,6 +184,7 @@ class Workspace:
                 home=self.paths.home,
                 environment=self.environment,
                 layout=self.config.storage.layout,
+                in_hook=self.deadline is not None,
             ),
             personal_backend=self.config.backends.personal,
             settings=self._settings("backends", self._backend_settings()),

@@ -14,6 +14,7 @@ from grove_core import files
 from grove_core.clock import now_utc
 from grove_core.config import load_config
 from grove_core.diagnostics import ROTATION_BYTES
+from grove_core.memory import keeping
 from grove_core.model.events import Referenced
 from grove_core.model.learning import (
     Category,
@@ -144,7 +145,7 @@ def read_outbox():
 
 def deliver():
     one = workspace()
-    one.outbox.deliver(one.library, Path.cwd())
+    keeping.deliver(keeping.Shelves(library=one.library, outbox=one.outbox, root=Path.cwd()))
 
 
 def read_delivery():

@@ -76,6 +76,8 @@ def _human(
         console.print(f"{state.spec.name:<14} {mark:<8} {state.why}  [{state.provided.source}]")
         if (found := health.get(state.spec.name)) is not None:
             console.print(f"{'':<14} {'works' if found.ok else 'FAILS':<8} {found.detail}")
+            if found.mend:
+                console.print(f"{'':<14} {'':<8} → {found.mend}")
     for one in blocked:
         console.print(f"{one.name:<14} {'-':<8} blocked by {one.by}  [{one.source}]")
         console.print(f"{'':<14} {'':<8} → {one.mend}")

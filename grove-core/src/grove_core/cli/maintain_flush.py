@@ -7,6 +7,8 @@ import rich_click as click
 
 from grove_core.cli.curation_report import dry_run_option
 from grove_core.cli.invocation import Invocation, Result, counted, grove_command
+from grove_core.flow.storing import shelves_of
+from grove_core.memory.keeping import deliver
 from grove_core.memory.outbox import OutboxEntry
 from grove_core.model.memory import Receipt
 
@@ -25,7 +27,7 @@ def command(invocation: Invocation, *, dry_run: bool) -> Result:
     workspace = invocation.workspace
     outbox, root = workspace.outbox, workspace.root
     summaries = {one.learning.id: one.learning.summary for one in outbox.entries(root)}
-    delivered = [] if dry_run else list(outbox.deliver(workspace.library, root))
+    delivered = [] if dry_run else list(deliver(shelves_of(workspace)))
     waiting = outbox.entries(root)
     unreadable = outbox.unreadable()
     fault = _fault(waiting, unreadable=len(unreadable)) if not dry_run else ""

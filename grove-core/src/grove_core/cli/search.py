@@ -48,7 +48,7 @@ def command(
     query = Query(text=remove_invisible(" ".join(words)), files=narrowing["paths"])
     found = [
         one
-        for one in workspace.finder.search(query, filters)
+        for one in workspace.finder.search(query, filters, notes=True)
         if one.score.relevance > 0 and names_a_file(learning_of(one.entry), narrowing)
     ]
     ranked = found[: narrowing["limit"] or _USUAL_LIMIT]

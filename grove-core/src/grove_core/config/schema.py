@@ -135,6 +135,10 @@ class BackendsSettings(Value):
     primary: str | None = setting(None, "The backend for the project's learnings; empty for none.")
     personal: str = setting("markdown", "The backend for personal learnings.")
     overrides: Mapping[str, bool] = setting(Factory(dict), "By name: false blocks a backend.")
+    team_copies: bool = setting(
+        default=True,
+        help_text="Also keep team learnings that git ignores in a shared backend; false only warns.",
+    )
 
 
 @frozen(kw_only=True, eq=False, repr=False)

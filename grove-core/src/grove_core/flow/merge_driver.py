@@ -14,11 +14,11 @@ from grove_core.gitstatus import run_git
 
 MERGED_FILES: Final = (
     "stats.log merge=union",
-    "stats/*.jsonl merge=union",
+    "*.jsonl merge=union",
     "learnings.md merge=grove",
     "learnings/*.md merge=grove",
 )
-"""Lines of ``.grove/.gitattributes``: no two events share a line, and learnings have the driver."""
+"""Lines of ``.grove/.gitattributes``: events and records are whole lines, learnings have a driver."""
 
 _SECTION: Final = "merge.grove"
 _NAME_KEY: Final = f"{_SECTION}.name"

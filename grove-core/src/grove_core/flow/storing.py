@@ -7,7 +7,7 @@ from attrs import evolve, frozen
 
 from grove_core.errors import GroveError
 from grove_core.identifiers import new_learning_id
-from grove_core.memory.backends import queued_receipt
+from grove_core.memory.keeping import Kept, Shelves, deliver, keep
 from grove_core.model.learning import (
     Candidate,
     Learning,
@@ -133,27 +133,47 @@ def store(
             ticket_id=ticket_id,
             now=workspace.now,
         )
-        receipt = _deliver(workspace, learning)
-        stored.append(StoredLearning(learning=learning, receipt=receipt, notes=notes))
+        kept = _deliver(workspace, learning)
+        stored.append(
+            StoredLearning(learning=learning, receipt=kept.receipt, notes=(*notes, *kept.notes))
+        )
     return tuple(stored)
 
 
-def _deliver(workspace: Workspace, learning: Learning) -> Receipt:
-    """Write to the backend, else into the outbox; ephemeral ones may stay in the session."""
+def _deliver(workspace: Workspace, learning: Learning) -> Kept:
+    """Keep a learning where it belongs, or elsewhere; ephemeral ones may stay in the session."""
     target = workspace.library.target_for(learning.scope)
     if target is None:
-        return Receipt(
+        receipt = Receipt(
             learning_id=learning.id, status=ReceiptStatus.STORED, backend=SESSION_BACKEND
         )
-    receipt = workspace.library.write(target, learning)
-    if receipt is not None:
-        return receipt
-    workspace.outbox.put(learning, workspace.root, workspace.now)
-    name = target.backend.name
-    workspace.diagnostics.log(
-        "warning", f"{learning.id} waits in the outbox for the backend {name}"
+        return Kept(receipt=receipt)
+    kept = keep(shelves_of(workspace), target, learning, workspace.now)
+    if kept.receipt.status is ReceiptStatus.QUEUED:
+        waits = f"waits in the outbox for the backend {kept.receipt.backend}"
+        workspace.diagnostics.log("warning", f"{learning.id} {waits}")
+    for note in kept.notes:
+        workspace.diagnostics.log("warning", f"{learning.id}: {note}")
+    return kept
+
+
+def shelves_of(workspace: Workspace) -> Shelves:
+    """Tell where learnings of a project can be kept.
+
+    Args:
+        workspace: The project.
+
+    Returns:
+        Its backends, the outbox, and what is configured about them.
+    """
+    configured = workspace.config.backends
+    return Shelves(
+        library=workspace.library,
+        outbox=workspace.outbox,
+        root=workspace.root,
+        home=configured.primary,
+        team_copies=configured.team_copies,
     )
-    return queued_receipt(learning, name)
 
 
 def deliver_outbox(workspace: Workspace) -> None:
@@ -163,7 +183,7 @@ def deliver_outbox(workspace: Workspace) -> None:
         workspace: The project.
     """
     try:
-        receipts = workspace.outbox.deliver(workspace.library, workspace.root)
+        receipts = deliver(shelves_of(workspace))
     except (GroveError, OSError) as error:
         workspace.diagnostics.log("warning", f"the outbox could not be delivered: {error}")
         return

@@ -35,6 +35,7 @@ from grove_core.plugins.descriptors import (
     FileBacked,
     Incremental,
     MemoryBackend,
+    Withdrawing,
 )
 from grove_core.plugins.facade import Plugins
 from grove_core.stats_cache.stamps import Stamp, stamp_of
@@ -42,6 +43,7 @@ from grove_core.stats_cache.stamps import Stamp, stamp_of
 DETECT_SECONDS: Final = 0.5
 OPEN_SECONDS: Final = 2.0
 WRITE_SECONDS: Final = 5.0
+SLOW_WRITE_SECONDS: Final = 90.0
 READ_SECONDS: Final = 5.0
 LIST_SECONDS: Final = 60.0
 """How long a backend may take to list all its learnings; a hook's own deadline holds as well."""
@@ -53,6 +55,7 @@ _METHODS: Final = {
     Capability.SET_STATUS: "set_status",
     Capability.FILES: "files",
     Capability.CHANGES: "changes",
+    Capability.WITHDRAW: "withdraw",
 }
 """What a backend must have besides, by what it says it can do."""
 
@@ -185,6 +188,82 @@ class MemoryLibrary:
                 return next(opened, OpenBackend(state=state, area=Area.PROJECT, backend=closed))
         return None
 
+    def awaited(self, name: str | None, scope: Scope) -> str | None:
+        """Tell whether a learning is written elsewhere than where the project wants it.
+
+        Args:
+            name: The backend that is configured for the project's learnings, if one is.
+            scope: The learning's scope.
+
+        Returns:
+            The name of that backend, when it is installed and not available here.
+        """
+        if scope not in {Scope.PROJECT, Scope.TEAM}:
+            return None
+        return next(
+            (one.spec.name for one in self.states if one.spec.name == name and not one.is_active),
+            None,
+        )
+
+    def lenders(self, target: OpenBackend, scope: Scope) -> Sequence[OpenBackend]:
+        """Name the backends that can keep what another one cannot take, until that can.
+
+        Args:
+            target: The other one.
+            scope: Scope of what is to be kept; only what is the project's goes elsewhere.
+
+        Returns:
+            Backends of the project, in order.
+        """
+        if scope not in {Scope.PROJECT, Scope.TEAM}:
+            return ()
+        return [
+            one
+            for one in self.project_backends
+            if one.state is not target.state and Capability.WITHDRAW in one.backend.capabilities
+        ]
+
+    def get_from(self, name: str, learning_id: str) -> Learning | None:
+        """Fetch a learning from one backend of the project.
+
+        Args:
+            name: The backend's name.
+            learning_id: The learning's id.
+
+        Returns:
+            The learning, or ``None``.
+        """
+        for opened in self._with(Capability.GET):
+            if opened.area is Area.PROJECT and opened.backend.name == name:
+                return self._get(opened, learning_id)
+        return None
+
+    def withdraw(self, name: str, learning: Learning) -> bool | None:
+        """Take a learning out of the backend that has kept it for another one.
+
+        Args:
+            name: The backend's name.
+            learning: The learning as it is there.
+
+        Returns:
+            Whether it was taken out: not when somebody has edited it there; ``None`` when the
+            backend failed, which has then been reported.
+        """
+        for opened in self.project_backends:
+            backend = opened.backend
+            if backend.name == name and isinstance(backend, Withdrawing):
+                self.has_written = True
+                taken = self._call(
+                    opened,
+                    "withdraw",
+                    backend.withdraw,
+                    learning,
+                    seconds=WRITE_SECONDS,
+                    default=None,
+                )
+                return taken if isinstance(taken, bool) else None
+        return False
+
     def write(self, target: OpenBackend, learning: Learning) -> Receipt | None:
         """Write a learning.
 
@@ -196,8 +275,10 @@ class MemoryLibrary:
             The receipt, or ``None`` when the backend failed, which has then been reported.
         """
         self.has_written = True
+        slow = Capability.SLOW in target.backend.capabilities
+        seconds = SLOW_WRITE_SECONDS if slow else WRITE_SECONDS
         receipt: object = self._call(
-            target, "write", target.backend.write, learning, seconds=WRITE_SECONDS, default=None
+            target, "write", target.backend.write, learning, seconds=seconds, default=None
         )
         if isinstance(receipt, Receipt):
             return receipt
@@ -272,23 +353,21 @@ class MemoryLibrary:
         filters: Filters,
         *,
         seconds: float = READ_SECONDS,
-        listable: bool = True,
+        asked: Callable[[OpenBackend], bool] = lambda _: True,
     ) -> Sequence[FoundLearning]:
-        """Search all backends; of several hits with one id the most relevant stays.
+        """Search backends; of several hits with one id the most relevant stays.
 
         Args:
             query: What to look for.
             filters: What may be returned; the limit holds for the whole answer.
             seconds: Time limit for each backend.
-            listable: Whether those that can list their learnings are searched as well.
+            asked: Tells which backends are searched; all of them by default.
 
         Returns:
             Hits, most relevant first.
         """
         found: dict[str, FoundLearning] = {}
-        for opened in self._all():
-            if not listable and Capability.ITERATE in opened.backend.capabilities:
-                continue
+        for opened in filter(asked, self._all()):
             search = opened.backend.search
             hits = self._call(opened, "search", search, query, filters, seconds=seconds, default=())
             for hit in self._sound(opened, "search", hits, is_hit):
@@ -369,33 +448,38 @@ class MemoryLibrary:
             BackendError: The backend failed.
             UnsupportedError: The backend that has it cannot change a status.
         """
-        for opened in self._with(Capability.GET):
-            if self._get(opened, learning_id) is None:
-                continue
-            if Capability.SET_STATUS not in opened.backend.capabilities:
-                raise UnsupportedError(
-                    f"the backend {opened.backend.name} cannot change the status of {learning_id}"
-                )
-            self.has_written = True
-            before = len(self._plugins.report().problems)
-            changed = self._call(
-                opened,
-                "set_status",
-                opened.backend.set_status,
-                learning_id,
-                status,
-                note,
-                seconds=WRITE_SECONDS,
-                default=None,
+        holders = [one for one in self._with(Capability.GET) if self._get(one, learning_id)]
+        if not holders:
+            raise LearningNotFoundError(f"no learning has the id {learning_id}")
+        able = [one for one in holders if Capability.SET_STATUS in one.backend.capabilities]
+        if not able:
+            names = ", ".join(one.backend.name for one in holders)
+            raise UnsupportedError(f"the backend {names} cannot change the status of {learning_id}")
+        changed = [self._set_status(one, learning_id, status, note) for one in able]
+        return changed[0]
+
+    def _set_status(
+        self, opened: OpenBackend, learning_id: str, status: LearningStatus, note: str
+    ) -> Learning:
+        self.has_written = True
+        before = len(self._plugins.report().problems)
+        changed = self._call(
+            opened,
+            "set_status",
+            opened.backend.set_status,
+            learning_id,
+            status,
+            note,
+            seconds=WRITE_SECONDS,
+            default=None,
+        )
+        if not isinstance(changed, Learning):
+            problems = self._plugins.report().problems[before:]
+            why = "; ".join(one.detail for one in problems) or "it does not say why"
+            raise BackendError(
+                f"the backend {opened.backend.name} could not change {learning_id}: {why}"
             )
-            if not isinstance(changed, Learning):
-                problems = self._plugins.report().problems[before:]
-                why = "; ".join(one.detail for one in problems) or "it does not say why"
-                raise BackendError(
-                    f"the backend {opened.backend.name} could not change {learning_id}: {why}"
-                )
-            return changed
-        raise LearningNotFoundError(f"no learning has the id {learning_id}")
+        return changed
 
     def health(self, opened: OpenBackend) -> Health:
         """Ask a backend how it does.

@@ -10,9 +10,7 @@ from attrs import frozen
 from grove_core import codec, files
 from grove_core.clock import format_instant
 from grove_core.errors import CodecError, StorageError
-from grove_core.memory.library import MemoryLibrary
 from grove_core.model.learning import Learning, Scope
-from grove_core.model.memory import Receipt
 from grove_core.model.value import Value
 
 _SUFFIX = ".json"
@@ -26,11 +24,13 @@ class OutboxEntry(Value):
         learning: The learning, under the id it will keep.
         root: The project it belongs to.
         path: Where it waits.
+        kept_in: The backend that keeps it meanwhile; empty when none does.
     """
 
     learning: Learning
     root: str
     path: Path
+    kept_in: str = ""
 
 
 class Outbox:
@@ -44,13 +44,14 @@ class Outbox:
         """
         self._directory = directory
 
-    def put(self, learning: Learning, root: Path, now: datetime) -> None:
-        """Keep a learning for later.
+    def put(self, learning: Learning, root: Path, now: datetime, *, kept_in: str = "") -> None:
+        """Keep a learning for later; what waits already under its id is replaced.
 
         Args:
             learning: The learning.
             root: The project it belongs to.
             now: The time, for people who look into the file.
+            kept_in: The backend that keeps it meanwhile; empty when none does.
 
         Raises:
             StorageError: It could not be kept.
@@ -60,6 +61,7 @@ class Outbox:
             "learning": codec.learning_to_dict(learning),
             "root": str(root),
             "queued_at": format_instant(now),
+            **({"kept_in": kept_in} if kept_in else {}),
         }
         # Paths may hold bytes that are no UTF-8; json reads such surrogates back.
         text = json.dumps(document, ensure_ascii=False, indent=1)
@@ -92,25 +94,6 @@ class Outbox:
         """
         return tuple(path for path in self._files() if _read(path) is None and path.exists())
 
-    def deliver(self, library: MemoryLibrary, root: Path) -> Sequence[Receipt]:
-        """Try to deliver what waits for a project; backends are idempotent, so once is enough.
-
-        Args:
-            library: The project's backends.
-            root: The project.
-
-        Returns:
-            The receipts of what could be delivered; the rest waits on.
-        """
-        receipts: list[Receipt] = []
-        for entry in self.entries(root):
-            target = library.target_for(entry.learning.scope)
-            receipt = library.write(target, entry.learning) if target is not None else None
-            if receipt is not None:
-                entry.path.unlink(missing_ok=True)
-                receipts.append(receipt)
-        return receipts
-
     def _files(self) -> Sequence[Path]:
         return sorted(self._directory.glob(f"*{_SUFFIX}"))
 
@@ -124,6 +107,7 @@ def _read(path: Path) -> OutboxEntry | None:
             learning=codec.learning_from_dict(document["learning"]),
             root=str(document["root"]),
             path=path,
+            kept_in=str(document.get("kept_in", "")),
         )
     except (CodecError, StorageError, ValueError, KeyError, TypeError, RecursionError):
         return None

@@ -109,12 +109,17 @@ class Receipt(Value):
         status: What was done.
         backend: Name of the backend.
         location: Where it lies now, for people.
+        shared: Whether others who work on the project get it as well, with git say; not so where
+            git ignores the file. Only looked at for learnings of scope team.
+        note: What a person should know besides, in a sentence.
     """
 
     learning_id: str
     status: ReceiptStatus
     backend: str
     location: str = ""
+    shared: bool = True
+    note: str = ""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -145,6 +150,12 @@ class Capability(Enum):
     EPHEMERAL = "ephemeral"
     FILES = "files"
     CHANGES = "changes"
+    WITHDRAW = "withdraw"
+    """It gives back what it kept only until another backend could take it."""
+    NOTES = "notes"
+    """Its search finds notes of others as well, partial ones, which ``iterate`` does not list."""
+    SLOW = "slow"
+    """A write asks a program or a server, and may take up to 90 seconds outside of hooks."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -155,6 +155,8 @@ class BackendContext(Value):
         settings: The backend's own configuration section, validated, or ``None``.
         layout: How learnings are to lie in the project (``storage.layout``): a backend that keeps
             them in the project's files writes new ones so, and reads either way.
+        in_hook: Whether a hook of the client waits for the answer: no other program and no server
+            may be asked then.
     """
 
     root: Path
@@ -163,6 +165,7 @@ class BackendContext(Value):
     environment: Mapping[str, str] = field(factory=dict)
     settings: Any = None
     layout: StorageLayout = StorageLayout.SINGLE
+    in_hook: bool = False
 
 
 @runtime_checkable
@@ -298,6 +301,27 @@ class Incremental(Protocol):
 
         Raises:
             BackendError: The learnings could not be read.
+        """
+        ...
+
+
+@runtime_checkable
+class Withdrawing(Protocol):
+    """What a memory backend offers besides, that can give a learning back (``WITHDRAW``)."""
+
+    def withdraw(self, learning: Learning) -> bool:
+        """Take out a learning that was kept only until its own backend could take it.
+
+        Nothing is taken out that differs from what was written: somebody has worked on it.
+
+        Args:
+            learning: The learning as it was written.
+
+        Returns:
+            Whether it was taken out; ``False`` as well when it is not there.
+
+        Raises:
+            BackendError: It could not be taken out.
         """
         ...
 
