@@ -58,7 +58,8 @@ def settings(world, *words):
 
 def test_every_key_with_value_and_origin(layered):
     found = settings(layered, "show")
-    names = {key for key in found if not key.startswith(("ticketing.overrides.", "tickets."))}
+    of_plugins = ("ticketing.overrides.", "tickets.", "backends.total-recall.")
+    names = {key for key in found if not key.startswith(of_plugins)}
     assert names | {"ticketing.overrides"} == set(config_keys())
     expected = {
         "gate.session": ("never", "initialized", "project", project_config(layered), None),

@@ -177,7 +177,7 @@ def test_a_healthy_project_has_nothing_to_mend(healthy):
         "free space", "project", "git attributes", "merge driver", "git", "primary backend",
         "personal backend",
         "event log", "personal event log", "statistics cache", "decay", "markdown learnings",
-        "secrets", "outbox", "configuration", "clock", "crashes", "errors",
+        "total recall", "secrets", "outbox", "configuration", "clock", "crashes", "errors",
     }  # fmt: skip
 
 

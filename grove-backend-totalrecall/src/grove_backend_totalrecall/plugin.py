@@ -1,68 +1,89 @@
-"""Total Recall as a memory backend: found, and not available yet."""
+"""What grove learns from this plugin; everything else is imported when it is used."""
 
-from pathlib import Path
+from collections.abc import Sequence
 
+from grove_backend_totalrecall.settings import TotalRecallSettings
 from grove_core import (
     BackendContext,
     BackendError,
     BackendSpec,
     Detection,
+    Health,
+    HealthCheck,
     MemoryBackend,
+    ProjectContext,
     hookimpl,
 )
 
 grove_api = 1
 
-NOT_AVAILABLE = (
-    "Total Recall is used here, but this release of grove-backend-totalrecall cannot read or write"
-    " it: not available yet; learnings go to the next backend"
-)
-# Files of which at least one tells that a `memory` directory belongs to Total Recall.
-_MARKERS = (
+_COMMANDS = ("context", "forget", "init", "init-ids", "log", "maintain", "promote", "search",
+             "status", "write")  # fmt: skip
+# What belongs to Total Recall in a project. Not all of `memory`: where nobody uses Total Recall
+# that may be a package of the project's own, in which changes are work.
+_PATHS = (
+    "memory/daily",
+    "memory/registers",
+    "memory/archive",
+    "memory/.recall",
+    "memory/SCHEMA.md",
+    "CLAUDE.local.md",
     ".claude/rules/total-recall.md",
     "rules/total-recall.md",
-    ".claude/commands/recall-log.md",
-    "memory/registers/_index.md",
+    *(f".claude/commands/recall-{name}.md" for name in _COMMANDS),
 )
 
 
 @hookimpl
-def grove_memory_backends() -> list[BackendSpec]:
+def grove_memory_backends() -> Sequence[BackendSpec]:
     """Offer the backend ``total-recall``."""
-    return [BackendSpec(name="total-recall", detect=detect, open=open_backend, paths=("memory",))]
+    return [
+        BackendSpec(
+            name="total-recall",
+            detect=_detect,
+            open=_open,
+            settings=TotalRecallSettings,
+            paths=_PATHS,
+        )
+    ]
 
 
-def detect(context: BackendContext) -> Detection | None:
-    """Tell whether Total Recall keeps this project's memory.
+@hookimpl
+def grove_health_checks() -> Sequence[HealthCheck]:
+    """Offer a look at what is missing."""
+    return [HealthCheck(name="total recall", run=_check)]
 
-    A bare ``memory`` directory may be anybody's and does not count.
 
-    Args:
-        context: Where to look.
+def _detect(context: BackendContext) -> Detection | None:
+    """Tell whether Total Recall keeps this project's memory."""
+    from grove_backend_totalrecall.installation import find_installation
 
-    Returns:
-        The marker found, not usable; or ``None``.
-    """
-    memory = context.root / "memory"
-    if not (memory / "daily").is_dir() or not (memory / "registers").is_dir():
+    installation = find_installation(context)
+    if installation is None:
         return None
-    marker = _first_marker(context.root)
-    if marker is None:
-        return None
-    return Detection(marker=str(marker), usable=False, note=NOT_AVAILABLE)
+    from grove_backend_totalrecall.health import describe, why_unusable
+
+    marker = installation.markers[0]
+    if installation.is_initialised:
+        return Detection(marker=marker, note=f"found {describe(installation)}")
+    why = why_unusable(installation)
+    return Detection(marker=marker, usable=False, note=f"{why.detail} → {why.mend}")
 
 
-def _first_marker(root: Path) -> Path | None:
-    return next((root / name for name in _MARKERS if (root / name).is_file()), None)
+def _open(context: BackendContext) -> MemoryBackend:
+    """Open Total Recall where it can be used."""
+    detection = _detect(context)
+    if detection is None or not detection.usable:
+        why = detection.note if detection else "Total Recall is not used there"
+        raise BackendError(f"{context.root}: {why}")
+    from grove_backend_totalrecall.backend import TotalRecallBackend
+
+    return TotalRecallBackend(context)
 
 
-def open_backend(context: BackendContext) -> MemoryBackend:
-    """Refuse, with words.
+def _check(context: ProjectContext) -> Health:
+    from datetime import datetime
 
-    Args:
-        context: Where the backend was to work.
+    from grove_backend_totalrecall.health import check_project
 
-    Raises:
-        BackendError: Always, in this release.
-    """
-    raise BackendError(f"{context.root}: {NOT_AVAILABLE}")
+    return check_project(context, datetime.now().astimezone().date())

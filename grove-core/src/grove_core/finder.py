@@ -30,6 +30,7 @@ LOCK_NAME: Final = "index.lock"
 """Held by the process that indexes what hooks have no time for."""
 _ACTIVE_ONLY: Final = frozenset({LearningStatus.ACTIVE})
 _NO_RELEVANCE: Final = Relevance(0.0, {})
+_NOTES: Final = "notes"
 
 
 class Finder:
@@ -118,10 +119,21 @@ class Finder:
             return self.newest(filters)
         found = self._judged(query, filters) if self._engine else self._indexed(query, filters)
         known = {one.entry.id for one in found}
-        asked = _may_know_more if notes else _cannot_list
-        hits = self._library.search(query, filters, seconds=seconds, asked=asked)
+        hits = self._library.search(query, filters, seconds=seconds, asked=_cannot_list)
         found += [_found_of(one) for one in hits if one.hit.learning.id not in known]
+        if notes:
+            found += self._notes(query, filters, seconds)
         return self._ranked(found)
+
+    def _notes(self, query: Query, filters: Filters, seconds: float) -> list[Found]:
+        """Ask for notes of others, and judge them as learnings are: backends each have a scale."""
+        hits = self._library.search(query, filters, seconds=seconds, asked=_knows_notes)
+        entries = [_found_of(one).entry for one in hits if not one.hit.complete]
+        index = LearningIndex(IN_MEMORY)
+        index.put(_NOTES, entries, "", whole=True)
+        found = index.find(terms_of(query), all_statuses=True)
+        index.close()
+        return found
 
     def get(self, learning_id: str) -> Entry | None:
         """Fetch a learning of any status from whichever backend has it.
@@ -200,8 +212,8 @@ def _cannot_list(opened: OpenBackend) -> bool:
     return Capability.ITERATE not in opened.backend.capabilities
 
 
-def _may_know_more(opened: OpenBackend) -> bool:
-    return _cannot_list(opened) or Capability.NOTES in opened.backend.capabilities
+def _knows_notes(opened: OpenBackend) -> bool:
+    return Capability.NOTES in opened.backend.capabilities
 
 
 def is_locked(path: Path) -> bool:

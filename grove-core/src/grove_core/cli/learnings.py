@@ -161,6 +161,8 @@ def print_line(console: "Console", found: FoundLearning, stats: LearningStats | 
     line.append(f"  {learning.category.value}", style="cyan")
     if learning.status is not LearningStatus.ACTIVE:
         line.append(f"  {learning.status.value}", style="yellow")
+    if not found.hit.complete:
+        line.append(f"  partial, from {found.backend}", style="yellow")
     if stats is not None and stats.surfaced:
         line.append(
             f"  shown in {counted(stats.surfaced, 'session')}, used in {stats.referenced}",

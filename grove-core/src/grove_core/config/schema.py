@@ -137,7 +137,7 @@ class BackendsSettings(Value):
     overrides: Mapping[str, bool] = setting(Factory(dict), "By name: false blocks a backend.")
     team_copies: bool = setting(
         default=True,
-        help_text="Also keep team learnings that git ignores in a shared backend; false only warns.",
+        help_text="Keep team learnings that git ignores in a shared backend, too; false: warn.",
     )
 
 

@@ -18,7 +18,7 @@ MERGED_FILES: Final = (
     "learnings.md merge=grove",
     "learnings/*.md merge=grove",
 )
-"""Lines of ``.grove/.gitattributes``: events and records are whole lines, learnings have a driver."""
+"""Lines of ``.grove/.gitattributes``: learnings have the driver, no two records share a line."""
 
 _SECTION: Final = "merge.grove"
 _NAME_KEY: Final = f"{_SECTION}.name"

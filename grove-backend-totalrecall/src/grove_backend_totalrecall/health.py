@@ -1,0 +1,234 @@
+"""What is missing where Total Recall is used, and how to mend it."""
+
+import os
+from collections.abc import Iterator, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from grove_backend_totalrecall.installation import (
+    COMMAND_FILE,
+    DAILY,
+    REGISTERS,
+    Form,
+    Installation,
+    find_installation,
+)
+from grove_backend_totalrecall.places import LARGEST_BYTES, Places, day_of
+from grove_core import Health, ProjectContext, StorageError, confined
+
+_NAMED: Final = 3
+_MOST_BYTES_READ: Final = 64 * 1024 * 1024
+"""So that a look at years of logs stays within doctor's time."""
+
+
+class Fault(NamedTuple):
+    """Something that is wrong.
+
+    Attributes:
+        detail: What it is.
+        mend: What to do about it.
+    """
+
+    detail: str
+    mend: str
+
+
+def describe(installation: Installation) -> str:
+    """Say in a line what was found.
+
+    Args:
+        installation: Total Recall as it was found.
+
+    Returns:
+        Form and root.
+    """
+    return f"Total Recall ({installation.form.value}) in {installation.root}"
+
+
+def why_unusable(installation: Installation) -> Fault:
+    """Say why nothing can be written where Total Recall is installed.
+
+    Args:
+        installation: Total Recall as it was found, not initialised.
+
+    Returns:
+        What is missing, and what to run.
+    """
+    start = _how_to_start(installation)
+    if installation.is_only_enabled:
+        what = f"the plugin is enabled in {installation.markers[0]} and not used in this project"
+        return Fault(f"Total Recall: {what}", start)
+    memory = Places(installation.root).memory
+    blocked = next((one for one in (memory, memory / "daily") if _is_in_the_way(one)), None)
+    where = f"{describe(installation)} is installed ({', '.join(installation.markers)})"
+    if blocked is not None:
+        name = blocked.relative_to(installation.root)
+        detail = f"{where} and not initialised: {name} is no folder"
+        return Fault(detail, f"Move {blocked} out of the way, then {_lowered(start)}")
+    return Fault(f"{where} and not initialised: there is no {DAILY}", start)
+
+
+def _is_in_the_way(path: Path) -> bool:
+    """A file, or a link that leads nowhere."""
+    return os.path.lexists(path) and not os.path.isdir(path)  # noqa: PTH112 - never raises
+
+
+def _lowered(text: str) -> str:
+    return f"{text[0].lower()}{text[1:]}"
+
+
+def _how_to_start(installation: Installation) -> str:
+    has_command = installation.form is not Form.HAND_MADE and (
+        installation.form is not Form.STANDALONE or COMMAND_FILE in installation.markers
+    )
+    if has_command:
+        return f"Run {installation.command('recall-init')} in the client"
+    daily, registers = (_quoted(installation.root / name) for name in (DAILY, REGISTERS))
+    return f"Run Total Recall's install.sh there, or: mkdir -p {daily} {registers}"
+
+
+def check_project(context: ProjectContext, today: date) -> Health:
+    """Look whether Total Recall can be written to, and whether all of it can be read.
+
+    Args:
+        context: Where to look.
+        today: The local day.
+
+    Returns:
+        Its health; nothing is changed.
+    """
+    installation = find_installation(context)
+    if installation is None:
+        return Health(ok=True, detail="not used in this project")
+    if not installation.is_initialised:
+        why = why_unusable(installation)
+        mend = "" if installation.is_only_enabled else why.mend
+        return Health(ok=True, detail=why.detail, mend=mend)
+    places = Places(installation.root)
+    fault = write_fault(places.log_of(today), installation.root)
+    if fault is not None:
+        return Health(ok=False, detail=f"{describe(installation)}: {fault.detail}", mend=fault.mend)
+    faults = [*_missing_registers(installation), *_unread_logs(places.daily)]
+    said = [describe(installation), *(one.detail for one in faults)]
+    if _is_ignored(places.log_of(today), context):
+        said.append("git ignores its daily logs, so other clones do not get them")
+    mend = "; ".join(one.mend for one in faults)
+    return Health(ok=True, detail="; ".join(said), mend=mend)
+
+
+def write_fault(log: Path, root: Path) -> Fault | None:
+    """Tell why a daily log cannot be written, without touching it.
+
+    Args:
+        log: The log, which need not be there; its folder must.
+        root: The directory that symbolic links must not lead out of.
+
+    Returns:
+        What is wrong, or ``None``.
+    """
+    fault = _link_fault(log, root)
+    if fault is not None:
+        return fault
+    if os.path.lexists(log):
+        return _file_fault(log)
+    if not os.access(log.parent, os.W_OK | os.X_OK):
+        mend = f"chmod u+wx {_quoted(log.parent)}"
+        return Fault(f"nothing can be created in {log.parent}", mend)
+    return None
+
+
+def _link_fault(log: Path, root: Path) -> Fault | None:
+    between = [one for one in reversed(log.parents) if one.is_relative_to(root)]
+    for place in (*between, log):
+        try:
+            confined(place, root)
+        except StorageError:
+            leads = f"{place} leads to {os.path.realpath(place)}, outside of {root}"
+            mend = f"Replace the symbolic link {place} by what it leads to"
+            return Fault(f"{leads}, where nothing is written", mend)
+    if log.is_symlink() and not os.path.exists(log):  # noqa: PTH110 - never raises
+        return Fault(f"{log} is a symbolic link that leads nowhere", f"rm {_quoted(log)}")
+    return None
+
+
+def _file_fault(log: Path) -> Fault | None:
+    if not os.path.isfile(log):  # noqa: PTH113 - never raises
+        return Fault(f"{log} is no file", f"Move {log} out of the way")
+    if not os.access(log, os.R_OK | os.W_OK):
+        return Fault(f"{log} cannot be read and written", f"chmod u+rw {_quoted(log)}")
+    if log.stat().st_size > LARGEST_BYTES:
+        return _too_large(log)
+    return None
+
+
+def _missing_registers(installation: Installation) -> Iterator[Fault]:
+    if REGISTERS in installation.missing:
+        path = installation.root / REGISTERS
+        if _is_in_the_way(path):
+            yield Fault(f"{REGISTERS} is no folder", f"Move {path} out of the way")
+        else:
+            yield Fault(f"there is no {REGISTERS}", _how_to_start(installation))
+
+
+def _unread_logs(daily: Path) -> Iterator[Fault]:
+    """Find logs of which something is not read as it was written."""
+    large: list[Path] = []
+    broken: list[Path] = []
+    left = _MOST_BYTES_READ
+    for path in _logs_in(daily):
+        size = path.stat().st_size
+        if size > LARGEST_BYTES:
+            large.append(path)
+        elif size <= left:
+            left -= size
+            broken += [path] if _is_no_utf8(path) else []
+    if large:
+        yield _too_large(*large)
+    if broken:
+        mend = f"Save it as UTF-8; iconv -f latin1 -t utf-8 {_quoted(broken[0])} shows how it reads"
+        yield Fault(f"{_named(broken)} is not all UTF-8", mend)
+
+
+def _logs_in(daily: Path) -> Iterator[Path]:
+    """List the logs that can be looked at, the newest first."""
+    try:
+        found = [one for one in daily.iterdir() if day_of(one.name)]
+    except OSError:
+        return
+    for path in sorted(found, reverse=True):
+        if os.path.isfile(path):  # noqa: PTH113 - never raises
+            yield path
+
+
+def _is_no_utf8(path: Path) -> bool:
+    try:
+        path.read_bytes().decode()
+    except UnicodeDecodeError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _too_large(*logs: Path) -> Fault:
+    detail = f"{_named(logs)} is over {LARGEST_BYTES // (1024 * 1024)} MiB, and is not read"
+    return Fault(detail, f"Split {logs[0]} into files of {DAILY} or memory/archive/daily")
+
+
+def _named(logs: Sequence[Path]) -> str:
+    names = ", ".join(f"{DAILY}/{one.name}" for one in logs[:_NAMED])
+    more = len(logs) - _NAMED
+    return f"{names} and {more} more" if more > 0 else names
+
+
+def _quoted(path: Path) -> str:
+    import shlex
+
+    return shlex.quote(str(path))
+
+
+def _is_ignored(log: Path, context: ProjectContext) -> bool:
+    from grove_backend_totalrecall.sharing import is_ignored_by_git
+
+    return is_ignored_by_git(log, context.environment)

@@ -1,0 +1,216 @@
+"""Where Total Recall is in a project, and how it was installed.
+
+Hooks ask this again and again: a few looks at files, and settings are parsed only where they name
+the plugin.
+"""
+
+import os
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from grove_core import BackendContext, ProjectContext
+
+DAILY: Final = "memory/daily"
+REGISTERS: Final = "memory/registers"
+RULES: Final = ".claude/rules/total-recall.md"
+COMMAND_FILE: Final = ".claude/commands/recall-log.md"
+_CHECKOUT_RULES: Final = "rules/total-recall.md"
+_SCHEMA: Final = "memory/SCHEMA.md"
+_INDEX: Final = "memory/registers/_index.md"
+_PROJECT_SETTINGS: Final = (".claude/settings.json", ".claude/settings.local.json")
+_USER_SETTINGS: Final = "settings.json"
+_PLUGIN: Final = "recall@"
+_MOST_BYTES: Final = 1024 * 1024
+"""As much is read of a file that may be anybody's."""
+
+
+class Form(Enum):
+    """How Total Recall was installed, in a word for people."""
+
+    STANDALONE = "standalone"
+    PLUGIN_USER = "plugin, user scope"
+    PLUGIN_PROJECT = "plugin, project scope"
+    HAND_MADE = "made by hand"
+
+
+class Installation(NamedTuple):
+    """Total Recall as it was found.
+
+    Attributes:
+        root: The directory that its hooks take for the project.
+        form: How it was installed.
+        markers: What gave it away, for people: relative to the root, or with ``~``.
+        is_initialised: Whether it can be written to; otherwise it has only been installed.
+        missing: Those of its folders that are not there, relative to the root.
+    """
+
+    root: Path
+    form: Form
+    markers: tuple[str, ...]
+    is_initialised: bool
+    missing: tuple[str, ...]
+
+    @property
+    def is_only_enabled(self) -> bool:
+        """Whether nothing here is Total Recall's: the user has its plugin, for all projects."""
+        return self.form is Form.PLUGIN_USER and len(self.markers) == 1
+
+    def command(self, name: str) -> str:
+        """Tell how the client calls one of Total Recall's commands.
+
+        Args:
+            name: The command's plain name, such as ``recall-log``.
+
+        Returns:
+            What a person types.
+        """
+        is_plugin = self.form in {Form.PLUGIN_USER, Form.PLUGIN_PROJECT}
+        return f"/recall:{name}" if is_plugin else f"/{name}"
+
+
+class _Enabled(NamedTuple):
+    """A settings file that enables the plugin."""
+
+    marker: str
+    form: Form
+
+
+def find_root(context: BackendContext | ProjectContext) -> Path:
+    """Find the directory that Total Recall's own hooks take for the project.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        ``CLAUDE_PROJECT_DIR``, else the top of the git work tree, else the project's root.
+    """
+    # The variable is the client's project. When grove is asked about another one
+    # (`grove --project other`), it must not have that one's learnings written into this one.
+    named = context.environment.get("CLAUDE_PROJECT_DIR", "")
+    if named.startswith("/") and _is_directory(named):
+        root, client = Path(os.path.realpath(context.root)), Path(os.path.realpath(named))
+        if root.is_relative_to(client) or client.is_relative_to(root):
+            return client
+    for place in (context.root, *context.root.parents):
+        if os.path.exists(place / ".git"):  # noqa: PTH110 - never raises
+            return place
+    return context.root
+
+
+def find_installation(context: BackendContext | ProjectContext) -> Installation | None:
+    """Look for Total Recall.
+
+    A folder ``memory`` may be anybody's and gives nothing away.
+
+    Args:
+        context: Where to look.
+
+    Returns:
+        What was found, or ``None``; nothing is raised.
+    """
+    root = find_root(context)
+    in_project = _markers_in(root)
+    enabled = _enabled_by(root, context)
+    if not in_project and enabled is None:
+        return None
+    missing = tuple(name for name in (DAILY, REGISTERS) if not _is_directory(root / name))
+    found = Installation(
+        root=root,
+        form=_form_of(in_project, enabled),
+        markers=(*in_project, enabled.marker) if enabled else in_project,
+        is_initialised=DAILY not in missing,
+        missing=missing,
+    )
+    # Where nothing of the project is Total Recall's, logs without registers are somebody else's.
+    return found._replace(is_initialised=not missing) if found.is_only_enabled else found
+
+
+def _markers_in(root: Path) -> tuple[str, ...]:
+    plain = (name for name in (RULES, COMMAND_FILE, _CHECKOUT_RULES) if _is_file(root / name))
+    schema = (_SCHEMA,) if _names_total_recall(root / _SCHEMA) else ()
+    index = (_INDEX,) if _is_file(root / _INDEX) else ()
+    return (*plain, *schema, *index)
+
+
+def _names_total_recall(path: Path) -> bool:
+    return b"total recall" in _read(path).lower().replace(b"-", b" ")
+
+
+def _form_of(in_project: tuple[str, ...], enabled: _Enabled | None) -> Form:
+    # The project's own commands answer to their plain names, beside a plugin as well.
+    if COMMAND_FILE in in_project:
+        return Form.STANDALONE
+    if enabled is not None:
+        return enabled.form
+    return Form.STANDALONE if RULES in in_project else Form.HAND_MADE
+
+
+def _enabled_by(root: Path, context: BackendContext | ProjectContext) -> _Enabled | None:
+    """Find the settings that enable the plugin; those of a narrower scope overrule wider ones."""
+    enabled: dict[str, _Enabled | None] = {}
+    for path, found in _settings_files(root, context):
+        for plugin, is_on in _plugins_in(path):
+            enabled[plugin] = found if is_on else None
+    return next((one for one in enabled.values() if one is not None), None)
+
+
+def _settings_files(
+    root: Path, context: BackendContext | ProjectContext
+) -> Iterator[tuple[Path, _Enabled]]:
+    user = _user_settings(context)
+    if user is not None:
+        yield user, _Enabled(_for_people(user, context), Form.PLUGIN_USER)
+    for name in _PROJECT_SETTINGS:
+        # In the user's home they are one file.
+        if root / name != user:
+            yield root / name, _Enabled(name, Form.PLUGIN_PROJECT)
+
+
+def _user_settings(context: BackendContext | ProjectContext) -> Path | None:
+    home = context.environment.get("HOME", "")
+    directory = context.environment.get("CLAUDE_CONFIG_DIR", "") or (home and f"{home}/.claude")
+    return Path(directory, _USER_SETTINGS) if directory else None
+
+
+def _for_people(path: Path, context: BackendContext | ProjectContext) -> str:
+    home = context.environment.get("HOME", "")
+    return f"~/{path.relative_to(home)}" if home and path.is_relative_to(home) else str(path)
+
+
+def _plugins_in(path: Path) -> Iterator[tuple[str, bool]]:
+    """List the plugins of Total Recall's name in settings, and whether each is enabled there."""
+    content = _read(path)
+    if _PLUGIN.encode() not in content:
+        return
+    import json
+
+    try:
+        settings: object = json.loads(content)
+    except (ValueError, RecursionError):
+        return
+    plugins: object = settings.get("enabledPlugins") if isinstance(settings, dict) else None
+    if isinstance(plugins, dict):
+        for name, value in plugins.items():
+            if name.startswith(_PLUGIN) and isinstance(value, bool):
+                yield name, value
+
+
+def _read(path: Path) -> bytes:
+    """Read the beginning of a plain file; nothing of what cannot be read."""
+    if not _is_file(path):
+        return b""
+    try:
+        with path.open("rb") as file:
+            return file.read(_MOST_BYTES)
+    except OSError:
+        return b""
+
+
+def _is_file(path: Path) -> bool:
+    return os.path.isfile(path)  # noqa: PTH113 - never raises
+
+
+def _is_directory(path: Path | str) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112 - never raises

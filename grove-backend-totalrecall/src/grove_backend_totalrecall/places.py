@@ -1,0 +1,109 @@
+"""Where Total Recall keeps what it remembers."""
+
+import os
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Final, NamedTuple
+
+MEMORY: Final = "memory"
+WORKING_MEMORY: Final = "CLAUDE.local.md"
+LARGEST_BYTES: Final = 16 * 1024 * 1024
+"""Files beyond that are not read: a log of a day has some kilobytes."""
+_ENDING: Final = ".md"
+_DEEPEST: Final = 4
+
+
+class MemoryFile(NamedTuple):
+    """A file that Total Recall keeps.
+
+    Attributes:
+        path: Where it is.
+        name: Its path relative to Total Recall's root.
+        day: The local day of a daily log; ``None`` for every other file.
+    """
+
+    path: Path
+    name: str
+    day: date | None
+
+
+class Places:
+    """The folders below a root."""
+
+    def __init__(self, root: Path, *, working_memory: bool = False) -> None:
+        """Look at nothing yet.
+
+        Args:
+            root: Total Recall's root.
+            working_memory: Whether its working memory is looked at as well.
+        """
+        self.root = root
+        self.memory = root / MEMORY
+        self.daily = self.memory / "daily"
+        self.registers = self.memory / "registers"
+        self.archive = self.memory / "archive"
+        self.metadata = self.memory / ".recall" / "metadata.json"
+        self.working_memory = root / WORKING_MEMORY if working_memory else None
+
+    def log_of(self, day: date) -> Path:
+        """Name the daily log of a day.
+
+        Args:
+            day: The local day.
+        """
+        return self.daily / f"{day.isoformat()}{_ENDING}"
+
+    def files(self) -> Iterator[MemoryFile]:
+        """Find everything that is read: what was promoted first, then logs from the oldest."""
+        for path in _markdown_in(self.registers):
+            yield self._file(path)
+        if self.working_memory is not None and self.working_memory.is_file():
+            yield self._file(self.working_memory)
+        archived = [one for folder in self._archives() for one in _markdown_in(folder)]
+        logs = [*_markdown_in(self.daily), *(one for one in archived if day_of(one.name))]
+        for path in archived:
+            if day_of(path.name) is None:
+                yield self._file(path)
+        for path in sorted(logs, key=lambda one: one.name):
+            yield self._file(path, day_of(path.name))
+
+    def folders(self) -> list[Path]:
+        """Name the folders and files whose look tells whether anything has changed."""
+        found = [self.daily, self.registers, self.metadata, *self._archives()]
+        return found if self.working_memory is None else [*found, self.working_memory]
+
+    def _archives(self) -> list[Path]:
+        found = [self.archive]
+        for path, names, _ in os.walk(self.archive):
+            depth = len(Path(path).relative_to(self.archive).parts)
+            names[:] = sorted(names) if depth < _DEEPEST else []
+            found += [Path(path, name) for name in names]
+        return found
+
+    def _file(self, path: Path, day: date | None = None) -> MemoryFile:
+        return MemoryFile(path, path.relative_to(self.root).as_posix(), day)
+
+
+def day_of(name: str) -> date | None:
+    """Read the day in the name of a daily log.
+
+    Args:
+        name: A file's name.
+
+    Returns:
+        The day; ``None`` for other files.
+    """
+    try:
+        return date.fromisoformat(name.removesuffix(_ENDING)) if name[4:5] == "-" else None
+    except ValueError:
+        return None
+
+
+def _markdown_in(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(one.name for one in entries if one.name.endswith(_ENDING))
+    except OSError:
+        return []
+    return [folder / name for name in names]

@@ -1,0 +1,194 @@
+"""grove's own record beside the project: what the logs cannot carry, and statuses.
+
+The file ``.grove/total-recall.jsonl`` is only ever appended to, one JSON object a line:
+
+- ``{"id": …, "at": …, "rest": {…}}``: fields of a learning that its entry does not give back, such
+  as the session, the criteria and the exact time, named as ``learning_to_dict`` names them;
+- ``{"id": …, "at": …, "status": …, "note": …}``: a status that grove has given a learning.
+
+Lines that cannot be read, conflict markers say, are left alone. The order of lines does not count,
+so that git may merge the file line by line: ``at`` tells which status is the latest.
+"""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from grove_core import (
+    LearningStatus,
+    StorageError,
+    append_text,
+    format_instant,
+    parse_instant,
+    read_text,
+)
+
+FILE_NAME: Final = "total-recall.jsonl"
+_STATUSES: Final = {status.value: status for status in LearningStatus}
+_DIRECTORY: Final = ".grove"
+
+
+class StatusChange(NamedTuple):
+    """A status that grove has given a learning.
+
+    Attributes:
+        at: When, UTC.
+        status: The status.
+    """
+
+    at: datetime
+    status: LearningStatus
+
+
+class Recorded(NamedTuple):
+    """What the record says of one learning.
+
+    Attributes:
+        rest: Fields that its entry does not give back; ``None`` when nothing was recorded.
+        changes: Its statuses, in no order.
+    """
+
+    rest: Mapping[str, Any] | None
+    changes: tuple[StatusChange, ...]
+
+
+class _Stamp(NamedTuple):
+    """How the file looks."""
+
+    inode: int
+    size: int
+    changed: int
+
+
+NOTHING: Final = Recorded(None, ())
+
+
+class Record:
+    """The record of one project, read when it has changed and not before."""
+
+    def __init__(self, root: Path) -> None:
+        """Read nothing yet.
+
+        Args:
+            root: The project's root; the record lies in its directory ``.grove``.
+        """
+        self.directory = root / _DIRECTORY
+        self.path = self.directory / FILE_NAME
+        self._stamp: _Stamp | None = None
+        self._known: Mapping[str, Recorded] = {}
+
+    def entries(self) -> Mapping[str, Recorded]:
+        """Read what is recorded, by id; the same object as long as nothing has changed.
+
+        Raises:
+            StorageError: The file is there and cannot be read.
+        """
+        stamp = _stamp_of(self.path)
+        if stamp == self._stamp:
+            return self._known
+        before, self._stamp = self._stamp, stamp
+        if stamp is None:
+            self._known = {}
+        elif before is not None and stamp.inode == before.inode and stamp.size > before.size:
+            # It has only grown: many statuses in a row would read all of it again and again.
+            self._known = _read(_text_from(self.path, before.size), self._known)
+        else:
+            self._known = _read(read_text(self.path) or "", {})
+        return self._known
+
+    def of(self, learning_id: str) -> Recorded:
+        """Tell what is recorded of a learning.
+
+        Args:
+            learning_id: Its id.
+
+        Raises:
+            StorageError: The file is there and cannot be read.
+        """
+        return self.entries().get(learning_id, NOTHING)
+
+    def add_rest(self, learning_id: str, rest: Mapping[str, Any], at: datetime) -> None:
+        """Record what an entry does not give back.
+
+        Args:
+            learning_id: The learning's id.
+            rest: Its fields.
+            at: The time, UTC.
+
+        Raises:
+            StorageError: It could not be written.
+        """
+        self._append({"id": learning_id, "at": format_instant(at), "rest": dict(rest)})
+
+    def add_status(
+        self, learning_id: str, status: LearningStatus, at: datetime, note: str = ""
+    ) -> None:
+        """Record a status.
+
+        Args:
+            learning_id: The learning's id.
+            status: Its new status.
+            at: The time, UTC.
+            note: A few words for people.
+
+        Raises:
+            StorageError: It could not be written.
+        """
+        line = {"id": learning_id, "at": format_instant(at), "status": status.value}
+        self._append(line | ({"note": note} if note else {}))
+
+    def _append(self, line: Mapping[str, Any]) -> None:
+        # ASCII: half a character in a file's name survives as an escape.
+        append_text(self.path, f"{json.dumps(line)}\n", inside=self.directory.parent)
+
+
+def _read(text: str, known: Mapping[str, Recorded]) -> Mapping[str, Recorded]:
+    found = dict(known)
+    for line in text.split("\n"):
+        entry = _object_in(line)
+        if entry is None:
+            continue
+        one = found.get(entry["id"], NOTHING)
+        rest, status = entry.get("rest"), _STATUSES.get(str(entry.get("status")))
+        if isinstance(rest, dict):
+            found[entry["id"]] = one._replace(rest={**(one.rest or {}), **rest})
+        elif status is not None and (at := _instant(entry.get("at"))) is not None:
+            changes = (*one.changes, StatusChange(at, status))
+            found[entry["id"]] = one._replace(changes=changes)
+    return found
+
+
+def _object_in(line: str) -> dict[str, Any] | None:
+    if not line.startswith("{"):
+        return None
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return entry if isinstance(entry, dict) and isinstance(entry.get("id"), str) else None
+
+
+def _instant(text: object) -> datetime | None:
+    try:
+        return parse_instant(text) if isinstance(text, str) else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _stamp_of(path: Path) -> _Stamp | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return _Stamp(status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def _text_from(path: Path, start: int) -> str:
+    try:
+        with path.open("rb") as file:
+            file.seek(start)
+            return file.read().decode("utf-8", "surrogateescape")
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
