@@ -59,14 +59,26 @@ def why_unusable(installation: Installation) -> Fault:
     if installation.is_only_enabled:
         what = f"the plugin is enabled in {installation.markers[0]} and not used in this project"
         return Fault(f"Total Recall: {what}", start)
-    memory = Places(installation.root).memory
-    blocked = next((one for one in (memory, memory / "daily") if _is_in_the_way(one)), None)
+    blocked = in_the_way(installation)
     where = f"{describe(installation)} is installed ({', '.join(installation.markers)})"
     if blocked is not None:
         name = blocked.relative_to(installation.root)
         detail = f"{where} and not initialised: {name} is no folder"
         return Fault(detail, f"Move {blocked} out of the way, then {_lowered(start)}")
     return Fault(f"{where} and not initialised: there is no {DAILY}", start)
+
+
+def in_the_way(installation: Installation) -> Path | None:
+    """Find what stands where the folder of the daily logs should be.
+
+    Args:
+        installation: Total Recall as it was found.
+
+    Returns:
+        A file, or a link that leads nowhere, if that is what keeps it from working.
+    """
+    memory = Places(installation.root).memory
+    return next((one for one in (memory, memory / "daily") if _is_in_the_way(one)), None)
 
 
 def _is_in_the_way(path: Path) -> bool:

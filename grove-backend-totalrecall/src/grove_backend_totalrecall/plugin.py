@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from grove_backend_totalrecall.settings import TotalRecallSettings
 from grove_core import (
     BackendContext,
-    BackendError,
     BackendSpec,
     Detection,
     Health,
@@ -61,21 +60,19 @@ def _detect(context: BackendContext) -> Detection | None:
     installation = find_installation(context)
     if installation is None:
         return None
-    from grove_backend_totalrecall.health import describe, why_unusable
+    from grove_backend_totalrecall.health import describe, in_the_way, why_unusable
 
     marker = installation.markers[0]
     if installation.is_initialised:
         return Detection(marker=marker, note=f"found {describe(installation)}")
     why = why_unusable(installation)
-    return Detection(marker=marker, usable=False, note=f"{why.detail} → {why.mend}")
+    # What is broken is to be mended, and learnings for it wait; what was never begun is not used.
+    is_broken = in_the_way(installation) is not None and not installation.is_only_enabled
+    return Detection(marker=marker, usable=is_broken, note=f"{why.detail} → {why.mend}")
 
 
 def _open(context: BackendContext) -> MemoryBackend:
     """Open Total Recall where it can be used."""
-    detection = _detect(context)
-    if detection is None or not detection.usable:
-        why = detection.note if detection else "Total Recall is not used there"
-        raise BackendError(f"{context.root}: {why}")
     from grove_backend_totalrecall.backend import TotalRecallBackend
 
     return TotalRecallBackend(context)

@@ -7,6 +7,7 @@ import rich_click as click
 
 from grove_core.cli.curation_report import dry_run_option
 from grove_core.cli.invocation import Invocation, Result, counted, grove_command
+from grove_core.cli.slow_backend import name_slow_backend
 from grove_core.flow.storing import shelves_of
 from grove_core.memory.keeping import deliver
 from grove_core.memory.outbox import OutboxEntry
@@ -27,6 +28,8 @@ def command(invocation: Invocation, *, dry_run: bool) -> Result:
     workspace = invocation.workspace
     outbox, root = workspace.outbox, workspace.root
     summaries = {one.learning.id: one.learning.summary for one in outbox.entries(root)}
+    if summaries and not dry_run:
+        name_slow_backend(workspace.library)
     delivered = [] if dry_run else list(deliver(shelves_of(workspace)))
     waiting = outbox.entries(root)
     unreadable = outbox.unreadable()

@@ -9,6 +9,7 @@ import rich_click as click
 from grove_core.cli.brief import brief
 from grove_core.cli.invocation import Invocation, Result, grove_command, session_option
 from grove_core.cli.sessions_of import find_session
+from grove_core.cli.slow_backend import name_slow_backend
 from grove_core.errors import ReflectionError
 from grove_core.flow.reflecting import ReflectionOutcome, preview, reflect
 from grove_core.flow.storing import SESSION_BACKEND
@@ -74,6 +75,8 @@ def command(
         from grove_core.cli.dry_run import preview_result
 
         return preview_result(submission, preview(invocation.workspace, session, submission))
+    if submission.candidates:
+        name_slow_backend(invocation.workspace.library)
     outcome = reflect(invocation.workspace, session, submission)
     return _result(outcome)
 

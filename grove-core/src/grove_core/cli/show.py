@@ -54,7 +54,9 @@ def command(invocation: Invocation, *, learning_id: str) -> Result:
         )
     usage = workspace.usage()
     stats = usage.get(learning_id)
-    verdict = judged(workspace, [found], usage)[0].verdict
+    # What others have noted is theirs to put away.
+    is_note = not found.hit.complete
+    verdict = None if is_note else judged(workspace, [found], usage)[0].verdict
     logged = find_events(
         workspace, [Archived, Restored, Corrected, Referenced, Rated], [learning_id]
     )
@@ -63,7 +65,7 @@ def command(invocation: Invocation, *, learning_id: str) -> Result:
     successor = find_successor(workspace, found.hit.learning, events)
     document = {
         **document_of(found, stats),
-        "decay": decay_document(verdict),
+        "decay": decay_document(verdict) if verdict is not None else None,
         "superseded_by": successor.hit.learning.id if successor is not None else None,
         "history": [{"at": one.at, "event": one.event, "detail": one.detail} for one in history],
     }
@@ -73,7 +75,8 @@ def command(invocation: Invocation, *, learning_id: str) -> Result:
         if successor is not None:
             new = successor.hit.learning
             console.print(f"{'Superseded:':<12}by {new.id}  {new.summary}")
-        console.print(f"{'Decay:':<12}{verdict.reason}")
+        if verdict is not None:
+            console.print(f"{'Decay:':<12}{verdict.reason}")
         for past in history:
             detail = f"  {past.detail}" if past.detail else ""
             console.print(f"{past.at:%Y-%m-%d}  {past.event}{detail}")
@@ -107,7 +110,7 @@ def _human(found: FoundLearning, stats: LearningStats | None, console: "Console"
     console.print(learning.detail)
     console.print()
     criteria = ", ".join(sorted(one.value for one in learning.criteria_met))
-    origin = f"ticket {learning.ticket_id}, " if learning.ticket_id else ""
+    origin = [("ticket", learning.ticket_id), ("session", learning.session_id)]
     for name, value in (
         ("Scope", learning.scope.value),
         ("Confidence", learning.confidence.value),
@@ -115,7 +118,7 @@ def _human(found: FoundLearning, stats: LearningStats | None, console: "Console"
         ("Tags", ", ".join(learning.tags)),
         ("Files", ", ".join(learning.context_files)),
         ("Supersedes", ", ".join(learning.supersedes)),
-        ("Origin", f"{origin}session {learning.session_id}"),
+        ("Origin", ", ".join(f"{name} {value}" for name, value in origin if value)),
         ("Created", format_instant(learning.timestamp)),
         ("Backend", found.backend),
     ):

@@ -43,6 +43,7 @@ from grove_core.tracing import event
 from grove_core.workspace import Workspace
 
 _LOCK_SECONDS: Final = 30.0
+_SLOW_LOCK_SECONDS: Final = 300.0
 _CONFIGURED_STAGES: Final = (Stage.SECRET, Stage.WRITE_GATE)
 
 
@@ -114,7 +115,8 @@ def reflect(workspace: Workspace, session: Session, submission: Submission) -> R
     lock = workspace.project_cache / "reflect.lock"
     files.make_directory(lock.parent)
     # From the duplicate check to the write nobody else writes into this project.
-    with files.locked(lock, timeout=_LOCK_SECONDS):
+    patience = _SLOW_LOCK_SECONDS if workspace.library.is_slow else _LOCK_SECONDS
+    with files.locked(lock, timeout=patience):
         known = gather_known(workspace, session, submission)
         sifted, routed = route(workspace, judge_candidates(workspace, session, submission, known))
         stored = store(workspace, session.id, ticket_id, routed)

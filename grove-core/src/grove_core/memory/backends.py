@@ -143,17 +143,18 @@ def availability(
     return Availability(used, unused, "\n".join(looks[one.spec.name] for one in others))
 
 
-def located(learning: Learning, opened: OpenBackend) -> FoundLearning:
+def located(learning: Learning, opened: OpenBackend, *, complete: bool = True) -> FoundLearning:
     """Say where a learning came from, and clean it.
 
     Args:
         learning: What a backend returned.
         opened: The backend.
+        complete: Whether all its fields are the stored ones.
 
     Returns:
         The learning as a hit of full relevance.
     """
-    hit = cleaned(Hit(learning=learning, relevance=1.0))
+    hit = cleaned(Hit(learning=learning, relevance=1.0, complete=complete))
     return FoundLearning(hit=hit, backend=opened.backend.name, area=opened.area)
 
 

@@ -205,6 +205,12 @@ class MemoryLibrary:
             None,
         )
 
+    @property
+    def is_slow(self) -> bool:
+        """Whether a write to the project's primary backend may take long."""
+        primary = self._primary
+        return primary is not None and Capability.SLOW in primary.backend.capabilities
+
     def lenders(self, target: OpenBackend, scope: Scope) -> Sequence[OpenBackend]:
         """Name the backends that can keep what another one cannot take, until that can.
 
@@ -392,8 +398,19 @@ class MemoryLibrary:
         for opened in self._with(Capability.GET):
             learning = self._get(opened, learning_id)
             if learning is not None:
-                return located(learning, opened)
+                return located(learning, opened, complete=not self._is_note(opened, learning_id))
         return None
+
+    def _is_note(self, opened: OpenBackend, learning_id: str) -> bool:
+        """Tell whether what a backend has given is somebody else's note: those it does not list."""
+        if not {Capability.NOTES, Capability.ITERATE} <= opened.backend.capabilities:
+            return False
+        listed = self._call(
+            opened, "iterate", _listed(opened.backend), seconds=LIST_SECONDS, default=()
+        )
+        return all(
+            one.id != learning_id for one in self._sound(opened, "iterate", listed, is_learning)
+        )
 
     def _get(self, opened: OpenBackend, learning_id: str) -> Learning | None:
         learning = self._call(

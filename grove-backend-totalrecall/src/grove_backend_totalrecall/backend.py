@@ -1,0 +1,251 @@
+"""The memory backend itself."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from grove_backend_totalrecall.contents import Contents
+from grove_backend_totalrecall.health import why_unusable
+from grove_backend_totalrecall.installation import find_installation
+from grove_backend_totalrecall.looking import look_at
+from grove_backend_totalrecall.places import Places
+from grove_backend_totalrecall.record import Record
+from grove_backend_totalrecall.settings import TotalRecallSettings, Via
+from grove_backend_totalrecall.store import Store
+from grove_backend_totalrecall.stored import Stored
+from grove_backend_totalrecall.writing import Writer
+from grove_core import (
+    BackendContext,
+    BackendError,
+    Capability,
+    Filters,
+    Health,
+    Hit,
+    Learning,
+    LearningNotFoundError,
+    LearningStatus,
+    Query,
+    Receipt,
+    ReceiptStatus,
+    Scope,
+    StorageError,
+    UnsupportedError,
+    is_learning_id,
+    rule_relevance,
+)
+
+NAME: Final = "total-recall"
+_CAPABILITIES: Final = frozenset(
+    {
+        Capability.GET,
+        Capability.ITERATE,
+        Capability.SET_STATUS,
+        Capability.EPHEMERAL,
+        Capability.FILES,
+        Capability.NOTES,
+    }
+)
+
+
+def local_now() -> datetime:
+    """Tell the time by the local clock, as Total Recall does."""
+    return datetime.now(UTC).astimezone()
+
+
+class TotalRecallBackend:
+    """Learnings in the daily logs of Total Recall, beside what it and its users write there."""
+
+    def __init__(
+        self, context: BackendContext, *, clock: Callable[[], datetime] = local_now
+    ) -> None:
+        """Open the backend; nothing is read or created yet.
+
+        Args:
+            context: Where to work.
+            clock: Tells the local time, asked once for each learning.
+
+        Raises:
+            BackendError: There is no memory here.
+        """
+        installation = find_installation(context)
+        if installation is None:
+            raise BackendError(f"{context.root}: Total Recall is not used there")
+        if not installation.is_initialised:
+            fault = why_unusable(installation)
+            raise BackendError(f"{fault.detail}; {fault.mend}")
+        settings = context.settings or TotalRecallSettings()
+        places = Places(installation.root, working_memory=settings.working_memory)
+        self._installation = installation
+        self._clock = clock
+        self._store = Store(places, Record(context.root))
+        self._writer = Writer(
+            installation,
+            self._store,
+            context.environment,
+            by_claude=settings.via is Via.CLAUDE and not context.in_hook,
+        )
+
+    @property
+    def name(self) -> str:
+        """The backend's name."""
+        return NAME
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What it can do besides write, search and ping."""
+        return _CAPABILITIES | {Capability.SLOW} if self._writer.by_claude else _CAPABILITIES
+
+    def write(self, learning: Learning) -> Receipt:
+        """Add a learning to today's log, unless its id is in one already.
+
+        Args:
+            learning: What to store.
+
+        Returns:
+            Stored, or duplicate.
+
+        Raises:
+            BackendError: It could not be stored, or could not be read back.
+        """
+        _refuse_unwritable(learning)
+        with _as_backend_error():
+            logged = self._writer.log(learning, self._clock())
+        stored = logged.stored
+        return Receipt(
+            learning_id=learning.id,
+            status=ReceiptStatus.STORED if logged.is_new else ReceiptStatus.DUPLICATE,
+            backend=NAME,
+            location=f"{stored.path}:{stored.line}",
+            shared=learning.scope is not Scope.TEAM or not self._writer.is_private(stored.path),
+            note=logged.note,
+        )
+
+    def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
+        """Find learnings and what others have noted, by the rules: tags, files, ticket, words.
+
+        Args:
+            query: What to look for; an empty query finds everything, with relevance 0.
+            filters: What may be returned.
+
+        Returns:
+            Hits, most relevant first, then newest first; notes of others are partial.
+
+        Raises:
+            BackendError: A file could not be read.
+        """
+        contents = self._contents()
+        found = [*contents.learnings(), *contents.notes.values()]
+        hits = [hit for one in found if filters.admit(one.learning) and (hit := _hit(query, one))]
+        hits.sort(key=_order)
+        return hits[: filters.limit]
+
+    def ping(self) -> Health:
+        """Look whether the logs can be read and written."""
+        return look_at(self._installation, self._store, self._clock().date())
+
+    def get(self, learning_id: str) -> Learning | None:
+        """Fetch a learning of any status, or a note of others that a search has found.
+
+        Args:
+            learning_id: Its id, which is compared exactly.
+
+        Returns:
+            The learning, or ``None`` when there is none of that id.
+
+        Raises:
+            BackendError: A file could not be read.
+        """
+        contents = self._contents()
+        found = contents.learning(learning_id) or contents.notes.get(learning_id)
+        return found.learning if found else None
+
+    def iterate(self) -> Sequence[Learning]:
+        """Go through grove's learnings of any status, oldest first.
+
+        Raises:
+            BackendError: A file could not be read.
+        """
+        learnings = (one.learning for one in self._contents().learnings())
+        return sorted(learnings, key=lambda learning: learning.timestamp)
+
+    def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
+        """Archive, restore or supersede a learning; no line that is there is changed.
+
+        The status is recorded. That a learning is superseded, or no longer so, is noted in today's
+        log as well, in Total Recall's own words.
+
+        Args:
+            learning_id: Its id.
+            status: The new status.
+            note: A few words for people, such as ``decayed 2026-05-07``.
+
+        Returns:
+            The learning with its new status.
+
+        Raises:
+            LearningNotFoundError: There is none of that id.
+            UnsupportedError: It is somebody else's note.
+            BackendError: It could not be changed.
+        """
+        with _as_backend_error():
+            contents = self._store.contents()
+            stored = contents.learning(learning_id)
+            if stored is None and learning_id in contents.notes:
+                raise UnsupportedError(
+                    f"{learning_id} is a note of Total Recall's own: use /recall-forget there"
+                )
+            if stored is None:
+                raise LearningNotFoundError(
+                    f"there is no learning {learning_id} in {self._store.places.memory}"
+                )
+            if stored.learning.status is not status:
+                self._writer.mark(stored.learning, status, note, self._clock())
+                stored = self._store.contents().learning(learning_id)
+        if stored is None or stored.learning.status is not status:
+            raise BackendError(
+                f"{learning_id} is marked in Total Recall's registers or metadata, which grove does"
+                f" not change: look for it in {self._store.places.memory}"
+            )
+        return stored.learning
+
+    def files(self) -> Sequence[Path]:
+        """Name the folders of the logs and registers, and grove's own record."""
+        return self._store.sources()
+
+    def _contents(self) -> Contents:
+        with _as_backend_error():
+            return self._store.contents()
+
+
+def _refuse_unwritable(learning: Learning) -> None:
+    if not is_learning_id(learning.id):
+        raise BackendError(f"{learning.id!a} is no id of a learning")
+    try:
+        f"{learning.summary}{learning.detail}".encode()
+    except UnicodeEncodeError as error:
+        raise BackendError(f"{learning.id} holds half a character: {error}") from error
+
+
+def _hit(query: Query, stored: Stored) -> Hit | None:
+    if query.is_empty:
+        return Hit(learning=stored.learning, relevance=0.0, complete=stored.complete)
+    relevance, reasons = rule_relevance(query, stored.learning)
+    if not relevance:
+        return None
+    return Hit(
+        learning=stored.learning, relevance=relevance, complete=stored.complete, reasons=reasons
+    )
+
+
+def _order(hit: Hit) -> tuple[float, float, str]:
+    return -hit.relevance, -hit.learning.timestamp.timestamp(), hit.learning.id
+
+
+@contextmanager
+def _as_backend_error() -> Iterator[None]:
+    try:
+        yield
+    except StorageError as error:
+        raise BackendError(str(error)) from error

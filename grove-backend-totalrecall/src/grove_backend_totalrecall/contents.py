@@ -1,0 +1,195 @@
+"""What all files hold at one moment, put together learning by learning."""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from attrs import evolve
+
+from grove_backend_totalrecall.foreign import notes_of
+from grove_backend_totalrecall.places import MemoryFile
+from grove_backend_totalrecall.reading import Reading
+from grove_backend_totalrecall.record import NOTHING, Recorded
+from grove_backend_totalrecall.standing import EPOCH, Copy, Marks, dated, instant_of, status_of
+from grove_backend_totalrecall.stored import Stored
+from grove_core import (
+    Category,
+    CodecError,
+    Confidence,
+    Learning,
+    LearningStatus,
+    Scope,
+    is_learning_id,
+    learning_from_dict,
+    learning_to_dict,
+)
+
+_ID_DATE: Final = re.compile(r"cl_(\d{4})(\d{2})(\d{2})_")
+
+
+class Known(NamedTuple):
+    """The places where a learning stands, what is recorded of it, and what that makes of it."""
+
+    copies: Sequence[tuple[Copy, Path]]
+    rest: Mapping[str, Any] | None
+    stored: Stored
+
+
+class Contents:
+    """What all files hold at one moment; a learning is put together when it is asked for.
+
+    Attributes:
+        logs: How many daily logs there are.
+    """
+
+    def __init__(
+        self,
+        readings: Sequence[tuple[MemoryFile, Reading]],
+        recorded: Mapping[str, Recorded],
+        statuses: Mapping[str, LearningStatus],
+        known: dict[str, Known],
+    ) -> None:
+        """Put nothing together yet.
+
+        Args:
+            readings: What each file holds.
+            recorded: What grove has recorded, by id.
+            statuses: What Total Recall's metadata says, by durable id.
+            known: What was put together before, which is used and added to.
+        """
+        self._readings = readings
+        self._recorded = recorded
+        self._statuses = statuses
+        self._known = known
+        self.logs = sum(file.day is not None for file, _ in readings)
+        self._copies: dict[str, list[tuple[Copy, Path]]] = {}
+        for file, reading in readings:
+            for entry in reading.entries:
+                if is_learning_id(entry.learning_id):
+                    copy = (Copy(entry, file.name, file.day), file.path)
+                    self._copies.setdefault(entry.learning_id, []).append(copy)
+        self._marks = Marks(
+            dated(mark, file.day)
+            for file, reading in readings
+            if file.day is not None
+            for mark in reading.marks
+        )
+
+    def learning(self, learning_id: str) -> Stored | None:
+        """Give a learning of grove's.
+
+        Args:
+            learning_id: Its id.
+
+        Returns:
+            The learning with its status, or ``None``.
+        """
+        copies = self._copies.get(learning_id)
+        if copies is None:
+            return None
+        recorded = self._recorded.get(learning_id, NOTHING)
+        known = self._known.get(learning_id)
+        if known is None or known.copies != copies or known.rest != recorded.rest:
+            known = Known(copies, recorded.rest, _put_together(copies, recorded))
+            self._known[learning_id] = known
+        learning = known.stored.learning
+        since = learning.timestamp.replace(second=0, microsecond=0)
+        outside = [
+            self._statuses[copy.entry.durable_id]
+            for copy, _ in copies
+            if copy.entry.durable_id in self._statuses
+        ]
+        status = status_of(
+            [copy for copy, _ in copies],
+            recorded.changes,
+            self._marks.about(learning_id, learning.summary, since),
+            outside,
+        )
+        return known.stored._replace(learning=evolve(learning, status=status))
+
+    def learnings(self) -> list[Stored]:
+        """Give all learnings of grove's, in the order of the files."""
+        found = map(self.learning, self._copies)
+        return [one for one in found if one is not None]
+
+    def lost(self) -> list[str]:
+        """Name the learnings that are recorded and stand in no file any more."""
+        return sorted(set(self._recorded) - set(self._copies))
+
+    @cached_property
+    def notes(self) -> Mapping[str, Stored]:
+        """What others have written down, by ids made up here."""
+        return dict(notes_of(self._readings, self._marks, self._statuses))
+
+
+def _put_together(copies: Sequence[tuple[Copy, Path]], recorded: Recorded) -> Stored:
+    # A log's entry says most; what was promoted says it better, in one line.
+    fullest, path = next((one for one in copies if one[0].entry.detail is not None), copies[0])
+    promoted = next((copy for copy, _ in copies if copy.day is None), fullest)
+    learning = evolve(_learning_of(fullest), summary=promoted.entry.summary)
+    return Stored(
+        learning=_with_rest(learning, recorded),
+        path=path,
+        line=fullest.entry.line,
+        complete=recorded.rest is not None
+        and (fullest.entry.detail is not None or "detail" in recorded.rest),
+    )
+
+
+def _learning_of(copy: Copy) -> Learning:
+    """Make a learning of what an entry says; the rest is as usual."""
+    entry = copy.entry
+    return Learning(
+        id=entry.learning_id,
+        category=entry.category or Category.PATTERN,
+        summary=entry.summary,
+        detail=entry.detail or "",
+        session_id="",
+        timestamp=EPOCH if copy.day is None else instant_of(copy.day, entry.time),
+        scope=entry.scope or Scope.PROJECT,
+        confidence=entry.confidence or Confidence.MEDIUM,
+        tags=entry.tags or (),
+        context_files=entry.context_files or (),
+        ticket_id=entry.ticket_id,
+        supersedes=entry.supersedes,
+    )
+
+
+def _with_rest(learning: Learning, recorded: Recorded) -> Learning:
+    if recorded.rest:
+        document = learning_to_dict(learning) | dict(recorded.rest) | {"id": learning.id}
+        try:
+            return learning_from_dict(document)
+        except CodecError:
+            pass  # somebody has edited the record
+    return learning if learning.timestamp != EPOCH else evolve(learning, timestamp=_day(learning))
+
+
+def rest_of(learning: Learning, entry: Learning) -> dict[str, Any]:
+    """Tell what an entry does not give back.
+
+    Args:
+        learning: The learning as it was written.
+        entry: What its entry says.
+
+    Returns:
+        Fields of the learning that differ, as ``learning_to_dict`` names them; the status is
+        another matter.
+    """
+    said = learning_to_dict(entry)
+    return {
+        key: value
+        for key, value in learning_to_dict(learning).items()
+        if key not in {"id", "status"} and said.get(key) != value
+    }
+
+
+def _day(learning: Learning) -> datetime:
+    match = _ID_DATE.match(learning.id)
+    try:
+        return datetime(*map(int, match.groups()), tzinfo=UTC) if match else EPOCH  # type: ignore[arg-type,misc]
+    except ValueError:
+        return EPOCH

@@ -1,0 +1,129 @@
+"""What grove writes into a daily log: entries, marks, and what stands between them."""
+
+from collections.abc import Iterator
+from datetime import date
+from typing import Final
+
+from grove_backend_totalrecall.blocks import (
+    SECTION,
+    find_blocks,
+    heading_of,
+    is_blank,
+    split_lines,
+)
+from grove_backend_totalrecall.markup import (
+    escape_claim,
+    escape_detail,
+    escape_item,
+    escape_summary,
+    escape_tag,
+    escape_value,
+)
+from grove_core import Learning, Scope, is_learning_id
+
+_SECTIONS: Final = ("Decisions", "Corrections", "Commitments", "Open Loops", "Notes")
+
+
+def daily_template(day: date) -> str:
+    """Write how Total Recall begins the log of a day.
+
+    Args:
+        day: The local day.
+
+    Returns:
+        The title and the headings that its own hooks and commands expect.
+    """
+    return "\n\n".join([f"# {day.isoformat()}", *(f"## {name}" for name in _SECTIONS)]) + "\n"
+
+
+def format_entry(learning: Learning, time: str) -> str:
+    """Write a learning as an entry of a daily log.
+
+    Whatever its texts hold, ``reading.read_log`` reads them back as they are and nothing else.
+
+    Args:
+        learning: The learning; its id must be one.
+        time: The local time, ``HH:MM``.
+
+    Returns:
+        The entry, which ends in one newline.
+    """
+    lines = [f"[{time}] {one_line_note(learning)}"]
+    replaced = [learning_id for learning_id in learning.supersedes if is_learning_id(learning_id)]
+    if replaced:
+        lines.append(f"> [supersedes {', '.join(f'grove:{one}' for one in replaced)}]")
+    detail = escape_detail(learning.detail)
+    lines += [f"> {line}" if line else ">" for line in detail.split("\n")]
+    return "\n".join([*lines, "", " | ".join(_segments(learning)), ""])
+
+
+def one_line_note(learning: Learning) -> str:
+    """Write what finds a learning again, as the text of a note.
+
+    Args:
+        learning: The learning; its id must be one.
+
+    Returns:
+        One line with its category, id and summary.
+    """
+    category = learning.category.value.capitalize()
+    summary = escape_summary(learning.summary)
+    return f"**{category}** (grove:{learning.id}): {summary}".rstrip(" ")
+
+
+def format_mark(word: str, time: str, summary: str, learning_id: str, why: str) -> str:
+    """Write the line that tells people and Total Recall what became of an older entry.
+
+    Args:
+        word: ``superseded`` or ``restored``.
+        time: The local time, ``HH:MM``.
+        summary: The older entry's summary.
+        learning_id: The older entry's id.
+        why: What else there is to say, perhaps nothing.
+
+    Returns:
+        The line and its newline. It never reads as an entry.
+    """
+    line = f'[{time}] [{word}] "{escape_claim(summary)}" (grove:{learning_id})'
+    return f"{line} {escape_claim(why)}\n" if why else f"{line}\n"
+
+
+def joint(text: str) -> str:
+    """Tell what must stand between a log and a new entry.
+
+    Args:
+        text: The log's text, not empty. A last line without a line end counts as ended.
+
+    Returns:
+        As much of a blank line, the heading and another blank line as is missing.
+    """
+    lines = split_lines(text)
+    if not lines[-1]:
+        lines.pop()
+    blank_line = "" if is_blank(lines[-1]) else "\n"
+    return blank_line if _ends_in_section(text, lines) else f"{blank_line}{SECTION}\n\n"
+
+
+def _ends_in_section(text: str, lines: list[str]) -> bool:
+    blocks = find_blocks(text, lines)
+    if blocks.is_open:
+        # A later line may close it; only a new heading keeps the entry out of it.
+        return False
+    for line, is_hidden in zip(reversed(lines), reversed(blocks.hidden), strict=True):
+        if line.startswith("#") and not is_hidden and heading_of(line):
+            return line.rstrip(" \t") == SECTION
+    return False
+
+
+def _segments(learning: Learning) -> Iterator[str]:
+    tags = " ".join(f"#{escape_tag(tag)}" for tag in learning.tags if tag)
+    if tags:
+        yield f"Tags: {tags}"
+    yield f"Confidence: {learning.confidence.value.capitalize()}"
+    if learning.ticket_id:
+        yield f"Ticket: {escape_value(learning.ticket_id)}"
+    files = ", ".join(escape_item(file) for file in learning.context_files if file)
+    if files:
+        yield f"Files: {files}"
+    if learning.scope is not Scope.PROJECT:
+        yield f"Scope: {learning.scope.value.capitalize()}"

@@ -1,0 +1,256 @@
+"""What a single line of Total Recall's files can be: head, mark, metadata."""
+
+import re
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final, NamedTuple, TypeVar
+
+from grove_backend_totalrecall.markup import BLANKS, unescape
+from grove_core import Category, Confidence, LearningStatus, Scope, is_learning_id
+
+_ID_START: Final = "(grove:"
+_BULLET: Final = r"(?:[-*][ \t]++)?"
+_TIME: Final = r"(?:\[([0-9]{1,2}:[0-9]{2})\][ \t]*+)?"
+_ID: Final = r"\(grove:([A-Za-z0-9_-]{1,200})\)"
+_HEAD: Final = re.compile(
+    _BULLET
+    + _TIME
+    + r"(\[(?i:superseded):[^\]]{0,80}\][ \t]*+)?(?:\*\*([^*]{1,60})\*\*[ \t]*+)?"
+    + _ID
+    + r"[ \t]*+:(.*)"
+)
+_MARK: Final = re.compile(
+    _BULLET + _TIME + r"\[(superseded|restored)(?::[^\]]{0,80})?\][ \t]*+(.*)", re.IGNORECASE
+)
+_SUPERSEDED: Final = re.compile(r"\[superseded(?::[^\]]{0,80})?\][ \t]*+", re.IGNORECASE)
+_AIMED_AT: Final = re.compile(r"[ \t]*+" + _ID)
+_CLAIM_ENDS: Final = re.compile(r"[ \t]*+(?:[-–—]|\(grove:|\Z)")
+_CLOSING_QUOTES: Final = {'"': '"', "“": "”", "„": "“", "'": "'", "\u2018": "’"}
+_SUPERSEDES: Final = re.compile(
+    r"\[supersedes[ \t]+(grove:[A-Za-z0-9_-]+(?:,[ \t]*grove:[A-Za-z0-9_-]+)*+)(?:[ \t].*)?\]",
+    re.IGNORECASE,
+)
+_DURABLE_ID: Final = re.compile(r"(?:\A|[ \t])\^(tr[0-9a-f]{10})")
+_DURABLE_ID_LENGTH: Final = len(" ^tr0123456789")
+_SEPARATORS: Final = str.maketrans("", "", "-_ \t")
+_METADATA_NAMES: Final = frozenset(["tags", "confidence", "ticket", "files", "scope", "status"])
+_LONGEST_NAME: Final = 40
+
+_Member = TypeVar("_Member", bound=Enum)
+
+
+class Head(NamedTuple):
+    """The line that an entry begins with.
+
+    Attributes:
+        learning_id: The entry's id.
+        time: ``HH:MM``, or nothing.
+        category: The category, if there is one that grove knows.
+        summary: The summary.
+        is_superseded: Whether the line says so.
+        durable_id: Total Recall's own id, without ``^``, or nothing.
+    """
+
+    learning_id: str
+    time: str
+    category: Category | None
+    summary: str
+    is_superseded: bool
+    durable_id: str
+
+
+class Mark(NamedTuple):
+    """A line that says what became of an older claim.
+
+    Attributes:
+        line: Number of the line, from 1.
+        time: ``HH:MM``, or nothing.
+        word: ``superseded`` or ``restored``.
+        learning_id: The id of the entry that is meant, or nothing when it is only quoted.
+        claim: What is quoted, or nothing.
+    """
+
+    line: int
+    time: str
+    word: str
+    learning_id: str
+    claim: str
+
+
+class Metadata(NamedTuple):
+    """The last line of an entry; ``None`` is what it does not say.
+
+    Attributes:
+        tags: The tags.
+        confidence: The confidence.
+        ticket_id: The ticket.
+        context_files: The files.
+        scope: The scope.
+        status: The status, which other programs write here.
+    """
+
+    tags: tuple[str, ...] | None = None
+    confidence: Confidence | None = None
+    ticket_id: str | None = None
+    context_files: tuple[str, ...] | None = None
+    scope: Scope | None = None
+    status: LearningStatus | None = None
+
+
+def head_of(line: str) -> Head | None:
+    """Read the first line of an entry, which has its id before a colon.
+
+    Args:
+        line: A line.
+
+    Returns:
+        The head, or ``None``: an id that stands anywhere else is only mentioned.
+    """
+    match = _HEAD.match(line) if _ID_START in line else None
+    if match is None or not is_learning_id(match[4]):
+        return None
+    text, durable_id = split_durable_id(match[5].strip(BLANKS))
+    text, is_superseded = split_superseded(text)
+    return Head(
+        learning_id=match[4],
+        time=match[1] or "",
+        category=member_of(Category, (match[3] or "").rstrip(":")),
+        summary=unescape(text),
+        is_superseded=is_superseded or match[2] is not None,
+        durable_id=durable_id,
+    )
+
+
+def mark_of(line: str, number: int) -> Mark | None:
+    """Read a mark such as ``[14:50] [superseded] "quoted claim" - why``.
+
+    Args:
+        line: A line that is no head of an entry.
+        number: Its number.
+
+    Returns:
+        The mark, or ``None``: one has a quotation or an id right behind its word.
+    """
+    match = _MARK.match(line) if "[" in line else None
+    if match is None:
+        return None
+    claim, rest = _split_claim(match[3])
+    aimed_at = _AIMED_AT.match(rest)
+    learning_id = aimed_at[1] if aimed_at and is_learning_id(aimed_at[1]) else ""
+    if not claim and not learning_id:
+        return None
+    return Mark(number, match[1] or "", match[2].lower(), learning_id, unescape(claim))
+
+
+def metadata_of(line: str) -> Metadata | None:
+    """Read the last line of an entry: segments such as ``Ticket: T-1`` with ``|`` between them.
+
+    Args:
+        line: A line.
+
+    Returns:
+        What its segments say, in whatever order; ``None`` when there is none that grove knows.
+    """
+    if ":" not in line[:_LONGEST_NAME]:
+        return None
+    values: dict[str, str] = {}
+    for segment in line.split("|"):
+        name, found, value = segment.partition(":")
+        if found:
+            values.setdefault(name.strip(BLANKS).lower(), value.strip(BLANKS))
+    if _METADATA_NAMES.isdisjoint(values):
+        return None
+    ticket, tags, files = values.get("ticket"), values.get("tags"), values.get("files")
+    return Metadata(
+        tags=_tags(tags) if tags is not None else None,
+        confidence=member_of(Confidence, values.get("confidence", "")),
+        ticket_id=unescape(ticket) if ticket else None,
+        context_files=_items(files) if files is not None else None,
+        scope=member_of(Scope, values.get("scope", "")),
+        status=member_of(LearningStatus, values.get("status", "")),
+    )
+
+
+def supersedes_of(line: str) -> tuple[str, ...]:
+    """Read ``[supersedes grove:ID, grove:ID]``, which may go on with a reason.
+
+    Args:
+        line: The first quoted line of an entry.
+
+    Returns:
+        The ids; none when it is part of the detail.
+    """
+    match = _SUPERSEDES.fullmatch(line.strip(BLANKS))
+    if match is None:
+        return ()
+    names = [name.strip(BLANKS)[len("grove:") :] for name in match[1].split(",")]
+    return tuple(name for name in names if is_learning_id(name))
+
+
+def split_durable_id(text: str) -> tuple[str, str]:
+    """Take off the id that Total Recall appends to one-line items.
+
+    Args:
+        text: A line or the end of one, without blanks at its end.
+
+    Returns:
+        The text without it, and the id without ``^``, or nothing.
+    """
+    start = max(len(text) - _DURABLE_ID_LENGTH, 0)
+    if "^" not in text[start:]:
+        return text, ""
+    match = _DURABLE_ID.fullmatch(text, start)
+    return (text[: match.start()].rstrip(BLANKS), match[1]) if match else (text, "")
+
+
+def split_superseded(text: str) -> tuple[str, bool]:
+    """Take off ``[superseded: DATE]`` at the beginning of a text.
+
+    Args:
+        text: A text, still escaped.
+
+    Returns:
+        The text without it, and whether it was there.
+    """
+    match = _SUPERSEDED.match(text) if text.startswith("[") else None
+    return (text[match.end() :], True) if match else (text, False)
+
+
+def member_of(enum: type[_Member], text: str) -> _Member | None:
+    """Find the member of an enumeration that a word names, in whatever case.
+
+    Args:
+        enum: The enumeration; its values are words.
+        text: A word; ``-``, ``_`` and blanks do not count.
+
+    Returns:
+        The member, or ``None``.
+    """
+    word = text.translate(_SEPARATORS).lower()
+    by_word: Mapping[str, _Member] = {
+        str(member.value).translate(_SEPARATORS): member for member in enum
+    }
+    return by_word.get(word)
+
+
+def _split_claim(text: str) -> tuple[str, str]:
+    """Take off a quotation, which ends at a quote before a dash, an id or the end of the line."""
+    closing = _CLOSING_QUOTES.get(text[:1])
+    if closing is None:
+        return "", text
+    end = text.find(closing, 1)
+    while end > 0:
+        if _CLAIM_ENDS.match(text, end + 1):
+            return text[1:end], text[end + 1 :]
+        end = text.find(closing, end + 1)
+    end = text.rfind(closing, 1)
+    return (text[1:end], text[end + 1 :]) if end > 0 else ("", text)
+
+
+def _tags(text: str) -> tuple[str, ...]:
+    words = text.replace(",", " ").replace("\t", " ").split(" ")
+    return tuple(unescape(tag) for word in words if (tag := word.removeprefix("#")))
+
+
+def _items(text: str) -> tuple[str, ...]:
+    return tuple(unescape(item) for part in text.split(",") if (item := part.strip(BLANKS)))

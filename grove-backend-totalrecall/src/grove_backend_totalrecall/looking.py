@@ -1,0 +1,48 @@
+"""A look at whether the memory works, for ``grove backends`` and doctor."""
+
+from datetime import date, datetime
+
+from grove_backend_totalrecall.contents import Contents
+from grove_backend_totalrecall.health import describe, write_fault
+from grove_backend_totalrecall.installation import Installation
+from grove_backend_totalrecall.store import Store
+from grove_core import Health, StorageError
+
+
+def look_at(installation: Installation, store: Store, today: date) -> Health:
+    """Look whether the logs can be read and written.
+
+    Args:
+        installation: Total Recall as it was found.
+        store: Its files.
+        today: The local day.
+
+    Returns:
+        Its health, with where it is, how it was installed, what is in it and since when.
+    """
+    places = store.places
+    location = str(places.memory)
+    fault = write_fault(places.log_of(today), installation.root)
+    if fault is not None:
+        detail = f"{describe(installation)}: {fault.detail}"
+        return Health(ok=False, detail=detail, location=location, mend=fault.mend)
+    try:
+        contents = store.contents()
+    except StorageError as error:
+        return Health(ok=False, detail=str(error), location=location)
+    detail = f"{describe(installation)}; {_holdings(contents)}"
+    if lost := contents.lost():
+        detail += f"; not in its files any more: {', '.join(lost[:3])}"
+        detail += f" and {len(lost) - 3} more" if len(lost) > 3 else ""  # noqa: PLR2004 - as above
+    return Health(ok=True, detail=detail, location=location)
+
+
+def _holdings(contents: Contents) -> str:
+    learnings = [one.learning for one in contents.learnings()]
+    counts = f"learnings: {len(learnings)}, notes of others: {len(contents.notes)}"
+    last = max((one.timestamp for one in learnings), default=None)
+    return f"{counts}, daily logs: {contents.logs}, last learning: {_local(last)}"
+
+
+def _local(instant: datetime | None) -> str:
+    return f"{instant.astimezone():%Y-%m-%d %H:%M}" if instant else "none yet"

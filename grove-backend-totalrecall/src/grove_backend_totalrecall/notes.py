@@ -1,0 +1,231 @@
+"""Foreign notes: what Total Recall, a model or a person wrote without an id of grove."""
+
+import re
+from typing import Final, NamedTuple
+
+from grove_backend_totalrecall.lines import member_of, split_durable_id, split_superseded
+from grove_backend_totalrecall.markup import BLANKS
+from grove_core import Confidence
+
+_ITEM: Final = re.compile(
+    r"([ \t]*+)([-*+][ \t]++)?(?:\[([0-9]{1,2}:[0-9]{2})\][ \t]*+|(?=\[session-flush\]))?(.*)"
+)
+_CHECKBOX: Final = re.compile(r"\[[ xX]\][ \t]++")
+_BOLD: Final = "**"
+_FIELD: Final = re.compile(r"\*\*([^*:]{1,40}):?\*\*[ \t]*+:?(.*)")
+_FIELD_NAME: Final = re.compile(r"[a-z][a-z0-9_]*+")
+_CONFIDENCE: Final = re.compile(r"\*\*confidence:?\*\*[ \t]*+:?[ \t]*+([a-z]++)", re.IGNORECASE)
+_STATUS: Final = re.compile(r"\*\*status:?\*\*[ \t]*+:?[ \t]*+superseded", re.IGNORECASE)
+_PLACEHOLDER: Final = re.compile(r"\[[^\]]*+\]")
+
+# Fields of Total Recall's registers: those that say something, the most telling first, and those
+# that are about what is said.
+_TELLING: Final = tuple(
+    "claim choice goal role preferences contact context rationale alternatives outcome constraints"
+    " key_decisions blockers timeline".split()
+)
+_ABOUT: Final = frozenset(
+    "confidence evidence last_verified last_interaction last_reviewed status superseded_by"
+    " original_date reason source".split()
+)
+_PRE_COMPACT: Final = "Compaction occurred"
+_SETTINGS: Final = "total recall settings"
+
+
+class Note(NamedTuple):
+    """A foreign note.
+
+    Attributes:
+        line: Number of its first line, from 1.
+        time: ``HH:MM``, or nothing.
+        text: What it says in one line, without bullet, checkbox and durable id.
+        detail: The rest of its block; all lines where the block is a list of fields.
+        section: The heading above, or nothing.
+        durable_id: Total Recall's own id, without ``^``, or nothing.
+        confidence: The confidence, if it says one.
+        is_superseded: Whether it says that it is no longer current.
+    """
+
+    line: int
+    time: str
+    text: str
+    detail: str
+    section: str
+    durable_id: str
+    confidence: Confidence | None
+    is_superseded: bool
+
+
+class _Item(NamedTuple):
+    is_indented: bool
+    is_bullet: bool
+    time: str
+    text: str
+
+
+class _Block:
+    """A note while its lines are read.
+
+    Attributes:
+        fields: Values by name where the block is a list of fields, else ``None``.
+        is_interrupted: Whether a blank line came, after which only more fields belong to it.
+    """
+
+    def __init__(self, number: int, time: str, fields: dict[str, str] | None = None) -> None:
+        self.number = number
+        self.time = time
+        self.fields = fields
+        self.is_interrupted = False
+        self.is_superseded = False
+        self.durable_id = ""
+        self.lines: list[str] = []
+
+    def add(self, text: str) -> None:
+        text, durable_id = split_durable_id(text.strip(BLANKS))
+        text, is_superseded = split_superseded(text)
+        self.durable_id = self.durable_id or durable_id
+        self.is_superseded = self.is_superseded or is_superseded
+        self.lines.append(text)
+
+    def note(self, section: str, *, is_superseded: bool) -> Note | None:
+        everything = "\n".join(self.lines)
+        text, detail = self._text_and_detail(everything)
+        if not text.strip("-*_ \t") or _PLACEHOLDER.fullmatch(text):
+            return None
+        has_fields = _BOLD in everything
+        confidence = _CONFIDENCE.search(everything) if has_fields else None
+        return Note(
+            line=self.number,
+            time=self.time,
+            text=text,
+            detail=detail,
+            section=section,
+            durable_id=self.durable_id,
+            confidence=member_of(Confidence, confidence[1]) if confidence else None,
+            is_superseded=is_superseded
+            or self.is_superseded
+            or (has_fields and _STATUS.search(everything) is not None),
+        )
+
+    def _text_and_detail(self, everything: str) -> tuple[str, str]:
+        if self.fields is None:
+            return self.lines[0], "\n".join(self.lines[1:])
+        names = [*_TELLING, *(name for name in self.fields if name not in _ABOUT)]
+        text = next((self.fields[name] for name in names if self.fields.get(name)), "")
+        return text, everything
+
+
+class NoteReader:
+    """Collects notes from the lines that are left when entries and marks are taken out.
+
+    Attributes:
+        notes: The notes so far.
+    """
+
+    def __init__(self, *, daily: bool) -> None:
+        """Begin.
+
+        Args:
+            daily: Whether it is a daily log, where a bold word at the beginning of a bullet is a
+                field only when it is one of Total Recall's registers.
+        """
+        self.notes: list[Note] = []
+        self._daily = daily
+        self._section = ""
+        self._is_superseded = False
+        self._block: _Block | None = None
+
+    def enter(self, section: str, *, is_superseded: bool) -> None:
+        """Go on below a heading."""
+        self.close()
+        self._section = section
+        self._is_superseded = is_superseded
+
+    def close(self) -> None:
+        """End the note that is being read, if there is one."""
+        note = self._block and self._block.note(self._section, is_superseded=self._is_superseded)
+        if note:
+            self.notes.append(note)
+        self._block = None
+
+    def pass_blank(self) -> None:
+        """Take notice of a blank line."""
+        if self._block and self._block.fields is not None:
+            self._block.is_interrupted = True
+        else:
+            self.close()
+
+    def take(self, line: str, number: int) -> None:
+        """Read a line that is not blank and nothing of grove's.
+
+        Args:
+            line: The line.
+            number: Its number.
+        """
+        if self._section.lower() == _SETTINGS:
+            return
+        item = _item_of(line)
+        if item is None or (item.is_indented and self._continues_plainly()):
+            self._continue(line)
+            return
+        field = _field_of(item.text) if item.is_bullet else None
+        if field and self._is_field(field[0]):
+            self._take_field(field, item, number)
+        else:
+            self._begin(item, number)
+
+    def _continues_plainly(self) -> bool:
+        return self._block is not None and self._block.fields is None
+
+    def _continue(self, line: str) -> None:
+        if line.startswith("|") or (self._block and self._block.is_interrupted):
+            self.close()
+        elif self._block:
+            self._block.add(line)
+
+    def _begin(self, item: _Item, number: int, fields: dict[str, str] | None = None) -> None:
+        self.close()
+        if not item.text.startswith(_PRE_COMPACT):
+            self._block = _Block(number, item.time, fields)
+            self._block.add(item.text)
+
+    def _is_field(self, name: str) -> bool:
+        known = name.lower().replace(" ", "_")
+        if known in _TELLING or known in _ABOUT:
+            return True
+        return not self._daily and _FIELD_NAME.fullmatch(name) is not None
+
+    def _take_field(self, field: tuple[str, str], item: _Item, number: int) -> None:
+        name, value = field[0].lower().replace(" ", "_"), field[1]
+        block = self._block
+        if block and block.fields is None and name in _ABOUT:
+            block.add(item.text)
+        elif block and block.fields is not None and name not in block.fields:
+            block.fields[name] = value
+            block.is_interrupted = False
+            block.add(item.text)
+        else:
+            self._begin(item, number, {name: value})
+
+
+def _item_of(line: str) -> _Item | None:
+    """Read a bullet or a line with a time; anything else is no item."""
+    match = _ITEM.match(line)
+    if match is None or not (match[2] or match[3] or line.startswith("[session-flush]")):
+        return None
+    text = match[4]
+    checkbox = _CHECKBOX.match(text) if match[2] else None
+    return _Item(
+        is_indented=bool(match[1]),
+        is_bullet=bool(match[2]),
+        time=match[3] or "",
+        text=text[checkbox.end() :] if checkbox else text,
+    )
+
+
+def _field_of(text: str) -> tuple[str, str] | None:
+    match = _FIELD.match(text) if text.startswith(_BOLD) else None
+    if match is None:
+        return None
+    value, _ = split_durable_id(match[2].strip(BLANKS))
+    return match[1].strip(BLANKS), value

@@ -1,0 +1,216 @@
+r"""From the text of Total Recall's files to grove's entries, foreign notes and marks.
+
+The files are written by models, people and programs, so nothing is taken for granted: heads of
+entries are anchored at the beginning of a line, whatever is unknown is left alone, an entry takes
+nothing that is not its own, and comments, code blocks and templates hold no entries. Reading takes
+linear time and never fails.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from grove_backend_totalrecall.blocks import find_blocks, heading_of, is_blank, split_lines
+from grove_backend_totalrecall.lines import (
+    Head,
+    Mark,
+    Metadata,
+    head_of,
+    mark_of,
+    metadata_of,
+    supersedes_of,
+)
+from grove_backend_totalrecall.markup import unescape
+from grove_backend_totalrecall.notes import Note, NoteReader
+from grove_core import Category, Confidence, LearningStatus, Scope
+
+__all__ = ["Entry", "Mark", "Note", "Reading", "read_log"]
+
+_SUPERSEDED_HEADING: Final = re.compile(r"\[superseded\b", re.IGNORECASE)
+_HEAD_STARTS: Final = ("[", "-", "*", "(")
+
+
+class Entry(NamedTuple):
+    """An entry of grove; ``None`` is what the text does not say.
+
+    Attributes:
+        learning_id: The learning's id.
+        line: Number of its head line, from 1.
+        last_line: Number of its last line, from 1.
+        time: ``HH:MM``, or nothing.
+        category: The category.
+        summary: The summary.
+        detail: What is quoted; ``None`` when nothing is, as in a promoted one-liner.
+        tags: The tags.
+        confidence: The confidence.
+        ticket_id: The ticket.
+        context_files: The files.
+        scope: The scope.
+        supersedes: Ids of the learnings that it replaces.
+        status: The status that a segment, a heading or the head line says.
+        durable_id: Total Recall's own id, without ``^``, or nothing.
+    """
+
+    learning_id: str
+    line: int
+    last_line: int
+    time: str
+    category: Category | None
+    summary: str
+    detail: str | None
+    tags: tuple[str, ...] | None
+    confidence: Confidence | None
+    ticket_id: str | None
+    context_files: tuple[str, ...] | None
+    scope: Scope | None
+    supersedes: tuple[str, ...]
+    status: LearningStatus | None
+    durable_id: str
+
+
+class Reading(NamedTuple):
+    """What a file holds, each kind in the order of lines.
+
+    Attributes:
+        entries: The entries of grove; an id may stand in several.
+        notes: What others noted.
+        marks: What is said of older claims.
+    """
+
+    entries: tuple[Entry, ...]
+    notes: tuple[Note, ...]
+    marks: tuple[Mark, ...]
+
+
+class _Body(NamedTuple):
+    quoted: Sequence[str]
+    metadata: Metadata
+    end: int
+
+
+def read_log(text: str, *, daily: bool) -> Reading:
+    """Read a file of Total Recall.
+
+    Args:
+        text: Its text; bytes that are no UTF-8 may be surrogates in it.
+        daily: Whether it is a daily log, and not a register, an archive or the working memory.
+
+    Returns:
+        What it holds.
+    """
+    walk = _Walk(text, daily=daily)
+    walk.read()
+    return Reading(tuple(walk.entries), tuple(walk.notes.notes), tuple(walk.marks))
+
+
+class _Walk:
+    """Goes through the lines of a file once."""
+
+    def __init__(self, text: str, *, daily: bool) -> None:
+        self.entries: list[Entry] = []
+        self.marks: list[Mark] = []
+        self.notes = NoteReader(daily=daily)
+        self._lines = split_lines(text)
+        self._hidden = find_blocks(text, self._lines).hidden
+        self._superseded_level = 0  # of the heading that says so; 0 when there is none
+
+    def read(self) -> None:
+        position = 0
+        count = len(self._lines)
+        while position < count:
+            line = self._lines[position]
+            if not line:
+                self.notes.pass_blank()
+            elif self._hidden[position]:
+                self.notes.close()
+            elif line.startswith("#"):
+                self._read_heading(line)
+            elif line.startswith(_HEAD_STARTS):
+                position = self._read_item(position)
+                continue
+            elif is_blank(line):
+                self.notes.pass_blank()
+            else:
+                self.notes.take(line, position + 1)
+            position += 1
+        self.notes.close()
+
+    def _read_heading(self, line: str) -> None:
+        heading = heading_of(line)
+        if heading is None:
+            self.notes.close()
+            return
+        if _SUPERSEDED_HEADING.match(heading.text) and heading.level > 1:
+            self._superseded_level = heading.level
+        elif heading.level <= self._superseded_level:
+            self._superseded_level = 0
+        self.notes.enter(heading.text, is_superseded=bool(self._superseded_level))
+
+    def _read_item(self, position: int) -> int:
+        """Read an entry, a mark or a note; return the index of the line after it."""
+        line = self._lines[position]
+        head = head_of(line)
+        if head is not None:
+            self.notes.close()
+            return self._read_entry(head, position)
+        mark = mark_of(line, position + 1)
+        if mark is not None:
+            self.notes.close()
+            self.marks.append(mark)
+        else:
+            self.notes.take(line, position + 1)
+        return position + 1
+
+    def _read_entry(self, head: Head, position: int) -> int:
+        body = self._read_body(position + 1)
+        quoted, metadata = body.quoted, body.metadata
+        supersedes = supersedes_of(quoted[0]) if quoted else ()
+        if supersedes:
+            quoted = quoted[1:]
+        is_superseded = head.is_superseded or self._superseded_level > 0
+        self.entries.append(
+            Entry(
+                learning_id=head.learning_id,
+                line=position + 1,
+                last_line=body.end,
+                time=head.time,
+                category=head.category,
+                summary=head.summary,
+                detail=unescape("\n".join(quoted)) if quoted else None,
+                tags=metadata.tags,
+                confidence=metadata.confidence,
+                ticket_id=metadata.ticket_id,
+                context_files=metadata.context_files,
+                scope=metadata.scope,
+                supersedes=supersedes,
+                status=LearningStatus.SUPERSEDED if is_superseded else metadata.status,
+                durable_id=head.durable_id,
+            )
+        )
+        return body.end
+
+    def _read_body(self, start: int) -> _Body:
+        """Read quoted lines and the metadata.
+
+        Without metadata only what is quoted right below the head is known to belong to it.
+        """
+        quoted: list[str] = []
+        blanks = 0
+        right_below = 0
+        for position in range(start, len(self._lines)):
+            line = self._lines[position]
+            if self._hidden[position]:
+                break
+            if line.startswith(">"):
+                quoted += [""] * blanks if quoted else []
+                quoted.append(line[2:] if line[1:2] == " " else line[1:])
+                blanks = 0
+                right_below += position == start + right_below
+            elif is_blank(line):
+                blanks += 1
+            else:
+                metadata = metadata_of(line)
+                if metadata is not None:
+                    return _Body(quoted, metadata, position + 1)
+                break
+        return _Body(quoted[:right_below], Metadata(), start + right_below)

@@ -1,0 +1,146 @@
+"""Where a learning stands: what grove has recorded, and what Total Recall's users have noted."""
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Final, NamedTuple
+
+from grove_backend_totalrecall.reading import Entry, Mark
+from grove_backend_totalrecall.record import StatusChange
+from grove_core import LearningStatus
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+"""The time of what has none."""
+_WORDS: Final = {"superseded": LearningStatus.SUPERSEDED, "restored": LearningStatus.ACTIVE}
+_ENTRY_STATUSES: Final = (LearningStatus.ARCHIVED, LearningStatus.SUPERSEDED)
+_SHORTEST_CLAIM: Final = 15
+_NEARLY_A_MINUTE: Final = timedelta(seconds=59, microseconds=999_999)
+_FILLING: Final = re.compile(r"[\W_]+")
+
+
+class DatedMark(NamedTuple):
+    """A note in a daily log that a claim no longer holds, or holds again.
+
+    Attributes:
+        at: When, UTC; to the end of the minute where a person has written it.
+        mark: The note.
+    """
+
+    at: datetime
+    mark: Mark
+
+
+class Copy(NamedTuple):
+    """An entry and where it stands.
+
+    Attributes:
+        entry: The entry.
+        name: The file, relative to Total Recall's root.
+        day: The local day of a daily log; ``None`` in every other file.
+    """
+
+    entry: Entry
+    name: str
+    day: date | None
+
+
+class Marks:
+    """The marks of all logs, to be found by what they are about."""
+
+    def __init__(self, marks: Iterable[DatedMark]) -> None:
+        self._by_id: dict[str, list[DatedMark]] = {}
+        self._by_claim: list[tuple[str, DatedMark]] = []
+        for one in marks:
+            if one.mark.learning_id:
+                self._by_id.setdefault(one.mark.learning_id, []).append(one)
+            elif claim := _essence(one.mark.claim):
+                self._by_claim.append((claim, one))
+
+    def about(self, learning_id: str, summary: str, since: datetime) -> Sequence[DatedMark]:
+        """Find the marks about a learning.
+
+        Args:
+            learning_id: Its id.
+            summary: Its summary, which a person may have quoted.
+            since: When it was written; a mark from before is about another one.
+        """
+        found = list(self._by_id.get(learning_id, ()))
+        if self._by_claim:
+            essence = _essence(summary)
+            found += [one for claim, one in self._by_claim if _is_same(claim, essence)]
+        return [one for one in found if one.at >= since]
+
+
+def dated(mark: Mark, day: date) -> DatedMark:
+    """Say when a mark was made.
+
+    Args:
+        mark: The mark.
+        day: The local day of its log.
+    """
+    at = instant_of(day, mark.time)
+    # grove names the id and has recorded the second; of a person only the minute is known.
+    return DatedMark(at if mark.learning_id else at + _NEARLY_A_MINUTE, mark)
+
+
+def status_of(
+    copies: Sequence[Copy],
+    changes: Iterable[StatusChange],
+    marks: Iterable[DatedMark],
+    outside: Iterable[LearningStatus],
+) -> LearningStatus:
+    """Tell where a learning stands.
+
+    Args:
+        copies: The places where it is.
+        changes: The statuses that grove has recorded.
+        marks: The marks about it.
+        outside: What Total Recall's own metadata says of its copies.
+
+    Returns:
+        What Total Recall's registers or metadata say, which have no time; else the latest of the
+        others, else what stands in the entry itself.
+    """
+    said = set(outside) | {
+        one.entry.status
+        for one in copies
+        if one.day is None and one.entry.status is LearningStatus.SUPERSEDED
+    }
+    for status in (LearningStatus.SUPERSEDED, LearningStatus.ARCHIVED):
+        if status in said:
+            return status
+    events = [(one.at, one.status) for one in changes]
+    events += [(one.at, _WORDS[one.mark.word]) for one in marks]
+    if events:
+        return max(events, key=lambda event: event[0])[1]
+    in_entry = (one.entry.status for one in copies)
+    return next((one for one in in_entry if one in _ENTRY_STATUSES), LearningStatus.ACTIVE)
+
+
+def instant_of(day: date, time: str) -> datetime:
+    """Tell what a local day and time are in UTC.
+
+    Args:
+        day: The local day.
+        time: ``HH:MM``, or anything else for the day's beginning.
+    """
+    try:
+        hour, minute = map(int, time.split(":"))
+        local = datetime(day.year, day.month, day.day, hour, minute)  # noqa: DTZ001 - local on purpose
+    except ValueError:
+        local = datetime(day.year, day.month, day.day)  # noqa: DTZ001 - local on purpose
+    try:
+        return local.astimezone(UTC)
+    except (OverflowError, OSError, ValueError):
+        return local.replace(tzinfo=UTC)
+
+
+def _essence(text: str) -> str:
+    return _FILLING.sub(" ", text.casefold()).strip()
+
+
+def _is_same(claim: str, summary: str) -> bool:
+    if claim == summary:
+        return True
+    shorter = min(len(claim), len(summary))
+    return shorter >= _SHORTEST_CLAIM and (claim in summary or summary in claim)

@@ -1,0 +1,177 @@
+"""Getting learnings and marks into today's log, and the rest into grove's record."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from grove_backend_totalrecall.appending import append_to_log
+from grove_backend_totalrecall.contents import rest_of
+from grove_backend_totalrecall.entry import format_entry, format_mark, joint, one_line_note
+from grove_backend_totalrecall.installation import Installation
+from grove_backend_totalrecall.reading import read_log
+from grove_backend_totalrecall.sharing import is_ignored_by_git
+from grove_backend_totalrecall.store import Store
+from grove_backend_totalrecall.stored import Stored
+from grove_core import BackendError, Learning, LearningStatus, append_text
+
+_CLAUDE_SECONDS: Final = 75.0
+_CONTENT: Final = frozenset({"summary", "detail"})
+_OWN_HAND: Final = "grove has written it to the log itself, since Total Recall's command has not"
+
+
+class Logged(NamedTuple):
+    """A learning that is in a log.
+
+    Attributes:
+        stored: The learning as the log and the record give it back.
+        is_new: Whether it was put there now.
+        note: What a person should know besides; usually nothing.
+    """
+
+    stored: Stored
+    is_new: bool
+    note: str = ""
+
+
+class Writer:
+    """What adds to the logs of one project; no line that is there is ever changed."""
+
+    def __init__(
+        self,
+        installation: Installation,
+        store: Store,
+        environment: Mapping[str, str],
+        *,
+        by_claude: bool,
+    ) -> None:
+        """Write nothing yet.
+
+        Args:
+            installation: Total Recall as it was found.
+            store: Its files, and grove's record.
+            environment: The process's environment.
+            by_claude: Whether Total Recall's own command is asked first.
+        """
+        self._installation = installation
+        self._store = store
+        self._environment = environment
+        self.by_claude = by_claude
+        self._claude_fault = ""
+
+    def log(self, learning: Learning, now: datetime) -> Logged:
+        """Add a learning to today's log, unless a log has it.
+
+        Args:
+            learning: The learning.
+            now: The local time.
+
+        Returns:
+            Where it is.
+
+        Raises:
+            StorageError: It could not be written.
+            BackendError: It could not be read back.
+        """
+        stored = self._find(learning.id)
+        logged = Logged(stored, is_new=False) if stored else self._add(learning, now)
+        if logged.is_new or self._was_interrupted(learning, logged.stored):
+            self._record_rest(learning, logged.stored, now)
+        return logged
+
+    def mark(self, learning: Learning, status: LearningStatus, note: str, now: datetime) -> None:
+        """Give a learning another status.
+
+        Args:
+            learning: The learning as it stands.
+            status: The new status.
+            note: A few words for people.
+            now: The local time.
+
+        Raises:
+            StorageError: It could not be written.
+        """
+        # Total Recall knows of what no longer holds; that grove does not show something is no news.
+        if LearningStatus.SUPERSEDED in {status, learning.status}:
+            word = "superseded" if status is LearningStatus.SUPERSEDED else "restored"
+            line = format_mark(word, f"{now:%H:%M}", learning.summary, learning.id, note)
+            self._append(now, lambda _: line)
+        self._store.record.add_status(learning.id, status, now.astimezone(UTC), note)
+
+    def is_private(self, path: Path) -> bool:
+        """Tell whether git leaves a log out.
+
+        Args:
+            path: The log.
+        """
+        return is_ignored_by_git(path, self._environment)
+
+    def _find(self, learning_id: str) -> Stored | None:
+        return self._store.contents().learning(learning_id)
+
+    def _was_interrupted(self, learning: Learning, stored: Stored) -> bool:
+        """Tell whether an earlier try came no further than the log, or a part of its entry."""
+        known = stored.learning
+        return (
+            self._store.record.of(learning.id).rest is None
+            and learning.summary == known.summary
+            and learning.detail.startswith(known.detail)
+        )
+
+    def _add(self, learning: Learning, now: datetime) -> Logged:
+        note = self._ask_claude(learning) if self.by_claude else ""
+        if note and (stored := self._find(learning.id)) is not None:
+            return Logged(stored, is_new=True)
+        written: list[bool] = []
+
+        def unless_there(text: str) -> str:
+            entries = read_log(text, daily=True).entries if learning.id in text else ()
+            written.append(all(one.learning_id != learning.id for one in entries))
+            return joint(text) + format_entry(learning, f"{now:%H:%M}") if written[-1] else ""
+
+        path = self._append(now, unless_there)
+        stored = self._find(learning.id)
+        if stored is None:
+            raise BackendError(f"{learning.id} was written to {path} and is not to be found there")
+        return Logged(stored, is_new=written[-1], note=note)
+
+    def _append(self, now: datetime, compose: Callable[[str], str]) -> Path:
+        path = self._store.places.log_of(now.date())
+        append_to_log(path, now.date(), compose, root=self._installation.root)
+        self._store.forget(path)
+        return path
+
+    def _ask_claude(self, learning: Learning) -> str:
+        """Have Total Recall's command log it; tell why it may not have done so.
+
+        Whether it has, only the log tells. After a failure nobody has to wait for the next one.
+        """
+        from grove_backend_totalrecall.command import log_by_claude
+
+        if not self._claude_fault:
+            outcome = log_by_claude(
+                one_line_note(learning),
+                command=self._installation.command("recall-log"),
+                root=self._installation.root,
+                environment=self._environment,
+                seconds=_CLAUDE_SECONDS,
+            )
+            if outcome.logged:
+                return f"{_OWN_HAND}: {outcome.why}, and the log does not hold it"
+            self._claude_fault = outcome.why
+        return f"{_OWN_HAND}: {self._claude_fault}"
+
+    def _record_rest(self, learning: Learning, stored: Stored, now: datetime) -> None:
+        record, at = self._store.record, now.astimezone(UTC)
+        rest = rest_of(learning, stored.learning)
+        if _CONTENT & rest.keys() and self.is_private(stored.path):
+            # What Total Recall's users keep out of git, the record must not bring into it.
+            line = f"/{record.path.name}\n"
+            append_text(
+                record.directory / ".gitignore",
+                lambda text: "" if line in text else line,
+                inside=record.directory.parent,
+            )
+        record.add_rest(learning.id, rest, at)
+        if learning.status is not stored.learning.status:
+            record.add_status(learning.id, learning.status, at)
