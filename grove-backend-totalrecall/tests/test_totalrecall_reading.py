@@ -112,6 +112,7 @@ def test_mentions_are_no_entries(line):
         ("> a\n[10:00] note\nTags: #x", "a", 2),
         ("> a\n(grove:cl_other): s\n> b", "a", 2),
         ("> a\n```\nTags: #x\n```", "a", 2),
+        ("> a\n<!-- x: y | Files: z -->", "a", 2),
         (">a\n>\n>  b", "a\n\n b", 4),
         ("", None, 1),
     ],
@@ -173,6 +174,7 @@ def test_superseded_entries(text, is_superseded):
         ("<!-- x -->\n(grove:cl_a): s", ["cl_a"]),
         ("<!-- not closed\n(grove:cl_a): s", ["cl_a"]),
         ("<!-- not closed\n(grove:cl_a): s\n<!-- x -->", ["cl_a"]),
+        ("<!-- not closed\n(grove:cl_a): s\n<!-- x\n-->", ["cl_a"]),
         ("```\n(grove:cl_a): s\n```\n(grove:cl_b): s", ["cl_b"]),
         ("````md\n```\n(grove:cl_a): s\n```\n````\n(grove:cl_b): s", ["cl_b"]),
         ("~~~\n```\n(grove:cl_a): s\n~~~", []),
@@ -343,3 +345,18 @@ def test_superseded_notes(line):
     (note,) = read_log(line, daily=True).notes
     assert note.text == "Use tabs"
     assert note.is_superseded
+
+
+def test_lines_below_a_note_belong_to_it_until_a_blank_line():
+    text = "- a\n  - b\n  c\n\nprose\n\n- **choice**: x\n\nprose"
+    reading = read_log(text, daily=True)
+    assert [(note.text, note.detail) for note in reading.notes] == [
+        ("a", "- b\nc"),
+        ("x", "**choice**: x"),
+    ]
+
+
+def test_unknown_fields_are_plain_bullets_in_a_daily_log():
+    text = "- **house_rule**: be kind\n- **choice**: x"
+    assert notes(text, daily=True) == ["**house_rule**: be kind", "x"]
+    assert notes(text, daily=False) == ["x"]
