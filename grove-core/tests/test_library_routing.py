@@ -37,7 +37,7 @@ from grove_core.testing import InMemoryBackend
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
 FOUND = Detection(marker=".x")
-ALL = frozenset(Capability) - {Capability.FILES}
+ALL = frozenset(Capability) - {Capability.FILES, Capability.NOTES, Capability.SLOW}
 
 
 def a_learning(name="cl_1", **fields):

@@ -12,7 +12,6 @@ from grove_backend_markdown.places import area_of, file_of, folder_of, is_spread
 from grove_backend_markdown.reader import read_entries
 from grove_backend_markdown.status import change_status
 from grove_backend_markdown.store import Store
-from grove_backend_markdown.withdrawing import without_entry
 from grove_core import (
     BackendContext,
     BackendError,
@@ -209,6 +208,8 @@ class MarkdownBackend:
         Raises:
             BackendError: The file could not be changed.
         """
+        from grove_backend_markdown.withdrawing import without_entry  # hardly ever needed
+
         entry = _entry_of(learning)
         with _as_backend_error():
             located = self._store.entries().get(learning.id)

@@ -144,7 +144,7 @@ class Writer:
     def _ask_claude(self, learning: Learning) -> str:
         """Have Total Recall's command log it; tell why it may not have done so.
 
-        Whether it has, only the log tells. After a failure nobody has to wait for the next one.
+        Whether it has, only the log tells. After a failure that would come again nobody has to wait for it.
         """
         from grove_backend_totalrecall.command import log_by_claude
 
@@ -158,6 +158,8 @@ class Writer:
             )
             if outcome.logged:
                 return f"{_OWN_HAND}: {outcome.why}, and the log does not hold it"
+            if outcome.is_about_note:
+                return f"{_OWN_HAND}: {outcome.why}"
             self._claude_fault = outcome.why
         return f"{_OWN_HAND}: {self._claude_fault}"
 

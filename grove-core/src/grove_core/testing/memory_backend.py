@@ -1,10 +1,11 @@
 """A complete memory backend that keeps everything in memory: the reference for plugin authors."""
 
 from collections.abc import Iterable, Sequence
+from threading import Lock
 from typing import Final
 from uuid import uuid4
 
-from attrs import evolve
+from attrs import define, evolve, field
 
 from grove_core.errors import LearningNotFoundError, UnsupportedError
 from grove_core.model.learning import Learning, LearningStatus
@@ -20,38 +21,68 @@ from grove_core.model.memory import (
 )
 from grove_core.retrieval.rules import rule_relevance
 
-_CAPABILITIES: Final = frozenset(Capability) - {Capability.FILES}
+_CAPABILITIES: Final = frozenset(
+    {
+        Capability.GET,
+        Capability.ITERATE,
+        Capability.SET_STATUS,
+        Capability.PERSONAL,
+        Capability.EPHEMERAL,
+        Capability.CHANGES,
+        Capability.WITHDRAW,
+    }
+)
+
+
+@define(eq=False)
+class InMemoryStorage:
+    """What several in-memory backends have in common, as others have a file or a table.
+
+    Attributes:
+        learnings: What is stored, by id, in the order of writing.
+        changed: The id of what was written or changed, one for each mark but the first.
+        marks: What stands for the state after each of these changes.
+        lock: Whoever changes the rest holds it.
+    """
+
+    learnings: dict[str, Learning] = field(factory=dict)
+    changed: list[str] = field(factory=list)
+    marks: list[str] = field(factory=lambda: [uuid4().hex])
+    lock: Lock = field(factory=Lock)
 
 
 class InMemoryBackend:
-    """What every backend must do, with all capabilities that need no storage.
+    """What every backend must do, with all capabilities that need neither files nor a server.
 
     Args:
         name: The backend's name.
-        capabilities: What it says it can do; all but ``FILES`` by default.
+        capabilities: What it says it can do; all but ``FILES``, ``NOTES`` and ``SLOW`` by default.
+        storage: What it shares with other backends; its own by default.
     """
 
     def __init__(
-        self, name: str = "memory", capabilities: frozenset[Capability] = _CAPABILITIES
+        self,
+        name: str = "memory",
+        capabilities: frozenset[Capability] = _CAPABILITIES,
+        storage: InMemoryStorage | None = None,
     ) -> None:
         self.name = name
         self.capabilities = capabilities
-        self._learnings: dict[str, Learning] = {}
-        self._marks = [uuid4().hex]
-        self._changed: list[str] = []
+        self._storage = InMemoryStorage() if storage is None else storage
 
     def write(self, learning: Learning) -> Receipt:
         """Store a learning; one whose id is known changes nothing."""
-        known = learning.id in self._learnings
-        if not known:
-            self._keep(learning)
+        with self._storage.lock:
+            known = learning.id in self._storage.learnings
+            if not known:
+                self._keep(learning)
         status = ReceiptStatus.DUPLICATE if known else ReceiptStatus.STORED
         return Receipt(learning_id=learning.id, status=status, backend=self.name)
 
     def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
         """Score every learning that the filters admit; an empty query finds all of them."""
         hits: list[Hit] = []
-        for learning in filter(filters.admit, self._learnings.values()):
+        for learning in filter(filters.admit, self._all()):
             relevance, reasons = rule_relevance(query, learning)
             if relevance > 0 or query.is_empty:
                 hits.append(Hit(learning=learning, relevance=relevance, reasons=reasons))
@@ -59,44 +90,60 @@ class InMemoryBackend:
 
     def ping(self) -> Health:
         """Tell how many learnings there are."""
-        return Health(ok=True, detail=f"{len(self._learnings)} learnings in memory")
+        return Health(ok=True, detail=f"{len(self._all())} learnings in memory")
 
     def get(self, learning_id: str) -> Learning | None:
         """Fetch one learning of any status."""
         self._need(Capability.GET)
-        return self._learnings.get(learning_id)
+        return self._storage.learnings.get(learning_id)
 
     def iterate(self) -> Iterable[Learning]:
         """Go through all learnings, oldest first."""
         self._need(Capability.ITERATE)
-        return sorted(self._learnings.values(), key=lambda one: one.timestamp)
+        return sorted(self._all(), key=lambda one: one.timestamp)
 
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
         """Change a learning's status; the note is for people and is not kept here."""
         del note
         self._need(Capability.SET_STATUS)
-        known = self._learnings.get(learning_id)
-        if known is None:
-            raise LearningNotFoundError(f"no learning has the id {learning_id}")
-        changed = evolve(known, status=status)
-        self._keep(changed)
+        with self._storage.lock:
+            known = self._storage.learnings.get(learning_id)
+            if known is None:
+                raise LearningNotFoundError(f"no learning has the id {learning_id}")
+            changed = evolve(known, status=status)
+            self._keep(changed)
         return changed
 
     def changes(self, mark: str) -> Changes:
-        """Tell what was written or changed since an earlier answer of this very backend."""
+        """Tell what was written or changed since an earlier answer about the same storage."""
         self._need(Capability.CHANGES)
-        whole = mark not in self._marks
-        ids = self._learnings if whole else self._changed[self._marks.index(mark) :]
-        return Changes(
-            learnings=tuple(self._learnings[each] for each in dict.fromkeys(ids)),
-            mark=self._marks[-1],
-            whole=whole,
-        )
+        storage = self._storage
+        with storage.lock:
+            whole = mark not in storage.marks
+            ids = storage.learnings if whole else storage.changed[storage.marks.index(mark) :]
+            learnings = tuple(storage.learnings[each] for each in dict.fromkeys(ids))
+            return Changes(learnings=learnings, mark=storage.marks[-1], whole=whole)
+
+    def withdraw(self, learning: Learning) -> bool:
+        """Take out a learning that is still as it was written."""
+        self._need(Capability.WITHDRAW)
+        with self._storage.lock:
+            if self._storage.learnings.get(learning.id) != learning:
+                return False
+            del self._storage.learnings[learning.id]
+            # No list of news can say that something is gone: all earlier marks are forgotten.
+            self._storage.changed.clear()
+            self._storage.marks[:] = [uuid4().hex]
+        return True
+
+    def _all(self) -> list[Learning]:
+        with self._storage.lock:
+            return list(self._storage.learnings.values())
 
     def _keep(self, learning: Learning) -> None:
-        self._learnings[learning.id] = learning
-        self._changed.append(learning.id)
-        self._marks.append(uuid4().hex)
+        self._storage.learnings[learning.id] = learning
+        self._storage.changed.append(learning.id)
+        self._storage.marks.append(uuid4().hex)
 
     def _need(self, capability: Capability) -> None:
         if capability not in self.capabilities:

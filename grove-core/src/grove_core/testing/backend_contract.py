@@ -1,0 +1,81 @@
+"""The contract of memory backends, for plugin authors to run against their own."""
+
+from typing import Any
+
+import pytest
+
+from grove_core.testing.rules.changing import ChangesRules, FilesRules
+from grove_core.testing.rules.concurrency import ConcurrencyRules
+from grove_core.testing.rules.fidelity import FidelityRules
+from grove_core.testing.rules.identity import IdentityRules
+from grove_core.testing.rules.listing import ListingRules
+from grove_core.testing.rules.reading_back import Opener
+from grove_core.testing.rules.searching import SearchingRules
+from grove_core.testing.rules.status import StatusRules
+from grove_core.testing.rules.withdrawing import WithdrawingRules
+from grove_core.testing.rules.writing import WritingRules
+from grove_core.testing.verdict import expect, rule
+
+
+class BackendContract(
+    IdentityRules,
+    WritingRules,
+    FidelityRules,
+    SearchingRules,
+    ListingRules,
+    StatusRules,
+    ChangesRules,
+    FilesRules,
+    WithdrawingRules,
+    ConcurrencyRules,
+):
+    """What every memory backend must do; a plugin's tests subclass it and give one fixture.
+
+    The fixture ``open_backend`` returns a callable that opens the backend, on the same storage each
+    time it is called; the storage is empty at the beginning of each test::
+
+        class TestShelf(BackendContract):
+            @pytest.fixture
+            def open_backend(self, tmp_path):
+                context = BackendContext(root=tmp_path, home=tmp_path / "home")
+                return lambda: ShelfBackend(context)
+
+    What the backend does not declare among its capabilities is skipped by name. Tests may be added,
+    but none of these can be left out.
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:  # noqa: ANN401 - whatever a class takes
+        super().__init_subclass__(**kwargs)
+        changed = [name for name in STANDARD_TESTS if not _is_standard(cls, name)]
+        if changed:
+            raise TypeError(
+                f"{cls.__name__} replaces {', '.join(changed)} of BackendContract. What the "
+                "backend cannot do is left out of its capabilities; own tests get other names."
+            )
+
+    @pytest.fixture
+    def open_backend(self) -> Opener:
+        """Say that the fixture is missing."""
+        raise NotImplementedError(
+            f"{type(self).__name__} needs a fixture open_backend, which returns a callable that "
+            "opens the backend: see help(grove_core.testing.BackendContract)"
+        )
+
+    @rule("grove_core.testing.BackendContract")
+    def test_no_rule_is_left_out(self) -> None:
+        """Every test of the contract is run."""
+        changed = [name for name in STANDARD_TESTS if not _is_standard(type(self), name)]
+        expect(changed, [], "the tests that were replaced or removed")
+        expect(
+            getattr(type(self), "__test__", True),
+            expected=True,
+            about="whether pytest collects them",
+        )
+
+
+STANDARD_TESTS = tuple(name for name in dir(BackendContract) if name.startswith("test_"))
+"""The names of the contract's tests."""
+
+
+def _is_standard(cls: type, name: str) -> bool:
+    return getattr(cls, name, None) is getattr(BackendContract, name)

@@ -1,0 +1,1 @@
+"""What every memory backend must do, as tests: a class for each part of the contract."""

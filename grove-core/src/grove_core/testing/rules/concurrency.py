@@ -1,0 +1,90 @@
+"""Calls side by side, and in other threads."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from threading import Barrier, Thread
+from typing import Final, TypeVar
+
+from grove_core.model.memory import Filters, Query, ReceiptStatus
+from grove_core.testing.rules.reading_back import Opener, expect_untouched, fetch, ids_in
+from grove_core.testing.samples import example_learning
+from grove_core.testing.verdict import expect, require, rule
+
+T = TypeVar("T")
+
+_BACKEND: Final = "grove_core.MemoryBackend"
+_THREADS: Final = 8
+_WRITES: Final = 6
+
+
+class ConcurrencyRules:
+    """What happens when several sessions work at once."""
+
+    @rule(_BACKEND)
+    def test_parallel_writers_lose_nothing(self, open_backend: Opener) -> None:
+        """Eight writers at once, with an instance each: nothing is lost, nothing is there twice."""
+        learnings = [example_learning(number) for number in range(_THREADS * _WRITES)]
+        barrier = Barrier(_THREADS)
+
+        def write(number: int) -> list[ReceiptStatus]:
+            backend = open_backend()
+            barrier.wait()
+            return [backend.write(one).status for one in learnings[number::_THREADS]]
+
+        answers = _side_by_side([partial(write, number) for number in range(_THREADS)])
+        expect(answers, [[ReceiptStatus.STORED] * _WRITES] * _THREADS, "the writers' receipts")
+        backend = open_backend()
+        expect(ids_in(backend), sorted(one.id for one in learnings), "the ids that are there")
+        expect_untouched(backend, learnings)
+
+    @rule(_BACKEND)
+    def test_parallel_writers_of_one_learning_store_it_once(self, open_backend: Opener) -> None:
+        """Eight writers of the same learning, all at once: it is there once."""
+        learning, barrier = example_learning(), Barrier(_THREADS)
+
+        def write() -> ReceiptStatus:
+            backend = open_backend()
+            barrier.wait()
+            return backend.write(learning).status
+
+        answers = _side_by_side([write] * _THREADS)
+        require(
+            ReceiptStatus.STORED in answers, expected="a receipt that says stored", found=answers
+        )
+        expect(ids_in(open_backend()), [learning.id], "the ids that are there")
+        expect_untouched(open_backend(), [learning])
+
+    @rule(_BACKEND)
+    def test_calls_may_come_from_another_thread(self, open_backend: Opener) -> None:
+        """An instance works in another thread than the one that opened it."""
+        backend, learning = open_backend(), example_learning()
+        expect(fetch(backend, learning.id), None, "what is there before")
+
+        def work() -> list[str]:
+            backend.write(learning)
+            return [hit.learning.id for hit in backend.search(Query(tags=learning.tags), Filters())]
+
+        (found,) = _side_by_side([work])
+        require(learning.id in found, expected=f"{learning.id} among the hits", found=found)
+        expect(fetch(backend, learning.id), learning, "what the first thread finds")
+
+
+def _side_by_side(works: Sequence[Callable[[], T]]) -> list[T]:
+    """Do things in a thread each; the first of their errors is raised."""
+    answers: dict[int, T] = {}
+    errors: list[Exception] = []
+
+    def run(place: int) -> None:
+        try:
+            answers[place] = works[place]()
+        except Exception as error:  # noqa: BLE001 - raised again below, in the test's own thread
+            errors.append(error)
+
+    threads = [Thread(target=run, args=(place,)) for place in range(len(works))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return [answers[place] for place in range(len(works))]

@@ -1,0 +1,115 @@
+"""Seeing what a backend holds, whatever it is able to do."""
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+import pytest
+
+from grove_core.model.learning import Learning, LearningStatus
+from grove_core.model.memory import Capability, Filters, Hit, Query
+from grove_core.plugins.descriptors import MemoryBackend
+from grove_core.testing.verdict import expect
+
+Opener: TypeAlias = Callable[[], MemoryBackend]
+"""Opens the backend, on the same storage each time."""
+
+EVERYTHING: Final = Filters(statuses=frozenset(LearningStatus))
+
+
+def need(backend: MemoryBackend, capability: Capability) -> None:
+    """Skip the test when a backend does not say that it can do something.
+
+    Args:
+        backend: The backend.
+        capability: What is needed.
+    """
+    if capability not in backend.capabilities:
+        pytest.skip(f"the backend {backend.name} does not declare {capability.value}")
+
+
+def listing(backend: MemoryBackend) -> Sequence[Learning]:
+    """List what a backend holds: by ``iterate``, or by a search for everything.
+
+    Args:
+        backend: The backend.
+
+    Returns:
+        Its learnings; without what a search shows only in part.
+    """
+    if Capability.ITERATE in backend.capabilities:
+        return list(backend.iterate())
+    return [hit.learning for hit in backend.search(Query(), EVERYTHING) if hit.complete]
+
+
+def ids_in(backend: MemoryBackend) -> list[str]:
+    """List the ids of what a backend holds, sorted; one that is there twice is there twice.
+
+    Args:
+        backend: The backend.
+
+    Returns:
+        The ids, of partial hits as well where it can only search.
+    """
+    if Capability.ITERATE in backend.capabilities:
+        return sorted(one.id for one in backend.iterate())
+    return sorted(hit.learning.id for hit in own_hits(backend, backend.search(Query(), EVERYTHING)))
+
+
+def own_hits(backend: MemoryBackend, hits: Sequence[Hit]) -> list[Hit]:
+    """Leave out notes of others.
+
+    Args:
+        backend: The backend.
+        hits: What its search has returned.
+
+    Returns:
+        The hits on its own learnings.
+    """
+    foreign = Capability.NOTES in backend.capabilities
+    return [hit for hit in hits if hit.complete or not foreign]
+
+
+def fetch(backend: MemoryBackend, learning_id: str) -> Learning | None:
+    """Fetch one learning: by ``get``, or from all of them.
+
+    Args:
+        backend: The backend.
+        learning_id: Its id.
+
+    Returns:
+        The learning, or ``None``. The test is skipped where it is there and only a part is shown.
+    """
+    if Capability.GET in backend.capabilities:
+        return backend.get(learning_id)
+    for learning in listing(backend):
+        if learning.id == learning_id:
+            return learning
+    if learning_id in ids_in(backend):
+        pytest.skip(f"the backend {backend.name} shows its learnings in part only")
+    return None
+
+
+def write_all(backend: MemoryBackend, learnings: Sequence[Learning]) -> None:
+    """Write learnings one by one.
+
+    Args:
+        backend: The backend.
+        learnings: What to write.
+    """
+    for learning in learnings:
+        backend.write(learning)
+
+
+def expect_untouched(backend: MemoryBackend, learnings: Sequence[Learning]) -> None:
+    """Look whether learnings are there as they were written.
+
+    Args:
+        backend: The backend.
+        learnings: What was written.
+    """
+    there: dict[str, Learning] = {}
+    if Capability.GET not in backend.capabilities:
+        there = {one.id: one for one in listing(backend)}
+    for learning in learnings:
+        found = there.get(learning.id) or fetch(backend, learning.id)
+        expect(found, learning, f"the learning {learning.id}")

@@ -1,0 +1,62 @@
+"""The Total Recall backend keeps the contract of memory backends, among notes of others."""
+
+import pytest
+
+from grove_backend_totalrecall.backend import TotalRecallBackend
+from grove_core import BackendContext, Filters, Query
+from grove_core.testing import BackendContract
+
+DAY = """# 2026-02-05
+
+## Decisions
+
+[09:12] We stay with the printed catalogue until autumn.
+
+## Corrections
+
+## Commitments
+
+## Open Loops
+
+## Notes
+
+[17:40] [superseded] "the cellar floods each spring" - marked as no longer current
+"""
+REGISTER = """# Tech stack
+
+## Pumps
+
+- **claim**: The pump house has two engines
+- **confidence**: high
+- **last_verified**: 2026-02-01
+"""
+
+
+def opener(tmp_path):
+    root = tmp_path / "project"
+    for folder in ("memory/daily", "memory/registers", ".claude/rules"):
+        (root / folder).mkdir(parents=True)
+    (root / ".claude" / "rules" / "total-recall.md").write_text("# Total Recall\n")
+    context = BackendContext(root=root, home=tmp_path / "home")
+    return lambda: TotalRecallBackend(context)
+
+
+class TestFresh(BackendContract):
+    @pytest.fixture
+    def open_backend(self, tmp_path):
+        return opener(tmp_path)
+
+
+class TestAmongOthers(BackendContract):
+    @pytest.fixture
+    def open_backend(self, tmp_path):
+        opened = opener(tmp_path)
+        memory = tmp_path / "project" / "memory"
+        (memory / "daily" / "2026-02-05.md").write_text(DAY)
+        (memory / "registers" / "tech-stack.md").write_text(REGISTER)
+        return opened
+
+    def test_notes_of_others_are_among_what_is_found(self, open_backend):
+        for words in ("printed catalogue", "pump engines"):
+            (hit,) = open_backend().search(Query(text=words), Filters())
+            assert not hit.complete
