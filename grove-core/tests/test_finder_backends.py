@@ -16,7 +16,7 @@ from grove_core.finder import Finder
 from grove_core.indexing import refresh
 from grove_core.learning_index import additions, updating
 from grove_core.learning_index.index import IN_MEMORY, LearningIndex
-from grove_core.memory import library as library_module
+from grove_core.memory import available
 from grove_core.memory.library import MemoryLibrary
 from grove_core.model.learning import Category, Learning, LearningStatus, Scope
 from grove_core.model.memory import Capability, Changes, Detection, Filters, Query
@@ -299,8 +299,8 @@ FAULTS = [
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_a_backend_that_fails_loses_nothing(world, added, monkeypatch, fault):
-    monkeypatch.setattr(library_module, "OPEN_SECONDS", 0.1)
-    monkeypatch.setattr(library_module, "DETECT_SECONDS", 5.0)
+    monkeypatch.setattr(available, "OPEN_SECONDS", 0.1)
+    monkeypatch.setattr(available, "DETECT_SECONDS", 5.0)
     store, other = Store(), Store("other")
     other.project.write(a_learning("a"))
     store.project.write(a_learning("b"))

@@ -189,9 +189,9 @@ def _append(descriptor: int, data: bytes) -> None:
 def _missing_newline(descriptor: int) -> bytes:
     """Give the newline that the file's last line lacks, of the kind that its others have."""
     size = os.fstat(descriptor).st_size
-    tail = os.pread(descriptor, _TAIL_BYTES, max(0, size - _TAIL_BYTES)) if size else b""
-    if not tail or tail.endswith(b"\n"):
+    if not size or os.pread(descriptor, 1, size - 1) == b"\n":
         return b""
+    tail = os.pread(descriptor, _TAIL_BYTES, max(0, size - _TAIL_BYTES))
     end = tail.rfind(b"\n")
     return b"\r\n" if end > 0 and tail[end - 1 : end] == b"\r" else b"\n"
 

@@ -1,29 +1,21 @@
 """The memory backends of a project as one library: routing by scope, searching all of them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeGuard, TypeVar
-
-from attrs import evolve
+from typing import Final, TypeGuard, TypeVar
 
 from grove_core.errors import BackendError, LearningNotFoundError, UnsupportedError
+from grove_core.memory.available import AvailableBackends
 from grove_core.memory.backends import (
-    Availability,
-    BackendState,
     FoundLearning,
     OpenBackend,
-    availability,
-    judge,
     located,
 )
-from grove_core.memory.unopened import UnopenedBackend
 from grove_core.memory.untrusted import cleaned, is_hit, is_learning
-from grove_core.model.learning import Learning, LearningStatus, Scope
+from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.memory import (
     Capability,
     Changes,
-    Detection,
     Filters,
     Health,
     Query,
@@ -31,203 +23,30 @@ from grove_core.model.memory import (
 )
 from grove_core.plugins.descriptors import (
     Area,
-    BackendContext,
     FileBacked,
     Incremental,
     MemoryBackend,
     Withdrawing,
 )
-from grove_core.plugins.facade import Plugins
-from grove_core.stats_cache.stamps import Stamp, stamp_of
 
-DETECT_SECONDS: Final = 0.5
-OPEN_SECONDS: Final = 2.0
 WRITE_SECONDS: Final = 5.0
 SLOW_WRITE_SECONDS: Final = 90.0
 READ_SECONDS: Final = 5.0
 LIST_SECONDS: Final = 60.0
 """How long a backend may take to list all its learnings; a hook's own deadline holds as well."""
 
-_ALWAYS: Final = ("name", "capabilities", "write", "search", "ping")
-_METHODS: Final = {
-    Capability.GET: "get",
-    Capability.ITERATE: "iterate",
-    Capability.SET_STATUS: "set_status",
-    Capability.FILES: "files",
-    Capability.CHANGES: "changes",
-    Capability.WITHDRAW: "withdraw",
-}
-"""What a backend must have besides, by what it says it can do."""
-
 T = TypeVar("T")
 D = TypeVar("D")
 
-_FAILED: Final = object()
 
-
-class MemoryLibrary:
-    """All memory backends that are available in a project.
+class MemoryLibrary(AvailableBackends):
+    """All memory backends that are available in a project: searched together, written to by scope.
 
     Attributes:
         has_written: Whether anything was written or changed through it.
     """
 
-    def __init__(
-        self,
-        plugins: Plugins,
-        context: BackendContext,
-        *,
-        personal_backend: str,
-        settings: Mapping[str, Any],
-    ) -> None:
-        """Open nothing yet.
-
-        Args:
-            plugins: The installed plugins; their backends come in the configured order.
-            context: Where to work.
-            personal_backend: Name of the backend for personal learnings.
-            settings: Validated settings by backend.
-        """
-        self._plugins = plugins
-        self._context = context
-        self._personal_backend = personal_backend
-        self._settings = settings
-        self._looks: dict[str, Stamp] = {}
-        self.has_written = False
-        self._refuses_personal = False
-
-    @cached_property
-    def states(self) -> Sequence[BackendState]:
-        """All installed backends in order, as they stand to the project."""
-        states: list[BackendState] = []
-        primary_found = False
-        for provided in self._plugins.memory_backends():
-            paths = [self._context.root / path for path in provided.value.paths]
-            self._looks[provided.value.name] = stamp_of(paths)
-            answer: object = self._plugins.call(
-                provided,
-                provided.value.detect,
-                self._context_for(provided.value.name, Area.PROJECT),
-                seconds=DETECT_SECONDS,
-                default=_FAILED,
-            )
-            detection = answer if isinstance(answer, Detection) else None
-            usable = detection is not None and detection.usable
-            is_primary = usable and not primary_found
-            primary_found = primary_found or usable
-            has_failed = answer is _FAILED
-            states.append(judge(provided, detection, is_primary=is_primary, has_failed=has_failed))
-        return states
-
-    @cached_property
-    def project_backends(self) -> Sequence[OpenBackend]:
-        """The open backends of the project, the primary one first."""
-        opened = (self._open(state, Area.PROJECT) for state in self.states if state.is_active)
-        return [one for one in opened if one is not None]
-
-    @cached_property
-    def personal(self) -> OpenBackend | None:
-        """The backend of the user's personal learnings, if one can serve them."""
-        for state in self.states:
-            if state.spec.name == self._personal_backend:
-                opened = self._open(state, Area.PERSONAL)
-                if opened and Capability.PERSONAL in opened.backend.capabilities:
-                    return opened
-                self._refuses_personal = opened is not None
-        return None
-
-    def _all(self) -> Sequence[OpenBackend]:
-        return [*self.project_backends, *([self.personal] if self.personal else [])]
-
-    def own_paths(self) -> tuple[str, ...]:
-        """Tell which paths belong to backends.
-
-        Returns:
-            Paths relative to the project root.
-        """
-        return tuple(path for one in self._plugins.memory_backends() for path in one.value.paths)
-
-    def availability(self) -> Availability | None:
-        """Tell where to look, to see that the same backends are available.
-
-        Returns:
-            The places; ``None`` when that is not all.
-        """
-        return availability(self.states, self._context.root, self._looks)
-
-    def target_for(self, scope: Scope) -> OpenBackend | None:
-        """Tell where a learning of some scope is written.
-
-        Args:
-            scope: The scope.
-
-        Returns:
-            The backend, or ``None`` when none can take it. Ephemeral learnings go to the first
-            backend that keeps a daily log; without one they stay in the session.
-        """
-        if scope is Scope.PERSONAL:
-            return self.personal
-        if scope is Scope.EPHEMERAL:
-            return next(
-                (
-                    one
-                    for one in self.project_backends
-                    if Capability.EPHEMERAL in one.backend.capabilities
-                ),
-                None,
-            )
-        return self._primary
-
-    @cached_property
-    def _primary(self) -> OpenBackend | None:
-        """The primary backend; no other takes its place when it cannot be opened."""
-        for state in self.states:
-            if state.is_primary:
-                opened = (one for one in self.project_backends if one.state is state)
-                closed = UnopenedBackend(state.spec.name)
-                return next(opened, OpenBackend(state=state, area=Area.PROJECT, backend=closed))
-        return None
-
-    def awaited(self, name: str | None, scope: Scope) -> str | None:
-        """Tell whether a learning is written elsewhere than where the project wants it.
-
-        Args:
-            name: The backend that is configured for the project's learnings, if one is.
-            scope: The learning's scope.
-
-        Returns:
-            The name of that backend, when it is installed and not available here.
-        """
-        if scope not in {Scope.PROJECT, Scope.TEAM}:
-            return None
-        return next(
-            (one.spec.name for one in self.states if one.spec.name == name and not one.is_active),
-            None,
-        )
-
-    @property
-    def is_slow(self) -> bool:
-        """Whether a write to the project's primary backend may take long."""
-        primary = self._primary
-        return primary is not None and Capability.SLOW in primary.backend.capabilities
-
-    def lenders(self, target: OpenBackend, scope: Scope) -> Sequence[OpenBackend]:
-        """Name the backends that can keep what another one cannot take, until that can.
-
-        Args:
-            target: The other one.
-            scope: Scope of what is to be kept; only what is the project's goes elsewhere.
-
-        Returns:
-            Backends of the project, in order.
-        """
-        if scope not in {Scope.PROJECT, Scope.TEAM}:
-            return ()
-        return [
-            one
-            for one in self.project_backends
-            if one.state is not target.state and Capability.WITHDRAW in one.backend.capabilities
-        ]
+    has_written = False
 
     def get_from(self, name: str, learning_id: str) -> Learning | None:
         """Fetch a learning from one backend of the project.
@@ -292,28 +111,6 @@ class MemoryLibrary:
             what = _name("write", target)
             self._plugins.complain(target.state.provided, what, "returned no Receipt")
         return None
-
-    def listable(self) -> Sequence[OpenBackend]:
-        """Name the backends that can list their learnings, the project's first."""
-        return self._with(Capability.ITERATE)
-
-    def lists_everything(self) -> bool:
-        """Tell whether all backends can list their learnings, so that an index knows them all."""
-        return all(Capability.ITERATE in one.backend.capabilities for one in self._all())
-
-    def silent(self) -> Sequence[tuple[Area, str]]:
-        """Name the backends that should be there and have failed to be found or opened."""
-        opened = {(one.area, one.state.spec.name) for one in self._all()}
-        expected = [
-            (Area.PROJECT, state.spec.name)
-            for state in self.states
-            if state.is_active or state.has_failed
-        ]
-        names = [state.spec.name for state in self.states]
-        # One that cannot keep personal learnings has none that could be missed.
-        if self._personal_backend in names and not self._refuses_personal:
-            expected.append((Area.PERSONAL, self._personal_backend))
-        return [one for one in expected if one not in opened]
 
     def changes(
         self, opened: OpenBackend, mark: str, *, seconds: float = LIST_SECONDS
@@ -531,33 +328,6 @@ class MemoryLibrary:
             what=_name(method, opened),
         )
 
-    def _with(self, capability: Capability) -> Sequence[OpenBackend]:
-        return [one for one in self._all() if capability in one.backend.capabilities]
-
-    def _open(self, state: BackendState, area: Area) -> OpenBackend | None:
-        backend = self._plugins.call(
-            state.provided,
-            state.spec.open,
-            self._context_for(state.spec.name, area),
-            seconds=OPEN_SECONDS,
-            default=None,
-        )
-        if backend is None:
-            return None
-        what = f"open of {state.spec.name}"
-        complaint = self._plugins.call(
-            state.provided,
-            _complaint_about,
-            backend,
-            seconds=OPEN_SECONDS,
-            default="is broken",
-            what=what,
-        )
-        if complaint:
-            self._plugins.complain(state.provided, what, complaint)
-            return None
-        return OpenBackend(state=state, area=area, backend=backend)
-
     def _sound(
         self,
         opened: OpenBackend,
@@ -580,25 +350,6 @@ class MemoryLibrary:
                 "returned a learning whose fields are not as they should be",
             )
         return sound
-
-    def _context_for(self, name: str, area: Area) -> BackendContext:
-        return evolve(self._context, area=area, settings=self._settings.get(name))
-
-
-def _complaint_about(backend: object) -> str:
-    """Tell what is wrong with a backend; its properties are the plugin's code and may raise."""
-    kind = type(backend).__name__
-    if missing := [one for one in _ALWAYS if not hasattr(backend, one)]:
-        return f"returned {kind}, which has no {', '.join(missing)}"
-    capabilities: object = getattr(backend, "capabilities", None)
-    if not isinstance(getattr(backend, "name", None), str):
-        return "returned a backend whose name is no text"
-    if not isinstance(capabilities, frozenset):
-        return "returned a backend whose capabilities are no frozenset"
-    for capability, method in _METHODS.items():
-        if capability in capabilities and not hasattr(backend, method):
-            return f"returned {kind}, which says it can {capability.value} and has no {method}"
-    return ""
 
 
 def _name(method: str, opened: OpenBackend) -> str:
