@@ -77,6 +77,7 @@ def test_it_is_a_memory_backend(backend):
         Capability.PERSONAL,
         Capability.FILES,
         Capability.CHANGES,
+        Capability.WITHDRAW,
     }
 
 
@@ -116,7 +117,7 @@ def test_writing_appends_and_heals_a_missing_newline(backend, file, make_learnin
     before = b"My own notes, caf\xe9\r\nwithout a newline"
     file.write_bytes(before)
     backend.write(make_learning())
-    assert file.read_bytes() == before + b"\n\n" + format_entry(make_learning()).encode()
+    assert file.read_bytes() == before + b"\r\n\n" + format_entry(make_learning()).encode()
 
 
 def test_same_id_is_stored_once(backend, file, make_learning):

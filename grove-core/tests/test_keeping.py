@@ -199,6 +199,7 @@ def test_a_team_learning_that_nobody_can_share_says_so(place):
     place.memory.private = place.files.private = True
     (note,) = place.keep(a_learning(scope=Scope.TEAM)).notes
     assert "no other backend here is shared" in note
+    assert place.files.ids() == []
 
 
 @pytest.mark.parametrize("scope", [Scope.PROJECT, Scope.EPHEMERAL])

@@ -26,9 +26,11 @@ from grove_core import (
     Query,
     Receipt,
     ReceiptStatus,
+    Scope,
     StorageError,
     append_text,
     edit_text,
+    is_ignored_by_git,
     is_learning_id,
     rule_relevance,
 )
@@ -271,7 +273,13 @@ def _order(hit: Hit) -> tuple[float, float, str]:
 
 
 def _receipt(learning: Learning, status: ReceiptStatus, path: Path) -> Receipt:
-    return Receipt(learning_id=learning.id, status=status, backend=NAME, location=str(path))
+    return Receipt(
+        learning_id=learning.id,
+        status=status,
+        backend=NAME,
+        location=str(path),
+        shared=learning.scope is not Scope.TEAM or not is_ignored_by_git(path),
+    )
 
 
 @contextmanager

@@ -7,6 +7,7 @@ else makes it in the same moment.
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
@@ -41,19 +42,20 @@ def append_to_log(path: Path, day: date, compose: Callable[[str], str], *, root:
 
 
 def _make_from_template(path: Path, day: date) -> None:
-    """Make a log, all of it or nothing; whoever was faster has made it."""
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    except FileExistsError:
+    """Make a log that nobody sees before all of it is there, unless somebody else was faster.
+
+    A log that is empty for a moment would be filled by others as well, and what they append to it
+    overwritten. Where this does not work, ``append_text`` makes the log, or says why it cannot.
+    """
+    if path.exists():
         return
-    except OSError as error:
-        raise StorageError(f"cannot create {path}: {error.strerror or error}") from error
-    try:
-        os.write(descriptor, daily_template(day).encode())
-    except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
-    finally:
-        os.close(descriptor)
+    draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
+    with suppress(OSError):
+        try:
+            draft.write_text(daily_template(day), encoding="utf-8", newline="")
+            path.hardlink_to(draft)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def _with_template(compose: Callable[[str], str], day: date) -> str:

@@ -32,6 +32,7 @@ from grove_core import (
     Scope,
     StorageError,
     UnsupportedError,
+    is_ignored_by_git,
     is_learning_id,
     rule_relevance,
 )
@@ -118,7 +119,7 @@ class TotalRecallBackend:
             status=ReceiptStatus.STORED if logged.is_new else ReceiptStatus.DUPLICATE,
             backend=NAME,
             location=f"{stored.path}:{stored.line}",
-            shared=learning.scope is not Scope.TEAM or not self._writer.is_private(stored.path),
+            shared=learning.scope is not Scope.TEAM or not is_ignored_by_git(stored.path),
             note=logged.note,
         )
 

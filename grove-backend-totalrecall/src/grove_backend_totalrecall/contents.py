@@ -13,7 +13,15 @@ from grove_backend_totalrecall.foreign import notes_of
 from grove_backend_totalrecall.places import MemoryFile
 from grove_backend_totalrecall.reading import Reading
 from grove_backend_totalrecall.record import NOTHING, Recorded
-from grove_backend_totalrecall.standing import EPOCH, Copy, Marks, dated, instant_of, status_of
+from grove_backend_totalrecall.standing import (
+    EPOCH,
+    Copy,
+    Marks,
+    Place,
+    dated,
+    instant_of,
+    status_of,
+)
 from grove_backend_totalrecall.stored import Stored
 from grove_core import (
     Category,
@@ -96,7 +104,7 @@ class Contents:
             known = Known(copies, recorded.rest, _put_together(copies, recorded))
             self._known[learning_id] = known
         learning = known.stored.learning
-        since = learning.timestamp.replace(second=0, microsecond=0)
+        logged = [Place(copy.day, copy.entry.line) for copy, _ in copies if copy.day is not None]
         outside = [
             self._statuses[copy.entry.durable_id]
             for copy, _ in copies
@@ -105,7 +113,7 @@ class Contents:
         status = status_of(
             [copy for copy, _ in copies],
             recorded.changes,
-            self._marks.about(learning_id, learning.summary, since),
+            self._marks.about(learning_id, learning.summary, min(logged, default=None)),
             outside,
         )
         return known.stored._replace(learning=evolve(learning, status=status))

@@ -10,7 +10,7 @@ from attrs import evolve
 
 from grove_backend_totalrecall.places import MemoryFile
 from grove_backend_totalrecall.reading import Note, Reading
-from grove_backend_totalrecall.standing import EPOCH, Marks, instant_of
+from grove_backend_totalrecall.standing import EPOCH, Marks, Place, instant_of
 from grove_backend_totalrecall.stored import Stored
 from grove_core import Category, Confidence, Learning, LearningStatus
 
@@ -39,7 +39,7 @@ def notes_of(
             learning = _learning_of_note(note, file)
             superseded = note.is_superseded or any(
                 one.mark.word == "superseded"
-                for one in marks.about(learning.id, learning.summary, learning.timestamp)
+                for one in marks.about(learning.id, learning.summary, _place_of(note, file))
             )
             status = LearningStatus.SUPERSEDED if superseded else LearningStatus.ACTIVE
             status = statuses.get(note.durable_id, status)
@@ -62,6 +62,10 @@ def _learning_of_note(note: Note, file: MemoryFile) -> Learning:
         timestamp=_time_of(note, file),
         confidence=note.confidence or Confidence.MEDIUM,
     )
+
+
+def _place_of(note: Note, file: MemoryFile) -> Place | None:
+    return None if file.day is None else Place(file.day, note.line)
 
 
 def _time_of(note: Note, file: MemoryFile) -> datetime:

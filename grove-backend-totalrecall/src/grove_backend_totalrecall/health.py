@@ -15,7 +15,7 @@ from grove_backend_totalrecall.installation import (
     find_installation,
 )
 from grove_backend_totalrecall.places import LARGEST_BYTES, Places, day_of
-from grove_core import Health, ProjectContext, StorageError, confined
+from grove_core import Health, ProjectContext, StorageError, confined, is_ignored_by_git
 
 _NAMED: Final = 3
 _MOST_BYTES_READ: Final = 64 * 1024 * 1024
@@ -123,7 +123,7 @@ def check_project(context: ProjectContext, today: date) -> Health:
         return Health(ok=False, detail=f"{describe(installation)}: {fault.detail}", mend=fault.mend)
     faults = [*_missing_registers(installation), *_unread_logs(places.daily)]
     said = [describe(installation), *(one.detail for one in faults)]
-    if _is_ignored(places.log_of(today), context):
+    if is_ignored_by_git(places.log_of(today)):
         said.append("git ignores its daily logs, so other clones do not get them")
     mend = "; ".join(one.mend for one in faults)
     return Health(ok=True, detail="; ".join(said), mend=mend)
@@ -238,9 +238,3 @@ def _quoted(path: Path) -> str:
     import shlex
 
     return shlex.quote(str(path))
-
-
-def _is_ignored(log: Path, context: ProjectContext) -> bool:
-    from grove_backend_totalrecall.sharing import is_ignored_by_git
-
-    return is_ignored_by_git(log, context.environment)

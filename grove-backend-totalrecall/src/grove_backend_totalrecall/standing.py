@@ -18,15 +18,29 @@ _NEARLY_A_MINUTE: Final = timedelta(seconds=59, microseconds=999_999)
 _FILLING: Final = re.compile(r"[\W_]+")
 
 
+class Place(NamedTuple):
+    """A line of a daily log; logs only grow, so that what comes later was written later.
+
+    Attributes:
+        day: The local day of the log.
+        line: The line, from 1.
+    """
+
+    day: date
+    line: int
+
+
 class DatedMark(NamedTuple):
     """A note in a daily log that a claim no longer holds, or holds again.
 
     Attributes:
         at: When, UTC; to the end of the minute where a person has written it.
+        place: Where it stands.
         mark: The note.
     """
 
     at: datetime
+    place: Place
     mark: Mark
 
 
@@ -56,19 +70,20 @@ class Marks:
             elif claim := _essence(one.mark.claim):
                 self._by_claim.append((claim, one))
 
-    def about(self, learning_id: str, summary: str, since: datetime) -> Sequence[DatedMark]:
+    def about(self, learning_id: str, summary: str, place: Place | None) -> Sequence[DatedMark]:
         """Find the marks about a learning.
 
         Args:
             learning_id: Its id.
             summary: Its summary, which a person may have quoted.
-            since: When it was written; a mark from before is about another one.
+            place: Where it stands in the logs, if it does: a mark from before is about another
+                one. Times would not tell: logs do not say in which time zone they were written.
         """
         found = list(self._by_id.get(learning_id, ()))
         if self._by_claim:
             essence = _essence(summary)
             found += [one for claim, one in self._by_claim if _is_same(claim, essence)]
-        return [one for one in found if one.at >= since]
+        return [one for one in found if place is None or one.place > place]
 
 
 def dated(mark: Mark, day: date) -> DatedMark:
@@ -80,7 +95,8 @@ def dated(mark: Mark, day: date) -> DatedMark:
     """
     at = instant_of(day, mark.time)
     # grove names the id and has recorded the second; of a person only the minute is known.
-    return DatedMark(at if mark.learning_id else at + _NEARLY_A_MINUTE, mark)
+    at = at if mark.learning_id else at + _NEARLY_A_MINUTE
+    return DatedMark(at, Place(day, mark.line), mark)
 
 
 def status_of(

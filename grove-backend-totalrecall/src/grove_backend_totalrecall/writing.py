@@ -10,10 +10,9 @@ from grove_backend_totalrecall.contents import rest_of
 from grove_backend_totalrecall.entry import format_entry, format_mark, joint, one_line_note
 from grove_backend_totalrecall.installation import Installation
 from grove_backend_totalrecall.reading import read_log
-from grove_backend_totalrecall.sharing import is_ignored_by_git
 from grove_backend_totalrecall.store import Store
 from grove_backend_totalrecall.stored import Stored
-from grove_core import BackendError, Learning, LearningStatus, append_text
+from grove_core import BackendError, Learning, LearningStatus, append_text, is_ignored_by_git
 
 _CLAUDE_SECONDS: Final = 75.0
 _CONTENT: Final = frozenset({"summary", "detail"})
@@ -98,14 +97,6 @@ class Writer:
             self._append(now, lambda _: line)
         self._store.record.add_status(learning.id, status, now.astimezone(UTC), note)
 
-    def is_private(self, path: Path) -> bool:
-        """Tell whether git leaves a log out.
-
-        Args:
-            path: The log.
-        """
-        return is_ignored_by_git(path, self._environment)
-
     def _find(self, learning_id: str) -> Stored | None:
         return self._store.contents().learning(learning_id)
 
@@ -144,7 +135,7 @@ class Writer:
     def _ask_claude(self, learning: Learning) -> str:
         """Have Total Recall's command log it; tell why it may not have done so.
 
-        Whether it has, only the log tells. After a failure that would come again nobody has to wait for it.
+        Whether it has, only the log tells. For a failure that would come again nobody has to wait.
         """
         from grove_backend_totalrecall.command import log_by_claude
 
@@ -166,7 +157,7 @@ class Writer:
     def _record_rest(self, learning: Learning, stored: Stored, now: datetime) -> None:
         record, at = self._store.record, now.astimezone(UTC)
         rest = rest_of(learning, stored.learning)
-        if _CONTENT & rest.keys() and self.is_private(stored.path):
+        if _CONTENT & rest.keys() and is_ignored_by_git(stored.path):
             # What Total Recall's users keep out of git, the record must not bring into it.
             line = f"/{record.path.name}\n"
             append_text(

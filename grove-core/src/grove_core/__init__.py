@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from grove_core.files import append_text, confined, edit_text, read_text
+    from grove_core.gitstatus import is_ignored_by_git
     from grove_core.identifiers import is_learning_id
     from grove_core.model.gate import Gate, GateStatus
     from grove_core.model.learning import (
@@ -116,6 +117,7 @@ _MODULE_OF_NAME = {
     "confined": "files",
     "edit_text": "files",
     "read_text": "files",
+    "is_ignored_by_git": "gitstatus",
     "is_learning_id": "identifiers",
     "Gate": "model.gate",
     "GateStatus": "model.gate",
@@ -268,6 +270,7 @@ __all__ = [
     "format_instant",
     "hookimpl",
     "hookspec",
+    "is_ignored_by_git",
     "is_learning_id",
     "learning_from_dict",
     "learning_to_dict",

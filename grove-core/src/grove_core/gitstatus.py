@@ -19,6 +19,7 @@ _SETTINGS = (
     "core.quotepath=off",
     "diff.autoRefreshIndex=false",
 )
+_IGNORED_SECONDS = 2.0
 _SAFE_OPTIONS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
 _ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
@@ -154,6 +155,19 @@ def run_git(top: str, seconds: float, *arguments: str) -> str | None:
     except (OSError, subprocess.SubprocessError, ValueError):
         return None
     return done.stdout.decode("utf-8", "surrogateescape")
+
+
+def is_ignored_by_git(path: str | os.PathLike[str]) -> bool:
+    """Ask git whether it leaves a file out, so that nobody else gets it.
+
+    Args:
+        path: The file, which need not exist; its folder must.
+
+    Returns:
+        Whether it does; not so outside of a repository, and where git cannot be asked.
+    """
+    folder, name = os.path.split(os.path.abspath(path))
+    return bool(run_git(folder, _IGNORED_SECONDS, "check-ignore", "--", name))
 
 
 def state_key(top: str, head: str, paths: Iterable[str]) -> str:

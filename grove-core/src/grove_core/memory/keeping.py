@@ -15,7 +15,7 @@ from grove_core.memory.backends import OpenBackend, queued_receipt
 from grove_core.memory.library import MemoryLibrary
 from grove_core.memory.outbox import Outbox, OutboxEntry
 from grove_core.model.learning import Learning, Scope
-from grove_core.model.memory import Receipt
+from grove_core.model.memory import Receipt, ReceiptStatus
 from grove_core.model.value import Value
 
 
@@ -112,6 +112,8 @@ def _copied_for_team(
         if copy is not None and copy.shared:
             where = f" ({copy.location})" if copy.location else ""
             return (f"{unseen}: it is kept in {copy.backend} as well{where}",)
+        if copy is not None and copy.status is ReceiptStatus.STORED:
+            shelves.library.withdraw(other.backend.name, learning)
     return (f"{unseen}, and no other backend here is shared",)
 
 
