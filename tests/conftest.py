@@ -58,6 +58,7 @@ class World:
 
     folder: Path
     environment: dict = field(factory=dict)
+    lent: list = field(factory=list)  # folders of other programs that grove may write to
 
     def __attrs_post_init__(self):
         for folder in (self.home, self.project, self.folder / "tmp"):
@@ -116,7 +117,7 @@ class World:
         git = self.project / ".git"
         # The merge driver that `grove init` registers, and a clone's ids of event logs.
         ours_in_git = (git / "config", git / "grove")
-        own = (self.grove_home, self.project / ".grove", self.others, *ours_in_git)
+        own = (self.grove_home, self.project / ".grove", self.others, *self.lent, *ours_in_git)
         before = listing(self.folder, apart_from=own)
         yield
         after = listing(self.folder, apart_from=own)
@@ -381,6 +382,25 @@ class Agent:
 def world(tmp_path):
     """A home and a project that grove has never seen."""
     return World(tmp_path.resolve())
+
+
+@pytest.fixture
+def total_recall(beads):
+    """A beads project that keeps its memory in Total Recall: only daily logs are grove's to grow."""
+    memory = beads.project / "memory"
+    for folder in ("daily", "registers", "archive/daily", ".recall"):
+        (memory / folder).mkdir(parents=True)
+    for path, text in {
+        "memory/SCHEMA.md": "# Memory\n\nKept by Total Recall.\n",
+        "memory/.recall/metadata.json": "{}\n",
+        "memory/registers/_index.md": "# Registers\n",
+        "memory/registers/decisions.md": "# Decisions\n",
+        "memory/registers/open-loops.md": "# Open loops\n\n## Active\n\n## Recently Closed\n",
+        "CLAUDE.local.md": "# Working memory\n\n## Active Context\n\nThe shop.\n",
+    }.items():
+        (beads.project / path).write_text(text)
+    beads.lent.append(memory / "daily")
+    return beads
 
 
 @pytest.fixture

@@ -195,7 +195,7 @@ def test_a_client_that_does_not_log_the_note(project, behaviour, why):
 
 
 def test_no_client(project):
-    assert project.logs() == (False, "the program `claude` was not found on PATH")
+    assert project.logs()[:2] == (False, "the program `claude` was not found on PATH")
 
 
 def test_a_client_in_the_project_itself_is_not_run(project, monkeypatch):
@@ -203,7 +203,7 @@ def test_a_client_in_the_project_itself_is_not_run(project, monkeypatch):
     program.rename(project.root / "claude")
     monkeypatch.chdir(project.root)
     outcome = project.logs(PATH=os.pathsep.join([".", "", "/usr/bin", "/bin"]))
-    assert outcome == (False, "the program `claude` was not found on PATH")
+    assert outcome[:2] == (False, "the program `claude` was not found on PATH")
     assert project.call() is None
 
 
@@ -228,7 +228,7 @@ def test_a_client_that_cannot_be_started(project):
 def test_what_only_the_log_can_tell(project, behaviour):
     """It ends well; whoever called finds no id in the log, and has words for why."""
     project.install(behaviour)
-    assert project.logs() == (True, '`claude` ended well ("Logged")')
+    assert project.logs()[:2] == (True, '`claude` ended well ("Logged")')
     assert "cl_20300102_aaaaaa" not in project.log.read_text()
 
 
@@ -248,14 +248,14 @@ def test_the_end_of_its_time_ends_the_client_and_all_that_it_started(project, va
     only_sleep.symlink_to("/bin/sleep")
     path = {} if variable else {"PATH": str(project.programs)}
     outcome = project.logs(seconds=1.5, **path)
-    assert outcome == (False, "`claude` was not finished after 1.5 seconds")
+    assert outcome[:2] == (False, "`claude` was not finished after 1.5 seconds")
     assert_gone(*project.call())
 
 
 def test_a_client_that_closes_its_output_and_stays(project):
     project.install(HANGS + "os.close(1); os.close(2); time.sleep(60)")
     outcome = project.logs(seconds=1.5)
-    assert outcome == (False, "`claude` was not finished after 1.5 seconds")
+    assert outcome[:2] == (False, "`claude` was not finished after 1.5 seconds")
     assert_gone(*project.call())
 
 
@@ -271,7 +271,7 @@ def test_of_endless_output_little_is_kept(project):
     project.install(
         "begin()\nfor _ in range(400): print('x' * 65536)\nappend(note)\nend('After 26 MB')"
     )
-    assert project.logs() == (True, '`claude` ended well ("After 26 MB")')
+    assert project.logs()[:2] == (True, '`claude` ended well ("After 26 MB")')
     ended = bounded.run_bounded(
         ["sh", "-c", "head -c 9000000 /dev/zero; echo end"],
         cwd=project.root,

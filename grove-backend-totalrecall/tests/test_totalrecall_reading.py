@@ -360,3 +360,39 @@ def test_unknown_fields_are_plain_bullets_in_a_daily_log():
     text = "- **house_rule**: be kind\n- **choice**: x"
     assert notes(text, daily=True) == ["**house_rule**: be kind", "x"]
     assert notes(text, daily=False) == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("line", "summary", "durable_id"),
+    [
+        (
+            "- The till closes at 22:00 (grove:cl_20260206_k3f9a2) ^tr0123456789",
+            "The till closes at 22:00",
+            "tr0123456789",
+        ),
+        ("- The till closes at 22:00 (grove:cl_20260206_k3f9a2)", "The till closes at 22:00", ""),
+        ("* [x] Done (see TILL-9) (grove:cl_20260206_k3f9a2)", "Done (see TILL-9)", ""),
+    ],
+)
+def test_an_item_of_a_register_with_the_id_behind_it_is_the_learning(line, summary, durable_id):
+    reading = read_log(f"# Decisions\n\n{line}\n- another one\n", daily=False)
+    (entry,) = reading.entries
+    assert (entry.learning_id, entry.summary, entry.durable_id) == (
+        "cl_20260206_k3f9a2",
+        summary,
+        durable_id,
+    )
+    assert [note.text for note in reading.notes] == ["another one"]
+    assert read_log(f"{line}\n", daily=True).entries == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- (grove:cl_1)",
+        "- see (grove:cl_20260206_k3f9a2) for more",
+        "replaces (grove:cl_20260206_k3f9a2)",
+    ],
+)
+def test_an_item_that_mentions_an_id_is_no_learning(line):
+    assert read_log(f"{line}\n", daily=False).entries == ()

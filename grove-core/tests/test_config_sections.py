@@ -7,7 +7,7 @@ import pytest
 from attrs import field, frozen
 
 from grove_core.config import Config, Source, config_keys, load_config
-from grove_core.config.plugin_section import validate_plugin_section
+from grove_core.config.plugin_section import USER_ONLY, validate_plugin_section
 from grove_core.config.template import render_default_config
 
 
@@ -145,3 +145,28 @@ def test_a_plugins_own_faults_are_named_and_do_not_raise():
     assert validate_plugin_section({}, dict)[0] is None
     assert validate_plugin_section({"size": 10}, Choosy) == (None, ["size is too large"])
     assert validate_plugin_section({"size": 9}, Choosy) == (Choosy(size=9), [])
+
+
+@frozen
+class Guarded:
+    """A plugin's section with a key that runs a program."""
+
+    command: str = field(default="", metadata=USER_ONLY)
+    size: int = 1
+
+
+@pytest.mark.parametrize(
+    ("project", "own", "settings", "refused"),
+    [
+        ({"command": "rm"}, {}, Guarded(), True),
+        ({"command": "rm", "size": 2}, {"command": "mine"}, Guarded("mine", 2), True),
+        ({"size": 2}, {"command": "mine"}, Guarded("mine", 2), False),
+        ({"command": "mine"}, {"command": "mine"}, Guarded("mine"), False),
+        ({}, {"command": 1}, Guarded(), False),
+    ],
+)
+def test_a_project_does_not_set_what_is_the_users_alone(project, own, settings, refused):
+    found, problems = validate_plugin_section({**own, **project}, Guarded, own)
+    assert found == settings
+    message = "command counts only in your own configuration, and not in a project's"
+    assert (message in problems) == refused

@@ -309,7 +309,7 @@ def test_the_architecture_names_every_module():
 
 
 def test_decisions_of_time_limits_agree_with_the_code():
-    from grove_core.memory import library
+    from grove_core.memory import available, library
     from grove_core.plugins.limits import TimeLimits
     from grove_core.ticketing import systems as ticketing
 
@@ -319,7 +319,7 @@ def test_decisions_of_time_limits_agree_with_the_code():
         "TicketProbe.current_ticket": ticketing.CURRENT_TICKET_SECONDS,
         "CloseMatcher.match": ticketing.MATCH_SECONDS,
         "CloseMatcher.confirm": ticketing.CONFIRM_SECONDS,
-        "BackendSpec.open": library.OPEN_SECONDS,
+        "BackendSpec.open": available.OPEN_SECONDS,
     }.items():
         assert re.search(rf"`{re.escape(name)}`.*\| {seconds:g}\b", text), name
     assert library.READ_SECONDS == library.WRITE_SECONDS == 5

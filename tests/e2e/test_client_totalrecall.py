@@ -298,7 +298,8 @@ REFLECT = reflection(CANDIDATE, "--json")
 
 
 def configured(project):
-    config = project.root / ".grove" / "config.toml"
+    config = project.home / ".grove" / "config.toml"
+    config.parent.mkdir(exist_ok=True)
     with config.open("a") as file:
         file.write('\n[backends.total-recall]\nvia = "claude"\n')
 

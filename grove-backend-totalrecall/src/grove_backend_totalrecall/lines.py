@@ -19,6 +19,7 @@ _HEAD: Final = re.compile(
     + _ID
     + r"[ \t]*+:(.*)"
 )
+_PROMOTED: Final = re.compile(r"[-*][ \t]++(?:\[[ xX]\][ \t]++)?(.*[^ \t])[ \t]*+" + _ID)
 _MARK: Final = re.compile(
     _BULLET + _TIME + r"\[(superseded|restored)(?::[^\]]{0,80})?\][ \t]*+(.*)", re.IGNORECASE
 )
@@ -119,6 +120,25 @@ def head_of(line: str) -> Head | None:
         is_superseded=is_superseded or match[2] is not None,
         durable_id=durable_id,
     )
+
+
+def promoted_of(line: str) -> Head | None:
+    """Read an item of a register that has the id of a learning behind its text.
+
+    Args:
+        line: A line that is no head of an entry, and in no daily log.
+
+    Returns:
+        The head of an entry that is one line, or ``None``.
+    """
+    if _ID_START not in line:
+        return None
+    text, durable_id = split_durable_id(line.strip(BLANKS))
+    match = _PROMOTED.fullmatch(text)
+    if match is None or not is_learning_id(match[2]):
+        return None
+    summary, is_superseded = split_superseded(match[1])
+    return Head(match[2], "", None, unescape(summary), is_superseded, durable_id)
 
 
 def mark_of(line: str, number: int) -> Mark | None:

@@ -6,6 +6,8 @@ from datetime import date
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from grove_core import StorageError, confined
+
 MEMORY: Final = "memory"
 WORKING_MEMORY: Final = "CLAUDE.local.md"
 LARGEST_BYTES: Final = 16 * 1024 * 1024
@@ -56,12 +58,12 @@ class Places:
 
     def files(self) -> Iterator[MemoryFile]:
         """Find everything that is read: what was promoted first, then logs from the oldest."""
-        for path in _markdown_in(self.registers):
+        for path in self._markdown_in(self.registers):
             yield self._file(path)
-        if self.working_memory is not None and self.working_memory.is_file():
+        if self.working_memory is not None and self._is_inside(self.working_memory):
             yield self._file(self.working_memory)
-        archived = [one for folder in self._archives() for one in _markdown_in(folder)]
-        logs = [*_markdown_in(self.daily), *(one for one in archived if day_of(one.name))]
+        archived = [one for folder in self._archives() for one in self._markdown_in(folder)]
+        logs = [*self._markdown_in(self.daily), *(one for one in archived if day_of(one.name))]
         for path in archived:
             if day_of(path.name) is None:
                 yield self._file(path)
@@ -81,6 +83,28 @@ class Places:
             found += [Path(path, name) for name in names]
         return found
 
+    def _markdown_in(self, folder: Path) -> list[Path]:
+        if not self._is_inside(folder):
+            return []
+        try:
+            with os.scandir(folder) as entries:
+                found = [(one.name, one.is_symlink()) for one in entries]
+        except OSError:
+            return []
+        return [
+            folder / name
+            for name, is_link in sorted(found)
+            if name.endswith(_ENDING) and (not is_link or self._is_inside(folder / name))
+        ]
+
+    def _is_inside(self, path: Path) -> bool:
+        """Tell whether links stay below the root: a clone's may lead to any file of the user's."""
+        try:
+            confined(path, self.root)
+        except StorageError:
+            return False
+        return True
+
     def _file(self, path: Path, day: date | None = None) -> MemoryFile:
         return MemoryFile(path, path.relative_to(self.root).as_posix(), day)
 
@@ -98,12 +122,3 @@ def day_of(name: str) -> date | None:
         return date.fromisoformat(name.removesuffix(_ENDING)) if name[4:5] == "-" else None
     except ValueError:
         return None
-
-
-def _markdown_in(folder: Path) -> list[Path]:
-    try:
-        with os.scandir(folder) as entries:
-            names = sorted(one.name for one in entries if one.name.endswith(_ENDING))
-    except OSError:
-        return []
-    return [folder / name for name in names]

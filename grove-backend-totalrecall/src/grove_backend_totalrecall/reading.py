@@ -18,6 +18,7 @@ from grove_backend_totalrecall.lines import (
     head_of,
     mark_of,
     metadata_of,
+    promoted_of,
     supersedes_of,
 )
 from grove_backend_totalrecall.markup import unescape
@@ -110,6 +111,7 @@ class _Walk:
         self.entries: list[Entry] = []
         self.marks: list[Mark] = []
         self.notes = NoteReader(daily=daily)
+        self._daily = daily
         self._lines = split_lines(text)
         self._hidden = find_blocks(text, self._lines).hidden
         self._superseded_level = 0  # of the heading that says so; 0 when there is none
@@ -154,9 +156,13 @@ class _Walk:
             self.notes.close()
             return self._read_entry(head, position)
         mark = mark_of(line, position + 1)
+        promoted = None if self._daily or mark is not None else promoted_of(line)
         if mark is not None:
             self.notes.close()
             self.marks.append(mark)
+        elif promoted is not None:
+            self.notes.close()
+            return self._read_entry(promoted, position)
         else:
             self.notes.take(line, position + 1)
         return position + 1

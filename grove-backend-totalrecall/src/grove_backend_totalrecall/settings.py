@@ -2,7 +2,9 @@
 
 from enum import Enum
 
-from attrs import frozen
+from attrs import field, frozen
+
+from grove_core import USER_ONLY
 
 
 class Via(Enum):
@@ -19,9 +21,10 @@ class TotalRecallSettings:
     """What can be configured.
 
     Attributes:
-        via: How a learning gets into the daily log.
+        via: How a learning gets into the daily log. Only the user may say so: running the client
+            costs something, and lets the project's own settings and hooks run.
         working_memory: Whether searches look into ``CLAUDE.local.md`` as well.
     """
 
-    via: Via = Via.APPEND
+    via: Via = field(default=Via.APPEND, metadata=USER_ONLY)
     working_memory: bool = False

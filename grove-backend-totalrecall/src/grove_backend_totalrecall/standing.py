@@ -14,7 +14,7 @@ EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _WORDS: Final = {"superseded": LearningStatus.SUPERSEDED, "restored": LearningStatus.ACTIVE}
 _ENTRY_STATUSES: Final = (LearningStatus.ARCHIVED, LearningStatus.SUPERSEDED)
 _SHORTEST_CLAIM: Final = 15
-_NEARLY_A_MINUTE: Final = timedelta(seconds=59, microseconds=999_999)
+_MINUTE: Final = timedelta(minutes=1)
 _FILLING: Final = re.compile(r"[\W_]+")
 
 
@@ -34,7 +34,7 @@ class DatedMark(NamedTuple):
     """A note in a daily log that a claim no longer holds, or holds again.
 
     Attributes:
-        at: When, UTC; to the end of the minute where a person has written it.
+        at: The minute, UTC.
         place: Where it stands.
         mark: The note.
     """
@@ -93,10 +93,7 @@ def dated(mark: Mark, day: date) -> DatedMark:
         mark: The mark.
         day: The local day of its log.
     """
-    at = instant_of(day, mark.time)
-    # grove names the id and has recorded the second; of a person only the minute is known.
-    at = at if mark.learning_id else at + _NEARLY_A_MINUTE
-    return DatedMark(at, Place(day, mark.line), mark)
+    return DatedMark(instant_of(day, mark.time), Place(day, mark.line), mark)
 
 
 def status_of(
@@ -125,12 +122,32 @@ def status_of(
     for status in (LearningStatus.SUPERSEDED, LearningStatus.ARCHIVED):
         if status in said:
             return status
-    events = [(one.at, one.status) for one in changes]
-    events += [(one.at, _WORDS[one.mark.word]) for one in marks]
-    if events:
-        return max(events, key=lambda event: event[0])[1]
+    latest = _latest(list(changes), list(marks))
+    if latest is not None:
+        return latest
     in_entry = (one.entry.status for one in copies)
     return next((one for one in in_entry if one in _ENTRY_STATUSES), LearningStatus.ACTIVE)
+
+
+def _latest(changes: Sequence[StatusChange], marks: Sequence[DatedMark]) -> LearningStatus | None:
+    """Tell what was said last: grove has recorded the second, of a person only the minute is known.
+
+    Within a minute the logs tell what came first: grove leaves a mark behind a person's.
+    """
+    if not changes:
+        return _said_by(max(marks, key=lambda one: one.place)) if marks else None
+    recorded = max(changes, key=lambda one: one.at)
+    foreign = [one for one in marks if not one.mark.learning_id]
+    if not foreign:
+        return recorded.status
+    last = max(foreign, key=lambda one: one.place)
+    is_answered = any(one.mark.learning_id and one.place > last.place for one in marks)
+    is_later = recorded.at >= last.at + _MINUTE
+    return recorded.status if is_answered or is_later else _said_by(last)
+
+
+def _said_by(mark: DatedMark) -> LearningStatus:
+    return _WORDS[mark.mark.word]
 
 
 def instant_of(day: date, time: str) -> datetime:

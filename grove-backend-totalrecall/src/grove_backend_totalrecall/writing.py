@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from grove_backend_totalrecall.appending import append_to_log
 from grove_backend_totalrecall.contents import rest_of
 from grove_backend_totalrecall.entry import format_entry, format_mark, joint, one_line_note
+from grove_backend_totalrecall.health import write_fault
 from grove_backend_totalrecall.installation import Installation
 from grove_backend_totalrecall.reading import read_log
 from grove_backend_totalrecall.store import Store
@@ -110,7 +110,9 @@ class Writer:
         )
 
     def _add(self, learning: Learning, now: datetime) -> Logged:
-        note = self._ask_claude(learning) if self.by_claude else ""
+        path = self._store.places.log_of(now.date())
+        can_write = write_fault(path, self._installation.root) is None
+        note = self._ask_claude(learning) if self.by_claude and can_write else ""
         if note and (stored := self._find(learning.id)) is not None:
             return Logged(stored, is_new=True)
         written: list[bool] = []
@@ -120,17 +122,16 @@ class Writer:
             written.append(all(one.learning_id != learning.id for one in entries))
             return joint(text) + format_entry(learning, f"{now:%H:%M}") if written[-1] else ""
 
-        path = self._append(now, unless_there)
+        self._append(now, unless_there)
         stored = self._find(learning.id)
         if stored is None:
             raise BackendError(f"{learning.id} was written to {path} and is not to be found there")
         return Logged(stored, is_new=written[-1], note=note)
 
-    def _append(self, now: datetime, compose: Callable[[str], str]) -> Path:
+    def _append(self, now: datetime, compose: Callable[[str], str]) -> None:
         path = self._store.places.log_of(now.date())
         append_to_log(path, now.date(), compose, root=self._installation.root)
         self._store.forget(path)
-        return path
 
     def _ask_claude(self, learning: Learning) -> str:
         """Have Total Recall's command log it; tell why it may not have done so.

@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from grove_core.clock import format_instant, parse_instant
     from grove_core.codec.documents import learning_from_dict, learning_to_dict
+    from grove_core.config.plugin_section import USER_ONLY
     from grove_core.errors import (
         BackendError,
         CodecError,
@@ -101,6 +102,7 @@ _MODULE_OF_NAME = {
     "parse_instant": "clock",
     "learning_from_dict": "codec.documents",
     "learning_to_dict": "codec.documents",
+    "USER_ONLY": "config.plugin_section",
     "BackendError": "errors",
     "CodecError": "errors",
     "ConfigError": "errors",
@@ -189,6 +191,7 @@ _MODULE_OF_NAME = {
 
 __all__ = [
     "GROVE_API",
+    "USER_ONLY",
     "Area",
     "BackendContext",
     "BackendError",

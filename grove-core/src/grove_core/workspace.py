@@ -390,8 +390,12 @@ class Workspace:
                 continue
             from grove_core.config.plugin_section import validate_plugin_section
 
-            section = self.loaded_config.plugin_sections.get(f"{family}.{name}", {})
-            settings[name], problems = validate_plugin_section(section, settings_class)
+            loaded, key = self.loaded_config, f"{family}.{name}"
+            settings[name], problems = validate_plugin_section(
+                loaded.plugin_sections.get(key, {}),
+                settings_class,
+                loaded.own_sections.get(key, {}),
+            )
             for problem in problems:
                 self.diagnostics.log("warning", f"[{family}.{name}] {problem}")
         return settings

@@ -192,7 +192,8 @@ def _plugin_rows(
         return
     # A class with a key that must be given has no defaults as a whole, and no settings without it.
     defaults = validate_plugin_section({}, kind)[0]
-    settings = validate_plugin_section(loaded.plugin_sections.get(section, {}), kind)[0]
+    own = loaded.own_sections.get(section, {})
+    settings = validate_plugin_section(loaded.plugin_sections.get(section, {}), kind, own)[0]
     for each in _attributes(kind):
         key = f"{section}.{each.alias}"
         about = setting_of(each)
@@ -223,7 +224,7 @@ def _problems_of_section(
             message = "is not known: this plugin has no settings"
             yield _problem(section, key, message, loaded)
         return
-    for text in validate_plugin_section(written, kind)[1]:
+    for text in validate_plugin_section(written, kind, loaded.own_sections.get(section, {}))[1]:
         names = sorted([*written, *(each.alias for each in _attributes(kind))], key=len)
         named = [key for key in names if text.startswith(f"{printable(key)} ")]
         key = named[-1] if named else ""

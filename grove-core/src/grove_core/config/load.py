@@ -5,7 +5,7 @@ has what the next layer says.
 """
 
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final
@@ -84,18 +84,21 @@ class LoadedConfig(Value):
         problems: The mistakes that were passed over, the strongest layer's first.
         plugin_sections: The tables ``[backends.<name>]`` and ``[tickets.<name>]`` as they are, by
             dotted name; ``validate_plugin_section`` checks them.
+        own_sections: The same without what the project says, which may be a stranger's.
     """
 
     config: Config
     origins: Mapping[str, Origin]
     problems: tuple[ConfigProblem, ...]
     plugin_sections: Mapping[str, Mapping[str, Any]]
+    own_sections: Mapping[str, Mapping[str, Any]]
 
 
 @define
 class _Layer:
     """What one file or the environment says, checked; the keys of ``values`` are dotted."""
 
+    source: Source
     values: dict[str, tuple[Any, Origin]] = field(factory=dict)
     plugin_values: dict[tuple[str, str], tuple[Any, Origin]] = field(factory=dict)
     problems: list[ConfigProblem] = field(factory=list)
@@ -135,15 +138,22 @@ def load_config(home: Path, root: Path | None, environment: Mapping[str, str]) -
     for layer in reversed(layers):
         values |= layer.values
         plugin_values |= layer.plugin_values
-    sections: dict[str, dict[str, Any]] = {}
-    for (section, name), (value, _) in plugin_values.items():
-        sections.setdefault(section, {})[name] = value
     return LoadedConfig(
         config=_build(Config, "", values),
         origins=_origins(values, plugin_values),
         problems=tuple(problem for layer in layers for problem in layer.problems),
-        plugin_sections=sections,
+        plugin_sections=_sections(reversed(layers)),
+        own_sections=_sections(one for one in reversed(layers) if one.source is not Source.PROJECT),
     )
+
+
+def _sections(layers: Iterable[_Layer]) -> dict[str, dict[str, Any]]:
+    """Put together the plugins' tables, the weakest layer first."""
+    sections: dict[str, dict[str, Any]] = {}
+    for layer in layers:
+        for (section, name), (value, _) in layer.plugin_values.items():
+            sections.setdefault(section, {})[name] = value
+    return sections
 
 
 def _build(section: Any, prefix: str, values: Mapping[str, tuple[Any, Origin]]) -> Any:  # noqa: ANN401
@@ -177,7 +187,7 @@ def _origins(
 
 
 def _file_layer(path: Path, source: Source) -> _Layer:
-    layer = _Layer()
+    layer = _Layer(source)
     origin = Origin(source=source, file=path)
     try:
         table = _parse_file(path)
@@ -273,7 +283,7 @@ def _section_names() -> set[str]:
 
 
 def _environment_layer(environment: Mapping[str, str]) -> _Layer:
-    layer = _Layer()
+    layer = _Layer(Source.ENVIRONMENT)
     keys = {_variable(key): key for key in config_keys()}
     sections = tuple({f"{_variable(key.partition('.')[0])}_" for key in config_keys()})
     for variable, text in sorted(environment.items()):

@@ -166,13 +166,13 @@ def shelves_of(workspace: Workspace) -> Shelves:
     Returns:
         Its backends, the outbox, and what is configured about them.
     """
-    configured = workspace.config.backends
+    backends = workspace.config.backends
     return Shelves(
         library=workspace.library,
         outbox=workspace.outbox,
         root=workspace.root,
-        home=configured.primary,
-        team_copies=configured.team_copies,
+        home=backends.primary,
+        team_copies=backends.team_copies,
     )
 
 

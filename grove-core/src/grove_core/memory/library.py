@@ -221,13 +221,16 @@ class MemoryLibrary(AvailableBackends):
         """Go through the learnings of all backends that can list theirs.
 
         Yields:
-            Learnings of any status.
+            Learnings of any status, each once: where several have it, as the first one has it.
         """
+        seen: set[str] = set()
         for opened in self._with(Capability.ITERATE):
             listed = _listed(opened.backend)
             learnings = self._call(opened, "iterate", listed, seconds=LIST_SECONDS, default=())
             for learning in self._sound(opened, "iterate", learnings, is_learning):
-                yield located(learning, opened)
+                if learning.id not in seen:
+                    seen.add(learning.id)
+                    yield located(learning, opened)
 
     def sources(self) -> Sequence[Path] | None:
         """Name what the learnings that can be listed are read from.
@@ -265,6 +268,11 @@ class MemoryLibrary(AvailableBackends):
         holders = [one for one in self._with(Capability.GET) if self._get(one, learning_id)]
         if not holders:
             raise LearningNotFoundError(f"no learning has the id {learning_id}")
+        if self._is_note(holders[0], learning_id):
+            name = holders[0].backend.name
+            raise UnsupportedError(
+                f"{learning_id} is somebody else's note in {name}, which grove does not change"
+            )
         able = [one for one in holders if Capability.SET_STATUS in one.backend.capabilities]
         if not able:
             names = ", ".join(one.backend.name for one in holders)
