@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from grove_backend_totalrecall.installation import Form, find_installation, find_root
+from grove_backend_totalrecall.installation import Form, find_installation, possible_roots
 from grove_core import ProjectContext
 
 RULES = ".claude/rules/total-recall.md"
@@ -333,25 +333,25 @@ def places(tmp_path):
 )
 def test_root_is_what_total_recalls_hooks_take(places, make_context, start, variable, expected):
     variables = {"CLAUDE_PROJECT_DIR": f"{places}/{variable}"} if variable else {}
-    assert find_root(make_context(places / start, **variables)) == places / expected
+    assert possible_roots(make_context(places / start, **variables))[0] == places / expected
 
 
 def test_root_of_a_linked_work_tree_is_its_own(places, make_context):
     put(places / "tree" / "linked", ".git", "gitdir: ../.git/worktrees/linked\n")
-    assert find_root(make_context(places / "tree" / "linked")) == places / "tree" / "linked"
+    assert possible_roots(make_context(places / "tree" / "linked"))[0] == places / "tree" / "linked"
 
 
 def test_root_is_found_through_links(places, make_context):
     (places / "link").symlink_to("tree")
     context = make_context(places / "tree", CLAUDE_PROJECT_DIR=str(places / "link"))
-    assert find_root(context) == places / "tree"
+    assert possible_roots(context)[0] == places / "tree"
 
 
 @pytest.mark.parametrize("variable", ["", "package", ".", "/dev/null", "/\0"])
 def test_a_variable_that_names_no_place_is_passed_over(places, make_context, monkeypatch, variable):
     monkeypatch.chdir(places / "tree")
     context = make_context(places / "tree", CLAUDE_PROJECT_DIR=variable)
-    assert find_root(context) == places / "tree"
+    assert possible_roots(context)[0] == places / "tree"
 
 
 def test_memory_is_found_above_the_project_in_its_work_tree(make_form, make_context, places):

@@ -48,6 +48,7 @@ def test_an_older_programs_entry_is_read_whole():
         ("learn-abc123",),
         LearningStatus.ARCHIVED,
         "",
+        False,
     )
 
 
@@ -382,7 +383,8 @@ def test_an_item_of_a_register_with_the_id_behind_it_is_the_learning(line, summa
         summary,
         durable_id,
     )
-    assert [note.text for note in reading.notes] == ["another one"]
+    assert entry.is_behind
+    assert [note.text for note in reading.notes][1:] == ["another one"]
     assert read_log(f"{line}\n", daily=True).entries == ()
 
 

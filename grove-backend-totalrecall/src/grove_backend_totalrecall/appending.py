@@ -5,15 +5,19 @@ of the other. A log that is not there yet is made from Total Recall's own templa
 else makes it in the same moment.
 """
 
+import errno
 import os
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
+from typing import Final
 
 from grove_backend_totalrecall.entry import daily_template
 from grove_backend_totalrecall.health import write_fault
 from grove_core import StorageError, append_text, confined
+
+_NO_LINKS: Final = frozenset({errno.EEXIST, errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS})
 
 
 def append_to_log(path: Path, day: date, compose: Callable[[str], str], *, root: Path) -> None:
@@ -35,7 +39,7 @@ def append_to_log(path: Path, day: date, compose: Callable[[str], str], *, root:
     _make_from_template(real, day)
 
     def composed(text: str) -> str:
-        added = compose(text) if text.strip() else _with_template(compose, day)
+        added = compose(text) if text.strip("\ufeff \t\r\n") else _with_template(compose, day)
         return added.replace("\n", "\r\n") if _has_crlf(text) else added
 
     append_text(real, composed, inside=root)
@@ -45,16 +49,20 @@ def _make_from_template(path: Path, day: date) -> None:
     """Make a log that nobody sees before all of it is there, unless somebody else was faster.
 
     A log that is empty for a moment would be filled by others as well, and what they append to it
-    overwritten. Where this does not work, ``append_text`` makes the log, or says why it cannot.
+    overwritten. Where there are no hard links, ``append_text`` makes the log.
     """
     if path.exists():
         return
     draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
-    with suppress(OSError):
-        try:
-            draft.write_text(daily_template(day), encoding="utf-8", newline="")
-            path.hardlink_to(draft)
-        finally:
+    try:
+        draft.write_text(daily_template(day), encoding="utf-8", newline="")
+        path.hardlink_to(draft)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            # A log that is left empty would stay without its sections for good.
+            raise StorageError(f"cannot create {path}: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
             draft.unlink(missing_ok=True)
 
 

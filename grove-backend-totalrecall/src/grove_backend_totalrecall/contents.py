@@ -9,16 +9,18 @@ from typing import Any, Final, NamedTuple
 
 from attrs import evolve
 
-from grove_backend_totalrecall.foreign import notes_of
+from grove_backend_totalrecall.foreign import marks_in, notes_of
+from grove_backend_totalrecall.lines import head_of
 from grove_backend_totalrecall.places import MemoryFile
-from grove_backend_totalrecall.reading import Reading
+from grove_backend_totalrecall.reading import Entry, Reading
 from grove_backend_totalrecall.record import NOTHING, Recorded
 from grove_backend_totalrecall.standing import (
     EPOCH,
     Copy,
     Marks,
     Place,
-    dated,
+    PlacedMark,
+    Texts,
     instant_of,
     status_of,
 )
@@ -38,10 +40,13 @@ from grove_core import (
 _ID_DATE: Final = re.compile(r"cl_(\d{4})(\d{2})(\d{2})_")
 
 
+_Copy = tuple[Copy, Path]
+
+
 class Known(NamedTuple):
     """The places where a learning stands, what is recorded of it, and what that makes of it."""
 
-    copies: Sequence[tuple[Copy, Path]]
+    copies: Sequence[_Copy]
     rest: Mapping[str, Any] | None
     stored: Stored
 
@@ -73,18 +78,32 @@ class Contents:
         self._statuses = statuses
         self._known = known
         self.logs = sum(file.day is not None for file, _ in readings)
-        self._copies: dict[str, list[tuple[Copy, Path]]] = {}
-        for file, reading in readings:
-            for entry in reading.entries:
-                if is_learning_id(entry.learning_id):
-                    copy = (Copy(entry, file.name, file.day), file.path)
-                    self._copies.setdefault(entry.learning_id, []).append(copy)
-        self._marks = Marks(
-            dated(mark, file.day)
-            for file, reading in readings
-            if file.day is not None
-            for mark in reading.marks
-        )
+        self._copies = _copies_in(readings)
+
+    @cached_property
+    def _marks(self) -> Marks:
+        return Marks(marks_in(self._readings), self._summaries)
+
+    @cached_property
+    def _summaries(self) -> Mapping[str, str]:
+        return {one: _telling(copies).entry.summary for one, copies in self._copies.items()}
+
+    @cached_property
+    def _superseded(self) -> frozenset[str]:
+        """The learnings whose claim a register calls superseded, with their id or word for word."""
+        quotable = Texts(self._summaries)
+        claims = [
+            note.text
+            for file, reading in self._readings
+            if file.day is None
+            for note in reading.notes
+            if note.is_superseded
+        ]
+        found: set[str] = set()
+        for claim in claims:
+            head = head_of(claim)
+            found.update([head.learning_id] if head else quotable.quoted_by(claim))
+        return frozenset(found)
 
     def learning(self, learning_id: str) -> Stored | None:
         """Give a learning of grove's.
@@ -104,19 +123,22 @@ class Contents:
             known = Known(copies, recorded.rest, _put_together(copies, recorded))
             self._known[learning_id] = known
         learning = known.stored.learning
-        logged = [Place(copy.day, copy.entry.line) for copy, _ in copies if copy.day is not None]
         outside = [
             self._statuses[copy.entry.durable_id]
             for copy, _ in copies
             if copy.entry.durable_id in self._statuses
         ]
-        status = status_of(
-            [copy for copy, _ in copies],
-            recorded.changes,
-            self._marks.about(learning_id, learning.summary, min(logged, default=None)),
-            outside,
-        )
+        if learning_id in self._superseded:
+            outside.append(LearningStatus.SUPERSEDED)
+        entries = [copy for copy, _ in copies]
+        status = status_of(entries, recorded.changes, self.marks_about(learning_id), outside)
         return known.stored._replace(learning=evolve(learning, status=status))
+
+    def marks_about(self, learning_id: str) -> Sequence[PlacedMark]:
+        """Give the marks about a learning of grove's, in the order of the logs."""
+        copies = self._copies.get(learning_id, ())
+        logged = [Place(copy.day, copy.entry.line) for copy, _ in copies if copy.day is not None]
+        return self._marks.about(learning_id, min(logged, default=None))
 
     def learnings(self) -> list[Stored]:
         """Give all learnings of grove's, in the order of the files."""
@@ -130,11 +152,46 @@ class Contents:
     @cached_property
     def notes(self) -> Mapping[str, Stored]:
         """What others have written down, by ids made up here."""
-        return dict(notes_of(self._readings, self._marks, self._statuses))
+        taken = {
+            (copy.name, copy.entry.line) for copies in self._copies.values() for copy, _ in copies
+        }
+        return dict(notes_of(self._readings, taken, self._statuses))
 
 
-def _put_together(copies: Sequence[tuple[Copy, Path]], recorded: Recorded) -> Stored:
-    # A log's entry says most; what was promoted says it better, in one line.
+def _copies_in(readings: Sequence[tuple[MemoryFile, Reading]]) -> dict[str, list[_Copy]]:
+    """Find the places of each learning; a mere reference to it is none."""
+    found: dict[str, list[_Copy]] = {}
+    for file, reading in readings:
+        for entry in reading.entries:
+            if is_learning_id(entry.learning_id):
+                copy = Copy(entry, file.name, file.day)
+                found.setdefault(entry.learning_id, []).append((copy, file.path))
+    for learning_id, copies in list(found.items()):
+        if any(copy.entry.is_behind for copy, _ in copies):
+            found[learning_id] = _without_references(copies)
+    return {one: copies for one, copies in found.items() if copies}
+
+
+def _without_references(copies: Sequence[_Copy]) -> list[_Copy]:
+    """Tell a promoted item with the id behind its text from one that says something about it."""
+    heads = {one[0].entry.summary: one for one in copies if not one[0].entry.is_behind}
+    quotable = Texts({summary: summary for summary in heads})
+
+    def is_copy(entry: Entry) -> bool:
+        if not entry.is_behind:
+            return True
+        return bool(quotable.quoted_by(entry.summary) if heads else entry.durable_id)
+
+    return [one for one in copies if is_copy(one[0].entry)]
+
+
+def _telling(copies: Sequence[_Copy]) -> Copy:
+    """Give the place that has the summary: what was promoted says it better, in one line."""
+    return next((copy for copy, _ in copies if copy.day is None), copies[0][0])
+
+
+def _put_together(copies: Sequence[_Copy], recorded: Recorded) -> Stored:
+    # A log's entry says most.
     fullest, path = next((one for one in copies if one[0].entry.detail is not None), copies[0])
     promoted = next((copy for copy, _ in copies if copy.day is None), fullest)
     learning = evolve(_learning_of(fullest), summary=promoted.entry.summary)

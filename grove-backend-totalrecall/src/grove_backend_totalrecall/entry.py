@@ -100,7 +100,7 @@ def joint(text: str) -> str:
     lines = split_lines(text)
     if not lines[-1]:
         lines.pop()
-    blank_line = "" if is_blank(lines[-1]) else "\n"
+    blank_line = "" if not lines or is_blank(lines[-1]) else "\n"
     return blank_line if _ends_in_section(text, lines) else f"{blank_line}{SECTION}\n\n"
 
 

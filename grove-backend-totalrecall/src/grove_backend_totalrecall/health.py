@@ -18,6 +18,9 @@ from grove_backend_totalrecall.places import LARGEST_BYTES, Places, day_of
 from grove_core import Health, ProjectContext, StorageError, confined, is_ignored_by_git
 
 _NAMED: Final = 3
+_OTHERS: Final = frozenset({"registers", "SCHEMA.md", "CLAUDE.md", "CLAUDE.local.md"})
+"""What lies beside the logs and is never written to, wherever links lead."""
+_TEXTS: Final = frozenset({".md", ".txt"})
 _MOST_BYTES_READ: Final = 64 * 1024 * 1024
 """So that a look at years of logs stays within doctor's time."""
 
@@ -161,7 +164,17 @@ def _link_fault(log: Path, root: Path) -> Fault | None:
             return Fault(f"{leads}, where nothing is written", mend)
     if log.is_symlink() and not os.path.exists(log):  # noqa: PTH110 - never raises
         return Fault(f"{log} is a symbolic link that leads nowhere", f"rm {_quoted(log)}")
+    real = Path(os.path.realpath(log))
+    if not _may_be_log(real.relative_to(os.path.realpath(root))):
+        leads = f"{log} leads to {real}, which is no log"
+        return Fault(leads, f"Replace the symbolic link {log} by a file")
     return None
+
+
+def _may_be_log(name: Path) -> bool:
+    """Tell whether a link may lead there; a clone can hold links for all days to come."""
+    is_text = name.suffix in _TEXTS and not any(part.startswith(".") for part in name.parts[:-1])
+    return is_text and _OTHERS.isdisjoint(name.parts)
 
 
 def _file_fault(log: Path) -> Fault | None:

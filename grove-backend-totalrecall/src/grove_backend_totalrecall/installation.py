@@ -77,26 +77,29 @@ class _Enabled(NamedTuple):
     form: Form
 
 
-def find_root(context: BackendContext | ProjectContext) -> Path:
-    """Find the directory that Total Recall's own hooks take for the project.
+def possible_roots(context: BackendContext | ProjectContext) -> list[Path]:
+    """Name the directories that may be the project to Total Recall, as its own hooks find it.
 
     Args:
         context: Where to look.
 
     Returns:
-        ``CLAUDE_PROJECT_DIR``, else the top of the git work tree, else the project's root.
+        ``CLAUDE_PROJECT_DIR``, the top of the git work tree, and the project's root. Hooks have the
+        variable and the agent's shell has not, so that all of them are looked at.
     """
+    found = [context.root]
+    for place in (context.root, *context.root.parents):
+        if os.path.exists(place / ".git"):  # noqa: PTH110 - never raises
+            found.insert(0, place)
+            break
     # The variable is the client's project. When grove is asked about another one
     # (`grove --project other`), it must not have that one's learnings written into this one.
     named = context.environment.get("CLAUDE_PROJECT_DIR", "")
-    if named.startswith("/") and _is_directory(named):
+    if Path(named).is_absolute() and _is_directory(named):
         root, client = Path(os.path.realpath(context.root)), Path(os.path.realpath(named))
         if root.is_relative_to(client) or client.is_relative_to(root):
-            return client
-    for place in (context.root, *context.root.parents):
-        if os.path.exists(place / ".git"):  # noqa: PTH110 - never raises
-            return place
-    return context.root
+            found.insert(0, client)
+    return list(dict.fromkeys(found))
 
 
 def find_installation(context: BackendContext | ProjectContext) -> Installation | None:
@@ -108,9 +111,14 @@ def find_installation(context: BackendContext | ProjectContext) -> Installation 
         context: Where to look.
 
     Returns:
-        What was found, or ``None``; nothing is raised.
+        The first that can be written to, else the first that was found; nothing is raised.
     """
-    root = find_root(context)
+    places = [_find_in(root, context) for root in possible_roots(context)]
+    found = [one for one in places if one is not None]
+    return next((one for one in found if one.is_initialised), found[0] if found else None)
+
+
+def _find_in(root: Path, context: BackendContext | ProjectContext) -> Installation | None:
     in_project = _markers_in(root)
     enabled = _enabled_by(root, context)
     if not in_project and enabled is None:

@@ -25,6 +25,7 @@ _MARK: Final = re.compile(
 )
 _SUPERSEDED: Final = re.compile(r"\[superseded(?::[^\]]{0,80})?\][ \t]*+", re.IGNORECASE)
 _AIMED_AT: Final = re.compile(r"[ \t]*+" + _ID)
+_MENTIONED: Final = re.compile(r"\bgrove:([A-Za-z0-9_-]{1,200})")
 _CLAIM_ENDS: Final = re.compile(r"[ \t]*+(?:[-–—]|\(grove:|\Z)")
 _CLOSING_QUOTES: Final = {'"': '"', "“": "”", "„": "“", "'": "'", "\u2018": "’"}
 _SUPERSEDES: Final = re.compile(
@@ -135,7 +136,8 @@ def promoted_of(line: str) -> Head | None:
         return None
     text, durable_id = split_durable_id(line.strip(BLANKS))
     match = _PROMOTED.fullmatch(text)
-    if match is None or not is_learning_id(match[2]):
+    # A field such as `**superseded_by**: … (grove:ID)` only refers to it.
+    if match is None or match[1].startswith("**") or not is_learning_id(match[2]):
         return None
     summary, is_superseded = split_superseded(match[1])
     return Head(match[2], "", None, unescape(summary), is_superseded, durable_id)
@@ -156,7 +158,9 @@ def mark_of(line: str, number: int) -> Mark | None:
         return None
     claim, rest = _split_claim(match[3])
     aimed_at = _AIMED_AT.match(rest)
-    learning_id = aimed_at[1] if aimed_at and is_learning_id(aimed_at[1]) else ""
+    # Behind the quotation it is meant; also within it, where a whole line is quoted.
+    named = [aimed_at[1]] if aimed_at else _MENTIONED.findall(claim)
+    learning_id = named[0] if len(named) == 1 and is_learning_id(named[0]) else ""
     if not claim and not learning_id:
         return None
     return Mark(number, match[1] or "", match[2].lower(), learning_id, unescape(claim))

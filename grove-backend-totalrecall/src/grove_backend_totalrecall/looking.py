@@ -6,7 +6,7 @@ from grove_backend_totalrecall.contents import Contents
 from grove_backend_totalrecall.health import describe, write_fault
 from grove_backend_totalrecall.installation import Installation
 from grove_backend_totalrecall.store import Store
-from grove_core import Health, StorageError
+from grove_core import Health, StorageError, is_ignored_by_git
 
 
 def look_at(installation: Installation, store: Store, today: date) -> Health:
@@ -31,7 +31,9 @@ def look_at(installation: Installation, store: Store, today: date) -> Health:
     except StorageError as error:
         return Health(ok=False, detail=str(error), location=location)
     detail = f"{describe(installation)}; {_holdings(contents)}"
-    if lost := contents.lost():
+    # Where git ignores the logs, the record of another clone is about logs that are not here.
+    lost = [] if is_ignored_by_git(places.log_of(today)) else contents.lost()
+    if lost:
         detail += f"; not in its files any more: {', '.join(lost[:3])}"
         detail += f" and {len(lost) - 3} more" if len(lost) > 3 else ""  # noqa: PLR2004 - as above
     return Health(ok=True, detail=detail, location=location)
@@ -45,4 +47,9 @@ def _holdings(contents: Contents) -> str:
 
 
 def _local(instant: datetime | None) -> str:
-    return f"{instant.astimezone():%Y-%m-%d %H:%M}" if instant else "none yet"
+    if instant is None:
+        return "none yet"
+    try:
+        return f"{instant.astimezone():%Y-%m-%d %H:%M}"
+    except (OverflowError, OSError, ValueError):
+        return f"{instant:%Y-%m-%d %H:%M} UTC"

@@ -28,6 +28,7 @@ from grove_core import Category, Confidence, LearningStatus, Scope
 __all__ = ["Entry", "Mark", "Note", "Reading", "read_log"]
 
 _SUPERSEDED_HEADING: Final = re.compile(r"\[superseded\b", re.IGNORECASE)
+_METADATA_STARTS: Final = ("tags:", "confidence:")
 _HEAD_STARTS: Final = ("[", "-", "*", "(")
 
 
@@ -50,6 +51,8 @@ class Entry(NamedTuple):
         supersedes: Ids of the learnings that it replaces.
         status: The status that a segment, a heading or the head line says.
         durable_id: Total Recall's own id, without ``^``, or nothing.
+        is_behind: Whether the id stands behind the text, so that it may be a mere reference: the
+            line is a note as well then.
     """
 
     learning_id: str
@@ -67,6 +70,7 @@ class Entry(NamedTuple):
     supersedes: tuple[str, ...]
     status: LearningStatus | None
     durable_id: str
+    is_behind: bool = False
 
 
 class Reading(NamedTuple):
@@ -160,15 +164,19 @@ class _Walk:
         if mark is not None:
             self.notes.close()
             self.marks.append(mark)
-        elif promoted is not None:
-            self.notes.close()
-            return self._read_entry(promoted, position)
         else:
             self.notes.take(line, position + 1)
+        if promoted is not None:
+            self._add_entry(promoted, _Body((), Metadata(), position + 1), position)
+            self.entries[-1] = self.entries[-1]._replace(is_behind=True)
         return position + 1
 
     def _read_entry(self, head: Head, position: int) -> int:
         body = self._read_body(position + 1)
+        self._add_entry(head, body, position)
+        return body.end
+
+    def _add_entry(self, head: Head, body: _Body, position: int) -> None:
         quoted, metadata = body.quoted, body.metadata
         supersedes = supersedes_of(quoted[0]) if quoted else ()
         if supersedes:
@@ -193,7 +201,6 @@ class _Walk:
                 durable_id=head.durable_id,
             )
         )
-        return body.end
 
     def _read_body(self, start: int) -> _Body:
         """Read quoted lines and the metadata.
@@ -216,7 +223,12 @@ class _Walk:
                 blanks += 1
             else:
                 metadata = metadata_of(line)
-                if metadata is not None:
+                if metadata is not None and (quoted or _is_metadata_of_one_line(line, blanks)):
                     return _Body(quoted, metadata, position + 1)
                 break
         return _Body(quoted[:right_below], Metadata(), start + right_below)
+
+
+def _is_metadata_of_one_line(line: str, blanks: int) -> bool:
+    """Tell whether a line goes on with an entry that has no quoted text: prose may look like it."""
+    return blanks <= 1 and line.lstrip().lower().startswith(_METADATA_STARTS)

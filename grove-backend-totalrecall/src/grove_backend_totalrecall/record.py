@@ -4,7 +4,8 @@ The file ``.grove/total-recall.jsonl`` is only ever appended to, one JSON object
 
 - ``{"id": …, "at": …, "rest": {…}}``: fields of a learning that its entry does not give back, such
   as the session, the criteria and the exact time, named as ``learning_to_dict`` names them;
-- ``{"id": …, "at": …, "status": …, "note": …}``: a status that grove has given a learning.
+- ``{"id": …, "at": …, "status": …, "marks": …, "note": …}``: a status that grove has given a
+  learning, and how many marks about it the logs held then.
 
 Lines that cannot be read, conflict markers say, are left alone. The order of lines does not count,
 so that git may merge the file line by line: ``at`` tells which status is the latest.
@@ -12,7 +13,7 @@ so that git may merge the file line by line: ``at`` tells which status is the la
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -28,6 +29,7 @@ from grove_core import (
 FILE_NAME: Final = "total-recall.jsonl"
 _STATUSES: Final = {status.value: status for status in LearningStatus}
 _DIRECTORY: Final = ".grove"
+_NEXT: Final = timedelta(microseconds=1)
 
 
 class StatusChange(NamedTuple):
@@ -36,10 +38,13 @@ class StatusChange(NamedTuple):
     Attributes:
         at: When, UTC.
         status: The status.
+        marks: How many marks about the learning the logs held then. One more is a later word than
+            this, whatever the clocks say: people's marks have minutes and no time zone.
     """
 
     at: datetime
     status: LearningStatus
+    marks: int
 
 
 class Recorded(NamedTuple):
@@ -122,21 +127,24 @@ class Record:
         """
         self._append({"id": learning_id, "at": format_instant(at), "rest": dict(rest)})
 
-    def add_status(
-        self, learning_id: str, status: LearningStatus, at: datetime, note: str = ""
-    ) -> None:
-        """Record a status.
+    def add_status(self, learning_id: str, change: StatusChange, note: str = "") -> None:
+        """Record a status; it counts as the latest, also where a clock was ahead before.
 
         Args:
             learning_id: The learning's id.
-            status: Its new status.
-            at: The time, UTC.
+            change: Its new status.
             note: A few words for people.
 
         Raises:
             StorageError: It could not be written.
         """
-        line = {"id": learning_id, "at": format_instant(at), "status": status.value}
+        earlier = (one.at + _NEXT for one in self.of(learning_id).changes)
+        line: dict[str, Any] = {
+            "id": learning_id,
+            "at": format_instant(max([change.at, *earlier])),
+            "status": change.status.value,
+            "marks": change.marks,
+        }
         self._append(line | ({"note": note} if note else {}))
 
     def _append(self, line: Mapping[str, Any]) -> None:
@@ -155,7 +163,7 @@ def _read(text: str, known: Mapping[str, Recorded]) -> Mapping[str, Recorded]:
         if isinstance(rest, dict):
             found[entry["id"]] = one._replace(rest={**(one.rest or {}), **rest})
         elif status is not None and (at := _instant(entry.get("at"))) is not None:
-            changes = (*one.changes, StatusChange(at, status))
+            changes = (*one.changes, StatusChange(at, status, _count(entry.get("marks"))))
             found[entry["id"]] = one._replace(changes=changes)
     return found
 
@@ -168,6 +176,10 @@ def _object_in(line: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return entry if isinstance(entry, dict) and isinstance(entry.get("id"), str) else None
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def _instant(text: object) -> datetime | None:

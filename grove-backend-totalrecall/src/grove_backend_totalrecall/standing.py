@@ -1,8 +1,10 @@
 """Where a learning stands: what grove has recorded, and what Total Recall's users have noted."""
 
 import re
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from grove_backend_totalrecall.reading import Entry, Mark
@@ -13,9 +15,11 @@ EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """The time of what has none."""
 _WORDS: Final = {"superseded": LearningStatus.SUPERSEDED, "restored": LearningStatus.ACTIVE}
 _ENTRY_STATUSES: Final = (LearningStatus.ARCHIVED, LearningStatus.SUPERSEDED)
-_SHORTEST_CLAIM: Final = 15
-_MINUTE: Final = timedelta(minutes=1)
+_DAY: Final = timedelta(days=1)
+_LEAST_SHARE: Final = 0.6
+"""So much of the longer text a quotation and a summary must have in common."""
 _FILLING: Final = re.compile(r"[\W_]+")
+_CUT_OFF: Final = ("…", "...")
 
 
 class Place(NamedTuple):
@@ -30,16 +34,14 @@ class Place(NamedTuple):
     line: int
 
 
-class DatedMark(NamedTuple):
+class PlacedMark(NamedTuple):
     """A note in a daily log that a claim no longer holds, or holds again.
 
     Attributes:
-        at: The minute, UTC.
         place: Where it stands.
         mark: The note.
     """
 
-    at: datetime
     place: Place
     mark: Mark
 
@@ -58,48 +60,101 @@ class Copy(NamedTuple):
     day: date | None
 
 
+class Texts:
+    """What is written down, to be found by a quotation of it."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        """Look at nothing yet.
+
+        Args:
+            texts: What is written, by id.
+        """
+        self._texts = texts
+
+    @cached_property
+    def _essences(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for one, text in self._texts.items():
+            found.setdefault(essence(text), []).append(one)
+        return found
+
+    @cached_property
+    def _by_length(self) -> Sequence[str]:
+        return sorted(self._essences, key=len)
+
+    def quoted_by(self, claim: str) -> Sequence[str]:
+        """Find what a quotation is of.
+
+        Args:
+            claim: The quotation, as a person or a model has written it.
+
+        Returns:
+            The ids of what it quotes word for word; else of the only text of which it quotes most.
+            A rule is often quoted in its correction, so that a part of it says nothing.
+        """
+        wanted = essence(claim)
+        if not wanted:
+            return ()
+        if same := self._essences.get(wanted):
+            return same
+        if claim.rstrip().endswith(_CUT_OFF):
+            near = [one for one in self._by_length if one.startswith(wanted)]
+        else:
+            near = [one for one in self._of_like_length(wanted) if _holds_one(one, wanted)]
+        return self._essences[near[0]] if len(near) == 1 else ()
+
+    def _of_like_length(self, wanted: str) -> Sequence[str]:
+        shortest, longest = len(wanted) * _LEAST_SHARE, len(wanted) / _LEAST_SHARE
+        start = bisect_left(self._by_length, shortest, key=len)
+        return self._by_length[start : bisect_right(self._by_length, longest, key=len)]
+
+
 class Marks:
     """The marks of all logs, to be found by what they are about."""
 
-    def __init__(self, marks: Iterable[DatedMark]) -> None:
-        self._by_id: dict[str, list[DatedMark]] = {}
-        self._by_claim: list[tuple[str, DatedMark]] = []
+    def __init__(self, marks: Iterable[PlacedMark], texts: Mapping[str, str]) -> None:
+        """Sort the marks by what they name or quote.
+
+        Args:
+            marks: The marks.
+            texts: What they may quote, by id.
+        """
+        self._named: dict[str, list[PlacedMark]] = {}
+        self._quoting: dict[str, list[PlacedMark]] = {}
+        quotable = Texts(texts)
         for one in marks:
             if one.mark.learning_id:
-                self._by_id.setdefault(one.mark.learning_id, []).append(one)
-            elif claim := _essence(one.mark.claim):
-                self._by_claim.append((claim, one))
+                self._named.setdefault(one.mark.learning_id, []).append(one)
+                continue
+            for quoted in quotable.quoted_by(one.mark.claim):
+                self._quoting.setdefault(quoted, []).append(one)
 
-    def about(self, learning_id: str, summary: str, place: Place | None) -> Sequence[DatedMark]:
-        """Find the marks about a learning.
+    def about(self, learning_id: str, place: Place | None) -> Sequence[PlacedMark]:
+        """Find the marks about a text.
 
         Args:
             learning_id: Its id.
-            summary: Its summary, which a person may have quoted.
-            place: Where it stands in the logs, if it does: a mark from before is about another
-                one. Times would not tell: logs do not say in which time zone they were written.
+            place: Where it stands in the logs, if it does: what is quoted before it is written is
+                another text. In another time zone the day may be the one before.
+
+        Returns:
+            The marks, in the order of the logs.
         """
-        found = list(self._by_id.get(learning_id, ()))
-        if self._by_claim:
-            essence = _essence(summary)
-            found += [one for claim, one in self._by_claim if _is_same(claim, essence)]
-        return [one for one in found if place is None or one.place > place]
+        quoting = self._quoting.get(learning_id, ())
+        if place is not None:
+            quoting = [one for one in quoting if _is_after(one.place, place)]
+        found = [*self._named.get(learning_id, ()), *quoting]
+        return sorted(found, key=lambda one: one.place)
 
 
-def dated(mark: Mark, day: date) -> DatedMark:
-    """Say when a mark was made.
-
-    Args:
-        mark: The mark.
-        day: The local day of its log.
-    """
-    return DatedMark(instant_of(day, mark.time), Place(day, mark.line), mark)
+def _is_after(one: Place, other: Place) -> bool:
+    return one > other or other.day - one.day == _DAY
 
 
 def status_of(
     copies: Sequence[Copy],
-    changes: Iterable[StatusChange],
-    marks: Iterable[DatedMark],
+    changes: Sequence[StatusChange],
+    marks: Sequence[PlacedMark],
     outside: Iterable[LearningStatus],
 ) -> LearningStatus:
     """Tell where a learning stands.
@@ -107,12 +162,12 @@ def status_of(
     Args:
         copies: The places where it is.
         changes: The statuses that grove has recorded.
-        marks: The marks about it.
-        outside: What Total Recall's own metadata says of its copies.
+        marks: The marks about it, in the order of the logs.
+        outside: What Total Recall's registers and metadata say of it, which have no time.
 
     Returns:
-        What Total Recall's registers or metadata say, which have no time; else the latest of the
-        others, else what stands in the entry itself.
+        What registers or metadata say; else the later one of what grove has recorded and the last
+        mark; else what stands in the entry itself.
     """
     said = set(outside) | {
         one.entry.status
@@ -122,32 +177,13 @@ def status_of(
     for status in (LearningStatus.SUPERSEDED, LearningStatus.ARCHIVED):
         if status in said:
             return status
-    latest = _latest(list(changes), list(marks))
-    if latest is not None:
-        return latest
+    recorded = max(changes, key=lambda one: one.at, default=None)
+    if marks and (recorded is None or len(marks) > recorded.marks):
+        return _WORDS[marks[-1].mark.word]
+    if recorded is not None:
+        return recorded.status
     in_entry = (one.entry.status for one in copies)
     return next((one for one in in_entry if one in _ENTRY_STATUSES), LearningStatus.ACTIVE)
-
-
-def _latest(changes: Sequence[StatusChange], marks: Sequence[DatedMark]) -> LearningStatus | None:
-    """Tell what was said last: grove has recorded the second, of a person only the minute is known.
-
-    Within a minute the logs tell what came first: grove leaves a mark behind a person's.
-    """
-    if not changes:
-        return _said_by(max(marks, key=lambda one: one.place)) if marks else None
-    recorded = max(changes, key=lambda one: one.at)
-    foreign = [one for one in marks if not one.mark.learning_id]
-    if not foreign:
-        return recorded.status
-    last = max(foreign, key=lambda one: one.place)
-    is_answered = any(one.mark.learning_id and one.place > last.place for one in marks)
-    is_later = recorded.at >= last.at + _MINUTE
-    return recorded.status if is_answered or is_later else _said_by(last)
-
-
-def _said_by(mark: DatedMark) -> LearningStatus:
-    return _WORDS[mark.mark.word]
 
 
 def instant_of(day: date, time: str) -> datetime:
@@ -168,12 +204,11 @@ def instant_of(day: date, time: str) -> datetime:
         return local.replace(tzinfo=UTC)
 
 
-def _essence(text: str) -> str:
+def essence(text: str) -> str:
+    """Bring a text into the form in which a quotation is the same, whoever has written it down."""
     return _FILLING.sub(" ", text.casefold()).strip()
 
 
-def _is_same(claim: str, summary: str) -> bool:
-    if claim == summary:
-        return True
-    shorter = min(len(claim), len(summary))
-    return shorter >= _SHORTEST_CLAIM and (claim in summary or summary in claim)
+def _holds_one(text: str, other: str) -> bool:
+    shorter, longer = sorted((text, other), key=len)
+    return f" {shorter} " in f" {longer} "

@@ -74,7 +74,11 @@ class Store:
             return cached[1]
         if stamp[1] > LARGEST_BYTES or not file.path.is_file():
             return _NOTHING  # doctor names it
-        reading = read_log(read_text(file.path) or "", daily=file.day is not None)
+        try:
+            text = read_text(file.path) or ""
+        except StorageError:
+            return _NOTHING  # one file that cannot be read takes no other with it; doctor names it
+        reading = read_log(text, daily=file.day is not None)
         self._cache[file.path] = stamp, reading
         return reading
 

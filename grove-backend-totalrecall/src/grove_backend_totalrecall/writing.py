@@ -1,6 +1,7 @@
 """Getting learnings and marks into today's log, and the rest into grove's record."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
@@ -10,9 +11,10 @@ from grove_backend_totalrecall.entry import format_entry, format_mark, joint, on
 from grove_backend_totalrecall.health import write_fault
 from grove_backend_totalrecall.installation import Installation
 from grove_backend_totalrecall.reading import read_log
+from grove_backend_totalrecall.record import StatusChange
 from grove_backend_totalrecall.store import Store
 from grove_backend_totalrecall.stored import Stored
-from grove_core import BackendError, Learning, LearningStatus, append_text, is_ignored_by_git
+from grove_core import BackendError, Learning, LearningStatus, StorageError, is_ignored_by_git
 
 _CLAUDE_SECONDS: Final = 75.0
 _CONTENT: Final = frozenset({"summary", "detail"})
@@ -94,8 +96,11 @@ class Writer:
         if LearningStatus.SUPERSEDED in {status, learning.status}:
             word = "superseded" if status is LearningStatus.SUPERSEDED else "restored"
             line = format_mark(word, f"{now:%H:%M}", learning.summary, learning.id, note)
-            self._append(now, lambda _: line)
-        self._store.record.add_status(learning.id, status, now.astimezone(UTC), note)
+            with suppress(StorageError):  # the record counts; the log is for people
+                self._append(now, lambda _: line)
+        marks = len(self._store.contents().marks_about(learning.id))
+        change = StatusChange(now.astimezone(UTC), status, marks)
+        self._store.record.add_status(learning.id, change, note)
 
     def _find(self, learning_id: str) -> Stored | None:
         return self._store.contents().learning(learning_id)
@@ -160,12 +165,9 @@ class Writer:
         rest = rest_of(learning, stored.learning)
         if _CONTENT & rest.keys() and is_ignored_by_git(stored.path):
             # What Total Recall's users keep out of git, the record must not bring into it.
-            line = f"/{record.path.name}\n"
-            append_text(
-                record.directory / ".gitignore",
-                lambda text: "" if line in text else line,
-                inside=record.directory.parent,
-            )
+            self._append(now, lambda text: joint(text) + format_entry(learning, f"{now:%H:%M}"))
+            rest = rest_of(learning, (self._find(learning.id) or stored).learning)
         record.add_rest(learning.id, rest, at)
         if learning.status is not stored.learning.status:
-            record.add_status(learning.id, learning.status, at)
+            marks = len(self._store.contents().marks_about(learning.id))
+            record.add_status(learning.id, StatusChange(at, learning.status, marks))
