@@ -7,8 +7,9 @@ import pytest
 from attrs import field, frozen
 
 from grove_core.config import Config, Source, config_keys, load_config
-from grove_core.config.plugin_section import USER_ONLY, validate_plugin_section
+from grove_core.config.plugin_section import validate_plugin_section
 from grove_core.config.template import render_default_config
+from grove_core.model.value import USER_ONLY
 
 
 def test_fresh_file_says_nothing(tmp_path):

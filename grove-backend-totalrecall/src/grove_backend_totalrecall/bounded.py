@@ -46,6 +46,22 @@ class _Output:
         return bytes(self.head + self.tail)
 
 
+def find_program(name: str, environment: Mapping[str, str]) -> str | None:
+    """Find a program; one that depends on the current directory may be a repository's own file.
+
+    Args:
+        name: Its name.
+        environment: The environment whose ``PATH`` is searched.
+
+    Returns:
+        Its absolute path, if the first of that name has one.
+    """
+    import shutil
+
+    path = shutil.which(name, path=environment.get("PATH", ""))
+    return path if path is not None and Path(path).is_absolute() else None
+
+
 def run_bounded(
     words: Sequence[str],
     *,
@@ -68,11 +84,10 @@ def run_bounded(
         OSError: It could not be started.
         ValueError: An argument holds what no argument can.
     """
-    import shutil
     import subprocess
 
     # Where this process is gone before the limit, `timeout` still keeps to it.
-    limiter = shutil.which("timeout", path=environment.get("PATH", ""))
+    limiter = find_program("timeout", environment)
     prefix = [] if limiter is None else [limiter, "-s", "KILL", f"{seconds + 1:.3f}"]
     process = subprocess.Popen(
         [*prefix, *words],

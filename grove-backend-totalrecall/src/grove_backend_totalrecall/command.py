@@ -4,6 +4,8 @@ Nothing that the client says proves that the note is in the log. It has ended wi
 a word written, for want of a permission or of the command, and a model may write down something
 else. So whoever calls this looks into the log afterwards, whatever the outcome.
 
+It may also spoil what was in the logs before: that is told, and not mended.
+
 The child may read Total Recall's memory and change daily logs, has no tool that runs programs, and
 asks nobody. The environment variable `GUARD` tells grove's hooks in it to do nothing, and keeps it
 from coming here again.
@@ -14,6 +16,9 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+
+from grove_backend_totalrecall.places import Places
+from grove_backend_totalrecall.watching import damage_since, look_before
 
 GUARD: Final = "GROVE_NO_HOOKS"
 PROGRAM: Final = "claude"
@@ -48,11 +53,14 @@ class Outcome(NamedTuple):
         logged: Whether the client ended as if it had logged the note.
         why: For people: what went wrong, or what the client said.
         is_about_note: Whether that was this note's fault, and another one may do better.
+        damage: For people: which daily logs have lost what was in them, or were changed, while the
+            client ran. Empty when all is there; nothing is mended.
     """
 
     logged: bool
     why: str
     is_about_note: bool = False
+    damage: str = ""
 
 
 class _Said(NamedTuple):
@@ -82,12 +90,14 @@ def log_by_claude(
         return _failure(f"{GUARD} is set, as in a session that grove itself has started")
     if refusal := _refusal(note):
         return Outcome(logged=False, why=refusal, is_about_note=True)
-    program = _find(environment)
+    from grove_backend_totalrecall.bounded import find_program, run_bounded
+
+    program = find_program(PROGRAM, environment)
     if program is None:
         return _failure(f"the program `{PROGRAM}` was not found on PATH")
-    from grove_backend_totalrecall.bounded import run_bounded
-
-    instruction = _INSTRUCTION.format(time=datetime.now(UTC).astimezone())
+    now = datetime.now(UTC).astimezone()
+    before = look_before(Places(root), now.date())
+    instruction = _INSTRUCTION.format(time=now)
     prompt = f"{command} {note}"
     try:
         ended = run_bounded(
@@ -99,7 +109,9 @@ def log_by_claude(
         )
     except (OSError, ValueError) as error:
         return _failure(f"`{PROGRAM}` could not be started: {error}")
-    return _judge(ended.code, _said(ended.output), command, seconds)
+    outcome = _judge(ended.code, _said(ended.output), command, seconds)
+    damage = damage_since(before)
+    return outcome._replace(damage=f"while `{PROGRAM}` ran: {damage}" if damage else "")
 
 
 def _refusal(note: str) -> str:
@@ -108,14 +120,6 @@ def _refusal(note: str) -> str:
     if found := _INTERPRETED.search(note):
         return f"the client would read `{_words(found.group())}` in the note as a sign to itself"
     return ""
-
-
-def _find(environment: Mapping[str, str]) -> str | None:
-    """Find the client; one that depends on the current directory may be a repository's own file."""
-    import shutil
-
-    path = shutil.which(PROGRAM, path=environment.get("PATH", ""))
-    return path if path is not None and Path(path).is_absolute() else None
 
 
 def _said(output: bytes) -> _Said:

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Final
 
 from attrs import evolve
@@ -14,6 +14,7 @@ from grove_backend_totalrecall.standing import EPOCH, Marks, Place, PlacedMark, 
 from grove_backend_totalrecall.stored import Stored
 from grove_core import Category, Confidence, Learning, LearningStatus
 
+_DATE: Final = re.compile(r"\b[0-9]{4}-[01][0-9]-[0-3][0-9]\b")
 _SUMMARY_LENGTH: Final = 200
 _DIGEST_LENGTH: Final = 10
 _STEM_LENGTH: Final = 40
@@ -80,7 +81,10 @@ def _learning_of_note(note: Note, file: MemoryFile) -> Learning:
 def _time_of(note: Note, file: MemoryFile) -> datetime:
     if file.day is not None:
         return instant_of(file.day, note.time)
+    written = _DATE.search(f"{note.section}\n{note.text}\n{note.detail}")
     try:
-        return datetime.fromtimestamp(file.path.stat().st_mtime, UTC)
+        if written is not None:
+            return instant_of(date.fromisoformat(written[0]), "")
+        return datetime.fromtimestamp(int(file.path.stat().st_mtime), UTC)
     except (OSError, OverflowError, ValueError):
         return EPOCH

@@ -49,6 +49,18 @@ def describe(installation: Installation) -> str:
     return f"Total Recall ({installation.form.value}) in {installation.root}"
 
 
+def why_outside(installation: Installation) -> Fault | None:
+    """Say that the daily logs lie outside of the root, where nothing is written.
+
+    Args:
+        installation: Total Recall as it was found.
+
+    Returns:
+        Where they lead, and what to do; ``None`` where they are inside.
+    """
+    return _leads_out(Places(installation.root).daily, installation.root)
+
+
 def why_unusable(installation: Installation) -> Fault:
     """Say why nothing can be written where Total Recall is installed.
 
@@ -153,15 +165,21 @@ def write_fault(log: Path, root: Path) -> Fault | None:
     return None
 
 
-def _link_fault(log: Path, root: Path) -> Fault | None:
-    between = [one for one in reversed(log.parents) if one.is_relative_to(root)]
-    for place in (*between, log):
+def _leads_out(path: Path, root: Path) -> Fault | None:
+    between = [one for one in reversed(path.parents) if one.is_relative_to(root)]
+    for place in (*between, path):
         try:
             confined(place, root)
         except StorageError:
             leads = f"{place} leads to {os.path.realpath(place)}, outside of {root}"
             mend = f"Replace the symbolic link {place} by what it leads to"
             return Fault(f"{leads}, where nothing is written", mend)
+    return None
+
+
+def _link_fault(log: Path, root: Path) -> Fault | None:
+    if (fault := _leads_out(log, root)) is not None:
+        return fault
     if log.is_symlink() and not os.path.exists(log):  # noqa: PTH110 - never raises
         return Fault(f"{log} is a symbolic link that leads nowhere", f"rm {_quoted(log)}")
     real = Path(os.path.realpath(log))

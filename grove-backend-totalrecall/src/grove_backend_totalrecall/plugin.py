@@ -43,6 +43,8 @@ def grove_memory_backends() -> Sequence[BackendSpec]:
             open=_open,
             settings=TotalRecallSettings,
             paths=_PATHS,
+            shared=("memory/daily/*.md",),
+            merge=_merge,
         )
     ]
 
@@ -60,9 +62,11 @@ def _detect(context: BackendContext) -> Detection | None:
     installation = find_installation(context)
     if installation is None:
         return None
-    from grove_backend_totalrecall.health import describe, in_the_way, why_unusable
+    from grove_backend_totalrecall.health import describe, in_the_way, why_outside, why_unusable
 
     marker = installation.markers[0]
+    if (outside := why_outside(installation)) is not None:
+        return Detection(marker=marker, usable=False, note=f"{outside.detail} → {outside.mend}")
     if installation.is_initialised:
         return Detection(marker=marker, note=f"found {describe(installation)}")
     why = why_unusable(installation)
@@ -76,6 +80,12 @@ def _open(context: BackendContext) -> MemoryBackend:
     from grove_backend_totalrecall.backend import TotalRecallBackend
 
     return TotalRecallBackend(context)
+
+
+def _merge(base: str, ours: str, theirs: str) -> str:
+    from grove_backend_totalrecall.merging import merge_logs
+
+    return merge_logs(base, ours, theirs)
 
 
 def _check(context: ProjectContext) -> Health:

@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from grove_core.clock import format_instant, parse_instant
     from grove_core.codec.documents import learning_from_dict, learning_to_dict
-    from grove_core.config.plugin_section import USER_ONLY
     from grove_core.errors import (
         BackendError,
         CodecError,
@@ -75,6 +74,7 @@ if TYPE_CHECKING:
         WriteGateStats,
     )
     from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
+    from grove_core.model.value import USER_ONLY
     from grove_core.plugins.descriptors import (
         Area,
         BackendContext,
@@ -102,7 +102,7 @@ _MODULE_OF_NAME = {
     "parse_instant": "clock",
     "learning_from_dict": "codec.documents",
     "learning_to_dict": "codec.documents",
-    "USER_ONLY": "config.plugin_section",
+    "USER_ONLY": "model.value",
     "BackendError": "errors",
     "CodecError": "errors",
     "ConfigError": "errors",

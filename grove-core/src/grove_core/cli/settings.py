@@ -20,6 +20,7 @@ from grove_core.config.plugin_section import validate_plugin_section
 from grove_core.config.schema import setting_of
 from grove_core.config.values import printable
 from grove_core.errors import ConfigError
+from grove_core.model.value import USER_ONLY
 from grove_core.workspace import Workspace
 
 _DEFAULT: Final = Origin(source=Source.DEFAULT)
@@ -201,9 +202,21 @@ def _plugin_rows(
             key=key,
             value=getattr(settings, each.name, None),
             default=getattr(defaults, each.name, None),
-            origin=loaded.origins.get(key, _DEFAULT),
+            origin=_origin_of(
+                key, is_guarded=USER_ONLY.keys() <= each.metadata.keys(), loaded=loaded
+            ),
             help=about.help if about is not None else "",
         )
+
+
+def _origin_of(key: str, metadata: Mapping[Any, Any], loaded: LoadedConfig) -> Origin:
+    """Tell where a value comes from; what a project must not set does not come from there."""
+    origin = loaded.origins.get(key, _DEFAULT)
+    if not USER_ONLY.keys() <= metadata.keys() or origin.source is not Source.PROJECT:
+        return origin
+    section, _, name = key.rpartition(".")
+    is_own = name in loaded.own_sections.get(section, {})
+    return Origin(source=Source.USER) if is_own else _DEFAULT
 
 
 def _attributes(kind: Any) -> Sequence[Any]:  # noqa: ANN401 - a plugin's class

@@ -7,10 +7,7 @@ from attrs import NOTHING, fields, has, resolve_types
 
 from grove_core.config.schema import setting_of
 from grove_core.config.values import ValueProblem, check_value, printable, unknown_key
-
-USER_ONLY: Final = {"grove_user_only": True}
-"""Metadata of a field of a settings class that a project must not set: what a program is run for
-say. A project's configuration may be a stranger's."""
+from grove_core.model.value import USER_ONLY
 
 _NOT_HERE: Final = "counts only in your own configuration, and not in a project's"
 

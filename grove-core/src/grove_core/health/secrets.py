@@ -84,7 +84,8 @@ def gather_secrets(workspace: Workspace, seconds: float = SECONDS) -> SecretFact
     """
     project, paths = workspace.project, workspace.paths
     further = sorted((project.grove_directory / "learnings").glob("*.md"))
-    texts = [project.learnings_file, *further, paths.personal_learnings]
+    known = [project.learnings_file, *further, paths.personal_learnings]
+    texts = list(dict.fromkeys([*known, *_read_by_backends(workspace)]))
     logs = [*project.event_files(), paths.personal_events]
     files: list[tuple[Path, Callable[[Path], Iterator[tuple[int, str]]]]] = [
         *((path, _parts_of_text) for path in texts),
@@ -107,6 +108,15 @@ def gather_secrets(workspace: Workspace, seconds: float = SECONDS) -> SecretFact
         unfinished=unfinished,
         unreadable=tuple(unreadable),
     )
+
+
+def _read_by_backends(workspace: Workspace) -> Iterator[Path]:
+    """Name the markdown files that backends read learnings from, wherever those lie."""
+    for source in workspace.library.sources() or ():
+        if source.is_dir():
+            yield from sorted(source.glob("*.md"))
+        elif source.suffix == ".md":
+            yield source
 
 
 class _Search:

@@ -164,5 +164,5 @@ def _load(
 def _rows(connection: "sqlite3.Connection", numbers: "Sequence[int]") -> "list[Any]":
     return connection.execute(
         f"SELECT number, {tables.STORED_COLUMNS}, {tables.TEXT_COLUMNS} FROM learning"
-        f" WHERE number IN ({','.join(map(str, numbers))})"
+        f" WHERE number IN ({','.join(map(str, numbers))}) AND {tables.NOT_PUT_AWAY}"
     ).fetchall()

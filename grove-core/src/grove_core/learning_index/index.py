@@ -22,12 +22,15 @@ MOST_NEWEST = 50
 """How many learnings are looked at where nothing is known of the work."""
 
 _NEWEST = f"""
-SELECT {tables.STORED_COLUMNS} FROM learning WHERE number > 0 AND personal <= ?
-ORDER BY created DESC, id
+SELECT {tables.STORED_COLUMNS} FROM learning
+WHERE number > 0 AND personal <= ? AND {tables.NOT_PUT_AWAY} ORDER BY created DESC, id
 """
-_NOTED_FILES = """
-SELECT DISTINCT path, id FROM noted_file JOIN learning USING (number) ORDER BY path, id
+_NOTED_FILES = f"""
+SELECT DISTINCT path, id FROM noted_file JOIN learning USING (number)
+WHERE {tables.NOT_PUT_AWAY} ORDER BY path, id
 """
+# The last one of an id counts: of the first source, but before it what a source has put away.
+_COUNTING_LAST = "number > 0 DESC, source DESC"
 
 
 class LearningIndex:
@@ -180,8 +183,8 @@ class LearningIndex:
         return self._ask(lambda connection: finding.find(connection, search))
 
     def entries(self) -> list[Entry]:
-        """List all learnings of any status; of several with one id only the first source's."""
-        select = f"SELECT {tables.STORED_COLUMNS} FROM learning ORDER BY source DESC, created"
+        """List all learnings of any status, each once."""
+        select = f"SELECT {tables.STORED_COLUMNS} FROM learning ORDER BY {_COUNTING_LAST}, created"
         return self._ask(lambda connection: list(_unique(connection.execute(select)).values()))
 
     def newest(self, most: int = MOST_NEWEST, *, personal: bool = True) -> list[Entry]:
@@ -212,9 +215,10 @@ class LearningIndex:
             learning_id: Its id.
 
         Returns:
-            The learning, from the first source that has it, or ``None``.
+            The learning, from the first source that has it or has put it away, or ``None``.
         """
-        select = f"SELECT {tables.STORED_COLUMNS} FROM learning WHERE id = ? ORDER BY source DESC"
+        columns = tables.STORED_COLUMNS
+        select = f"SELECT {columns} FROM learning WHERE id = ? ORDER BY {_COUNTING_LAST}"
         return self._ask(
             lambda connection: _unique(connection.execute(select, (learning_id,))).get(learning_id)
         )

@@ -60,6 +60,11 @@ ENTRY_COLUMNS = (
 )
 STORED_COLUMNS = f"{ENTRY_COLUMNS}, digest"
 TEXT_COLUMNS = "summary, tags, detail, paths, keys"
+NOT_PUT_AWAY = (
+    "(number < 0 OR NOT EXISTS"
+    " (SELECT 1 FROM learning AS other WHERE other.id = learning.id AND other.number < 0))"
+)
+"""What several backends have may be shown only as long as none of them has put it away."""
 # What one question may name; how many SQLite allows is a matter of how it was built.
 _MOST_NAMED = 500
 # So many are sorted by themselves; more than that are met soon among all by age.

@@ -2,6 +2,10 @@
 
 from typing import Any
 
+USER_ONLY = {"grove_user_only": True}
+"""Metadata of a field of a plugin's settings class that a project must not set, such as what a
+program is run for: a project's configuration may be a stranger's."""
+
 
 class Value:
     """Equality, hash and representation of a frozen attrs class.
