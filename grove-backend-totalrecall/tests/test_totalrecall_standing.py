@@ -188,7 +188,9 @@ def test_superseding_does_not_need_the_log(memory):
     assert memory.status() is SUPERSEDED
 
 
-@pytest.mark.parametrize("target", ["memory/registers/decisions.md", "CLAUDE.local.md", ".hidden/notes.md", "tool.py"])
+@pytest.mark.parametrize(
+    "target", ["memory/registers/decisions.md", "CLAUDE.local.md", ".hidden/notes.md", "tool.py"]
+)
 def test_a_log_that_leads_to_another_file_is_not_written_through(memory, target):
     memory.now += timedelta(days=1)
     other = memory.context.root / target

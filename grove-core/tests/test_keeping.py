@@ -6,12 +6,15 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
+from grove_core.indexing import refresh
+from grove_core.learning_index.index import IN_MEMORY, LearningIndex
 from grove_core.memory.keeping import Shelves, deliver, keep
 from grove_core.memory.library import MemoryLibrary
 from grove_core.memory.outbox import Outbox
 from grove_core.model.learning import Category, Learning, LearningStatus, Scope
 from grove_core.model.memory import Capability, Detection, ReceiptStatus
 from grove_core.plugins.descriptors import BackendContext, BackendSpec
+from grove_core.retrieval.query_terms import query_terms
 from grove_core.testing import InMemoryBackend
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
@@ -229,3 +232,20 @@ def test_an_ephemeral_learning_is_not_lent(place):
     place.memory.down = True
     assert place.keep(a_learning(scope=Scope.EPHEMERAL)).receipt.status is ReceiptStatus.QUEUED
     assert place.files.ids() == []
+
+
+@pytest.mark.parametrize("which", ["memory", "files"])
+def test_what_one_of_two_has_put_away_is_put_away(place, which):
+    place.memory.private = True
+    place.keep(a_learning(scope=Scope.TEAM))
+    getattr(place, which).set_status("cl_1", LearningStatus.SUPERSEDED)
+    library = place.shelves.library
+    assert library.get("cl_1").hit.learning.status is LearningStatus.SUPERSEDED
+    assert [one.hit.learning.status for one in library.iterate()] == [LearningStatus.SUPERSEDED]
+    index = LearningIndex(IN_MEMORY)
+    refresh(index, library, None)
+    terms = query_terms(text="migrations lock the table")
+    assert (index.find(terms), index.newest()) == ([], [])
+    assert [one.entry.status for one in index.find(terms, all_statuses=True)] == ["superseded"]
+    assert [one.status for one in index.entries()] == ["superseded"]
+    assert index.get("cl_1").status == "superseded"

@@ -202,9 +202,7 @@ def _plugin_rows(
             key=key,
             value=getattr(settings, each.name, None),
             default=getattr(defaults, each.name, None),
-            origin=_origin_of(
-                key, is_guarded=USER_ONLY.keys() <= each.metadata.keys(), loaded=loaded
-            ),
+            origin=_origin_of(key, each.metadata, loaded),
             help=about.help if about is not None else "",
         )
 
