@@ -19,14 +19,33 @@ class TestSingle(BackendContract):
     def open_backend(self, tmp_path):
         return opener(tmp_path, layout=StorageLayout.SINGLE)
 
+    @pytest.fixture
+    def broken_backend(self, tmp_path):
+        opened = opener(tmp_path, layout=StorageLayout.SINGLE)
+        (tmp_path / "project" / ".grove" / "learnings.md").mkdir(parents=True)
+        return opened
+
 
 class TestSpread(BackendContract):
     @pytest.fixture
     def open_backend(self, tmp_path):
         return opener(tmp_path, layout=StorageLayout.SPREAD)
 
+    @pytest.fixture
+    def broken_backend(self, tmp_path):
+        opened = opener(tmp_path, layout=StorageLayout.SPREAD)
+        (tmp_path / "project" / ".grove").mkdir()
+        (tmp_path / "project" / ".grove" / "learnings").write_text("no folder")
+        return opened
+
 
 class TestPersonal(BackendContract):
     @pytest.fixture
     def open_backend(self, tmp_path):
         return opener(tmp_path, area=Area.PERSONAL)
+
+    @pytest.fixture
+    def broken_backend(self, tmp_path):
+        opened = opener(tmp_path, area=Area.PERSONAL)
+        (tmp_path / "home").write_text("no folder")
+        return opened

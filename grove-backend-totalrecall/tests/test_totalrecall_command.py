@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -232,6 +233,100 @@ def test_what_only_the_log_can_tell(project, behaviour):
     assert "cl_20300102_aaaaaa" not in project.log.read_text()
 
 
+# --- what was in the logs -------------------------------------------------------------------------
+
+YESTERDAY = "[09:12] The old catalogue stays\n"
+TODAY = "# today\n\n## Notes\n\n[09:00] One\n[09:15] Twice\n[09:15] Twice\n[09:30] Two\n"
+
+
+@pytest.fixture
+def logs(project):
+    """Today's log and that of another day."""
+    project.log.write_text(YESTERDAY)
+    today = project.log.with_name(f"{datetime.now(UTC).astimezone():%Y-%m-%d}.md")
+    today.write_text(TODAY)
+    project.environment["TODAY"] = today.name
+    return today
+
+
+UNHARMED = {
+    "nothing": "pass",
+    "appended": "write(old + f'[10:00] {note}\\n')",
+    "below a heading": "write(old.replace('## Notes\\n', f'## Notes\\n\\n[10:00] {note}\\n'))",
+    "after the last line's end": "write(old[:-1]); write(old[:-1] + f'\\n[10:00] {note}\\n')",
+    "other line ends": "write((old + f'[10:00] {note}\\n').replace('\\n', '\\r\\n'))",
+    "a new log": "log.with_name('2030-01-03.md').write_text(note)",
+    "a register": "(log.parents[1] / 'other.md').write_text(note)",
+    "read": "log.read_text()",
+}
+HARMED = {
+    "emptied": ("write('')", True),
+    "a line is gone": ("write(old.replace('[09:30] Two\\n', '') + note)", True),
+    "a line was changed": ("write(old.replace('One', 'Three') + note)", True),
+    "lines change places": ("write(old.replace('One', '?').replace('Two', 'One') + note)", True),
+    "only one of two equal lines": ("write(old.replace('[09:15] Twice\\n', '', 1))", True),
+    "deleted": ("today.unlink()", True),
+    "a folder in its place": ("today.unlink(); today.mkdir()", True),
+    "another day's is deleted": ("log.unlink()", False),
+    "another day's is written to": ("append(note)", False),
+    "another day's is rewritten": ("log.write_text('x' * log.stat().st_size)", False),
+}
+HANDS = """
+today = log.with_name(os.environ["TODAY"])
+old = today.read_text()
+def write(text):
+    today.write_text(text, newline="")
+begin()
+"""
+
+
+@pytest.mark.parametrize("behaviour", UNHARMED.values(), ids=UNHARMED)
+def test_what_was_there_is_still_there(project, logs, behaviour):
+    project.install(f"{HANDS}{behaviour}\nend()")
+    outcome = project.logs()
+    assert (outcome.logged, outcome.damage) == (True, "")
+
+
+@pytest.mark.parametrize(("behaviour", "is_todays"), HARMED.values(), ids=HARMED)
+def test_what_is_gone_is_told_and_not_mended(project, logs, behaviour, is_todays):
+    os.utime(project.log, (1_000_000_000, 1_000_000_000))
+    project.install(f"{HANDS}{behaviour}\nend()")
+    outcome = project.logs()
+    name = logs.name if is_todays else project.log.name
+    assert outcome.logged
+    assert outcome.damage.startswith(f"while `claude` ran: memory/daily/{name} ")
+    assert outcome.damage.count("memory/daily/") == 1
+    changed = logs if is_todays else project.log
+    assert not changed.is_file() or changed.read_text() != (TODAY if is_todays else YESTERDAY)
+
+
+@pytest.mark.parametrize("ending", ["sys.exit(1)", "time.sleep(60)", "begin('other')"])
+def test_damage_is_told_after_a_failure_as_well(project, logs, ending):
+    project.install(f"{HANDS}write('')\n{ending}")
+    outcome = project.logs(seconds=1.5)
+    assert not outcome.logged
+    assert outcome.damage == (
+        f"while `claude` ran: memory/daily/{logs.name} has lost or changed lines"
+    )
+
+
+def test_of_much_damage_only_some_is_named(project, logs):
+    for number in range(1, 30):
+        logs.with_name(f"2031-01-{number:02}.md").write_text("x")
+    project.install(f"{HANDS}\nfor one in log.parent.iterdir(): one.unlink()\nend()")
+    damage = project.logs().damage
+    assert logs.name in damage
+    assert "and 28 more" in damage
+    assert len(damage) < 250
+
+
+def test_no_logs_yet(project):
+    project.log.unlink()
+    project.log.parent.rmdir()
+    project.install("begin(); log.parent.mkdir(); append(note); end()")
+    assert project.logs()[::3] == (True, "")
+
+
 # --- bounds ---------------------------------------------------------------------------------------
 
 HANGS = """\
@@ -250,6 +345,19 @@ def test_the_end_of_its_time_ends_the_client_and_all_that_it_started(project, va
     outcome = project.logs(seconds=1.5, **path)
     assert outcome[:2] == (False, "`claude` was not finished after 1.5 seconds")
     assert_gone(*project.call())
+
+
+@pytest.mark.parametrize("path", [".", "", "programs", "./programs"])
+def test_a_limiter_in_the_project_itself_is_not_run(project, monkeypatch, path):
+    project.install("begin(); append(note); end()")
+    for folder in (project.root, project.root / "programs"):
+        folder.mkdir(exist_ok=True)
+        (folder / "timeout").write_text(f"#!/bin/sh\ntouch '{project.root}/mine'\n")
+        (folder / "timeout").chmod(0o755)
+    monkeypatch.chdir(project.root)
+    paths = [path, str(project.programs), "/usr/bin", "/bin"]
+    assert project.logs(PATH=os.pathsep.join(paths)).logged
+    assert not (project.root / "mine").exists()
 
 
 def test_a_client_that_closes_its_output_and_stays(project):

@@ -1,17 +1,27 @@
 """Every broken backend is caught by the test that is there for its fault."""
 
 import inspect
+import os
+import time
 
 import pytest
 
 from grove_core.model.memory import Capability
 from grove_core.testing import BackendContract, InMemoryBackend, InMemoryStorage
 from grove_core.testing.backend_contract import STANDARD_TESTS
-from grove_core.testing.broken import BROKEN_BACKENDS
+from grove_core.testing.broken import BROKEN_BACKENDS, BROKEN_IN_FILES
+from grove_core.testing.broken.in_file import InFile
+from grove_core.testing.rules import forking
 
 
 class Contract(BackendContract):
     """Its tests are called here one by one."""
+
+    shared_between_processes = False
+
+
+class ContractOfFiles(BackendContract):
+    """The same for what lies in a file."""
 
 
 def cases_of(name):
@@ -27,17 +37,32 @@ def cases_of(name):
 CASES = {
     case: (name, arguments) for name in STANDARD_TESTS for case, arguments in cases_of(name).items()
 }
+# What threads do at once, which those that break in processes only must pass.
+PARALLEL = [name for name in STANDARD_TESTS if name.startswith("test_parallel_writers")]
 
 
 def verdict(case, made):
-    """What a test of the contract says about a backend: an error, or None."""
-    name, arguments = CASES[case]
+    """What a test of the contract says about a backend in memory: an error, or None."""
     storage = InMemoryStorage()
-    test = getattr(Contract(), name)
-    if "open_backend" in inspect.signature(test).parameters:
-        arguments = {"open_backend": lambda: made(storage=storage), **arguments}
+    return verdict_of(Contract(), case, open_backend=lambda: made(storage=storage))
+
+
+def verdict_in_file(case, made, folder):
+    """The same for a backend in a file; a folder stands where the broken one has its file."""
+    return verdict_of(
+        ContractOfFiles(),
+        case,
+        open_backend=lambda: made(folder / "shelf.json"),
+        broken_backend=lambda: made(folder),
+    )
+
+
+def verdict_of(contract, case, **fixtures):
+    name, arguments = CASES[case]
+    test = getattr(contract, name)
+    wanted = fixtures.keys() & inspect.signature(test).parameters.keys()
     try:
-        test(**arguments)
+        test(**{each: fixtures[each] for each in wanted}, **arguments)
     except AssertionError as error:
         return str(error)
     except pytest.skip.Exception as skipped:
@@ -58,18 +83,51 @@ def test_a_broken_backend_is_caught_by_name(broken):
     assert read.startswith("  read: help(grove_core.")
 
 
-def test_the_sound_one_is_caught_by_none_of_them():
-    verdicts = {case: verdict(case, InMemoryBackend) for case in CASES}
+@pytest.mark.parametrize("broken", BROKEN_IN_FILES, ids=lambda one: one.__name__)
+def test_a_broken_backend_in_a_file_is_caught_by_its_test_alone(broken, tmp_path):
+    caught_by = BROKEN_IN_FILES[broken]
+    for name in {*BROKEN_IN_FILES.values(), *PARALLEL}:
+        (tmp_path / name).mkdir()
+        said = verdict_in_file(name, broken, tmp_path / name)
+        assert (said is not None) == (name == caught_by), (name, said)
+
+
+def test_the_sound_ones_are_caught_by_none_of_them(tmp_path):
+    in_memory = [case for case in CASES if CASES[case][0] not in BROKEN_IN_FILES.values()]
+    verdicts = {case: verdict(case, InMemoryBackend) for case in in_memory}
     said = {case: one for case, one in verdicts.items() if one is not None}
     assert set(said.values()) == {"skipped: the backend memory does not declare files"}
+    for name in BROKEN_IN_FILES.values():
+        (tmp_path / name).mkdir()
+        assert verdict_in_file(name, InFile, tmp_path / name) is None
+
+
+def test_processes_that_hang_or_die_are_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(forking, "_SECONDS", 0.5)
+    main = os.getpid()
+
+    class Dies(InFile):
+        def write(self, learning):
+            assert os.getpid() != main
+            os._exit(3)
+
+    class Hangs(InFile):
+        def write(self, learning):
+            assert os.getpid() != main
+            time.sleep(60)
+
+    name = "test_parallel_processes_lose_nothing"
+    assert "it died with exit code 3" in verdict_in_file(name, Dies, tmp_path)
+    assert "it was not finished after 0.5 seconds" in verdict_in_file(name, Hangs, tmp_path)
 
 
 def test_every_rule_is_broken_by_one_of_them():
-    broken = {caught_by.partition("[")[0] for caught_by in BROKEN_BACKENDS.values()}
+    caught = (*BROKEN_BACKENDS.values(), *BROKEN_IN_FILES.values())
+    broken = {caught_by.partition("[")[0] for caught_by in caught}
     # Tested in ``test_testing_contract``, and below.
     elsewhere = {"test_no_rule_is_left_out", "test_its_own_format_forges_nothing"}
     assert broken == set(STANDARD_TESTS) - elsewhere
-    assert all(inspect.getdoc(one) for one in BROKEN_BACKENDS)
+    assert all(inspect.getdoc(one) for one in (*BROKEN_BACKENDS, *BROKEN_IN_FILES))
 
 
 def test_a_format_that_can_be_forged_is_caught(tmp_path):

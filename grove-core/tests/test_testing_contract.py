@@ -17,6 +17,8 @@ MODULE = """
     from grove_core.testing import InMemoryBackend, broken
 
     class TestMine(BackendContract):
+        shared_between_processes = False
+
         @pytest.fixture
         def open_backend(self):
             storage = InMemoryStorage()
@@ -42,9 +44,14 @@ def run(tmp_path):
 
 def test_a_sound_backend_passes_and_what_it_does_not_declare_is_skipped_by_name(run):
     module = MODULE.format(opened="InMemoryBackend('mine', storage=storage)")
-    done = run(module, "-k", "write or files or own")
+    done = run(module, "-k", "write or files or own or processes")
     assert done.returncode == 0, done.stdout
-    assert "the backend mine does not declare files" in done.stdout
+    for reason in (
+        "the backend mine does not declare files",
+        "the backend mine is not shared between processes",
+        "TestMine has no fixture broken_backend",
+    ):
+        assert reason in done.stdout
     assert "failed" not in done.stdout
 
 

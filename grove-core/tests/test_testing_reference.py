@@ -1,12 +1,15 @@
-"""The in-memory backend keeps the contract, with all it can do and with less."""
+"""The in-memory backend keeps the contract, with all it can do and with less; so does one in a file."""
 
 import pytest
 
 from grove_core.model.memory import Capability
 from grove_core.testing import BackendContract, InMemoryBackend, InMemoryStorage
+from grove_core.testing.broken.in_file import InFile
 
 
 class TestEverything(BackendContract):
+    shared_between_processes = False
+
     @pytest.fixture
     def open_backend(self):
         storage = InMemoryStorage()
@@ -14,6 +17,8 @@ class TestEverything(BackendContract):
 
 
 class TestOneInstance(BackendContract):
+    shared_between_processes = False
+
     @pytest.fixture
     def open_backend(self):
         backend = InMemoryBackend()
@@ -21,6 +26,8 @@ class TestOneInstance(BackendContract):
 
 
 class TestNothingBesides(BackendContract):
+    shared_between_processes = False
+
     @pytest.fixture
     def open_backend(self):
         storage = InMemoryStorage()
@@ -28,7 +35,19 @@ class TestNothingBesides(BackendContract):
 
 
 class TestListOnly(BackendContract):
+    shared_between_processes = False
+
     @pytest.fixture
     def open_backend(self):
         storage = InMemoryStorage()
         return lambda: InMemoryBackend("lists", frozenset({Capability.ITERATE}), storage)
+
+
+class TestInFile(BackendContract):
+    @pytest.fixture
+    def open_backend(self, tmp_path):
+        return lambda: InFile(tmp_path / "shelf.json")
+
+    @pytest.fixture
+    def broken_backend(self, tmp_path):
+        return lambda: InFile(tmp_path)

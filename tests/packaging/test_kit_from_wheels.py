@@ -63,6 +63,8 @@ def test_our_backends_keep_the_contract_as_installed(run):
     assert " failed" not in done.stdout
     assert "hypothesis makes the learnings" in done.stdout
     assert "the backend markdown does not declare ephemeral" in done.stdout
+    assert "TestMarkdown has no fixture broken_backend" in done.stdout
+    assert "is not shared between processes" not in done.stdout
 
 
 def test_a_faulty_one_is_told_its_rule_as_installed(run):

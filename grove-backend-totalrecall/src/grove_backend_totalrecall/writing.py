@@ -35,6 +35,18 @@ class Logged(NamedTuple):
     note: str = ""
 
 
+class _Asked(NamedTuple):
+    """What came of asking Total Recall's command.
+
+    Attributes:
+        why: Why the learning may not be in the log; empty when nobody was asked.
+        damage: What was done to the logs besides, if anything was.
+    """
+
+    why: str = ""
+    damage: str = ""
+
+
 class Writer:
     """What adds to the logs of one project; no line that is there is ever changed."""
 
@@ -117,9 +129,9 @@ class Writer:
     def _add(self, learning: Learning, now: datetime) -> Logged:
         path = self._store.places.log_of(now.date())
         can_write = write_fault(path, self._installation.root) is None
-        note = self._ask_claude(learning) if self.by_claude and can_write else ""
-        if note and (stored := self._find(learning.id)) is not None:
-            return Logged(stored, is_new=True)
+        asked = self._ask_claude(learning) if self.by_claude and can_write else _Asked()
+        if asked.why and (stored := self._find(learning.id)) is not None:
+            return Logged(stored, is_new=True, note=asked.damage)
         written: list[bool] = []
 
         def unless_there(text: str) -> str:
@@ -131,6 +143,8 @@ class Writer:
         stored = self._find(learning.id)
         if stored is None:
             raise BackendError(f"{learning.id} was written to {path} and is not to be found there")
+        why = f"{_OWN_HAND}: {asked.why}" if asked.why else ""
+        note = "; ".join(one for one in (asked.damage, why) if one)
         return Logged(stored, is_new=written[-1], note=note)
 
     def _append(self, now: datetime, compose: Callable[[str], str]) -> None:
@@ -138,27 +152,27 @@ class Writer:
         append_to_log(path, now.date(), compose, root=self._installation.root)
         self._store.forget(path)
 
-    def _ask_claude(self, learning: Learning) -> str:
-        """Have Total Recall's command log it; tell why it may not have done so.
+    def _ask_claude(self, learning: Learning) -> _Asked:
+        """Have Total Recall's command log it; whether it has, only the log tells.
 
-        Whether it has, only the log tells. For a failure that would come again nobody has to wait.
+        For a failure that would come again nobody has to wait.
         """
         from grove_backend_totalrecall.command import log_by_claude
 
-        if not self._claude_fault:
-            outcome = log_by_claude(
-                one_line_note(learning),
-                command=self._installation.command("recall-log"),
-                root=self._installation.root,
-                environment=self._environment,
-                seconds=_CLAUDE_SECONDS,
-            )
-            if outcome.logged:
-                return f"{_OWN_HAND}: {outcome.why}, and the log does not hold it"
-            if outcome.is_about_note:
-                return f"{_OWN_HAND}: {outcome.why}"
+        if self._claude_fault:
+            return _Asked(self._claude_fault)
+        outcome = log_by_claude(
+            one_line_note(learning),
+            command=self._installation.command("recall-log"),
+            root=self._installation.root,
+            environment=self._environment,
+            seconds=_CLAUDE_SECONDS,
+        )
+        if outcome.logged:
+            return _Asked(f"{outcome.why}, and the log does not hold it", outcome.damage)
+        if not outcome.is_about_note:
             self._claude_fault = outcome.why
-        return f"{_OWN_HAND}: {self._claude_fault}"
+        return _Asked(outcome.why, outcome.damage)
 
     def _record_rest(self, learning: Learning, stored: Stored, now: datetime) -> None:
         record, at = self._store.record, now.astimezone(UTC)

@@ -1,6 +1,7 @@
 """What backends return has come from anywhere: it is checked, bounded and cleaned before use."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from itertools import repeat
@@ -19,7 +20,7 @@ from grove_core.model.learning import (
     LearningStatus,
     Scope,
 )
-from grove_core.model.memory import Hit
+from grove_core.model.memory import Hit, Receipt, ReceiptStatus
 from grove_core.reflection.limits import (
     CONTEXT_FILES_MAX,
     DETAIL_LENGTH_MAX,
@@ -30,9 +31,11 @@ from grove_core.reflection.limits import (
 )
 from grove_core.text import clean_line, remove_invisible, shorten
 
-V = TypeVar("V", Hit, Learning)
+V = TypeVar("V", Hit, Learning, Receipt)
 
 _LONGEST_ORIGIN: Final = 200
+_LONGEST_LOCATION: Final = 4096
+_LONGEST_NOTE: Final = 300
 _TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
     "id": str,
     "category": Category,
@@ -54,6 +57,8 @@ _ITEM_TYPES: Final[Mapping[str, type]] = {
 # A search checks every hit: attrgetter, map and all take a third of the time of a loop.
 _fields_of = attrgetter(*_TYPES)
 _item_fields_of = attrgetter(*_ITEM_TYPES)
+_texts_of = attrgetter("backend", "location", "note")
+_BREAKS: Final = re.compile(r"[\n\t]")
 
 
 def is_learning(value: object) -> TypeGuard[Learning]:
@@ -128,6 +133,38 @@ def _cleaned_learning(learning: Learning) -> Learning:
         criteria_met=frozenset(learning.criteria_met),
         ticket_id=None if ticket is None else clean_line(ticket, _LONGEST_ORIGIN),
         session_id=clean_line(learning.session_id, _LONGEST_ORIGIN),
+    )
+
+
+def cleaned_receipt(receipt: object, learning: Learning) -> Receipt | None:
+    """Check what a backend says of a write, and bound and clean its text.
+
+    Args:
+        receipt: What the backend returned.
+        learning: What was written.
+
+    Returns:
+        The receipt as it may be shown; ``None`` when it is none, is one of another learning, or has
+        a field of another type.
+    """
+    if not (
+        isinstance(receipt, Receipt)
+        and isinstance(receipt.status, ReceiptStatus)
+        and isinstance(receipt.shared, bool)
+        and _holds_only((receipt.learning_id, *_texts_of(receipt)), str)
+        and receipt.learning_id == learning.id
+    ):
+        return None
+    backend = clean_line(receipt.backend, _LONGEST_ORIGIN)
+    if not backend:
+        return None
+    # Two blanks in a path are two: it is not folded as other lines are.
+    location = _BREAKS.sub(" ", remove_invisible(receipt.location))
+    return _with(
+        receipt,
+        backend=backend,
+        location=shorten(location, _LONGEST_LOCATION),
+        note=clean_line(receipt.note, _LONGEST_NOTE),
     )
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from grove_core.testing.rules.changing import ChangesRules, FilesRules
 from grove_core.testing.rules.concurrency import ConcurrencyRules
+from grove_core.testing.rules.failing import FailingRules
 from grove_core.testing.rules.fidelity import FidelityRules
 from grove_core.testing.rules.identity import IdentityRules
 from grove_core.testing.rules.listing import ListingRules
@@ -28,6 +29,7 @@ class BackendContract(
     FilesRules,
     WithdrawingRules,
     ConcurrencyRules,
+    FailingRules,
 ):
     """What every memory backend must do; a plugin's tests subclass it and give one fixture.
 
@@ -41,7 +43,14 @@ class BackendContract(
                 return lambda: ShelfBackend(context)
 
     What the backend does not declare among its capabilities is skipped by name. Tests may be added,
-    but none of these can be left out.
+    but none of these can be left out. Two things are up to the plugin:
+
+    - A fixture ``broken_backend`` like the other one, for storage that cannot be written, such as a
+      folder in the place of the file. Opening it works; writing has to raise ``BackendError``, and
+      ``ping`` to tell. Without the fixture, these tests are skipped by name.
+    - ``shared_between_processes = False`` in the class, for a backend whose learnings no other
+      process can see. The test that writes in several forked processes is then skipped by name; a
+      backend with files or a server has to pass it.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:  # noqa: ANN401 - whatever a class takes
@@ -60,6 +69,11 @@ class BackendContract(
             f"{type(self).__name__} needs a fixture open_backend, which returns a callable that "
             "opens the backend: see help(grove_core.testing.BackendContract)"
         )
+
+    @pytest.fixture
+    def broken_backend(self) -> Opener:
+        """Leave out by name what needs the fixture."""
+        pytest.skip(f"{type(self).__name__} has no fixture broken_backend")
 
     @rule("grove_core.testing.BackendContract")
     def test_no_rule_is_left_out(self) -> None:

@@ -5,7 +5,7 @@ They prove that the contract notices what it is there to notice.
 
 from typing import Final
 
-from grove_core.testing.broken import changing, keeping, listing, searching, writing
+from grove_core.testing.broken import changing, in_file, keeping, listing, searching, writing
 
 BROKEN_BACKENDS: Final = {
     keeping.LosesDetailLines: "test_detail_comes_back[blank lines]",
@@ -70,3 +70,10 @@ BROKEN_BACKENDS: Final = {
     changing.RemembersWhatIsGone: "test_withdrawn_learning_can_be_written_again",
 }
 """Each of them, opened by its class with an ``InMemoryStorage``, and the test that catches it."""
+
+BROKEN_IN_FILES: Final = {
+    in_file.LocksItsThreadsOnly: "test_parallel_processes_lose_nothing",
+    in_file.SwallowsErrors: "test_failed_write_is_an_error",
+    in_file.IsAlwaysWell: "test_ping_tells_what_is_broken",
+}
+"""The same for those that are opened with the path of a file."""

@@ -1,11 +1,14 @@
-"""Calls side by side, and in other threads."""
+"""Calls side by side, in threads and in processes."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Barrier, Thread
-from typing import Final, TypeVar
+from typing import ClassVar, Final, TypeVar
+
+import pytest
 
 from grove_core.model.memory import Filters, Query, ReceiptStatus
+from grove_core.testing.rules.forking import side_by_side_in_processes
 from grove_core.testing.rules.reading_back import Opener, expect_untouched, fetch, ids_in
 from grove_core.testing.samples import example_learning
 from grove_core.testing.verdict import expect, require, rule
@@ -15,10 +18,19 @@ T = TypeVar("T")
 _BACKEND: Final = "grove_core.MemoryBackend"
 _THREADS: Final = 8
 _WRITES: Final = 6
+_PROCESSES: Final = 4
+_WRITES_OF_A_PROCESS: Final = 10
 
 
 class ConcurrencyRules:
-    """What happens when several sessions work at once."""
+    """What happens when several sessions work at once.
+
+    Attributes:
+        shared_between_processes: Whether what one process has stored is there for another. Not so
+            for a backend that keeps everything in memory; the test with processes is then skipped.
+    """
+
+    shared_between_processes: ClassVar[bool] = True
 
     @rule(_BACKEND)
     def test_parallel_writers_lose_nothing(self, open_backend: Opener) -> None:
@@ -53,6 +65,26 @@ class ConcurrencyRules:
         )
         expect(ids_in(open_backend()), [learning.id], "the ids that are there")
         expect_untouched(open_backend(), [learning])
+
+    @rule(_BACKEND)
+    def test_parallel_processes_lose_nothing(self, open_backend: Opener) -> None:
+        """Four processes that write at once: nothing is lost, nothing is there twice."""
+        if not self.shared_between_processes:
+            pytest.skip(f"the backend {open_backend().name} is not shared between processes")
+        count = _PROCESSES * _WRITES_OF_A_PROCESS
+        learnings = [example_learning(number) for number in range(count)]
+
+        def opened(number: int) -> Callable[[], list[str]]:
+            backend = open_backend()
+            mine = learnings[number::_PROCESSES]
+            return lambda: [backend.write(one).status.value for one in mine]
+
+        answers = side_by_side_in_processes([partial(opened, one) for one in range(_PROCESSES)])
+        stored = [ReceiptStatus.STORED.value] * _WRITES_OF_A_PROCESS
+        expect(answers, [stored] * _PROCESSES, "the receipts of each process")
+        backend = open_backend()
+        expect(ids_in(backend), sorted(one.id for one in learnings), "the ids that are there")
+        expect_untouched(backend, learnings)
 
     @rule(_BACKEND)
     def test_calls_may_come_from_another_thread(self, open_backend: Opener) -> None:
