@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from grove_backend_totalrecall.changes import changes_since
 from grove_backend_totalrecall.contents import Contents
 from grove_backend_totalrecall.health import why_unusable
 from grove_backend_totalrecall.installation import find_installation
@@ -20,6 +21,7 @@ from grove_core import (
     BackendContext,
     BackendError,
     Capability,
+    Changes,
     Filters,
     Health,
     Hit,
@@ -45,6 +47,7 @@ _CAPABILITIES: Final = frozenset(
         Capability.SET_STATUS,
         Capability.EPHEMERAL,
         Capability.FILES,
+        Capability.CHANGES,
         Capability.NOTES,
     }
 )
@@ -214,6 +217,21 @@ class TotalRecallBackend:
     def files(self) -> Sequence[Path]:
         """Name the folders of the logs and registers, and grove's own record."""
         return self._store.sources()
+
+    def changes(self, mark: str) -> Changes:
+        """Tell what has changed since an earlier answer.
+
+        Args:
+            mark: The mark of that answer; any other text asks for everything.
+
+        Returns:
+            What has changed, or everything, oldest first.
+
+        Raises:
+            BackendError: A file could not be read.
+        """
+        with _as_backend_error():
+            return changes_since(self._store, mark)
 
     def _contents(self) -> Contents:
         with _as_backend_error():

@@ -55,6 +55,7 @@ class Contents:
     """What all files hold at one moment; a learning is put together when it is asked for.
 
     Attributes:
+        readings: What each file holds.
         logs: How many daily logs there are.
     """
 
@@ -73,7 +74,7 @@ class Contents:
             statuses: What Total Recall's metadata says, by durable id.
             known: What was put together before, which is used and added to.
         """
-        self._readings = readings
+        self.readings = readings
         self._recorded = recorded
         self._statuses = statuses
         self._known = known
@@ -82,7 +83,7 @@ class Contents:
 
     @cached_property
     def _marks(self) -> Marks:
-        return Marks(marks_in(self._readings), self._summaries)
+        return Marks(marks_in(self.readings), self._summaries)
 
     @cached_property
     def _summaries(self) -> Mapping[str, str]:
@@ -94,7 +95,7 @@ class Contents:
         quotable = Texts(self._summaries)
         claims = [
             note.text
-            for file, reading in self._readings
+            for file, reading in self.readings
             if file.day is None
             for note in reading.notes
             if note.is_superseded
@@ -155,7 +156,7 @@ class Contents:
         taken = {
             (copy.name, copy.entry.line) for copies in self._copies.values() for copy, _ in copies
         }
-        return dict(notes_of(self._readings, taken, self._statuses))
+        return dict(notes_of(self.readings, taken, self._statuses))
 
 
 def _copies_in(readings: Sequence[tuple[MemoryFile, Reading]]) -> dict[str, list[_Copy]]:

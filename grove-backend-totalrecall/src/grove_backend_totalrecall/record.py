@@ -98,9 +98,9 @@ class Record:
             self._known = {}
         elif before is not None and stamp.inode == before.inode and stamp.size > before.size:
             # It has only grown: many statuses in a row would read all of it again and again.
-            self._known = _read(_text_from(self.path, before.size), self._known)
+            self._known = read_lines(_text_from(self.path, before.size), self._known)
         else:
-            self._known = _read(read_text(self.path) or "", {})
+            self._known = read_lines(read_text(self.path) or "", {})
         return self._known
 
     def of(self, learning_id: str) -> Recorded:
@@ -152,7 +152,16 @@ class Record:
         append_text(self.path, f"{json.dumps(line)}\n", inside=self.directory.parent)
 
 
-def _read(text: str, known: Mapping[str, Recorded]) -> Mapping[str, Recorded]:
+def read_lines(text: str, known: Mapping[str, Recorded]) -> Mapping[str, Recorded]:
+    """Read lines of the record.
+
+    Args:
+        text: The lines.
+        known: What the lines before them say, by id.
+
+    Returns:
+        What all of them say, by id.
+    """
     found = dict(known)
     for line in text.split("\n"):
         entry = _object_in(line)
