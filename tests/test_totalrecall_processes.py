@@ -1,5 +1,6 @@
 """The real `grove` where Total Recall's memory cannot be written, is not there, or is not shared."""
 
+import fcntl
 import json
 import os
 import subprocess
@@ -66,10 +67,10 @@ def state(folder):
     return found
 
 
-def reflects(world, candidate, *, program=GROVE, cwd=None):
+def reflects(world, candidate, *, program=GROVE, cwd=None, session="session-1"):
     """`grove reflect` with one candidate; gives what became of it, and what was told on stderr."""
     done = subprocess.run(
-        [*program, "reflect", "--json", "--session-id", "session-1"],
+        [*program, "reflect", "--json", "--session-id", session],
         input=json.dumps({"candidates": [candidate]}),
         cwd=cwd or world.project,
         env=world.environment,
@@ -171,6 +172,46 @@ def test_a_file_in_the_memorys_place_is_told_and_waited_out(reflecting, candidat
     assert f"stored in total-recall  {one['id']}" in reflecting.grove("maintain", "flush").stdout
     assert found(reflecting, "export", "orders") == {one["id"]: "total-recall"}
     assert (reflecting.learning_ids(), waiting(reflecting)) == ([], [])
+
+
+def test_nothing_moves_while_another_process_stores_learnings(reflecting, candidate):
+    log = today(reflecting)
+    dangle(log)
+    one = reflects(reflecting, candidate())
+    log.unlink()
+    (lock,) = (reflecting.grove_home / "cache").glob("*/reflect.lock")
+    with lock.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        flushed = reflecting.grove("maintain", "flush")
+        assert (flushed.code, "locked by another process" in flushed.stderr) == (1, True)
+    assert (reflecting.learning_ids(), waiting(reflecting)) == ([one["id"]], [one["id"]])
+    assert not log.exists()
+
+
+def test_it_is_told_which_backend_learnings_wait_for(reflecting, candidate):
+    dangle(today(reflecting))
+    reflects(reflecting, candidate())
+    assert "1 waiting for total-recall" in reflecting.grove("status").stdout
+    assert "wait for their backend: 1 (total-recall)" in reflecting.grove("doctor").stdout
+
+
+def test_what_was_changed_while_it_was_lent_goes_home_changed(reflecting, candidate):
+    log = today(reflecting)
+    dangle(log)
+    one = reflects(reflecting, candidate())
+    reflecting.grove("maintain", "archive", one["id"])
+    # A field that grove does not know would be lost on the way.
+    other = reflects(reflecting, candidate(2))
+    text = reflecting.learnings_file.read_text()
+    above, below = text.split(other["id"])
+    below = below.replace("- **Confidence", "- **Owner:** Ada\n- **Confidence", 1)
+    reflecting.learnings_file.write_text(f"{above}{other['id']}{below}")
+    log.unlink()
+    told = reflecting.grove("maintain", "flush").stdout
+    assert told.count("it stays in markdown as well, since it was changed there") == 1
+    assert reflecting.learning_ids() == [other["id"]]
+    assert reflecting.grove("show", one["id"], "--json").json["status"] == "archived"
+    assert waiting(reflecting) == []
 
 
 def test_a_learning_waits_where_no_backend_can_keep_it_meanwhile(reflecting, candidate):
@@ -299,6 +340,42 @@ def test_a_work_tree_without_the_memory_uses_markdown(reflecting, candidate):
     assert second.learning_ids() == [one["id"]]
     assert not (second.project / "memory").exists()
     assert state(reflecting.project / "memory") == before
+
+
+def test_what_a_work_tree_has_left_moves_home_from_the_main_one(reflecting, candidate):
+    (reflecting.project / ".grove" / "config.toml").write_text(
+        '[backends]\nprimary = "total-recall"\n'
+    )
+    ignore(reflecting, "memory/\nCLAUDE.local.md\n")
+    folder = reflecting.others / "second"
+    reflecting.git("worktree", "add", "-q", folder / "project", "-b", "second")
+    mine = {name: reflecting.environment[name] for name in ("HOME", "GROVE_HOME")}
+    second = type(reflecting)(folder, mine)
+    second.agent("session-2").starts()
+    one = reflects(second, candidate(), session="session-2")
+    assert one["location"] == str(second.learnings_file)
+    assert reflecting.grove("maintain", "flush").stdout == "Nothing waits.\n"
+    assert waiting(reflecting) == [one["id"]]
+    # Its branch is merged, or is not: here the learning is where it belongs.
+    reflecting.git("worktree", "remove", "--force", second.project)
+    assert f"stored in total-recall  {one['id']}" in reflecting.grove("maintain", "flush").stdout
+    assert found(reflecting, "export", "orders") == {one["id"]: "total-recall"}
+    assert waiting(reflecting) == []
+
+
+def test_learnings_of_a_project_that_has_moved_are_named(reflecting, candidate):
+    log = today(reflecting)
+    dangle(log)
+    one = reflects(reflecting, candidate())
+    (entry,) = (reflecting.grove_home / "outbox").iterdir()
+    document = {**json.loads(entry.read_text()), "root": "/no/longer/there"}
+    entry.write_text(json.dumps(document))
+    doctor = reflecting.grove("doctor").stdout
+    assert f"{entry} waits for /no/longer/there, which is gone" in doctor
+    document["root"] = str(reflecting.project)
+    entry.write_text(json.dumps(document))
+    log.unlink()
+    assert f"stored in total-recall  {one['id']}" in reflecting.grove("maintain", "flush").stdout
 
 
 def test_a_subfolder_writes_to_the_memory_of_its_root(reflecting, candidate):

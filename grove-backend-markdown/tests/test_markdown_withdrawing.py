@@ -1,9 +1,14 @@
 """What was only lent goes again, and nobody's bytes with it."""
 
+import fcntl
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from grove_backend_markdown.backend import MarkdownBackend
-from grove_core import BackendContext, StorageLayout
+from grove_backend_markdown.format import format_entry
+from grove_core import BackendContext, BackendError, LearningStatus, StorageLayout
 
 
 @pytest.fixture
@@ -53,3 +58,82 @@ def test_its_own_file_goes_with_it(tmp_path, make_learning):
     assert backend.withdraw(learning)
     assert not backend.withdraw(learning)
     assert [path.name for path in (tmp_path / ".grove/learnings").iterdir()] == [f"{other.id}.md"]
+
+
+@pytest.mark.parametrize("layout", StorageLayout)
+def test_a_note_of_its_status_is_groves_own_doing(tmp_path, make_learning, layout):
+    backend = MarkdownBackend(BackendContext(root=tmp_path, home=tmp_path / "h", layout=layout))
+    learning = make_learning(detail="- **Status:** archived (not this one)")
+    backend.write(learning)
+    archived = backend.set_status(learning.id, LearningStatus.ARCHIVED, "by hand (2026-02-06)")
+    assert not backend.withdraw(learning)
+    assert backend.withdraw(archived)
+    assert backend.get(learning.id) is None
+
+
+def test_what_others_write_at_the_same_time_survives(backend, file, make_learning):
+    """The file holds nothing but what is taken out, and no title: it must stay nevertheless."""
+    learning = make_learning()
+    others = [make_learning(id=f"cl_20260206_other{number}") for number in range(4)]
+    file.parent.mkdir()
+    file.write_text(format_entry(learning))
+    writers = [MarkdownBackend(BackendContext(root=file.parents[1], home=file)) for _ in others]
+    with ThreadPoolExecutor(len(others) + 1) as pool, file.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        tasks = [pool.submit(backend.withdraw, learning)]
+        tasks += [pool.submit(one.write, other) for one, other in zip(writers, others, strict=True)]
+        time.sleep(0.1)
+        fcntl.flock(held, fcntl.LOCK_UN)
+        assert all(task.result() for task in tasks)
+    assert sorted(one.id for one in backend.iterate()) == [one.id for one in others]
+
+
+def test_a_file_of_many_stays_when_it_holds_nothing_else(backend, file, make_learning):
+    file.parent.mkdir()
+    learning = make_learning()
+    file.write_text(format_entry(learning))
+    assert backend.withdraw(learning)
+    assert file.read_text() == ""
+
+
+def test_its_own_file_is_looked_at_and_removed_under_its_lock(tmp_path, make_learning):
+    context = BackendContext(root=tmp_path, home=tmp_path / "h", layout=StorageLayout.SPREAD)
+    backend, learning = MarkdownBackend(context), make_learning()
+    backend.write(learning)
+    (file,) = (tmp_path / ".grove" / "learnings").iterdir()
+    with ThreadPoolExecutor(1) as pool, file.open("a") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        task = pool.submit(backend.withdraw, learning)
+        time.sleep(0.1)
+        held.write("> and one more line\n")
+        held.flush()
+        fcntl.flock(held, fcntl.LOCK_UN)
+        assert not task.result()
+    assert file.read_text().endswith("> and one more line\n")
+
+
+def test_a_link_stays_and_what_it_leads_to_is_changed(backend, file, tmp_path, make_learning):
+    learning = make_learning()
+    real = tmp_path / "docs" / "learnings.md"
+    for folder in (real.parent, file.parent):
+        folder.mkdir()
+    real.write_text(format_entry(learning))
+    file.symlink_to("../docs/learnings.md")
+    assert backend.withdraw(learning)
+    assert file.is_symlink()
+    assert real.read_text() == ""
+
+
+def test_a_link_out_of_the_project_is_not_followed(tmp_path, make_learning):
+    project, outside = tmp_path / "project", tmp_path / "out.md"
+    learning = make_learning()
+    outside.write_text(format_entry(learning))
+    for name in ("learnings.md", f"learnings/{learning.id}.md"):
+        link = project / ".grove" / name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(outside)
+        with pytest.raises(BackendError, match="outside"):
+            MarkdownBackend(BackendContext(root=project, home=tmp_path)).withdraw(learning)
+        assert link.is_symlink()
+        link.unlink()
+    assert outside.read_text() == format_entry(learning)

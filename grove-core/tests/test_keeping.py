@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
+from grove_core.errors import StorageError
 from grove_core.indexing import refresh
 from grove_core.learning_index.index import IN_MEMORY, LearningIndex
 from grove_core.memory.keeping import Shelves, deliver, keep
@@ -39,13 +40,19 @@ class Flaky(InMemoryBackend):
     def __init__(self, name, *without):
         super().__init__(name)
         self.capabilities -= {*without, Capability.PERSONAL}
-        self.down = self.stuck = self.private = False
+        self.down = self.stuck = self.private = self.deaf = False
         self.available = True
+        self.unclear = False
 
     def write(self, learning):
         if self.down:
             raise ConnectionError("no route")
         return evolve(super().write(learning), shared=not self.private)
+
+    def get(self, learning_id):
+        if self.deaf:
+            raise ConnectionError("no route")
+        return super().get(learning_id)
 
     def withdraw(self, learning):
         if self.stuck:
@@ -68,6 +75,8 @@ class Place:
 
     def spec(self, backend):
         def detect(_):
+            if backend.unclear:
+                raise OSError("stale file handle")
             return Detection(marker="x") if backend.available else None
 
         return BackendSpec(name=backend.name, detect=detect, open=lambda _: backend)
@@ -83,6 +92,21 @@ class Place:
     def keep(self, learning):
         shelves = self.shelves
         return keep(shelves, shelves.library.target_for(learning.scope), learning, NOW)
+
+    def deliver(self, **options):
+        return deliver(self.shelves, **options)
+
+    def notes(self):
+        return [one.note for one in self.deliver()]
+
+    def lends(self, *, scope=Scope.PROJECT):
+        """What was accepted while the memory was down, which is up again."""
+        self.memory.down = True
+        self.keep(a_learning(scope=scope))
+        self.memory.down = False
+
+    def everywhere(self):
+        return self.memory.ids(), self.files.ids(), self.waiting()
 
     def waiting(self):
         return {one.learning.id: one.kept_in for one in self.outbox.entries(ROOT)}
@@ -249,3 +273,183 @@ def test_what_one_of_two_has_put_away_is_put_away(place, which):
     assert [one.entry.status for one in index.find(terms, all_statuses=True)] == ["superseded"]
     assert [one.status for one in index.entries()] == ["superseded"]
     assert index.get("cl_1").status == "superseded"
+
+
+# --- what is lent -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def away(place):
+    """A project whose configured memory is not there."""
+    place.settings = {"home": "memory"}
+    place.memory.available = False
+    return place
+
+
+def test_what_nothing_keeps_is_found_while_its_home_is_awaited(away):
+    """And goes no further: it is not at home in the backend that is there."""
+    away.files.down = True
+    assert away.keep(a_learning()).receipt.backend == "memory"
+    assert away.everywhere() == ([], [], {"cl_1": ""})
+    away.files.down = False
+    assert away.deliver() == []
+    assert away.everywhere() == ([], ["cl_1"], {"cl_1": "files"})
+    away.memory.available = True
+    assert [one.backend for one in away.deliver()] == ["memory"]
+    assert away.everywhere() == (["cl_1"], [], {})
+
+
+def test_what_is_lent_is_not_lent_on_while_its_home_is_awaited(away, plugins_of):
+    away.keep(a_learning())
+    third = Flaky("third")
+    plugins = plugins_of(*map(away.spec, (away.memory, third, away.files)))
+    context = BackendContext(root=ROOT, home=Path("/h"))
+    library = MemoryLibrary(plugins, context, personal_backend="files", settings={})
+    shelves = Shelves(library=library, outbox=away.outbox, root=ROOT, home="memory")
+    assert deliver(shelves) == []
+    assert (third.ids(), away.everywhere()) == ([], ([], ["cl_1"], {"cl_1": "files"}))
+
+
+def test_a_crash_before_the_loan_is_made_good_while_its_home_is_awaited(away):
+    away.outbox.put(a_learning(), ROOT, NOW, kept_in="files")
+    assert away.deliver() == []
+    assert away.everywhere() == ([], ["cl_1"], {"cl_1": "files"})
+    (entry,) = away.outbox.entries()
+    assert entry.is_kept
+    assert entry.queued_at == NOW
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_what_is_awaited_no_more_is_done(away, is_there):
+    away.outbox.put(a_learning(), ROOT, NOW, kept_in="files")
+    if is_there:
+        away.files.write(a_learning())
+    away.settings = {}
+    assert [one.backend for one in away.deliver()] == ["files"]
+    assert away.everywhere() == ([], ["cl_1"], {})
+
+
+@pytest.mark.parametrize("comes_back", [True, False])
+def test_what_a_person_has_deleted_meanwhile_is_not_brought_back(away, comes_back):
+    away.keep(a_learning())
+    away.files.withdraw(a_learning())
+    away.memory.available = comes_back
+    assert away.deliver() == []
+    assert away.everywhere() == ([], [], {})
+
+
+@pytest.mark.parametrize("comes_back", [True, False])
+def test_what_cannot_be_looked_for_waits(away, comes_back):
+    """It may have been changed where it is, and would be in both."""
+    away.keep(a_learning())
+    away.files.set_status("cl_1", LearningStatus.ARCHIVED)
+    away.files.deaf, away.memory.available = True, comes_back
+    assert away.deliver() == []
+    assert away.everywhere() == ([], ["cl_1"], {"cl_1": "files"})
+    away.files.deaf, away.memory.available = False, True
+    away.deliver()
+    assert away.memory.get("cl_1").status is LearningStatus.ARCHIVED
+
+
+@pytest.mark.parametrize("missing", [Capability.GET, Capability.WITHDRAW])
+def test_only_what_can_be_fetched_and_taken_back_is_lent(place, missing):
+    place.files = Flaky("files", missing)
+    place.memory.down = True
+    assert place.keep(a_learning()).receipt.status is ReceiptStatus.QUEUED
+    assert place.files.ids() == []
+
+
+def test_a_lender_that_has_gone_is_named(place):
+    place.lends()
+    place.files.available = False
+    (note,) = place.notes()
+    assert "files, which has kept it, is not available here" in note
+    assert (place.memory.ids(), place.waiting()) == (["cl_1"], {})
+
+
+def test_a_lender_that_cannot_say_whether_it_is_there_is_waited_for(place):
+    place.lends()
+    place.files.unclear = True
+    assert place.deliver() == []
+    assert place.everywhere() == ([], ["cl_1"], {"cl_1": "files"})
+
+
+def test_what_was_changed_while_it_moved_stays_and_that_is_told(place, monkeypatch):
+    place.lends()
+    monkeypatch.setattr(Flaky, "withdraw", lambda *_: False)
+    assert place.notes() == ["it stays in files as well, since it was changed there"]
+    assert place.everywhere() == (["cl_1"], ["cl_1"], {})
+
+
+def test_a_backend_that_cannot_say_whether_it_is_there_is_waited_for(place):
+    place.memory.unclear = True
+    kept = place.keep(a_learning())
+    assert kept.notes == ("memory is not available here: it is kept in files until then",)
+    assert place.waiting() == {"cl_1": "files"}
+    place.memory.unclear = False
+    place.deliver()
+    assert place.everywhere() == (["cl_1"], [], {})
+
+
+def test_one_that_would_not_come_first_is_not_waited_for(place):
+    place.files.unclear = True
+    assert place.keep(a_learning()).notes == ()
+    assert place.everywhere() == (["cl_1"], [], {})
+
+
+@pytest.mark.parametrize(("in_a_hurry", "delivered"), [(True, ["cl_1"]), (False, ["cl_1", "cl_2"])])
+def test_whoever_is_in_a_hurry_gives_a_slow_backend_one_learning(place, in_a_hurry, delivered):
+    place.memory.down = True
+    for name in ("cl_1", "cl_2"):
+        place.keep(a_learning(name))
+    place.memory.down = False
+    place.memory.capabilities |= {Capability.SLOW}
+    place.deliver(in_a_hurry=in_a_hurry)
+    assert place.memory.ids() == delivered
+
+
+# --- an outbox that cannot be written -----------------------------------------------------------
+
+
+def test_without_an_outbox_a_learning_is_lent_for_good(place, tmp_path):
+    (tmp_path / "outbox").write_text("in the way")
+    place.memory.down = True
+    kept = place.keep(a_learning())
+    assert (kept.receipt.backend, place.files.ids()) == ("files", ["cl_1"])
+    assert kept.notes[0] == "memory could not take it: it is kept in files until that can"
+    assert kept.notes[1].startswith("it will not move to memory by itself: cannot create")
+
+
+def test_without_an_outbox_it_is_kept_where_its_home_is_awaited(away, tmp_path):
+    (tmp_path / "outbox").write_text("in the way")
+    kept = away.keep(a_learning())
+    assert (kept.receipt.backend, away.files.ids()) == ("files", ["cl_1"])
+    assert "will not move to memory by itself" in kept.notes[1]
+
+
+@pytest.mark.parametrize("home", [None, "memory"])
+def test_where_everything_fails_that_is_an_error(place, tmp_path, home):
+    (tmp_path / "outbox").write_text("in the way")
+    place.settings = {"home": home}
+    place.memory.down = place.files.down = True
+    place.memory.available = home is None
+    with pytest.raises(StorageError):
+        place.keep(a_learning())
+
+
+# --- what the team gets to see ------------------------------------------------------------------
+
+
+def test_a_copy_for_the_team_that_fails_is_told(place):
+    place.memory.private = place.files.down = True
+    (note,) = place.keep(a_learning(scope=Scope.TEAM)).notes
+    assert note.endswith("and files could not take a copy")
+
+
+def test_without_team_copies_what_was_lent_is_taken_back(place):
+    place.settings = {"team_copies": False}
+    place.memory.private = True
+    place.lends(scope=Scope.TEAM)
+    (note,) = place.notes()
+    assert "backends.team_copies" in note
+    assert place.everywhere() == (["cl_1"], [], {})

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -238,3 +239,58 @@ def test_the_receipt_of_what_waits():
         ReceiptStatus.QUEUED,
         "flaky",
     )
+
+
+# --- whose it is --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def work_trees(tmp_path):
+    """The main work tree of a repository and a linked one, as git lays them out."""
+    main, linked = tmp_path / "main", tmp_path / "linked"
+    inside = main / ".git" / "worktrees" / "linked"
+    inside.mkdir(parents=True)
+    (inside / "commondir").write_text("../..\n")
+    for top in (main, linked):
+        (top / "shop").mkdir(parents=True)
+    (linked / ".git").write_text(f"gitdir: {inside}\n")
+    return main, linked
+
+
+def test_what_a_work_tree_leaves_is_delivered_from_another_once_it_is_gone(outbox, work_trees):
+    main, linked = work_trees
+    outbox.put(a_learning(), linked / "shop", NOW)
+    assert waiting(outbox, main / "shop") == []
+    shutil.rmtree(linked)
+    assert waiting(outbox, main / "shop") == ["cl_1"]
+    assert outbox.stranded() == []
+
+
+def test_another_folder_of_the_repository_is_another_project(outbox, work_trees):
+    main, linked = work_trees
+    outbox.put(a_learning(), linked / "shop", NOW)
+    shutil.rmtree(linked)
+    assert waiting(outbox, main) == []
+
+
+def test_what_has_left_its_project_is_delivered_as_it_was_accepted(
+    outbox, library, backends, work_trees
+):
+    """Not found here says nothing of a person's wish: the other work tree may not be merged."""
+    main, linked = work_trees
+    outbox.put(a_learning(), linked / "shop", NOW, kept_in="flaky", is_kept=True)
+    shutil.rmtree(linked)
+    backends[Area.PROJECT].down = False
+    deliver(Shelves(library=library, outbox=outbox, root=main / "shop"))
+    assert (waiting(outbox), backends[Area.PROJECT].attempts) == ([], ["cl_1"])
+
+
+def test_projects_that_are_gone_strand_their_learnings(outbox, tmp_path):
+    here, gone = tmp_path / "here", tmp_path / "gone"
+    for number, root in enumerate((here, gone)):
+        (root / ".git").mkdir(parents=True)
+        outbox.put(a_learning(f"cl_{number}"), root, NOW)
+    outbox.put(a_learning("cl_mine", scope=Scope.PERSONAL), gone, NOW)
+    gone.rename(tmp_path / "moved")
+    assert [one.learning.id for one in outbox.stranded()] == ["cl_1"]
+    assert waiting(outbox, here) == ["cl_0", "cl_mine"]

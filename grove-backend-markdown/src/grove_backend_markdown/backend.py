@@ -199,7 +199,7 @@ class MarkdownBackend:
         return learning
 
     def withdraw(self, learning: Learning) -> bool:
-        """Take out an entry that still stands there byte for byte as it was written.
+        """Take out an entry that still stands there as it was written, a note of its status aside.
 
         Args:
             learning: The learning as it was written.
@@ -217,7 +217,8 @@ class MarkdownBackend:
             located = self._store.entries().get(learning.id)
             if located is None:
                 return False
-            taken = without_entry(located.path, entry, inside=self._inside)
+            is_own = self._store.is_own(located.path, learning.id)
+            taken = without_entry(located.path, entry, inside=self._inside, is_own=is_own)
         self._store.forget(located.path)
         return taken
 

@@ -1,20 +1,27 @@
 """Taking out an entry that was only lent."""
 
+import re
 from pathlib import Path
+from typing import Final
 
-from grove_core import StorageError, edit_text, read_text
+from grove_core import StorageError, edit_text
+
+_STATUS: Final = "\n- **Status:** "
+_NOTE: Final = r"(?: \([^\n]*\))?"
 
 
-def without_entry(path: Path, entry: str, *, inside: Path | None) -> bool:
-    """Take an entry out of a file, as long as nobody has changed a byte of it.
+def without_entry(path: Path, entry: str, *, inside: Path | None, is_own: bool) -> bool:
+    """Take an entry out of a file, as long as no person has changed a byte of it.
 
-    The blank line above it stays, since it may be somebody else's; a file that holds nothing else
-    goes with it.
+    The words beside its status may differ, since grove itself writes them. The blank line above it
+    stays, since it may be somebody else's.
 
     Args:
         path: The file.
         entry: The entry as it was written.
         inside: A directory that symbolic links must not lead out of; ``None`` for anywhere.
+        is_own: Whether the file was made for this entry, and goes with it when it holds nothing
+            else and is no link.
 
     Returns:
         Whether it was taken out.
@@ -27,24 +34,34 @@ def without_entry(path: Path, entry: str, *, inside: Path | None) -> bool:
     def rest(text: str) -> str:
         before, found, after = _around(text, entry)
         taken.append(found)
-        return before + after
+        left = before + after
+        if not (found and is_own and not left and not path.is_symlink()):
+            return left
+        # Under the file's lock: whoever waits for it looks again whether the file is still there.
+        _remove(path)
+        return text
 
-    if read_text(path) == entry:
-        try:
-            path.unlink()
-        except OSError as error:
-            raise StorageError(f"cannot remove {path}: {error.strerror or error}") from error
-        return True
     edit_text(path, rest, inside=inside)
     return taken[-1]
 
 
+def _remove(path: Path) -> None:
+    try:
+        path.unlink()
+    except OSError as error:
+        raise StorageError(f"cannot remove {path}: {error.strerror or error}") from error
+
+
 def _around(text: str, entry: str) -> tuple[str, bool, str]:
     """Split a text around an entry that stands at a line's start and ends where it did."""
-    start = text.find(f"\n{entry}") + 1 if not text.startswith(entry) else 0
-    found = text.startswith(entry, start)
-    end = start + len(entry)
     # A quoted line behind it, or prose without a blank line, has become part of it.
-    if not found or not (end == len(text) or text[end] == "\n"):
-        return text, False, ""
-    return text[:start], True, text[end:]
+    found = re.search(rf"^{_pattern(entry)}(?=\n|\Z)", text, re.MULTILINE)
+    return (
+        (text, False, "") if found is None else (text[: found.start()], True, text[found.end() :])
+    )
+
+
+def _pattern(entry: str) -> str:
+    above, status, below = entry.partition(_STATUS)
+    value, end, below = below.partition("\n")
+    return f"{re.escape(above + status + value)}{_NOTE}{re.escape(end + below)}"

@@ -11,6 +11,8 @@ from grove_core.gitstatus import find_work_tree, read_history, read_status, run_
 from grove_core.model.value import Value
 
 EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+_FILE_START: Final = "gitdir:"
+_LONGEST: Final = 4096
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -55,6 +57,34 @@ def find_top(start: Path) -> Path | None:
     """
     top = find_work_tree(os.fspath(start))
     return None if top is None else Path(top)
+
+
+def find_repository(top: Path) -> str | None:
+    """Find the directory that all work trees of a repository share, without running git.
+
+    Args:
+        top: The top of one of them.
+
+    Returns:
+        The directory, links resolved, or ``None`` when there is none.
+    """
+    entry = top / ".git"
+    if entry.is_dir():
+        return os.path.realpath(entry)
+    named = _line(entry)
+    if not named.startswith(_FILE_START):
+        return None
+    directory = top / named.removeprefix(_FILE_START).strip()
+    return os.path.realpath(directory / (_line(directory / "commondir") or "."))
+
+
+def _line(path: Path) -> str:
+    """Read the only line of one of git's small files; empty when there is none."""
+    try:
+        with path.open("rb") as file:
+            return os.fsdecode(file.read(_LONGEST)).strip()
+    except OSError:
+        return ""
 
 
 def read_work_tree(top: Path, seconds: float) -> WorkTree | None:

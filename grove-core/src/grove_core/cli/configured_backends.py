@@ -37,7 +37,8 @@ def _complaint(workspace: Workspace, name: str, *, is_primary: bool) -> str:
     states = {state.spec.name: state for state in workspace.library.states}
     if name in states and is_primary:
         usable = states[name].is_active
-        return "" if usable else f"which cannot be used here: {states[name].why}"
+        why = f"which cannot be used here: {states[name].why}"
+        return "" if usable else f"{why}; its learnings are kept elsewhere until it can"
     if name in states:
         return "" if workspace.library.personal else "which cannot keep personal learnings"
     for blocked in of_group(gather_blocked(workspace), BACKEND_GROUP):

@@ -1,20 +1,22 @@
 """``grove maintain flush``."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import rich_click as click
 
 from grove_core.cli.curation_report import dry_run_option
 from grove_core.cli.invocation import Invocation, Result, counted, grove_command
 from grove_core.cli.slow_backend import name_slow_backend
-from grove_core.flow.storing import shelves_of
-from grove_core.memory.keeping import deliver
+from grove_core.flow.storing import deliver_all
 from grove_core.memory.outbox import OutboxEntry
 from grove_core.model.memory import Receipt
+from grove_core.text import clean_line
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+_LONGEST_NOTE: Final = 500
 
 
 @click.command("flush")
@@ -23,14 +25,15 @@ if TYPE_CHECKING:
 def command(invocation: Invocation, *, dry_run: bool) -> Result:
     """Deliver the learnings of this project, and your own, that wait for their backend.
 
-    Every reflection tries that as well. Exit code 1 when something still waits.
+    Every reflection tries that as well. Exit code 1 when something still waits, or when another
+    process stores learnings of this project just now.
     """
     workspace = invocation.workspace
     outbox, root = workspace.outbox, workspace.root
     summaries = {one.learning.id: one.learning.summary for one in outbox.entries(root)}
     if summaries and not dry_run:
         name_slow_backend(workspace.library)
-    delivered = [] if dry_run else list(deliver(shelves_of(workspace)))
+    delivered = [] if dry_run else list(deliver_all(workspace))
     waiting = outbox.entries(root)
     unreadable = outbox.unreadable()
     fault = _fault(waiting, unreadable=len(unreadable)) if not dry_run else ""
@@ -39,6 +42,8 @@ def command(invocation: Invocation, *, dry_run: bool) -> Result:
         for receipt in delivered:
             summary = summaries.get(receipt.learning_id, "")
             console.print(f"{_state(receipt)}  {receipt.learning_id}  {summary}")
+            if receipt.note:
+                console.print(f"        {clean_line(receipt.note, _LONGEST_NOTE)}", style="yellow")
         for one in waiting:
             console.print(f"waits  {one.learning.id}  {one.learning.summary}", style="yellow")
         for path in unreadable:

@@ -12,6 +12,7 @@ from grove_core.cli.sessions_of import sessions_here
 from grove_core.flow.lifecycle import debt_notice, is_over
 from grove_core.flow.messages import name_of
 from grove_core.flow.session_debts import debts_of, life_of
+from grove_core.flow.storing import homes_of
 from grove_core.health.blocked_plugins import (
     BlockedPlugin,
     gather_blocked,
@@ -61,7 +62,8 @@ def command(invocation: Invocation) -> Result:
     checks = _checks(workspace)
     warnings = backend_warnings(workspace)
     debts = [notice for one in sessions if (notice := _debt(one, workspace))]
-    waiting = [entry.learning.id for entry in workspace.outbox.entries(workspace.root)]
+    waiting = workspace.outbox.entries(workspace.root)
+    homes = homes_of(workspace, waiting)
     numbers = workspace.statistics()
     document: dict[str, Any] = {
         "root": workspace.root,
@@ -76,7 +78,7 @@ def command(invocation: Invocation) -> Result:
         "checks": checks,
         "log_faults": describe_faults(numbers.log.faults),
         "debts": debts,
-        "outbox": waiting,
+        "outbox": [entry.learning.id for entry in waiting],
         "outbox_unreadable": workspace.outbox.unreadable(),
         "statistics": _numbers_document(numbers),
         "config_problems": [str(problem) for problem in workspace.loaded_config.problems],
@@ -84,7 +86,7 @@ def command(invocation: Invocation) -> Result:
     }
     return Result(
         document=document,
-        human=lambda console: _human(workspace, live, document, console),
+        human=lambda console: _human(workspace, live, document, homes, console),
         warnings=(*document["config_problems"], *warnings),
     )
 
@@ -162,6 +164,7 @@ def _human(
     workspace: Workspace,
     live: Sequence[Session],
     document: dict[str, Any],
+    homes: Sequence[str],
     console: "Console",
 ) -> None:
     state = "initialised" if workspace.project.initialised else "not initialised (grove init)"
@@ -180,7 +183,8 @@ def _human(
     _print_backends(document, of_group(blocked, BACKEND_GROUP), console)
     _print_faults(document, console)
     if document["outbox"]:
-        console.print(f"Outbox    {len(document['outbox'])} waiting for their backend")
+        named = " and ".join(homes) or "their backend"
+        console.print(f"Outbox    {len(document['outbox'])} waiting for {named}")
     console.print(f"So far    {_describe_numbers(document['statistics'])}")
     for debt in document["debts"][:_MOST_NAMED]:
         console.print(debt, style="yellow")

@@ -5,7 +5,6 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from grove_core import files
 from grove_core.flow.correcting import correct, foreseen_warnings
 from grove_core.flow.gatekeeper import Change, move, skip_event, ticket_of
 from grove_core.flow.judging import as_candidate, gather_known, judge_candidates
@@ -21,6 +20,7 @@ from grove_core.flow.secret_refusals import configuration_mistakes, refuse_secre
 from grove_core.flow.storing import (
     SESSION_BACKEND,
     StoredLearning,
+    alone,
     deliver_outbox,
     route,
     store,
@@ -112,11 +112,9 @@ def reflect(workspace: Workspace, session: Session, submission: Submission) -> R
     """
     ticket_id = ticket_of(session.gate)
     submission, left_out = _screened(workspace, submission)
-    lock = workspace.project_cache / "reflect.lock"
-    files.make_directory(lock.parent)
     # From the duplicate check to the write nobody else writes into this project.
     patience = _SLOW_LOCK_SECONDS if workspace.library.is_slow else _LOCK_SECONDS
-    with files.locked(lock, timeout=patience):
+    with alone(workspace, patience):
         known = gather_known(workspace, session, submission)
         sifted, routed = route(workspace, judge_candidates(workspace, session, submission, known))
         stored = store(workspace, session.id, ticket_id, routed)

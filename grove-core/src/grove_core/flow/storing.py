@@ -1,13 +1,16 @@
 """Storing accepted candidates: routed by scope, delivered or kept for later."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final, TypeAlias
 
 from attrs import evolve, frozen
 
+from grove_core import files
 from grove_core.errors import GroveError
 from grove_core.identifiers import new_learning_id
 from grove_core.memory.keeping import Kept, Shelves, deliver, keep
+from grove_core.memory.outbox import OutboxEntry
 from grove_core.model.learning import (
     Candidate,
     Learning,
@@ -176,18 +179,82 @@ def shelves_of(workspace: Workspace) -> Shelves:
     )
 
 
+def homes_of(workspace: Workspace, waiting: Sequence[OutboxEntry]) -> Sequence[str]:
+    """Name the backends that learnings wait for.
+
+    Args:
+        workspace: The project.
+        waiting: What waits.
+
+    Returns:
+        Their names, each once.
+    """
+    primary = workspace.config.backends.primary
+    scopes = dict.fromkeys(entry.learning.scope for entry in waiting)
+    homes = [workspace.library.home_of(primary, scope) for scope in scopes]
+    return tuple(dict.fromkeys(home for home in homes if home is not None))
+
+
+@contextmanager
+def alone(workspace: Workspace, seconds: float) -> Iterator[None]:
+    """Keep other processes from storing and delivering learnings of a project meanwhile.
+
+    Args:
+        workspace: The project.
+        seconds: How long to wait for them.
+
+    Yields:
+        Once this process is alone.
+
+    Raises:
+        StorageError: Another process does not come to an end in time.
+    """
+    lock = workspace.project_cache / "reflect.lock"
+    files.make_directory(lock.parent)
+    with files.locked(lock, timeout=seconds):
+        yield
+
+
+def deliver_all(workspace: Workspace) -> Sequence[Receipt]:
+    """Deliver what waits for the project's backends, as long as no other process does.
+
+    Args:
+        workspace: The project.
+
+    Returns:
+        The receipts of what was delivered.
+
+    Raises:
+        StorageError: Another process is at work on the project's learnings.
+    """
+    if not workspace.outbox.entries(workspace.root):
+        return ()
+    with alone(workspace, 0):
+        return _logged(workspace, deliver(shelves_of(workspace)))
+
+
 def deliver_outbox(workspace: Workspace) -> None:
     """Try to deliver what an earlier reflection had to leave; a failure is logged.
+
+    Of a slow backend one learning is enough: somebody waits for the reflection.
 
     Args:
         workspace: The project.
     """
     try:
-        receipts = deliver(shelves_of(workspace))
+        if not workspace.outbox.entries(workspace.root):
+            return
+        with alone(workspace, 0):
+            _logged(workspace, deliver(shelves_of(workspace), in_a_hurry=True))
     except (GroveError, OSError) as error:
         workspace.diagnostics.log("warning", f"the outbox could not be delivered: {error}")
-        return
+
+
+def _logged(workspace: Workspace, receipts: Sequence[Receipt]) -> Sequence[Receipt]:
     for receipt in receipts:
+        note = f": {receipt.note}" if receipt.note else ""
         workspace.diagnostics.log(
-            "info", f"{receipt.learning_id} was delivered from the outbox to {receipt.backend}"
+            "warning" if note else "info",
+            f"{receipt.learning_id} was delivered from the outbox to {receipt.backend}{note}",
         )
+    return receipts

@@ -2,12 +2,8 @@
 
 import os
 from pathlib import Path
-from typing import Final
 
-from grove_core.gitinfo import find_top
-
-_FILE_START: Final = "gitdir:"
-_LONGEST: Final = 4096
+from grove_core.gitinfo import find_repository, find_top
 
 
 def spellings(root: Path, cwd: str) -> tuple[str, ...]:
@@ -59,28 +55,7 @@ def _in_other_work_tree(root: Path, path: str) -> tuple[str, ...]:
     own, other = find_top(root), find_top(Path(path).parent)
     if own is None or other is None or own == other:
         return ()
-    repository = _repository(own)
-    if repository is None or repository != _repository(other):
+    repository = find_repository(own)
+    if repository is None or repository != find_repository(other):
         return ()
     return (os.path.normpath(other / os.path.relpath(root, own)),)
-
-
-def _repository(top: Path) -> str | None:
-    """Find the directory that all work trees of a repository share."""
-    entry = top / ".git"
-    if entry.is_dir():
-        return os.path.realpath(entry)
-    named = _line(entry)
-    if not named.startswith(_FILE_START):
-        return None
-    directory = top / named.removeprefix(_FILE_START).strip()
-    return os.path.realpath(directory / (_line(directory / "commondir") or "."))
-
-
-def _line(path: Path) -> str:
-    """Read the only line of one of git's small files; empty when there is none."""
-    try:
-        with path.open("rb") as file:
-            return os.fsdecode(file.read(_LONGEST)).strip()
-    except OSError:
-        return ""

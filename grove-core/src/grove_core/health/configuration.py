@@ -20,7 +20,7 @@ def judge_configuration(
     """
     name = "configuration"
     checks = [_judge(name, problem) for problem in problems]
-    mend = "Correct or delete it, or install what it names; until then it has no effect"
+    mend = "Correct or delete it, or make available what it names"
     checks += [warning(name, line, mend) for line in dict.fromkeys(warnings)]
     return checks or [ok(name, "every key is understood")]
 

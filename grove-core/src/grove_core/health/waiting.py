@@ -5,6 +5,7 @@ from pathlib import Path
 
 from attrs import frozen
 
+from grove_core.flow.storing import homes_of
 from grove_core.health.check import Check, broken, ok, warning
 from grove_core.workspace import Workspace
 
@@ -17,11 +18,15 @@ class OutboxFacts:
         here: How many learnings of this project wait, personal ones included.
         elsewhere: How many of other projects wait.
         unreadable: Entries that cannot be read.
+        homes: The backends that those of this project wait for.
+        stranded: Entries of projects that are gone, and the folders of these.
     """
 
     here: int
     elsewhere: int
     unreadable: tuple[Path, ...]
+    homes: Sequence[str] = ()
+    stranded: Sequence[tuple[Path, str]] = ()
 
 
 def gather_outbox(workspace: Workspace) -> OutboxFacts:
@@ -33,10 +38,15 @@ def gather_outbox(workspace: Workspace) -> OutboxFacts:
     Returns:
         The facts.
     """
-    here = len(workspace.outbox.entries(workspace.root))
-    everything = len(workspace.outbox.entries())
-    unreadable = tuple(workspace.outbox.unreadable())
-    return OutboxFacts(here=here, elsewhere=everything - here, unreadable=unreadable)
+    outbox = workspace.outbox
+    here = outbox.entries(workspace.root)
+    return OutboxFacts(
+        here=len(here),
+        elsewhere=len(outbox.entries()) - len(here),
+        unreadable=tuple(outbox.unreadable()),
+        homes=homes_of(workspace, here),
+        stranded=[(one.path, one.root) for one in outbox.stranded()],
+    )
 
 
 def judge_outbox(facts: OutboxFacts) -> Sequence[Check]:
@@ -46,14 +56,22 @@ def judge_outbox(facts: OutboxFacts) -> Sequence[Check]:
         facts: What waits.
 
     Returns:
-        One check for what waits, and one for each entry that cannot be read.
+        One check for what waits, and one for each entry that nothing can deliver.
     """
     name = "outbox"
     mend = "Look into it and mend it by hand; it holds a learning that was accepted"
     checks = [broken(name, f"{path} cannot be read", mend) for path in facts.unreadable]
+    checks += [_stranded(name, path, root) for path, root in facts.stranded]
     if facts.here:
         detail = f"learnings of this project that wait for their backend: {facts.here}"
-        mend = "Mend the backend named above; the next reflection here delivers them"
+        detail += f" ({', '.join(facts.homes)})" if facts.homes else ""
+        mend = "`grove backends` says what it lacks; the next reflection after that delivers them"
         return [*checks, warning(name, detail, mend)]
     elsewhere = f"; of other projects: {facts.elsewhere}" if facts.elsewhere else ""
     return checks or [ok(name, f"nothing of this project waits{elsewhere}")]
+
+
+def _stranded(name: str, path: Path, root: str) -> Check:
+    detail = f"{path} waits for {root}, which is gone"
+    mend = 'Write the folder that the project has moved to as "root" there; or delete the file'
+    return warning(name, detail, mend)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import takewhile
 from typing import Any, Final
 
 from attrs import evolve
@@ -33,6 +34,9 @@ _METHODS: Final = {
     Capability.WITHDRAW: "withdraw",
 }
 """What a backend must have besides, by what it says it can do."""
+
+_LENDING: Final = frozenset({Capability.GET, Capability.WITHDRAW})
+"""What it takes to give back what was lent."""
 
 _FAILED: Final = object()
 
@@ -163,14 +167,40 @@ class AvailableBackends:
             scope: The learning's scope.
 
         Returns:
-            The name of that backend, when it is installed and not available here.
+            The name of that backend, when it is installed and not available here; or of one that
+            would come first and could not say whether it is available.
         """
         if scope not in {Scope.PROJECT, Scope.TEAM}:
             return None
-        return next(
-            (one.spec.name for one in self.states if one.spec.name == name and not one.is_active),
-            None,
-        )
+        for state in self.states:
+            if state.spec.name == name and not state.is_active:
+                return state.spec.name
+        before = takewhile(lambda state: not state.is_primary, self.states)
+        return next((state.spec.name for state in before if state.has_failed), None)
+
+    def home_of(self, name: str | None, scope: Scope) -> str | None:
+        """Name the backend that a learning of some scope belongs to, available or not.
+
+        Args:
+            name: The backend that is configured for the project's learnings, if one is.
+            scope: The scope.
+
+        Returns:
+            Its name, or ``None`` when none can take it.
+        """
+        target = self.target_for(scope)
+        return self.awaited(name, scope) or (None if target is None else target.backend.name)
+
+    def named(self, name: str) -> OpenBackend | None:
+        """Give one of the project's open backends.
+
+        Args:
+            name: Its name.
+
+        Returns:
+            The backend, or ``None`` when it is not open here.
+        """
+        return next((one for one in self.project_backends if one.backend.name == name), None)
 
     @property
     def is_slow(self) -> bool:
@@ -193,7 +223,7 @@ class AvailableBackends:
         return [
             one
             for one in self.project_backends
-            if one.state is not target.state and Capability.WITHDRAW in one.backend.capabilities
+            if one.state is not target.state and one.backend.capabilities >= _LENDING
         ]
 
     def listable(self) -> Sequence[OpenBackend]:

@@ -1,6 +1,7 @@
 """The memory backends of a project as one library: routing by scope, searching all of them."""
 
 from collections.abc import Callable, Iterator, Sequence
+from enum import Enum, auto
 from pathlib import Path
 from typing import Final, TypeGuard, TypeVar
 
@@ -11,7 +12,7 @@ from grove_core.memory.backends import (
     OpenBackend,
     located,
 )
-from grove_core.memory.untrusted import cleaned, is_hit, is_learning
+from grove_core.memory.untrusted import cleaned, cleaned_receipt, is_hit, is_learning
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.memory import (
     Capability,
@@ -39,6 +40,17 @@ T = TypeVar("T")
 D = TypeVar("D")
 
 
+class Missing(Enum):
+    """Why a backend has given no learning."""
+
+    ABSENT = auto()
+    """It has looked, and there is none."""
+    FAILED = auto()
+    """It could not look; this has been reported."""
+    NOT_ASKED = auto()
+    """It is not available here, or gives nothing by id."""
+
+
 class MemoryLibrary(AvailableBackends):
     """All memory backends that are available in a project: searched together, written to by scope.
 
@@ -48,7 +60,7 @@ class MemoryLibrary(AvailableBackends):
 
     has_written = False
 
-    def get_from(self, name: str, learning_id: str) -> Learning | None:
+    def get_from(self, name: str, learning_id: str) -> Learning | Missing:
         """Fetch a learning from one backend of the project.
 
         Args:
@@ -56,12 +68,22 @@ class MemoryLibrary(AvailableBackends):
             learning_id: The learning's id.
 
         Returns:
-            The learning, or ``None``.
+            The learning, or why there is none.
         """
-        for opened in self._with(Capability.GET):
-            if opened.area is Area.PROJECT and opened.backend.name == name:
-                return self._get(opened, learning_id)
-        return None
+        opened = self.named(name)
+        if opened is None:
+            return Missing.FAILED if (Area.PROJECT, name) in self.silent() else Missing.NOT_ASKED
+        if Capability.GET not in opened.backend.capabilities:
+            return Missing.NOT_ASKED
+        get = opened.backend.get
+        answer: object = self._call(
+            opened, "get", get, learning_id, seconds=READ_SECONDS, default=Missing.FAILED
+        )
+        if answer is None:
+            return Missing.ABSENT
+        if answer is Missing.FAILED:
+            return Missing.FAILED
+        return next(iter(self._sound(opened, "get", [answer], is_learning)), Missing.FAILED)
 
     def withdraw(self, name: str, learning: Learning) -> bool | None:
         """Take a learning out of the backend that has kept it for another one.
@@ -74,20 +96,15 @@ class MemoryLibrary(AvailableBackends):
             Whether it was taken out: not when somebody has edited it there; ``None`` when the
             backend failed, which has then been reported.
         """
-        for opened in self.project_backends:
-            backend = opened.backend
-            if backend.name == name and isinstance(backend, Withdrawing):
-                self.has_written = True
-                taken = self._call(
-                    opened,
-                    "withdraw",
-                    backend.withdraw,
-                    learning,
-                    seconds=WRITE_SECONDS,
-                    default=None,
-                )
-                return taken if isinstance(taken, bool) else None
-        return False
+        opened = self.named(name)
+        if opened is None or not isinstance(opened.backend, Withdrawing):
+            return False
+        self.has_written = True
+        withdraw = opened.backend.withdraw
+        taken = self._call(
+            opened, "withdraw", withdraw, learning, seconds=WRITE_SECONDS, default=None
+        )
+        return taken if isinstance(taken, bool) else None
 
     def write(self, target: OpenBackend, learning: Learning) -> Receipt | None:
         """Write a learning.
@@ -102,15 +119,15 @@ class MemoryLibrary(AvailableBackends):
         self.has_written = True
         slow = Capability.SLOW in target.backend.capabilities
         seconds = SLOW_WRITE_SECONDS if slow else WRITE_SECONDS
-        receipt: object = self._call(
+        answer: object = self._call(
             target, "write", target.backend.write, learning, seconds=seconds, default=None
         )
-        if isinstance(receipt, Receipt):
-            return receipt
-        if receipt is not None:
+        receipt = cleaned_receipt(answer, learning)
+        if receipt is None and answer is not None:
             what = _name("write", target)
-            self._plugins.complain(target.state.provided, what, "returned no Receipt")
-        return None
+            complaint = f"returned no sound Receipt of {learning.id}"
+            self._plugins.complain(target.state.provided, what, complaint)
+        return receipt
 
     def changes(
         self, opened: OpenBackend, mark: str, *, seconds: float = LIST_SECONDS
@@ -190,13 +207,15 @@ class MemoryLibrary(AvailableBackends):
             learning_id: Its id.
 
         Returns:
-            The learning, or ``None``.
+            The learning, as the first one has it or the first that has put it away; or ``None``.
         """
+        found: FoundLearning | None = None
         for opened in self._with(Capability.GET):
             learning = self._get(opened, learning_id)
-            if learning is not None:
-                return located(learning, opened, complete=not self._is_note(opened, learning_id))
-        return None
+            if learning is not None and (found is None or _puts_away(learning, found)):
+                is_note = self._is_note(opened, learning_id)
+                found = located(learning, opened, complete=not is_note)
+        return found
 
     def _is_note(self, opened: OpenBackend, learning_id: str) -> bool:
         """Tell whether what a backend has given is somebody else's note: those it does not list."""
@@ -221,16 +240,18 @@ class MemoryLibrary(AvailableBackends):
         """Go through the learnings of all backends that can list theirs.
 
         Yields:
-            Learnings of any status, each once: where several have it, as the first one has it.
+            Learnings of any status, each once: where several have it, as the first one has it, or
+            the first one that has put it away.
         """
-        seen: set[str] = set()
+        found: dict[str, FoundLearning] = {}
         for opened in self._with(Capability.ITERATE):
             listed = _listed(opened.backend)
             learnings = self._call(opened, "iterate", listed, seconds=LIST_SECONDS, default=())
             for learning in self._sound(opened, "iterate", learnings, is_learning):
-                if learning.id not in seen:
-                    seen.add(learning.id)
-                    yield located(learning, opened)
+                known = found.get(learning.id)
+                if known is None or _puts_away(learning, known):
+                    found[learning.id] = located(learning, opened)
+        yield from found.values()
 
     def sources(self) -> Sequence[Path] | None:
         """Name what the learnings that can be listed are read from.
@@ -358,6 +379,12 @@ class MemoryLibrary(AvailableBackends):
                 "returned a learning whose fields are not as they should be",
             )
         return sound
+
+
+def _puts_away(learning: Learning, known: FoundLearning) -> bool:
+    """Tell whether a backend has put away what another one still has as active."""
+    active = LearningStatus.ACTIVE
+    return known.hit.learning.status is active and learning.status is not active
 
 
 def _name(method: str, opened: OpenBackend) -> str:

@@ -312,7 +312,8 @@ class Withdrawing(Protocol):
     def withdraw(self, learning: Learning) -> bool:
         """Take out a learning that was kept only until its own backend could take it.
 
-        Nothing is taken out that differs from what was written: somebody has worked on it.
+        Nothing is taken out that differs from what was written: somebody has worked on it. A note
+        about a status, which is not part of a learning, need not count.
 
         Args:
             learning: The learning as it was written.
