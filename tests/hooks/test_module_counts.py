@@ -26,7 +26,7 @@ SHORT = 150
 # A start counts how learnings have fared, looks for decay, tells what was corrected, and notes down
 # for the next one what all that depends on.
 START = 345
-COMMAND, HELP, HELP_OF_A_COMMAND = 375, 262, 387
+COMMAND, HELP, HELP_OF_A_COMMAND = 376, 262, 387
 # With the detector of secrets, which brings requests along; and with the index, into which goes what
 # was written.
 CHECKS_A_TEXT, DOCTOR = 685, 670

@@ -12,7 +12,6 @@ from grove_core.cli.sessions_of import sessions_here
 from grove_core.flow.lifecycle import debt_notice, is_over
 from grove_core.flow.messages import name_of
 from grove_core.flow.session_debts import debts_of, life_of
-from grove_core.flow.storing import homes_of
 from grove_core.health.blocked_plugins import (
     BlockedPlugin,
     gather_blocked,
@@ -63,7 +62,8 @@ def command(invocation: Invocation) -> Result:
     warnings = backend_warnings(workspace)
     debts = [notice for one in sessions if (notice := _debt(one, workspace))]
     waiting = workspace.outbox.entries(workspace.root)
-    homes = homes_of(workspace, waiting)
+    primary = workspace.config.backends.primary
+    homes = workspace.library.homes_of(primary, (one.learning.scope for one in waiting))
     numbers = workspace.statistics()
     document: dict[str, Any] = {
         "root": workspace.root,

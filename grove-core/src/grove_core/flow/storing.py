@@ -10,7 +10,6 @@ from grove_core import files
 from grove_core.errors import GroveError
 from grove_core.identifiers import new_learning_id
 from grove_core.memory.keeping import Kept, Shelves, deliver, keep
-from grove_core.memory.outbox import OutboxEntry
 from grove_core.model.learning import (
     Candidate,
     Learning,
@@ -177,22 +176,6 @@ def shelves_of(workspace: Workspace) -> Shelves:
         home=backends.primary,
         team_copies=backends.team_copies,
     )
-
-
-def homes_of(workspace: Workspace, waiting: Sequence[OutboxEntry]) -> Sequence[str]:
-    """Name the backends that learnings wait for.
-
-    Args:
-        workspace: The project.
-        waiting: What waits.
-
-    Returns:
-        Their names, each once.
-    """
-    primary = workspace.config.backends.primary
-    scopes = dict.fromkeys(entry.learning.scope for entry in waiting)
-    homes = [workspace.library.home_of(primary, scope) for scope in scopes]
-    return tuple(dict.fromkeys(home for home in homes if home is not None))
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from attrs import frozen
 
-from grove_core.flow.storing import homes_of
 from grove_core.health.check import Check, broken, ok, warning
 from grove_core.workspace import Workspace
 
@@ -40,11 +39,12 @@ def gather_outbox(workspace: Workspace) -> OutboxFacts:
     """
     outbox = workspace.outbox
     here = outbox.entries(workspace.root)
+    primary = workspace.config.backends.primary
     return OutboxFacts(
         here=len(here),
         elsewhere=len(outbox.entries()) - len(here),
         unreadable=tuple(outbox.unreadable()),
-        homes=homes_of(workspace, here),
+        homes=workspace.library.homes_of(primary, (one.learning.scope for one in here)),
         stranded=[(one.path, one.root) for one in outbox.stranded()],
     )
 

@@ -1,6 +1,6 @@
 """The memory backends of a project: which there are, and which of them a learning goes to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import takewhile
 from typing import Any, Final
@@ -177,6 +177,19 @@ class AvailableBackends:
                 return state.spec.name
         before = takewhile(lambda state: not state.is_primary, self.states)
         return next((state.spec.name for state in before if state.has_failed), None)
+
+    def homes_of(self, name: str | None, scopes: Iterable[Scope]) -> tuple[str, ...]:
+        """Name the backends that learnings of some scopes wait for.
+
+        Args:
+            name: The backend that is configured for the project's learnings, if one is.
+            scopes: The scopes.
+
+        Returns:
+            Their names, each once.
+        """
+        homes = (self.home_of(name, scope) for scope in dict.fromkeys(scopes))
+        return tuple(dict.fromkeys(home for home in homes if home is not None))
 
     def home_of(self, name: str | None, scope: Scope) -> str | None:
         """Name the backend that a learning of some scope belongs to, available or not.
