@@ -453,3 +453,27 @@ def test_without_team_copies_what_was_lent_is_taken_back(place):
     (note,) = place.notes()
     assert "backends.team_copies" in note
     assert place.everywhere() == (["cl_1"], [], {})
+
+
+@pytest.mark.parametrize("which", ["memory", "files"])
+def test_what_one_has_put_away_is_put_away_in_its_copy(place, which):
+    place.memory.private = True
+    place.keep(a_learning("cl_1", scope=Scope.TEAM))
+    place.keep(a_learning("cl_2", scope=Scope.TEAM))
+    getattr(place, which).set_status("cl_1", LearningStatus.SUPERSEDED)
+    place.shelves.library.level()
+    for backend in (place.memory, place.files):
+        found = {one.id: one.status for one in backend.iterate()}
+        assert found == {"cl_1": LearningStatus.SUPERSEDED, "cl_2": LearningStatus.ACTIVE}
+
+
+def test_a_copy_that_cannot_be_changed_stays_until_it_can(place):
+    place.memory.private = True
+    place.keep(a_learning(scope=Scope.TEAM))
+    place.memory.set_status("cl_1", LearningStatus.ARCHIVED)
+    real, place.files.set_status = place.files.set_status, lambda *_: 1 / 0
+    place.shelves.library.level()
+    place.files.set_status = real
+    assert place.files.get("cl_1").status is LearningStatus.ACTIVE
+    place.shelves.library.level()
+    assert place.files.get("cl_1").status is LearningStatus.ARCHIVED

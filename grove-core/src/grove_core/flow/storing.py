@@ -201,6 +201,8 @@ def alone(workspace: Workspace, seconds: float) -> Iterator[None]:
 def deliver_all(workspace: Workspace) -> Sequence[Receipt]:
     """Deliver what waits for the project's backends, as long as no other process does.
 
+    What one of them has put away is put away in the others as well.
+
     Args:
         workspace: The project.
 
@@ -210,10 +212,15 @@ def deliver_all(workspace: Workspace) -> Sequence[Receipt]:
     Raises:
         StorageError: Another process is at work on the project's learnings.
     """
-    if not workspace.outbox.entries(workspace.root):
+    if not _has_work(workspace):
         return ()
     with alone(workspace, 0):
+        workspace.library.level()
         return _logged(workspace, deliver(shelves_of(workspace)))
+
+
+def _has_work(workspace: Workspace) -> bool:
+    return workspace.library.may_hold_copies or bool(workspace.outbox.entries(workspace.root))
 
 
 def deliver_outbox(workspace: Workspace) -> None:
@@ -225,9 +232,10 @@ def deliver_outbox(workspace: Workspace) -> None:
         workspace: The project.
     """
     try:
-        if not workspace.outbox.entries(workspace.root):
+        if not _has_work(workspace):
             return
         with alone(workspace, 0):
+            workspace.library.level()
             _logged(workspace, deliver(shelves_of(workspace), in_a_hurry=True))
     except (GroveError, OSError) as error:
         workspace.diagnostics.log("warning", f"the outbox could not be delivered: {error}")

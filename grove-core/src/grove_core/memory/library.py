@@ -1,6 +1,7 @@
 """The memory backends of a project as one library: routing by scope, searching all of them."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from enum import Enum, auto
 from pathlib import Path
 from typing import Final, TypeGuard, TypeVar
@@ -35,6 +36,8 @@ SLOW_WRITE_SECONDS: Final = 90.0
 READ_SECONDS: Final = 5.0
 LIST_SECONDS: Final = 60.0
 """How long a backend may take to list all its learnings; a hook's own deadline holds as well."""
+
+_ELSEWHERE: Final = "put away in another backend"
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -221,12 +224,12 @@ class MemoryLibrary(AvailableBackends):
         """Tell whether what a backend has given is somebody else's note: those it does not list."""
         if not {Capability.NOTES, Capability.ITERATE} <= opened.backend.capabilities:
             return False
-        listed = self._call(
-            opened, "iterate", _listed(opened.backend), seconds=LIST_SECONDS, default=()
-        )
-        return all(
-            one.id != learning_id for one in self._sound(opened, "iterate", listed, is_learning)
-        )
+        return all(one.id != learning_id for one in self._listed_by(opened))
+
+    def _listed_by(self, opened: OpenBackend) -> Sequence[Learning]:
+        listed = _listed(opened.backend)
+        answer = self._call(opened, "iterate", listed, seconds=LIST_SECONDS, default=())
+        return self._sound(opened, "iterate", answer, is_learning)
 
     def _get(self, opened: OpenBackend, learning_id: str) -> Learning | None:
         learning = self._call(
@@ -245,13 +248,40 @@ class MemoryLibrary(AvailableBackends):
         """
         found: dict[str, FoundLearning] = {}
         for opened in self._with(Capability.ITERATE):
-            listed = _listed(opened.backend)
-            learnings = self._call(opened, "iterate", listed, seconds=LIST_SECONDS, default=())
-            for learning in self._sound(opened, "iterate", learnings, is_learning):
+            for learning in self._listed_by(opened):
                 known = found.get(learning.id)
                 if known is None or _puts_away(learning, known):
                     found[learning.id] = located(learning, opened)
         yield from found.values()
+
+    @property
+    def may_hold_copies(self) -> bool:
+        """Whether several backends of the project list learnings, of which some may be the same."""
+        return sum(one.area is Area.PROJECT for one in self._with(Capability.ITERATE)) > 1
+
+    def level(self) -> None:
+        """Put away in each backend of the project what another one has put away.
+
+        Where a learning has a copy, somebody may have put away one of the two by hand, or with
+        another program. A backend that fails is reported, and the next call tries again.
+        """
+        listed = {
+            one.backend.name: {learning.id: learning.status for learning in self._listed_by(one)}
+            for one in self._with(Capability.ITERATE)
+            if one.area is Area.PROJECT
+        }
+        put_away = {
+            learning_id: status
+            for statuses in listed.values()
+            for learning_id, status in statuses.items()
+            if status is not LearningStatus.ACTIVE
+        }
+        for opened in self._with(Capability.SET_STATUS):
+            statuses = listed.get(opened.backend.name, {}) if opened.area is Area.PROJECT else {}
+            for learning_id in put_away.keys() & statuses.keys():
+                if statuses[learning_id] is LearningStatus.ACTIVE:
+                    with suppress(BackendError):
+                        self._set_status(opened, learning_id, put_away[learning_id], _ELSEWHERE)
 
     def sources(self) -> Sequence[Path] | None:
         """Name what the learnings that can be listed are read from.
