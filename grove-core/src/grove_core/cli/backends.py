@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def command(invocation: Invocation) -> Result:
     """Show the memory backends: which are active here, in which order, why, and their health."""
     library = invocation.workspace.library
-    health = {one.backend.name: library.health(one) for one in library.project_backends}
+    health = library.healths()
     personal = library.personal
     blocked = of_group(gather_blocked(invocation.workspace), BACKEND_GROUP)
     document: dict[str, Any] = {

@@ -50,13 +50,11 @@ def command(invocation: Invocation) -> Result:
     sessions = sessions_here(workspace)
     live = [one for one in sessions if not is_over(one, workspace)]
     systems = workspace.tickets().all
+    healths = workspace.library.healths()
     backends = [
-        {
-            "name": one.backend.name,
-            "primary": one.state.is_primary,
-            "health": workspace.library.health(one),
-        }
-        for one in workspace.library.project_backends
+        {"name": one.spec.name, "primary": one.is_primary, "health": healths[one.spec.name]}
+        for one in workspace.library.states
+        if one.is_active
     ]
     checks = _checks(workspace)
     warnings = backend_warnings(workspace)

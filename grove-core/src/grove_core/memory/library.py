@@ -13,6 +13,7 @@ from grove_core.memory.backends import (
     OpenBackend,
     located,
 )
+from grove_core.memory.unopened import UnopenedBackend
 from grove_core.memory.untrusted import cleaned, cleaned_receipt, is_hit, is_learning
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.memory import (
@@ -353,6 +354,20 @@ class MemoryLibrary(AvailableBackends):
                 f"the backend {opened.backend.name} could not change {learning_id}: {why}"
             )
         return changed
+
+    def healths(self) -> dict[str, Health]:
+        """Ask the project's backends how they do.
+
+        Returns:
+            Health by name, also of what should be there and cannot be opened.
+        """
+        opened = {one.state.spec.name: one for one in self.project_backends}
+        closed = UnopenedBackend("").ping()
+        return {
+            one.spec.name: self.health(opened[one.spec.name]) if one.spec.name in opened else closed
+            for one in self.states
+            if one.is_active
+        }
 
     def health(self, opened: OpenBackend) -> Health:
         """Ask a backend how it does.
