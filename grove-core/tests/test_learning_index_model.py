@@ -71,6 +71,11 @@ def tables_of(connection):
     )
 
 
+def put_away(entries):
+    """Ids that one of several sources has put away: the others' copies are not shown either."""
+    return {one.id for one in entries if one.status != "active"}
+
+
 def judged(query, entries, *, all_statuses):
     """Relevance by id, of all that have a term in common with a query."""
     texts = [text_of(one) for one in entries]
@@ -86,10 +91,12 @@ def judged(query, entries, *, all_statuses):
         ),
         lambda wanted: {one: sum(one in terms[at] for at in counted) for one in wanted},
     )
+    gone = put_away(entries)
     fitting = [
         place
         for place, one in enumerate(entries)
-        if terms[place] & query.all_terms().keys() and (all_statuses or one.status == "active")
+        if terms[place] & query.all_terms().keys()
+        and (one.id not in gone or (all_statuses and one.status != "active"))
     ]
     candidates = [texts[place] for place in fitting]
     best = {}
@@ -206,7 +213,7 @@ class IndexMachine(RuleBasedStateMachine):
 
     @invariant()
     def holds_the_same(self):
-        everything = [one for own in self.model.values() for one in own.values()]
+        everything = self.everything()
         assert len(self.index) == len(everything)
         first = self.first_of_each()
         assert {one.id: one for one in self.index.entries()} == first
@@ -216,9 +223,10 @@ class IndexMachine(RuleBasedStateMachine):
     @invariant()
     def lists_the_newest(self):
         active = {}
+        gone = put_away(self.everything())
         for own in self.model.values():
             for one in own.values():
-                if one.status == "active":
+                if one.status == "active" and one.id not in gone:
                     active[one.id] = max(one.created, active.get(one.id, 0))
         expected = sorted((-created, name) for name, created in active.items())
         for most in (3, 100):
@@ -227,18 +235,19 @@ class IndexMachine(RuleBasedStateMachine):
 
     @invariant()
     def names_the_files(self):
+        gone = put_away(self.everything())
         noted = {
             (path.encode("utf-8", "replace").decode(), one.id)
             for own in self.model.values()
             for one in own.values()
-            if one.status == "active" and one.category in ("pitfall", "convention")
+            if one.id not in gone and one.category in ("pitfall", "convention")
             for path in one.fields()["context_files"]
         }
         assert self.index.noted_files() == sorted(noted)
 
     @invariant()
     def finds_what_judging_all_of_them_finds(self):
-        everything = [one for own in self.model.values() for one in own.values()]
+        everything = self.everything()
         for query in QUERIES:
             for all_statuses in (False, True):
                 found = self.index.find(query, all_statuses=all_statuses)
@@ -263,10 +272,18 @@ class IndexMachine(RuleBasedStateMachine):
         return [stored[name] for (name,) in rows if stored[name] in self.model]
 
     def first_of_each(self):
+        """By id what the first source has, or the first that has put it away."""
         found = {}
         for source in reversed(self.sources()):
             found.update(self.model[source])
+        for source in reversed(self.sources()):
+            found.update(
+                {k: one for k, one in self.model[source].items() if one.status != "active"}
+            )
         return found
+
+    def everything(self):
+        return [one for own in self.model.values() for one in own.values()]
 
 
 TestIndexMachine = IndexMachine.TestCase
