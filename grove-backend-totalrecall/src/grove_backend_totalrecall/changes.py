@@ -17,6 +17,7 @@ from grove_backend_totalrecall.lines import head_of
 from grove_backend_totalrecall.places import LARGEST_BYTES, MemoryFile
 from grove_backend_totalrecall.reading import Entry, Reading, read_log
 from grove_backend_totalrecall.record import Recorded, read_lines
+from grove_backend_totalrecall.stamps import stamp_of
 from grove_backend_totalrecall.standing import Texts
 from grove_backend_totalrecall.store import Store
 from grove_core import Changes, StorageError, read_text
@@ -64,8 +65,8 @@ class _Look:
             for file in self.files.values()
             if file.day is not None and file.path.parent == places.daily
         ]
-        self._stamps = [(name, _stamp(file.path)) for name, file in self.files.items()]
-        self._around = _stamp(places.metadata), time.tzname, time.timezone
+        self._stamps = [(name, stamp_of(file.path)) for name, file in self.files.items()]
+        self._around = stamp_of(places.metadata), time.tzname, time.timezone
 
     def without(self, names: Iterable[str]) -> str:
         """Say in a few characters how all files look but some."""
@@ -256,12 +257,3 @@ def _bytes(text: str) -> bytes:
 
 def _text(content: bytes) -> str:
     return content.decode("utf-8", "surrogateescape")
-
-
-def _stamp(path: Path) -> tuple[int, ...] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    # The time of the last change of any kind shows other permissions, and times that were set back.
-    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino

@@ -83,16 +83,16 @@ class Contents:
 
     @cached_property
     def _marks(self) -> Marks:
-        return Marks(marks_in(self.readings), self._summaries)
+        return Marks(marks_in(self.readings), self._quotable)
 
     @cached_property
-    def _summaries(self) -> Mapping[str, str]:
-        return {one: _telling(copies).entry.summary for one, copies in self._copies.items()}
+    def _quotable(self) -> Texts:
+        """The summaries, which marks and registers may quote."""
+        return Texts({one: _telling(copies).entry.summary for one, copies in self._copies.items()})
 
     @cached_property
     def _superseded(self) -> frozenset[str]:
         """The learnings whose claim a register calls superseded, with their id or word for word."""
-        quotable = Texts(self._summaries)
         claims = [
             note.text
             for file, reading in self.readings
@@ -103,7 +103,7 @@ class Contents:
         found: set[str] = set()
         for claim in claims:
             head = head_of(claim)
-            found.update([head.learning_id] if head else quotable.quoted_by(claim))
+            found.update([head.learning_id] if head else self._quotable.quoted_by(claim))
         return frozenset(found)
 
     def learning(self, learning_id: str) -> Stored | None:

@@ -10,7 +10,7 @@ from attrs import evolve
 
 from grove_backend_totalrecall.places import MemoryFile
 from grove_backend_totalrecall.reading import Note, Reading
-from grove_backend_totalrecall.standing import EPOCH, Marks, Place, PlacedMark, instant_of
+from grove_backend_totalrecall.standing import EPOCH, Marks, Place, PlacedMark, Texts, instant_of
 from grove_backend_totalrecall.stored import Stored
 from grove_core import Category, Confidence, Learning, LearningStatus
 
@@ -42,7 +42,8 @@ def notes_of(
         if (file.name, note.line) not in taken
         for learning in (_learning_of_note(note, file),)
     }
-    marks = Marks(marks_in(readings), {one: note.text for one, (_, note, _) in found.items()})
+    texts = Texts({one: note.text for one, (_, note, _) in found.items()})
+    marks = Marks(marks_in(readings), texts)
     for one, (learning, note, file) in found.items():
         place = None if file.day is None else Place(file.day, note.line)
         about = marks.about(one, place)

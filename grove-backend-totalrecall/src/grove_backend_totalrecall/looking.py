@@ -32,8 +32,8 @@ def look_at(installation: Installation, store: Store, today: date) -> Health:
         return Health(ok=False, detail=str(error), location=location)
     detail = f"{describe(installation)}; {_holdings(contents)}"
     # Where git ignores the logs, the record of another clone is about logs that are not here.
-    lost = [] if is_ignored_by_git(places.log_of(today)) else contents.lost()
-    if lost:
+    lost = contents.lost()
+    if lost and not is_ignored_by_git(places.log_of(today)):
         detail += f"; not in its files any more: {', '.join(lost[:3])}"
         detail += f" and {len(lost) - 3} more" if len(lost) > 3 else ""  # noqa: PLR2004 - as above
     return Health(ok=True, detail=detail, location=location)

@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from grove_backend_totalrecall.stamps import Stamp, stamp_of
 from grove_core import (
     LearningStatus,
     StorageError,
@@ -59,14 +60,6 @@ class Recorded(NamedTuple):
     changes: tuple[StatusChange, ...]
 
 
-class _Stamp(NamedTuple):
-    """How the file looks."""
-
-    inode: int
-    size: int
-    changed: int
-
-
 NOTHING: Final = Recorded(None, ())
 
 
@@ -81,7 +74,7 @@ class Record:
         """
         self.directory = root / _DIRECTORY
         self.path = self.directory / FILE_NAME
-        self._stamp: _Stamp | None = None
+        self._stamp: Stamp | None = None
         self._known: Mapping[str, Recorded] = {}
 
     def entries(self) -> Mapping[str, Recorded]:
@@ -90,7 +83,7 @@ class Record:
         Raises:
             StorageError: The file is there and cannot be read.
         """
-        stamp = _stamp_of(self.path)
+        stamp = stamp_of(self.path)
         if stamp == self._stamp:
             return self._known
         before, self._stamp = self._stamp, stamp
@@ -196,14 +189,6 @@ def _instant(text: object) -> datetime | None:
         return parse_instant(text) if isinstance(text, str) else None
     except (ValueError, OverflowError):
         return None
-
-
-def _stamp_of(path: Path) -> _Stamp | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return _Stamp(status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def _text_from(path: Path, start: int) -> str:

@@ -112,21 +112,20 @@ class Texts:
 class Marks:
     """The marks of all logs, to be found by what they are about."""
 
-    def __init__(self, marks: Iterable[PlacedMark], texts: Mapping[str, str]) -> None:
+    def __init__(self, marks: Iterable[PlacedMark], texts: Texts) -> None:
         """Sort the marks by what they name or quote.
 
         Args:
             marks: The marks.
-            texts: What they may quote, by id.
+            texts: What they may quote.
         """
         self._named: dict[str, list[PlacedMark]] = {}
         self._quoting: dict[str, list[PlacedMark]] = {}
-        quotable = Texts(texts)
         for one in marks:
             if one.mark.learning_id:
                 self._named.setdefault(one.mark.learning_id, []).append(one)
                 continue
-            for quoted in quotable.quoted_by(one.mark.claim):
+            for quoted in texts.quoted_by(one.mark.claim):
                 self._quoting.setdefault(quoted, []).append(one)
 
     def about(self, learning_id: str, place: Place | None) -> Sequence[PlacedMark]:

@@ -10,6 +10,7 @@ from grove_backend_totalrecall.contents import Contents, Known
 from grove_backend_totalrecall.places import LARGEST_BYTES, MemoryFile, Places
 from grove_backend_totalrecall.reading import Reading, read_log
 from grove_backend_totalrecall.record import Record, Recorded
+from grove_backend_totalrecall.stamps import Stamp, stamp_of
 from grove_core import LearningStatus, StorageError, read_text
 
 _NOTHING: Final = Reading((), (), ())
@@ -17,8 +18,6 @@ _METADATA_STATUSES: Final = {
     "superseded": LearningStatus.SUPERSEDED,
     "archived": LearningStatus.ARCHIVED,
 }
-
-_Stamp = tuple[int, int, int]
 
 
 class Store:
@@ -33,7 +32,7 @@ class Store:
         """
         self.places = places
         self.record = record
-        self._cache: dict[Path, tuple[_Stamp, Reading]] = {}
+        self._cache: dict[Path, tuple[Stamp, Reading]] = {}
         self._known: dict[str, Known] = {}
         self._latest: Contents | None = None
         self._look: object = None
@@ -50,7 +49,7 @@ class Store:
             StorageError: A file cannot be read.
         """
         readings = [(file, self._read(file)) for file in self.places.files()]
-        look = (readings, _stamp(self.places.metadata))
+        look = (readings, stamp_of(self.places.metadata))
         recorded = self.record.entries()
         if self._latest is None or self._look != look or self._recorded is not recorded:
             self._latest = Contents(readings, recorded, self._metadata(), self._known)
@@ -66,13 +65,13 @@ class Store:
         self._cache.pop(path, None)
 
     def _read(self, file: MemoryFile) -> Reading:
-        stamp = _stamp(file.path)
+        stamp = stamp_of(file.path)
         if stamp is None:
             return _NOTHING  # gone since, or a link to nowhere
         cached = self._cache.get(file.path)
         if cached is not None and cached[0] == stamp:
             return cached[1]
-        if stamp[1] > LARGEST_BYTES or not file.path.is_file():
+        if stamp.size > LARGEST_BYTES or not file.path.is_file():
             return _NOTHING  # doctor names it
         try:
             text = read_text(file.path) or ""
@@ -98,11 +97,3 @@ class Store:
             if isinstance(value, dict)
         }
         return {key: status for key, status in found.items() if status is not None}
-
-
-def _stamp(path: Path) -> _Stamp | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino

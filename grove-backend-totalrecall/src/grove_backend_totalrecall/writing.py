@@ -128,8 +128,8 @@ class Writer:
 
     def _add(self, learning: Learning, now: datetime) -> Logged:
         path = self._store.places.log_of(now.date())
-        can_write = write_fault(path, self._installation.root) is None
-        asked = self._ask_claude(learning) if self.by_claude and can_write else _Asked()
+        is_asked = self.by_claude and write_fault(path, self._installation.root) is None
+        asked = self._ask_claude(learning) if is_asked else _Asked()
         if asked.why and (stored := self._find(learning.id)) is not None:
             return Logged(stored, is_new=True, note=asked.damage)
         written: list[bool] = []
