@@ -36,7 +36,7 @@ setup: $(VENV)/.synced ## Make the development environment in .venv.
 
 .PHONY: test
 test: setup ## Run the unit and integration tests.
-	$(BIN)/python -m pytest -n auto -m "not e2e and not stress and not tickets and not browser and not histories"
+	$(BIN)/python -m pytest -n auto -m "not e2e and not stress and not tickets and not mcp and not browser and not histories"
 
 .PHONY: test-git
 test-git: setup ## Play random histories of several clones through real git.
@@ -55,6 +55,14 @@ ticket-tools: setup ## Get the real ticket tools into .ticket-tools; minutes lon
 .PHONY: test-tickets
 test-tickets: ticket-tools ## Drive the real ticket tools (those that cannot be had are skipped by name).
 	$(BIN)/python -m pytest -n auto -m tickets tests/tickets
+
+.PHONY: mcp-servers
+mcp-servers: setup ## Get real memory servers into .mcp-servers; minutes long the first time.
+	@$(BIN)/python tests/mcp/tools/install.py .mcp-servers
+
+.PHONY: test-mcp
+test-mcp: mcp-servers ## Use real memory servers (those that cannot be had are skipped by name).
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m mcp tests/mcp tests/integration
 
 .PHONY: test-browser
 test-browser: setup ## Look at the page of `grove stats --html` in headless Chromium (skipped where it cannot be had).

@@ -132,6 +132,7 @@ def commands_page() -> Iterator[str]:
             yield from ("## grove hook", "", "```text", fast.HELP.rstrip(), "```", "")
             continue
         context = click.Context(command, info_name=f"grove {name}", parent=None)
+        context.params["plugins"] = False  # the page is about grove's own commands
         yield from _command(command, context, "##")
         if isinstance(command, click.Group):
             for sub_name in command.list_commands(context):

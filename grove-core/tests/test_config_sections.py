@@ -2,14 +2,16 @@
 
 import re
 import tomllib
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from attrs import field, frozen
 
 from grove_core.config import Config, Source, config_keys, load_config
-from grove_core.config.plugin_section import validate_plugin_section
+from grove_core.config.plugin_section import requests_of_section, validate_plugin_section
 from grove_core.config.template import render_default_config
-from grove_core.model.value import USER_ONLY
+from grove_core.model.value import TRUSTED_ONLY, USER_ONLY
 
 
 def test_fresh_file_says_nothing(tmp_path):
@@ -171,3 +173,65 @@ def test_a_project_does_not_set_what_is_the_users_alone(project, own, settings, 
     assert found == settings
     message = "command counts only in your own configuration, and not in a project's"
     assert (message in problems) == refused
+
+
+@frozen
+class Asking:
+    """A plugin's section with keys that a project may set with trust."""
+
+    command: str = field(default="", metadata=TRUSTED_ONLY)
+    env: Mapping[str, str] = field(factory=dict, metadata=TRUSTED_ONLY)
+    only_mine: str = field(default="", metadata=USER_ONLY)
+    size: int = 1
+
+
+@pytest.mark.parametrize(
+    ("project", "own", "asked"),
+    [
+        ({"size": 2}, {}, {}),
+        ({"command": "run", "size": 2}, {}, {"command": '"run"'}),
+        ({"command": "run"}, {"command": "run"}, {}),
+        ({"command": "run"}, {"command": "mine"}, {"command": '"run"'}),
+        ({}, {"command": "mine"}, {}),
+        ({"env": {"b": "1", "a": "ä"}}, {}, {"env": '{"a": "ä", "b": "1"}'}),
+        ({"command": 3, "only_mine": "x", "surplus": "y"}, {}, {"command": "3"}),
+    ],
+)
+def test_what_a_project_asks_for_is_what_differs_from_the_users_own(project, own, asked):
+    found = requests_of_section("backends.acme", {**own, **project}, Asking, own)
+    assert {key: one.content for key, one in found.items()} == asked
+    for key, one in found.items():
+        assert (one.subject, one.source) == (f"backends.acme.{key}", ".grove/config.toml")
+
+
+def test_a_class_that_is_none_asks_for_nothing():
+    assert requests_of_section("backends.acme", {"command": "x"}, dict, {}) == {}
+
+
+@pytest.mark.parametrize(
+    ("untrusted", "command", "refused"), [({"command"}, "mine", True), (set(), "run", False)]
+)
+def test_what_the_user_has_not_agreed_to_does_not_count(untrusted, command, refused):
+    written, own = {"command": "run", "size": 2}, {"command": "mine"}
+    found, problems = validate_plugin_section(written, Asking, own, untrusted=untrusted)
+    assert found == Asking(command=command, size=2)
+    message = "command needs `grove trust`: a project's value counts only once you have agreed"
+    assert problems == ([message] if refused else [])
+
+
+@frozen
+class Anything:
+    """A plugin's section with tables that the plugin itself understands."""
+
+    write: Mapping[str, Any] = field(factory=dict)
+    search: dict[str, Any] = field(factory=dict)
+
+
+def test_tables_of_any_values_are_taken_as_they_are():
+    table = tomllib.loads('tool = "t"\nflag = true\n[args]\nlist = [1, 2.5, {a = ["b"]}]')
+    settings, problems = validate_plugin_section({"write": table, "search": table}, Anything)
+    assert problems == []
+    assert settings == Anything(write=table, search=table)
+    settings, problems = validate_plugin_section({"write": "t", "search": table}, Anything)
+    assert problems == ['write must be a table, not "t"']
+    assert settings == Anything(search=table)

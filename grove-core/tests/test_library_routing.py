@@ -37,7 +37,13 @@ from grove_core.testing import InMemoryBackend
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
 FOUND = Detection(marker=".x")
-ALL = frozenset(Capability) - {Capability.FILES, Capability.NOTES, Capability.SLOW}
+# A backend that says so has to have files, a server, or notes of others.
+ALL = frozenset(Capability) - {
+    Capability.FILES,
+    Capability.NOTES,
+    Capability.SLOW,
+    Capability.SYNCHRONISE,
+}
 
 
 def a_learning(name="cl_1", **fields):

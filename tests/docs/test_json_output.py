@@ -238,12 +238,14 @@ def printed(tmp_path_factory):
     found["grove list --rejected"] = [project.json("list", "--rejected")]
     found["grove search"] = [project.json("search", "orders")]
     found["grove backends"] = [project.json("backends")]
+    found["grove backends discover"] = [project.json("backends", "discover")]
     found["grove plugins"] = [project.json("plugins")]
     found["grove doctor"] = [project.json("doctor")]
     found["grove config"] = [project.json("config")]
     found["grove config get"] = [
         project.json("config", "get", key) for key in ("gate.session", "ticketing.discovery")
     ]
+    found["grove trust"] = trust(project)
     found["grove config path"] = [project.json("config", "path")]
     found["grove config validate"] = [project.json("config", "validate")]
     found["grove why"] = [
@@ -271,6 +273,34 @@ def evaluate(project, found):
     engines = ["--engine", "bm25", "--engine", "default"]
     found["grove eval run"] = [project.json("eval", "run", *judged, *engines)]
     found["grove eval noise"] = [project.json("eval", "noise", *one) for one in (files, judged)]
+
+
+ASKING = """
+import grove_core as grove
+
+@grove.hookimpl
+def grove_memory_backends():
+    asked = grove.TrustRequest(subject="server", source="server.json", content="serve")
+    spec = grove.BackendSpec(
+        name="asking", detect=lambda _: None, open=lambda _: None, trust=lambda _: [asked]
+    )
+    return [spec]
+"""
+
+
+def trust(project):
+    """A request of a backend: before it is trusted, when it is, and when it is not any more."""
+    site = project.root.parent / "asking-site"
+    metadata = site / "asking-1.dist-info"
+    metadata.mkdir(parents=True)
+    (site / "asking.py").write_text(ASKING)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: asking\nVersion: 1\n")
+    (metadata / "entry_points.txt").write_text("[grove.backends]\nasking = asking\n")
+    before = project.environment
+    project.environment = {**before, "PYTHONPATH": str(site)}
+    found = [project.json("trust", *words) for words in ((), ("--yes",), ("--revoke",))]
+    project.environment = before
+    return found
 
 
 def merge(project, found):

@@ -369,6 +369,7 @@ WORK = {
     "debug": [],
     "clean": ["--orphans"],
     "config": [],
+    "trust": [],
     "eval": ["--help"],
     "doctor": [],
     "completion": ["bash"],

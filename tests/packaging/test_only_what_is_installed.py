@@ -55,6 +55,7 @@ COMMANDS = {
     "debug": ((SESSION,), set()),
     "clean": (("--before", "30d", "--dry-run"), set()),
     "config": (("show",), set()),
+    "trust": ((), set()),
     "eval": (("--help",), set()),
     "doctor": ((), {BACKEND, TICKETS}),
     "completion": (("bash",), set()),

@@ -1,68 +1,84 @@
-"""MCP memory servers as a memory backend: found, and not available yet."""
+"""What grove learns from this plugin; everything else is imported when it is used."""
 
-import json
+from collections.abc import Sequence
 
+from grove_backend_mcp.settings import McpSettings
 from grove_core import (
     BackendContext,
-    BackendError,
     BackendSpec,
+    CommandSpec,
     Detection,
+    Discovered,
     MemoryBackend,
+    TrustRequest,
     hookimpl,
 )
 
 grove_api = 1
 
-NOT_AVAILABLE = (
-    "an MCP memory server is configured here, but this release of grove-backend-mcp cannot talk to"
-    " it: not available yet; learnings go to the next backend"
-)
-_FILE_NAME = ".mcp.json"
-_LARGEST_FILE = 1024 * 1024
-# Whether a server is a memory can be told for sure only by asking it, which detection must not do.
-_TELLING_WORD = "memory"
+_RECORD = ".grove/mcp.jsonl"
+_PATHS = (_RECORD, ".mcp.json")
 
 
 @hookimpl
-def grove_memory_backends() -> list[BackendSpec]:
+def grove_memory_backends() -> Sequence[BackendSpec]:
     """Offer the backend ``mcp``."""
-    return [BackendSpec(name="mcp", detect=detect, open=open_backend, paths=(_FILE_NAME,))]
+    return [
+        BackendSpec(
+            name="mcp",
+            detect=_detect,
+            open=_open,
+            settings=McpSettings,
+            paths=_PATHS,
+            discover=_discover,
+            trust=_trust,
+            commands=(
+                CommandSpec(
+                    name="map",
+                    target="grove_backend_mcp.map_command:command",
+                    help="Show what grove would do with the tools of a recorded list.",
+                ),
+                CommandSpec(
+                    name="probe",
+                    target="grove_backend_mcp.probe_command:command",
+                    help="Ask a server what it can do, and try that with a learning of no one's.",
+                ),
+            ),
+        )
+    ]
 
 
-def detect(context: BackendContext) -> Detection | None:
-    """Tell whether the project names an MCP server that looks like a memory.
+def _detect(context: BackendContext) -> Detection | None:
+    """Tell whether a memory server is written down here, or has been used here."""
+    from grove_backend_mcp.choosing import choose
 
-    Nothing is started: a cloned repository must not make grove run a program.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The server found, not usable; or ``None``.
-    """
-    path = context.root / _FILE_NAME
-    try:
-        if path.stat().st_size > _LARGEST_FILE:
-            return None
-        document = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return None
-    servers = document.get("mcpServers") if isinstance(document, dict) else None
-    if not isinstance(servers, dict):
-        return None
-    name = next((name for name in servers if _TELLING_WORD in name.lower()), None)
-    if name is None:
-        return None
-    return Detection(marker=f"{path}: {name}", usable=False, note=NOT_AVAILABLE)
+    choice = choose(context)
+    record = context.root / _RECORD
+    if choice.entry is not None:
+        marker = f"{choice.entry.source}: {choice.entry.name}"
+        return Detection(marker=marker, note=f"found the memory server {choice.entry.name}")
+    if record.is_file():
+        note = f"{record.name} is read, and what is written waits for a server; {choice.why_none}"
+        return Detection(marker=str(record), note=note)
+    if choice.candidates or choice.problems:
+        source = choice.candidates[0].entry.source if choice.candidates else "[backends.mcp]"
+        return Detection(marker=source, usable=False, note=choice.why_none)
+    return None
 
 
-def open_backend(context: BackendContext) -> MemoryBackend:
-    """Refuse, with words.
+def _open(context: BackendContext) -> MemoryBackend:
+    from grove_backend_mcp.backend import McpBackend
 
-    Args:
-        context: Where the backend was to work.
+    return McpBackend(context)
 
-    Raises:
-        BackendError: Always, in this release.
-    """
-    raise BackendError(f"{context.root}: {NOT_AVAILABLE}")
+
+def _discover(context: BackendContext) -> Sequence[Discovered]:
+    from grove_backend_mcp.discovering import discovered
+
+    return discovered(context)
+
+
+def _trust(context: BackendContext) -> Sequence[TrustRequest]:
+    from grove_backend_mcp.choosing import trust_requests
+
+    return trust_requests(context)

@@ -25,7 +25,14 @@ if TYPE_CHECKING:
         StorageError,
         UnsupportedError,
     )
-    from grove_core.files import append_text, confined, edit_text, read_text
+    from grove_core.files import (
+        append_text,
+        confined,
+        edit_text,
+        locked,
+        read_text,
+        replace_text,
+    )
     from grove_core.gitstatus import is_ignored_by_git
     from grove_core.identifiers import is_learning_id
     from grove_core.model.gate import Gate, GateStatus
@@ -50,6 +57,7 @@ if TYPE_CHECKING:
         Receipt,
         ReceiptStatus,
         StorageLayout,
+        Synchronised,
     )
     from grove_core.model.session import Session
     from grove_core.model.statistics import (
@@ -74,7 +82,8 @@ if TYPE_CHECKING:
         WriteGateStats,
     )
     from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
-    from grove_core.model.value import USER_ONLY
+    from grove_core.model.trust import TrustRequest
+    from grove_core.model.value import TRUSTED_ONLY, USER_ONLY
     from grove_core.plugins.descriptors import (
         Area,
         BackendContext,
@@ -82,8 +91,10 @@ if TYPE_CHECKING:
         CloseMatcher,
         CommandReader,
         CommandSpec,
+        Discovered,
         EngineSpec,
         FileBacked,
+        Freshness,
         HealthCheck,
         Incremental,
         MemoryBackend,
@@ -91,6 +102,7 @@ if TYPE_CHECKING:
         ProjectContext,
         ReflectionContext,
         Repair,
+        Synchronising,
         TicketProbe,
         Withdrawing,
     )
@@ -102,6 +114,7 @@ _MODULE_OF_NAME = {
     "parse_instant": "clock",
     "learning_from_dict": "codec.documents",
     "learning_to_dict": "codec.documents",
+    "TRUSTED_ONLY": "model.value",
     "USER_ONLY": "model.value",
     "BackendError": "errors",
     "CodecError": "errors",
@@ -118,7 +131,9 @@ _MODULE_OF_NAME = {
     "append_text": "files",
     "confined": "files",
     "edit_text": "files",
+    "locked": "files",
     "read_text": "files",
+    "replace_text": "files",
     "is_ignored_by_git": "gitstatus",
     "is_learning_id": "identifiers",
     "Gate": "model.gate",
@@ -141,6 +156,7 @@ _MODULE_OF_NAME = {
     "Receipt": "model.memory",
     "ReceiptStatus": "model.memory",
     "StorageLayout": "model.memory",
+    "Synchronised": "model.memory",
     "Session": "model.session",
     "CrossPollination": "model.statistics",
     "Edges": "model.statistics",
@@ -166,14 +182,17 @@ _MODULE_OF_NAME = {
     "TicketClose": "model.ticket",
     "ToolCall": "model.ticket",
     "ToolResult": "model.ticket",
+    "TrustRequest": "model.trust",
     "Area": "plugins.descriptors",
     "BackendContext": "plugins.descriptors",
     "BackendSpec": "plugins.descriptors",
     "CloseMatcher": "plugins.descriptors",
     "CommandReader": "plugins.descriptors",
     "CommandSpec": "plugins.descriptors",
+    "Discovered": "plugins.descriptors",
     "EngineSpec": "plugins.descriptors",
     "FileBacked": "plugins.descriptors",
+    "Freshness": "plugins.descriptors",
     "HealthCheck": "plugins.descriptors",
     "Incremental": "plugins.descriptors",
     "MemoryBackend": "plugins.descriptors",
@@ -181,6 +200,7 @@ _MODULE_OF_NAME = {
     "ProjectContext": "plugins.descriptors",
     "ReflectionContext": "plugins.descriptors",
     "Repair": "plugins.descriptors",
+    "Synchronising": "plugins.descriptors",
     "TicketProbe": "plugins.descriptors",
     "Withdrawing": "plugins.descriptors",
     "GROVE_API": "plugins.markers",
@@ -191,6 +211,7 @@ _MODULE_OF_NAME = {
 
 __all__ = [
     "GROVE_API",
+    "TRUSTED_ONLY",
     "USER_ONLY",
     "Area",
     "BackendContext",
@@ -210,11 +231,13 @@ __all__ = [
     "Criterion",
     "CrossPollination",
     "Detection",
+    "Discovered",
     "DiscoveryError",
     "Edges",
     "EngineSpec",
     "FileBacked",
     "Filters",
+    "Freshness",
     "Gate",
     "GateStats",
     "GateStatus",
@@ -256,11 +279,14 @@ __all__ = [
     "Statistics",
     "StorageError",
     "StorageLayout",
+    "Synchronised",
+    "Synchronising",
     "Ticket",
     "TicketClose",
     "TicketProbe",
     "ToolCall",
     "ToolResult",
+    "TrustRequest",
     "UnsupportedError",
     "UsageStats",
     "WeekStats",
@@ -277,8 +303,10 @@ __all__ = [
     "is_learning_id",
     "learning_from_dict",
     "learning_to_dict",
+    "locked",
     "parse_instant",
     "read_text",
+    "replace_text",
     "rule_relevance",
 ]
 

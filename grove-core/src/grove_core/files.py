@@ -313,6 +313,21 @@ def replace(path: StrPath, content: bytes, *, mode: int = _PRIVATE_FILE_MODE) ->
     remove_leftovers(directory, _STALE_SECONDS)
 
 
+def replace_text(path: StrPath, text: str) -> None:
+    """Put a complete new text in place of a file of the user's own, or leave the old one.
+
+    Args:
+        path: The file; it and its directory are created when they are not there, for nobody else to
+            read.
+        text: Its new text.
+
+    Raises:
+        StorageError: It could not be written; the old file is then still there.
+    """
+    make_directory(os.path.dirname(path))
+    replace(path, _encode(text, path))
+
+
 def remove_leftovers(directory: StrPath, age: float) -> None:
     """Remove what processes that were killed while replacing a file have left behind.
 

@@ -122,18 +122,28 @@ class Finder:
         hits = self._library.search(query, filters, seconds=seconds, asked=_cannot_list)
         found += [_found_of(one) for one in hits if one.hit.learning.id not in known]
         if notes:
-            found += self._notes(query, filters, seconds)
+            known = {one.entry.id for one in found}
+            asked = self._library.search(query, filters, seconds=seconds, asked=_knows_notes)
+            servers = self._library.names_with(Capability.SYNCHRONISE)
+            asked = [one for one in asked if not one.hit.complete or one.backend in servers]
+            found += self._judged_anew(
+                query, [one for one in asked if one.hit.learning.id not in known]
+            )
         return self._ranked(found)
 
-    def _notes(self, query: Query, filters: Filters, seconds: float) -> list[Found]:
-        """Ask for notes of others, and judge them as learnings are: backends each have a scale."""
-        hits = self._library.search(query, filters, seconds=seconds, asked=_knows_notes)
-        entries = [_found_of(one).entry for one in hits if not one.hit.complete]
+    def _judged_anew(self, query: Query, hits: Sequence[FoundLearning]) -> list[Found]:
+        """Judge what backends have found as learnings are judged: backends each have a scale.
+
+        What a server finds by its meaning may have no word in common with the query: there its own
+        judgement stands.
+        """
+        given = {one.hit.learning.id: _found_of(one) for one in hits}
         index = LearningIndex(IN_MEMORY)
-        index.put(_NOTES, entries, "", whole=True)
-        found = index.find(terms_of(query), all_statuses=True)
+        index.put(_NOTES, [one.entry for one in given.values()], "", whole=True)
+        judged = index.find(terms_of(query), all_statuses=True)
         index.close()
-        return found
+        by_words = {one.entry.id for one in judged}
+        return [*judged, *(one for id_, one in given.items() if id_ not in by_words)]
 
     def get(self, learning_id: str) -> Entry | None:
         """Fetch a learning of any status from whichever backend has it.

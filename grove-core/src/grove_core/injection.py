@@ -33,7 +33,12 @@ class Injection(NamedTuple):
 
 
 def render(
-    learnings: Sequence[Entry], now: datetime, max_chars: int, *, more: int = 0
+    learnings: Sequence[Entry],
+    now: datetime,
+    max_chars: int,
+    *,
+    more: int = 0,
+    ages: Sequence[str] = (),
 ) -> Injection:
     """Write the text for some learnings, best first, within a budget.
 
@@ -42,11 +47,12 @@ def render(
         now: The time, for ages.
         max_chars: Most code points of the whole text.
         more: How many further learnings fit the work and were left out already.
+        ages: How old what is known of servers is, a sentence each.
 
     Returns:
         The text and the ids in it. An entry is shown whole or not at all.
     """
-    head = f"{PREFACE}\n"
+    head = "".join(f"{line}\n" for line in (PREFACE, *ages))
     closing = _closing(len(learnings) + more)
     budget = max_chars - len(head) - len(closing)
     blocks: list[str] = []

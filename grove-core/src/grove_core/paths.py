@@ -186,6 +186,11 @@ class Paths(Value):
         return self.home / "cache"
 
     @property
+    def trust_file(self) -> Path:
+        """What the user has agreed to that projects ask for."""
+        return self.home / "trust.json"
+
+    @property
     def crash_log(self) -> Path:
         """Where hooks leave the traceback of an unexpected error."""
         return self.home / "crash.log"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 BELIEVED_SECONDS = 3600
 """What makes another backend available may lie anywhere, so a note is not believed for ever."""
 
-_FORMAT = 3
+_FORMAT = 4
 _FILE_NAME = "recall.json"
 
 
@@ -41,6 +41,8 @@ class RecallNote:
         unused: Files and folders of the backends that are installed and not available.
         unused_stamp: How they looked.
         sources: Files and folders that the learnings are read from.
+        servers: What each server is called whose learnings are kept here as well, and the file that
+            was written when it was asked last.
         index: The index of the learnings.
         cache: The statistics cache.
         personal_log: The event log of the user's own learnings.
@@ -62,6 +64,7 @@ class RecallNote:
     unused: "Sequence[str]"
     unused_stamp: str
     sources: "Sequence[str]"
+    servers: "Sequence[Sequence[str]]"
     index: str
     cache: str
     personal_log: str

@@ -17,7 +17,8 @@ def stamp(root: str, home: str, marker: str) -> str:
 
     Returns:
         A text that is another one once ``.grove``, in the project or above it, one of the
-        configuration files, a setting in the environment, or the marker has come, gone or changed.
+        configuration files, what the user has agreed to, a setting in the environment, or the
+        marker has come, gone or changed.
     """
     return with_marker(configuration_stamp(root, home), root, marker)
 
@@ -38,7 +39,7 @@ def with_marker(configuration: str, root: str, marker: str) -> str:
 
 
 def configuration_stamp(root: str, home: str) -> str:
-    """Sum up what the configuration is read from, and where the nearest ``.grove`` is.
+    """Sum up what the configuration is read from, what is trusted, and the nearest ``.grove``.
 
     Args:
         root: The project's root.
@@ -48,9 +49,13 @@ def configuration_stamp(root: str, home: str) -> str:
         A text that is another one after any change of these.
     """
     parts = [_nearest_grove(root)]
-    for directory in (os.path.join(root, ".grove"), home):
+    for path in (
+        os.path.join(root, ".grove", "config.toml"),
+        os.path.join(home, "config.toml"),
+        os.path.join(home, "trust.json"),
+    ):
         try:
-            status = os.stat(os.path.join(directory, "config.toml"))
+            status = os.stat(path)
             parts.append(f"{status.st_size}@{status.st_mtime_ns}")
         except OSError:
             parts.append("none")

@@ -79,6 +79,23 @@ def _is_visible(character: str) -> bool:
     )
 
 
+def escape_invisible(text: str) -> str:
+    """Write what a reader cannot see, or would see elsewhere, as its code; line breaks as well.
+
+    Args:
+        text: Text of any origin.
+
+    Returns:
+        One line, in which everything is to be seen; nothing is left out.
+    """
+    return "".join(
+        each
+        if each.isprintable() and each not in _SUSPICIOUS
+        else each.encode("unicode_escape").decode("ascii")
+        for each in text
+    )
+
+
 def defuse_tags(text: str) -> str:
     """Spoil tags that a client may put around what it hands to the model.
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from grove_core.memory.outbox import Outbox
     from grove_core.model.events import StatsEvent
     from grove_core.model.statistics import Insight, LearningStats, Statistics
+    from grove_core.model.trust import TrustRequest
     from grove_core.numbers import Numbers
     from grove_core.plugins.engines import Engine
     from grove_core.stats.decay import DecayRule
@@ -179,16 +180,43 @@ class Workspace:
         """The memory backends."""
         return MemoryLibrary(
             self.plugins,
-            BackendContext(
-                root=self.root,
-                home=self.paths.home,
-                environment=self.environment,
-                layout=self.config.storage.layout,
-                in_hook=self.deadline is not None,
-            ),
+            self.backend_context,
             personal_backend=self.config.backends.personal,
-            settings=self._settings("backends", self._backend_settings()),
+            settings=self.backend_settings,
         )
+
+    @cached_property
+    def backend_context(self) -> BackendContext:
+        """Where memory backends are to work; each has settings of its own besides."""
+        asks = any(one.value.trust is not None for one in self.plugins.memory_backends())
+        return BackendContext(
+            root=self.root,
+            home=self.paths.home,
+            environment=self.environment,
+            layout=self.config.storage.layout,
+            in_hook=self.deadline is not None,
+            trusted=self.trusted if asks else frozenset(),
+        )
+
+    @cached_property
+    def backend_settings(self) -> Mapping[str, Any]:
+        """The memory backends' own sections, validated, by the backends' names."""
+        classes = {one.value.name: one.value.settings for one in self.plugins.memory_backends()}
+        return self._settings("backends", classes)
+
+    @cached_property
+    def trusted(self) -> frozenset[str]:
+        """Digests of what the user has agreed to in this project; nothing when it is unknown."""
+        _ = self.configuration_stamp  # it may change while it is read
+        if not os.path.lexists(self.paths.trust_file):
+            return frozenset()
+        from grove_core.trust_store import TrustStore
+
+        try:
+            return frozenset(TrustStore(self.paths.trust_file).agreements(self.root))
+        except (CodecError, StorageError) as error:
+            self.diagnostics.log("error", str(error))
+            return frozenset()
 
     def session(self, session_id: str) -> Session | None:
         """Fetch a session; state that cannot be read counts as none.
@@ -379,26 +407,68 @@ class Workspace:
             remember_that_none_is_offered(self.paths.home, environment, INSIGHTS)
         return seen
 
-    def _backend_settings(self) -> Mapping[str, type | None]:
-        return {one.value.name: one.value.settings for one in self.plugins.memory_backends()}
-
     def _settings(self, family: str, classes: Mapping[str, type | None]) -> Mapping[str, Any]:
         """Validate the plugins' own sections; a bad key falls back by itself and is reported."""
         settings: dict[str, Any] = {}
         for name, settings_class in classes.items():
             if settings_class is None:
                 continue
-            from grove_core.config.plugin_section import validate_plugin_section
-
-            loaded, key = self.loaded_config, f"{family}.{name}"
-            settings[name], problems = validate_plugin_section(
-                loaded.plugin_sections.get(key, {}),
-                settings_class,
-                loaded.own_sections.get(key, {}),
-            )
+            settings[name], problems = self.plugin_settings(f"{family}.{name}", settings_class)
             for problem in problems:
                 self.diagnostics.log("warning", f"[{family}.{name}] {problem}")
         return settings
+
+    def plugin_settings(
+        self, section: str, settings_class: type
+    ) -> tuple[object | None, list[str]]:
+        """Validate a plugin's own section.
+
+        Args:
+            section: Its dotted name, such as ``backends.mcp``.
+            settings_class: The plugin's attrs class.
+
+        Returns:
+            The settings, or ``None`` when they cannot be built; and what is wrong, one message a
+            key.
+        """
+        from grove_core.config.plugin_section import validate_plugin_section
+
+        written, own = self._written_and_own(section)
+        return validate_plugin_section(
+            written, settings_class, own, untrusted=self.untrusted_keys(section, settings_class)
+        )
+
+    def untrusted_keys(self, section: str, settings_class: type) -> frozenset[str]:
+        """Name the keys that the project sets and the user has not agreed to.
+
+        Args:
+            section: The section's dotted name.
+            settings_class: The plugin's attrs class.
+
+        Returns:
+            The keys, whose values do not count.
+        """
+        asked = self.requests_of_section(section, settings_class)
+        return frozenset(key for key, one in asked.items() if one.digest not in self.trusted)
+
+    def requests_of_section(self, section: str, settings_class: type) -> "dict[str, TrustRequest]":
+        """Tell what the project's configuration asks for in a plugin's section.
+
+        Args:
+            section: The section's dotted name.
+            settings_class: The plugin's attrs class.
+
+        Returns:
+            A request by key, for each value that only counts once the user has agreed to it.
+        """
+        from grove_core.config.plugin_section import requests_of_section
+
+        written, own = self._written_and_own(section)
+        return requests_of_section(section, written, settings_class, own)
+
+    def _written_and_own(self, section: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        loaded = self.loaded_config
+        return loaded.plugin_sections.get(section, {}), loaded.own_sections.get(section, {})
 
     def _report_problem(self, problem: PluginProblem) -> None:
         self.problems.append(problem)

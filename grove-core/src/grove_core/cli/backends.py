@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from grove_core.cli.backend_commands import LazyBackends
 from grove_core.cli.configured_backends import backend_warnings
 from grove_core.cli.invocation import Invocation, Result, grove_command
 from grove_core.health.blocked_plugins import BlockedPlugin, gather_blocked, of_group
@@ -16,10 +17,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-@click.command("backends")
+@click.group("backends", cls=LazyBackends, invoke_without_command=True)
 @grove_command
 def command(invocation: Invocation) -> Result:
-    """Show the memory backends: which are active here, in which order, why, and their health."""
+    """Show the memory backends: which are active here, in which order, why, and their health.
+
+    Backends may have commands of their own, called as `grove backends <backend> <command>`.
+    """
     library = invocation.workspace.library
     health = library.healths()
     personal = library.personal

@@ -170,6 +170,16 @@ def _working_directory() -> str:
         raise GroveError("the current directory does not exist any more; cd elsewhere") from error
 
 
+def print_failure(error: Exception, *, as_json: bool) -> None:
+    """Tell why a command of a plugin could not do what it was asked, as grove's own commands do.
+
+    Args:
+        error: The reason.
+        as_json: Whether the command was to print JSON.
+    """
+    _print(_failure(str(error)), as_json=as_json, quiet=False)
+
+
 def name_problems(problems: Sequence[PluginProblem]) -> None:
     """Print what plugins did wrong, a line each on stderr.
 

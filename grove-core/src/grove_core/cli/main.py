@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import rich_click as click
 
 from grove_core.cli.options import PLUGINS_KEY, note_project, project_option
+from grove_core.errors import GroveError
 from grove_core.hooks.fast import home
 from grove_core.plugins.offered_commands import none_is_offered
 
@@ -34,7 +35,7 @@ COMMANDS: Final = {
     "review": "Rate learnings useful or not.",
     "maintain": "Look after the learnings: archive, restore, supersede, decay and more.",
     "tickets": "Show the ticket systems, or what a command would close.",
-    "backends": "Show the memory backends and their health.",
+    "backends": "Show the memory backends, their health, and what they could use.",
     "plugins": "Show the installed plugins and what became of them.",
     "sessions": "List the sessions grove knows.",
     "trace": "Show what happened in a session.",
@@ -42,6 +43,7 @@ COMMANDS: Final = {
     "debug": "Show everything grove knows of a session, or set its gate.",
     "clean": "Delete the state of old sessions.",
     "config": "Show the settings, where each comes from, and what is wrong.",
+    "trust": "Show what this project asks to run or reach, and agree to it.",
     "eval": "Measure retrieval on learnings, queries and judgments of yours.",
     "doctor": "Check everything that can silently go wrong.",
     "completion": "Print the shell's completion script.",
@@ -93,7 +95,20 @@ class LazyGroup(click.RichGroup):
 
         if name in COMMANDS:
             return name, load_target(f"grove_core.cli.{name.replace('-', '_')}:command"), rest
-        return name, load(_plugin_commands(ctx, wanted=True)[name]), rest
+        return name, load(ctx, _plugin_commands(ctx, wanted=True)[name]), rest
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; what a plugin's raises on purpose ends it with words."""
+        as_json = "--json" in ctx.args
+        try:
+            return super().invoke(ctx)
+        except (GroveError, OSError) as error:
+            if isinstance(error, OSError) and error.filename is None:
+                raise  # it is about no file: what was printed did not get through
+            from grove_core.cli.invocation import print_failure
+
+            print_failure(error, as_json=as_json)
+            ctx.exit(1)
 
     def _help(
         self, ctx: click.Context, words: list[str]

@@ -3,7 +3,7 @@
 import os
 from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import rich_click as click
 
@@ -17,7 +17,7 @@ from grove_core.plugins.offered_commands import remember_that_none_is_offered
 from grove_core.plugins.report import PluginState, describe_error
 from grove_core.workspace import Workspace
 
-_WORKSPACE_KEY: Final = "grove_core.workspace_of_commands"
+_WORKSPACES_KEY: Final = "grove_core.workspaces_of_commands"
 
 
 def offered_commands(ctx: click.Context) -> dict[str, Provided[CommandSpec]]:
@@ -31,7 +31,7 @@ def offered_commands(ctx: click.Context) -> dict[str, Provided[CommandSpec]]:
     """
     environment = look()
     try:
-        workspace = _workspace(ctx)
+        workspace = workspace_of(ctx)
         offered = workspace.plugins.commands()
     except (GroveError, OSError):
         return {}
@@ -40,24 +40,26 @@ def offered_commands(ctx: click.Context) -> dict[str, Provided[CommandSpec]]:
     return {one.value.name: one for one in offered}
 
 
-def load(offered: Provided[CommandSpec]) -> click.Command:
+def load(ctx: click.Context, offered: Provided[CommandSpec]) -> click.Command:
     """Import a command of a plugin.
 
     Args:
+        ctx: The context of the group that the command belongs to.
         offered: What the plugin offers.
 
     Returns:
-        The command.
+        The command; one that does nothing where a shell only wants to complete it and cannot.
 
     Raises:
-        ClickException: It cannot be imported, or is no command.
+        PluginError: It cannot be imported, or is no command.
     """
     try:
         return load_target(offered.value.target)
     except Exception as error:
-        raise click.ClickException(
-            f"{offered.source} cannot be loaded: {describe_error(error)}"
-        ) from error
+        if ctx.resilient_parsing:
+            return click.Command(offered.value.name)
+        name, cause = offered.value.name, describe_error(error)
+        raise PluginError(f"{name} of {offered.source} cannot be loaded: {cause}") from error
 
 
 def load_target(target: str) -> click.Command:
@@ -85,18 +87,38 @@ def name_plugin_problems(ctx: click.Context) -> None:
     Args:
         ctx: The context of the group.
     """
-    name_problems(_workspace(ctx).problems)
+    name_problems(workspace_of(ctx).problems)
 
 
-def _workspace(ctx: click.Context) -> Workspace:
-    """The project whose plugins may offer commands; made once."""
-    if _WORKSPACE_KEY not in ctx.meta:
-        start = (ctx.params.get("project") or Path.cwd()).absolute()
-        enabled = ctx.params.get("plugins", True)
-        made = Workspace(start, os.environ, now_utc(), load_plugins=enabled)
-        ctx.meta[_WORKSPACE_KEY] = made
-    workspace: Workspace = ctx.meta[_WORKSPACE_KEY]
-    return workspace
+def workspace_of(ctx: click.Context) -> Workspace:
+    """Give the project whose plugins may offer commands; it is made once.
+
+    Args:
+        ctx: The context of a group.
+
+    Returns:
+        The project.
+
+    Raises:
+        StorageError: There is no telling where grove's own directory is.
+        OSError: The current directory does not exist any more.
+    """
+    start = (_given(ctx, "project") or Path.cwd()).absolute()
+    made: dict[Path, Workspace] = ctx.meta.setdefault(_WORKSPACES_KEY, {})
+    if start not in made:
+        enabled = _given(ctx, "plugins") is not False
+        made[start] = Workspace(start, os.environ, now_utc(), load_plugins=enabled)
+    return made[start]
+
+
+def _given(ctx: click.Context, name: str) -> Any:  # noqa: ANN401 - a parameter of any type
+    """Give a parameter of the nearest group that has it: in completion no group has run yet."""
+    around: click.Context | None = ctx
+    while around is not None:
+        if (value := around.params.get(name)) is not None:
+            return value
+        around = around.parent
+    return None
 
 
 def _all_were_asked(workspace: Workspace) -> bool:

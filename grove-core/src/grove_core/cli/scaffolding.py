@@ -13,7 +13,6 @@ from grove_core.config.template import render_default_config
 from grove_core.errors import GroveError, StorageError
 from grove_core.flow.merge_driver import attributes_in_force, missing_attributes
 from grove_core.memory.backends import BackendState
-from grove_core.plugins.descriptors import BackendContext
 from grove_core.workspace import Workspace
 
 SCAFFOLD_SECONDS: Final = 5.0
@@ -89,16 +88,10 @@ def _scaffold_backend(workspace: Workspace) -> dict[Path, bool]:
     state = _state_to_scaffold(workspace)
     if state is None or state.spec.scaffold is None:
         return {}
-    context = BackendContext(
-        root=workspace.root,
-        home=workspace.paths.home,
-        environment=workspace.environment,
-        layout=workspace.config.storage.layout,
-    )
     done = workspace.plugins.call(
         state.provided,
         state.spec.scaffold,
-        context,
+        workspace.backend_context,
         seconds=SCAFFOLD_SECONDS,
         default=(),
     )

@@ -63,7 +63,7 @@ def effective_settings(workspace: Workspace) -> list[EffectiveSetting]:
     loaded = workspace.loaded_config
     own = [row for key in config_keys() for row in _rows_of(key, loaded)]
     sections = _plugin_sections(workspace)
-    return own + [row for name in sections for row in _plugin_rows(name, sections[name], loaded)]
+    return own + [row for name in sections for row in _plugin_rows(name, sections[name], workspace)]
 
 
 def setting_named(workspace: Workspace, key: str) -> EffectiveSetting:
@@ -152,7 +152,7 @@ def all_problems(workspace: Workspace) -> tuple[list[ConfigProblem], list[str]]:
     sections = _plugin_sections(workspace)
     problems = list(loaded.problems)
     for name, kind in sections.items():
-        problems += _problems_of_section(name, kind, loaded)
+        problems += _problems_of_section(name, kind, workspace)
     return problems, [*backend_warnings(workspace), *idle_settings(workspace, sections)]
 
 
@@ -187,30 +187,32 @@ def _plugin_sections(workspace: Workspace) -> dict[str, type | None]:
 
 
 def _plugin_rows(
-    section: str, kind: type | None, loaded: LoadedConfig
+    section: str, kind: type | None, workspace: Workspace
 ) -> Iterator[EffectiveSetting]:
     if kind is None:
         return
+    loaded = workspace.loaded_config
     # A class with a key that must be given has no defaults as a whole, and no settings without it.
     defaults = validate_plugin_section({}, kind)[0]
-    own = loaded.own_sections.get(section, {})
-    settings = validate_plugin_section(loaded.plugin_sections.get(section, {}), kind, own)[0]
+    settings = workspace.plugin_settings(section, kind)[0]
+    untrusted = workspace.untrusted_keys(section, kind)
     for each in _attributes(kind):
         key = f"{section}.{each.alias}"
         about = setting_of(each)
+        refused = each.alias in untrusted or USER_ONLY.keys() <= each.metadata.keys()
         yield EffectiveSetting(
             key=key,
             value=getattr(settings, each.name, None),
             default=getattr(defaults, each.name, None),
-            origin=_origin_of(key, each.metadata, loaded),
+            origin=_origin_of(key, loaded, refused=refused),
             help=about.help if about is not None else "",
         )
 
 
-def _origin_of(key: str, metadata: Mapping[Any, Any], loaded: LoadedConfig) -> Origin:
+def _origin_of(key: str, loaded: LoadedConfig, *, refused: bool) -> Origin:
     """Tell where a value comes from; what a project must not set does not come from there."""
     origin = loaded.origins.get(key, _DEFAULT)
-    if not USER_ONLY.keys() <= metadata.keys() or origin.source is not Source.PROJECT:
+    if not refused or origin.source is not Source.PROJECT:
         return origin
     section, _, name = key.rpartition(".")
     is_own = name in loaded.own_sections.get(section, {})
@@ -227,15 +229,16 @@ def _attributes(kind: Any) -> Sequence[Any]:  # noqa: ANN401 - a plugin's class
 
 
 def _problems_of_section(
-    section: str, kind: type | None, loaded: LoadedConfig
+    section: str, kind: type | None, workspace: Workspace
 ) -> Iterator[ConfigProblem]:
+    loaded = workspace.loaded_config
     written = loaded.plugin_sections.get(section, {})
     if kind is None:
         for key in written:
             message = "is not known: this plugin has no settings"
             yield _problem(section, key, message, loaded)
         return
-    for text in validate_plugin_section(written, kind, loaded.own_sections.get(section, {}))[1]:
+    for text in workspace.plugin_settings(section, kind)[1]:
         names = sorted([*written, *(each.alias for each in _attributes(kind))], key=len)
         named = [key for key in names if text.startswith(f"{printable(key)} ")]
         key = named[-1] if named else ""

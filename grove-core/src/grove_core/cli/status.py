@@ -9,9 +9,11 @@ import rich_click as click
 from grove_core.cli.configured_backends import backend_warnings
 from grove_core.cli.invocation import Invocation, Result, counted, grove_command
 from grove_core.cli.sessions_of import sessions_here
+from grove_core.clock import format_instant
 from grove_core.flow.lifecycle import debt_notice, is_over
 from grove_core.flow.messages import name_of
 from grove_core.flow.session_debts import debts_of, life_of
+from grove_core.flow.synchronising import synchronised_at
 from grove_core.health.blocked_plugins import (
     BlockedPlugin,
     gather_blocked,
@@ -50,7 +52,7 @@ def command(invocation: Invocation) -> Result:
     sessions = sessions_here(workspace)
     live = [one for one in sessions if not is_over(one, workspace)]
     systems = workspace.tickets().all
-    healths = workspace.library.healths()
+    healths = workspace.library.healths(servers=False)
     backends = [
         {"name": one.spec.name, "primary": one.is_primary, "health": healths[one.spec.name]}
         for one in workspace.library.states
@@ -60,6 +62,7 @@ def command(invocation: Invocation) -> Result:
     warnings = backend_warnings(workspace)
     debts = [notice for one in sessions if (notice := _debt(one, workspace))]
     waiting = workspace.outbox.entries(workspace.root)
+    servers = workspace.library.freshness()
     primary = workspace.config.backends.primary
     homes = workspace.library.homes_of(primary, (one.learning.scope for one in waiting))
     numbers = workspace.statistics()
@@ -77,6 +80,14 @@ def command(invocation: Invocation) -> Result:
         "log_faults": describe_faults(numbers.log.faults),
         "debts": debts,
         "outbox": [entry.learning.id for entry in waiting],
+        "servers": [
+            {
+                "source": one.source or None,
+                "synchronised_at": format_instant(at) if (at := synchronised_at(one)) else None,
+                "waiting": one.waiting,
+            }
+            for one in servers
+        ],
         "outbox_unreadable": workspace.outbox.unreadable(),
         "statistics": _numbers_document(numbers),
         "config_problems": [str(problem) for problem in workspace.loaded_config.problems],
@@ -183,6 +194,11 @@ def _human(
     if document["outbox"]:
         named = " and ".join(homes) or "their backend"
         console.print(f"Outbox    {len(document['outbox'])} waiting for {named}")
+    for one in document["servers"]:
+        source = one["source"] or "a memory server, of which none is used here"
+        asked = f"in line as of {one['synchronised_at'] or 'never'}"
+        waits = f", {len(one['waiting'])} waiting for it" if one["waiting"] else ""
+        console.print(f"Server    {source}: {asked}{waits}", markup=False)
     console.print(f"So far    {_describe_numbers(document['statistics'])}")
     for debt in document["debts"][:_MOST_NAMED]:
         console.print(debt, style="yellow")

@@ -1,19 +1,28 @@
 """A plugin's own section, checked the way grove's own keys are."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from attrs import NOTHING, fields, has, resolve_types
 
 from grove_core.config.schema import setting_of
 from grove_core.config.values import ValueProblem, check_value, printable, unknown_key
-from grove_core.model.value import USER_ONLY
+from grove_core.model.value import TRUSTED_ONLY, USER_ONLY
+
+if TYPE_CHECKING:
+    from grove_core.model.trust import TrustRequest
 
 _NOT_HERE: Final = "counts only in your own configuration, and not in a project's"
+_NOT_AGREED: Final = "needs `grove trust`: a project's value counts only once you have agreed"
+_PROJECT_FILE: Final = ".grove/config.toml"
 
 
 def validate_plugin_section(
-    section: Mapping[str, Any], settings_class: type, own: Mapping[str, Any] | None = None
+    section: Mapping[str, Any],
+    settings_class: type,
+    own: Mapping[str, Any] | None = None,
+    *,
+    untrusted: Collection[str] = (),
 ) -> tuple[object | None, list[str]]:
     """Build a plugin's settings from its section.
 
@@ -23,6 +32,8 @@ def validate_plugin_section(
         section: The table as it was read; empty when there is none.
         settings_class: The plugin's attrs class, whose annotations say what is allowed.
         own: The same without what the project says; ``None`` when it says nothing.
+        untrusted: Keys that the project sets and the user has not agreed to; see
+            ``requests_of_section``.
 
     Returns:
         The settings, or ``None`` when they cannot be built; and what is wrong, one message a key.
@@ -37,7 +48,9 @@ def validate_plugin_section(
     arguments: dict[str, Any] = {}
     problems: list[str] = []
     if own is not None:
-        section, problems = _without_strangers(section, own, attributes)
+        refused = dict.fromkeys(_user_only(attributes), _NOT_HERE)
+        refused |= dict.fromkeys(untrusted, _NOT_AGREED)
+        section, problems = _without_strangers(section, own, refused)
     for key, value in section.items():
         try:
             if key not in attributes:
@@ -58,12 +71,51 @@ def validate_plugin_section(
         return None, [*problems, printable(str(error))]
 
 
+def requests_of_section(
+    name: str, section: Mapping[str, Any], settings_class: type, own: Mapping[str, Any]
+) -> "dict[str, TrustRequest]":
+    """Tell what a project's configuration asks for in a plugin's section.
+
+    Args:
+        name: The section's dotted name, such as ``backends.mcp``.
+        section: The table as it was read.
+        settings_class: The plugin's attrs class.
+        own: The same without what the project says.
+
+    Returns:
+        A request by key, for each value that only counts once the user has agreed to it.
+    """
+    asked = [key for key in section if key not in own or section[key] != own[key]]
+    if not asked:
+        return {}
+    kind: Any = settings_class
+    try:
+        marked = [each for each in fields(kind) if TRUSTED_ONLY.keys() <= each.metadata.keys()]
+    except Exception:  # noqa: BLE001 - no attrs class, or a broken one: its settings are not built
+        return {}
+    guarded = {each.alias for each in marked}
+    return {key: _request(f"{name}.{key}", section[key]) for key in asked if key in guarded}
+
+
+def _request(key: str, value: object) -> "TrustRequest":
+    import json
+
+    from grove_core.model.trust import TrustRequest
+
+    # In one form, whatever the file's: what does not change must not be asked about again.
+    content = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+    return TrustRequest(subject=key, source=_PROJECT_FILE, content=content)
+
+
+def _user_only(attributes: Mapping[str, Any]) -> list[str]:
+    return [key for key, each in attributes.items() if USER_ONLY.keys() <= each.metadata.keys()]
+
+
 def _without_strangers(
-    section: Mapping[str, Any], own: Mapping[str, Any], attributes: Mapping[str, Any]
+    section: Mapping[str, Any], own: Mapping[str, Any], refused: Mapping[str, str]
 ) -> tuple[dict[str, Any], list[str]]:
     """Put the user's own values in the place of those that a project must not set."""
-    guarded = {key for key, each in attributes.items() if USER_ONLY.keys() <= each.metadata.keys()}
-    found = {key: value for key, value in section.items() if key not in guarded}
-    found |= {key: own[key] for key in guarded if key in own}
-    refused = sorted(key for key in guarded & section.keys() if section[key] != own.get(key))
-    return found, [f"{key} {_NOT_HERE}" for key in refused]
+    found = {key: value for key, value in section.items() if key not in refused}
+    found |= {key: own[key] for key in refused if key in own}
+    wrong = sorted(key for key in refused.keys() & section.keys() if section[key] != own.get(key))
+    return found, [f"{key} {refused[key]}" for key in wrong]

@@ -6,29 +6,16 @@ Then a process goes on alone. There is never more than one for a project, and it
 minutes, whatever it is doing.
 """
 
-import os
-import sys
-import time
-from contextlib import suppress
-from pathlib import Path
 from typing import Final
 
 from attrs import frozen
 
 from grove_core import files
 from grove_core.finder import FILE_NAME, LOCK_NAME, is_locked
+from grove_core.flow.background import run_in_background
 from grove_core.workspace import Workspace
 
-MOST_SECONDS: Final = 120
 _BEGUN: Final = "index.begun"
-# A backend that always fails must not start a process with every prompt.
-_PAUSE_SECONDS: Final = 300
-# It inherits nothing that belongs to the hook.
-_PROGRAM: Final = (
-    "import signal, sys; signal.alarm({seconds});"
-    " sys.argv = ['grove', '-C', sys.argv[1], 'maintain', 'index', '-q'];"
-    " from grove_core._entry import main; sys.exit(main())"
-)
 
 
 @frozen(kw_only=True)
@@ -81,20 +68,6 @@ def _indexed(workspace: Workspace) -> Indexed:
     return Indexed(learnings=len(finder.index), complete=finder.complete, path=finder.index.path)
 
 
-def _was_begun_lately(mark: Path) -> bool:
-    try:
-        if 0 <= time.time() - mark.stat().st_mtime < _PAUSE_SECONDS:
-            return True
-    except FileNotFoundError:
-        pass
-    except OSError:
-        return True
-    with suppress(OSError):
-        mark.write_bytes(b"")
-        return False
-    return True
-
-
 def index_in_background(workspace: Workspace) -> None:
     """Let a process of its own go on where this one had to stop; a fault is only logged.
 
@@ -103,22 +76,5 @@ def index_in_background(workspace: Workspace) -> None:
     """
     if workspace.deadline is None or not workspace.project_cache.is_dir():
         return  # a command takes the time that it needs
-    if _was_begun_lately(workspace.project_cache / _BEGUN):
-        return
-    import subprocess  # seldom needed, and many modules
-
-    program = _PROGRAM.format(seconds=MOST_SECONDS)
-    try:
-        subprocess.Popen(
-            # With -P and from elsewhere: a module that lies in the project must not be imported.
-            [sys.executable, "-P", "-c", program, os.fspath(workspace.root)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd=workspace.paths.home,
-            env=dict(workspace.environment),
-            start_new_session=True,
-            close_fds=True,
-        )
-    except OSError as error:
-        workspace.diagnostics.log("warning", f"cannot index in the background: {error}")
+    mark = workspace.project_cache / _BEGUN
+    run_in_background(workspace, ("maintain", "index", "-q"), mark, "index")

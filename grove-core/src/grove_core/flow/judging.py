@@ -7,7 +7,7 @@ from attrs import frozen
 
 from grove_core.config.schema import WriteGateMode
 from grove_core.flow.gatekeeper import current_ticket
-from grove_core.memory.backends import FoundLearning
+from grove_core.memory.backends import FoundLearning, OpenBackend
 from grove_core.model.learning import (
     Candidate,
     Learning,
@@ -130,7 +130,7 @@ def as_candidate(learning: Learning) -> Candidate:
 def _searched(workspace: Workspace, submission: Submission) -> Sequence[FoundLearning]:
     """Ask backends that cannot list their learnings for what is like a candidate."""
     opened = workspace.library.project_backends
-    if all(Capability.ITERATE in one.backend.capabilities for one in opened):
+    if not any(map(_cannot_list, opened)):
         return ()
     summaries = [
         one["summary"]
@@ -144,8 +144,14 @@ def _searched(workspace: Workspace, submission: Submission) -> Sequence[FoundLea
     return [
         hit
         for summary in summaries
-        for hit in workspace.library.search(Query(text=summary), filters, seconds=_SEARCH_SECONDS)
+        for hit in workspace.library.search(
+            Query(text=summary), filters, seconds=_SEARCH_SECONDS, asked=_cannot_list
+        )
     ]
+
+
+def _cannot_list(opened: OpenBackend) -> bool:
+    return Capability.ITERATE not in opened.backend.capabilities
 
 
 def _checks(workspace: Workspace, session: Session, known: Known) -> list[CheckStage]:

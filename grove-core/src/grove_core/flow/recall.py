@@ -8,7 +8,8 @@ from attrs import evolve, frozen
 from grove_core.flow.consideration import Consideration, keep
 from grove_core.flow.gatekeeper import Change, move
 from grove_core.flow.indexing_in_background import index_in_background
-from grove_core.injection import Injection, render
+from grove_core.flow.synchronising import ages_of
+from grove_core.injection import VIA_START, Injection, render
 from grove_core.model.learning import LearningStatus
 from grove_core.model.memory import Filters, Query
 from grove_core.model.session import EventType, InjectedLearning, Session, TraceEvent
@@ -74,7 +75,8 @@ def recall(
         keep(workspace, session.id, consideration)
         return None
     entries = [one.entry for one in choice.chosen]
-    injection = render(entries, workspace.now, max_chars, more=choice.beyond)
+    ages = ages_of(workspace) if via == VIA_START else ()
+    injection = render(entries, workspace.now, max_chars, more=choice.beyond, ages=ages)
     return _remembered(workspace, session, injection, consideration)
 
 

@@ -12,7 +12,6 @@ from grove_core.config.template import render_default_config
 from grove_core.errors import ConfigError, StorageError
 from grove_core.flow.log_layout import relocate_events
 from grove_core.model.memory import StorageLayout
-from grove_core.plugins.descriptors import BackendContext
 from grove_core.workspace import Workspace
 
 # Every learning may be a file that is written to the disk for good.
@@ -108,16 +107,14 @@ def _learnings(
 ) -> tuple[Sequence[str], Sequence[str]]:
     moved: list[str] = []
     faults: list[str] = []
-    context = BackendContext(
-        root=workspace.root, home=workspace.paths.home, environment=workspace.environment
-    )
+    context = evolve(workspace.backend_context, layout=layout)
     for state in workspace.library.states:
         if not state.is_active or state.spec.relocate is None:
             continue
         done: object = workspace.plugins.call(
             state.provided,
             state.spec.relocate,
-            evolve(context, layout=layout),
+            context,
             dry_run,
             seconds=RELOCATE_SECONDS,
             default=None,

@@ -10,7 +10,7 @@ from grove_core.conflict_markers import is_conflict_marker
 from grove_core.errors import CodecError, StorageError
 from grove_core.log_files import is_readable_log
 from grove_core.paths import project_key
-from grove_core.plugins.descriptors import BackendContext, Repair
+from grove_core.plugins.descriptors import Repair
 from grove_core.workspace import Workspace
 
 REPAIR_SECONDS: Final = 120.0
@@ -27,12 +27,7 @@ def find_repairs(workspace: Workspace) -> tuple[Sequence[Repair], Sequence[str]]
     """
     found: list[Repair] = []
     faults: list[str] = []
-    context = BackendContext(
-        root=workspace.root,
-        home=workspace.paths.home,
-        environment=workspace.environment,
-        layout=workspace.config.storage.layout,
-    )
+    context = workspace.backend_context
     for state in workspace.library.states:
         if not state.is_active or state.spec.repair is None:
             continue

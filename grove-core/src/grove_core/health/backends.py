@@ -14,7 +14,8 @@ from grove_core.health.blocked_plugins import (
 )
 from grove_core.health.check import Check, broken, ok, warning
 from grove_core.memory.backends import OpenBackend
-from grove_core.model.memory import Health
+from grove_core.memory.library import SLOW_READ_SECONDS
+from grove_core.model.memory import Capability, Health
 from grove_core.plugins.discovery import BACKEND_GROUP
 from grove_core.workspace import Workspace
 
@@ -85,10 +86,11 @@ def gather_backends(workspace: Workspace) -> BackendFacts:
 def _asked(workspace: Workspace, name: str, role: str, opened: OpenBackend | None) -> BackendFact:
     if opened is None:
         return BackendFact(name=name, role=role, health=Health(ok=False, detail="does not open"))
+    slow = Capability.SLOW in opened.backend.capabilities
     health: object = workspace.plugins.call(
         opened.state.provided,
         opened.backend.ping,
-        seconds=PING_SECONDS,
+        seconds=SLOW_READ_SECONDS if slow else PING_SECONDS,
         default=None,
         what=f"ping of {name}",
     )

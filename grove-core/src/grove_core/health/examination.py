@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Final
 
 from grove_core.config import ConfigProblem
+from grove_core.flow.trusting import look_at_trust
 from grove_core.health.backends import gather_backends, judge_backends
 from grove_core.health.blocked_plugins import gather_blocked
 from grove_core.health.check import Check
@@ -29,6 +30,7 @@ from grove_core.health.registered_hooks import gather_hooks, judge_hooks
 from grove_core.health.running import Probe, run_probes
 from grove_core.health.secrets import gather_secrets, judge_secrets
 from grove_core.health.sessions import SessionFacts, gather_sessions, judge_sessions, ran_lately
+from grove_core.health.trust import judge_trust
 from grove_core.health.waiting import gather_outbox, judge_outbox
 from grove_core.workspace import Workspace
 
@@ -82,6 +84,7 @@ class _Examination:
             ),
             Probe(name="project", look=self._project),
             Probe(name="backends", look=self._backends, seconds=_PLUGIN_SECONDS),
+            Probe(name="trust", look=self._trust, seconds=_PLUGIN_SECONDS),
             Probe(name=_PROJECT_LOG, look=self._project_log, seconds=_MANY_SECONDS),
             Probe(name=_PERSONAL_LOG, look=self._personal_log, seconds=_MANY_SECONDS),
             Probe(name="statistics cache", look=lambda: judge_cache(gather_cache(workspace))),
@@ -142,6 +145,9 @@ class _Examination:
 
     def _backends(self) -> Sequence[Check]:
         return judge_backends(gather_backends(self._workspace))
+
+    def _trust(self) -> Sequence[Check]:
+        return judge_trust(look_at_trust(self._workspace))
 
     def _configuration(self) -> Sequence[Check]:
         return judge_configuration(*self._find_mistakes())

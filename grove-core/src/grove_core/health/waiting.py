@@ -19,6 +19,7 @@ class OutboxFacts:
         unreadable: Entries that cannot be read.
         homes: The backends that those of this project wait for.
         stranded: Entries of projects that are gone, and the folders of these.
+        servers: How many learnings wait for each server, which is none where none is used.
     """
 
     here: int
@@ -26,6 +27,7 @@ class OutboxFacts:
     unreadable: tuple[Path, ...]
     homes: Sequence[str] = ()
     stranded: Sequence[tuple[Path, str]] = ()
+    servers: Sequence[tuple[str, int]] = ()
 
 
 def gather_outbox(workspace: Workspace) -> OutboxFacts:
@@ -46,6 +48,9 @@ def gather_outbox(workspace: Workspace) -> OutboxFacts:
         unreadable=tuple(outbox.unreadable()),
         homes=workspace.library.homes_of(primary, (one.learning.scope for one in here)),
         stranded=[(one.path, one.root) for one in outbox.stranded()],
+        servers=[
+            (one.source, len(one.waiting)) for one in workspace.library.freshness() if one.waiting
+        ],
     )
 
 
@@ -62,6 +67,7 @@ def judge_outbox(facts: OutboxFacts) -> Sequence[Check]:
     mend = "Look into it and mend it by hand; it holds a learning that was accepted"
     checks = [broken(name, f"{path} cannot be read", mend) for path in facts.unreadable]
     checks += [_stranded(name, path, root) for path, root in facts.stranded]
+    checks += [_at_server(name, source, count) for source, count in facts.servers]
     if facts.here:
         detail = f"learnings of this project that wait for their backend: {facts.here}"
         detail += f" ({', '.join(facts.homes)})" if facts.homes else ""
@@ -69,6 +75,14 @@ def judge_outbox(facts: OutboxFacts) -> Sequence[Check]:
         return [*checks, warning(name, detail, mend)]
     elsewhere = f"; of other projects: {facts.elsewhere}" if facts.elsewhere else ""
     return checks or [ok(name, f"nothing of this project waits{elsewhere}")]
+
+
+def _at_server(name: str, source: str, count: int) -> Check:
+    detail = (
+        f"learnings that wait for {source or 'a memory server, of which none is used'}: {count}"
+    )
+    mend = "`grove maintain flush` tries now and says what is wrong; they are found here meanwhile"
+    return warning(name, detail, mend)
 
 
 def _stranded(name: str, path: Path, root: str) -> Check:

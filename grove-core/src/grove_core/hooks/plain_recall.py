@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 
 from grove_core.derived_database import BUSY_SECONDS, IN_MEMORY
 from grove_core.flow.considering import keep_line
+from grove_core.freshness import sentences
 from grove_core.hooks import plain_session
-from grove_core.injection import Injection, render
+from grove_core.injection import VIA_START, Injection, render
 from grove_core.learning_index.index import LearningIndex
 from grove_core.log_files import event_files
 from grove_core.retrieval import relevance
@@ -96,9 +97,16 @@ class PlainRecall:
         else:
             self._choice = self._newest(limit, known)
         entries = [one.entry for one in self._choice.chosen]
-        self.injection = render(entries, self.now, max_chars, more=self._choice.beyond)
+        self.injection = render(
+            entries, self.now, max_chars, more=self._choice.beyond, ages=self._ages()
+        )
         # A damaged index is made anew, and empty, by whoever finds it out.
         return is_plain(" ".join(self.injection.shown)) and self.is_current and self._has_counted
+
+    def _ages(self) -> "list[str]":
+        """Say how old what is known of servers is, where a session begins."""
+        at_start = self._via == VIA_START
+        return sentences(self._note.servers, self.now.timestamp()) if at_start else []
 
     @property
     def _has_counted(self) -> bool:

@@ -20,6 +20,7 @@ from grove_core.flow.recall_notes import leave_note
 from grove_core.flow.session_mode import first_measurement, take_baseline
 from grove_core.flow.start_notes import TicketSources, leave_start_note, ticket_sources
 from grove_core.flow.surroundings import look_around
+from grove_core.flow.synchronising import synchronise_in_background
 from grove_core.flow.work_query import query_for_work
 from grove_core.hooks.plain_session import export_id
 from grove_core.hosts import claude_code
@@ -57,6 +58,7 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
     left = CONTEXT_LIMIT - len(notices)
     shown = _show(workspace, session, call.source, left)
     _decay(workspace, session)
+    _ask_servers(workspace, session)
     watch_files(workspace, session)
     _leave_start_note(workspace, call, session, sources)
     text = "\n\n".join(part for part in (notices, shown.strip()) if part)
@@ -97,6 +99,14 @@ def _decay(workspace: Workspace, session: Session) -> None:
         decay_daily(workspace, session.id)
     except Exception as error:  # noqa: BLE001 - whatever it is, the session starts
         workspace.diagnostics.crash(error, session.id, "decay at session start")
+
+
+def _ask_servers(workspace: Workspace, session: Session) -> None:
+    """Have servers asked for what is new, by a process that nobody waits for."""
+    try:
+        synchronise_in_background(workspace)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the session starts
+        workspace.diagnostics.crash(error, session.id, "asking servers at session start")
 
 
 def _ticket_sources(workspace: Workspace, call: HookInput) -> TicketSources | None:

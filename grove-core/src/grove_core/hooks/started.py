@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from grove_core import files, settled, start_note
 from grove_core.errors import StorageError
+from grove_core.freshness import is_stale, was_begun_lately
 from grove_core.gitstatus import find_work_tree, read_status, seen_from_top, state_key, without
 from grove_core.hooks import plain_session
 from grove_core.hosts.claude_code_plain import (
@@ -98,7 +99,14 @@ class _Start:
             return False
         if len(recall.index) and not self._decayed_lately():
             return False
+        if not self._servers_were_asked_lately():
+            return False
         return self._others_go_on() and not self._has_corrections() and self._has_status()
+
+    def _servers_were_asked_lately(self) -> bool:
+        """Tell whether no process has to be started that asks a server."""
+        stale = any(is_stale(mark, self._seconds) for _, mark in self._note.recall.servers)
+        return not stale or was_begun_lately(self._note.project_cache, self._seconds)
 
     def _decayed_lately(self) -> bool:
         """Tell whether decay has had its turn within a day."""

@@ -32,6 +32,7 @@ _METHODS: Final = {
     Capability.FILES: "files",
     Capability.CHANGES: "changes",
     Capability.WITHDRAW: "withdraw",
+    Capability.SYNCHRONISE: "synchronise",
 }
 """What a backend must have besides, by what it says it can do."""
 
@@ -78,7 +79,7 @@ class AvailableBackends:
             answer: object = self._plugins.call(
                 provided,
                 provided.value.detect,
-                self._context_for(provided.value.name, Area.PROJECT),
+                self.context_for(provided.value.name, Area.PROJECT),
                 seconds=DETECT_SECONDS,
                 default=_FAILED,
             )
@@ -261,6 +262,14 @@ class AvailableBackends:
             expected.append((Area.PERSONAL, self._personal_backend))
         return [one for one in expected if one not in opened]
 
+    def names_with(self, capability: Capability) -> frozenset[str]:
+        """Name the backends that have a capability.
+
+        Args:
+            capability: The capability.
+        """
+        return frozenset(one.backend.name for one in self._with(capability))
+
     def _with(self, capability: Capability) -> Sequence[OpenBackend]:
         return [one for one in self._all() if capability in one.backend.capabilities]
 
@@ -268,7 +277,7 @@ class AvailableBackends:
         backend = self._plugins.call(
             state.provided,
             state.spec.open,
-            self._context_for(state.spec.name, area),
+            self.context_for(state.spec.name, area),
             seconds=OPEN_SECONDS,
             default=None,
         )
@@ -288,7 +297,16 @@ class AvailableBackends:
             return None
         return OpenBackend(state=state, area=area, backend=backend)
 
-    def _context_for(self, name: str, area: Area) -> BackendContext:
+    def context_for(self, name: str, area: Area) -> BackendContext:
+        """Describe the place to work to a backend.
+
+        Args:
+            name: The backend's name.
+            area: Whose learnings it is to work on.
+
+        Returns:
+            The description, with the backend's own settings.
+        """
         return evolve(self._context, area=area, settings=self._settings.get(name))
 
 

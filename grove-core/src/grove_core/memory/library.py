@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from enum import Enum, auto
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeGuard, TypeVar
 
@@ -14,7 +15,14 @@ from grove_core.memory.backends import (
     located,
 )
 from grove_core.memory.unopened import UnopenedBackend
-from grove_core.memory.untrusted import cleaned, cleaned_receipt, is_hit, is_learning
+from grove_core.memory.untrusted import (
+    cleaned,
+    cleaned_freshness,
+    cleaned_receipt,
+    cleaned_synchronised,
+    is_hit,
+    is_learning,
+)
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.memory import (
     Capability,
@@ -23,21 +31,27 @@ from grove_core.model.memory import (
     Health,
     Query,
     Receipt,
+    Synchronised,
 )
 from grove_core.plugins.descriptors import (
     Area,
     FileBacked,
+    Freshness,
     Incremental,
     MemoryBackend,
+    Synchronising,
     Withdrawing,
 )
 
 WRITE_SECONDS: Final = 5.0
 SLOW_WRITE_SECONDS: Final = 90.0
 READ_SECONDS: Final = 5.0
+SLOW_READ_SECONDS: Final = 30.0
+"""How long a slow backend may take to search, or to say how it does, outside of hooks."""
 LIST_SECONDS: Final = 60.0
 """How long a backend may take to list all its learnings; a hook's own deadline holds as well."""
 
+_GRACE_SECONDS: Final = 15.0
 _ELSEWHERE: Final = "put away in another backend"
 
 T = TypeVar("T")
@@ -193,7 +207,8 @@ class MemoryLibrary(AvailableBackends):
         found: dict[str, FoundLearning] = {}
         for opened in filter(asked, self._all()):
             search = opened.backend.search
-            hits = self._call(opened, "search", search, query, filters, seconds=seconds, default=())
+            limit = self._limit(opened, seconds)
+            hits = self._call(opened, "search", search, query, filters, seconds=limit, default=())
             for hit in self._sound(opened, "search", hits, is_hit):
                 if not filters.admit(hit.learning):
                     continue
@@ -355,8 +370,11 @@ class MemoryLibrary(AvailableBackends):
             )
         return changed
 
-    def healths(self) -> dict[str, Health]:
+    def healths(self, *, servers: bool = True) -> dict[str, Health]:
         """Ask the project's backends how they do.
+
+        Args:
+            servers: Whether those are asked that have a server, which may have to be started.
 
         Returns:
             Health by name, also of what should be there and cannot be opened.
@@ -364,10 +382,17 @@ class MemoryLibrary(AvailableBackends):
         opened = {one.state.spec.name: one for one in self.project_backends}
         closed = UnopenedBackend("").ping()
         return {
-            one.spec.name: self.health(opened[one.spec.name]) if one.spec.name in opened else closed
+            one.spec.name: self._health_of(opened[one.spec.name], servers=servers)
+            if one.spec.name in opened
+            else closed
             for one in self.states
             if one.is_active
         }
+
+    def _health_of(self, opened: OpenBackend, *, servers: bool) -> Health:
+        if servers or Capability.SYNCHRONISE not in opened.backend.capabilities:
+            return self.health(opened)
+        return Health(ok=True, detail="not asked here: `grove backends` asks its server")
 
     def health(self, opened: OpenBackend) -> Health:
         """Ask a backend how it does.
@@ -378,11 +403,60 @@ class MemoryLibrary(AvailableBackends):
         Returns:
             Its health.
         """
-        ping = opened.backend.ping
-        health = self._call(opened, "ping", ping, seconds=READ_SECONDS, default=None)
+        ping, seconds = opened.backend.ping, self._limit(opened, READ_SECONDS)
+        health = self._call(opened, "ping", ping, seconds=seconds, default=None)
         if isinstance(health, Health):
             return health
         return Health(ok=False, detail="did not answer; `grove plugins` names the fault")
+
+    def freshness(self) -> Sequence[Freshness]:
+        """Tell how well what backends keep here stands for what their servers have.
+
+        Returns:
+            One for each backend that has a server. Texts are cleaned.
+        """
+        found: list[Freshness] = []
+        for opened in self._with(Capability.SYNCHRONISE):
+            if isinstance(opened.backend, Synchronising):
+                ask = opened.backend.freshness
+                answer: object = self._call(
+                    opened, "freshness", ask, seconds=READ_SECONDS, default=None
+                )
+                fresh = cleaned_freshness(answer)
+                if fresh is not None:
+                    found.append(fresh)
+        return found
+
+    def synchronise(self, seconds: float, *, asked: bool) -> Sequence[tuple[str, Synchronised]]:
+        """Bring backends and their servers into line.
+
+        Args:
+            seconds: How long that may take for each.
+            asked: Whether a person has asked for it.
+
+        Returns:
+            The name of each backend that has a server, and what came of it. Texts are cleaned.
+        """
+        found: list[tuple[str, Synchronised]] = []
+        for opened in self._with(Capability.SYNCHRONISE):
+            if isinstance(opened.backend, Synchronising):
+                self.has_written = True
+                answer: object = self._call(
+                    opened,
+                    "synchronise",
+                    partial(opened.backend.synchronise, seconds, asked=asked),
+                    seconds=seconds + _GRACE_SECONDS,
+                    default=None,
+                )
+                done = cleaned_synchronised(answer)
+                fault = "it did not answer; `grove plugins` names the fault"
+                found.append((opened.backend.name, done or Synchronised(fault=fault)))
+        return found
+
+    def _limit(self, opened: OpenBackend, seconds: float) -> float:
+        """Give a slow backend more time, where no hook waits for it."""
+        slow = Capability.SLOW in opened.backend.capabilities and not self._context.in_hook
+        return max(seconds, SLOW_READ_SECONDS) if slow else seconds
 
     def _call(
         self,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from itertools import repeat
 from operator import attrgetter
+from pathlib import Path
 from types import NoneType
 from typing import Any, Final, TypeGuard, TypeVar
 
@@ -20,7 +21,8 @@ from grove_core.model.learning import (
     LearningStatus,
     Scope,
 )
-from grove_core.model.memory import Hit, Receipt, ReceiptStatus
+from grove_core.model.memory import Hit, Receipt, ReceiptStatus, Synchronised
+from grove_core.plugins.descriptors import Freshness
 from grove_core.reflection.limits import (
     CONTEXT_FILES_MAX,
     DETAIL_LENGTH_MAX,
@@ -36,6 +38,7 @@ V = TypeVar("V", Hit, Learning, Receipt)
 _LONGEST_ORIGIN: Final = 200
 _LONGEST_LOCATION: Final = 4096
 _LONGEST_NOTE: Final = 300
+_LONGEST_FAULT: Final = 500
 _TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
     "id": str,
     "category": Category,
@@ -147,12 +150,17 @@ def cleaned_receipt(receipt: object, learning: Learning) -> Receipt | None:
         The receipt as it may be shown; ``None`` when it is none, is one of another learning, or has
         a field of another type.
     """
+    if not isinstance(receipt, Receipt) or receipt.learning_id != learning.id:
+        return None
+    return _cleaned_receipt_of(receipt)
+
+
+def _cleaned_receipt_of(receipt: Receipt) -> Receipt | None:
     if not (
-        isinstance(receipt, Receipt)
-        and isinstance(receipt.status, ReceiptStatus)
+        isinstance(receipt.status, ReceiptStatus)
         and isinstance(receipt.shared, bool)
         and _holds_only((receipt.learning_id, *_texts_of(receipt)), str)
-        and receipt.learning_id == learning.id
+        and is_learning_id(receipt.learning_id)
     ):
         return None
     backend = clean_line(receipt.backend, _LONGEST_ORIGIN)
@@ -165,6 +173,52 @@ def cleaned_receipt(receipt: object, learning: Learning) -> Receipt | None:
         backend=backend,
         location=shorten(location, _LONGEST_LOCATION),
         note=clean_line(receipt.note, _LONGEST_NOTE),
+    )
+
+
+def cleaned_freshness(answer: object) -> Freshness | None:
+    """Check what a backend says of its server, and bound and clean its text.
+
+    Args:
+        answer: What the backend returned.
+
+    Returns:
+        The same as it may be shown; ``None`` when it is none, or names no server.
+    """
+    if not (
+        isinstance(answer, Freshness)
+        and isinstance(answer.source, str)
+        and isinstance(answer.mark, Path)
+        and _holds_only(answer.waiting, str)
+    ):
+        return None
+    waiting = tuple(filter(is_learning_id, answer.waiting))
+    return evolve(answer, source=clean_line(answer.source, _LONGEST_ORIGIN), waiting=waiting)
+
+
+def cleaned_synchronised(answer: object) -> Synchronised | None:
+    """Check what a backend says of its synchronising, and bound and clean its text.
+
+    Args:
+        answer: What the backend returned.
+
+    Returns:
+        The same as it may be shown; ``None`` when it is none.
+    """
+    if not (
+        isinstance(answer, Synchronised)
+        and isinstance(answer.received, int)
+        and isinstance(answer.fault, str)
+        and _holds_only(answer.waiting, str)
+        and _holds_only(answer.delivered, Receipt)
+    ):
+        return None
+    receipts = (_cleaned_receipt_of(one) for one in answer.delivered)
+    return evolve(
+        answer,
+        delivered=tuple(one for one in receipts if one is not None),
+        waiting=tuple(filter(is_learning_id, answer.waiting)),
+        fault=clean_line(answer.fault, _LONGEST_FAULT),
     )
 
 

@@ -155,7 +155,10 @@ class Capability(Enum):
     NOTES = "notes"
     """Its search finds notes of others as well, partial ones, which ``iterate`` does not list."""
     SLOW = "slow"
-    """A write asks a program or a server, and may take up to 90 seconds outside of hooks."""
+    """It asks a program or a server: outside of hooks, a write may take up to 90 seconds, a search
+    and a ping up to 30."""
+    SYNCHRONISE = "synchronise"
+    """It brings what it keeps here and what a server has into line, when it is told to."""
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -172,6 +175,23 @@ class Changes(Value):
     learnings: tuple[Learning, ...]
     mark: str
     whole: bool
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Synchronised(Value):
+    """What came of bringing a memory backend and its server into line.
+
+    Attributes:
+        delivered: Receipts of what has got to the server.
+        received: How many learnings have come from it that are new here, or other than before.
+        waiting: Ids of what still has not got there.
+        fault: Why not, and how to mend that; empty when all is well.
+    """
+
+    delivered: tuple[Receipt, ...] = ()
+    received: int = 0
+    waiting: tuple[str, ...] = ()
+    fault: str = ""
 
 
 class StorageLayout(Enum):

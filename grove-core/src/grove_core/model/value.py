@@ -6,6 +6,10 @@ USER_ONLY = {"grove_user_only": True}
 """Metadata of a field of a plugin's settings class that a project must not set, such as what a
 program is run for: a project's configuration may be a stranger's."""
 
+TRUSTED_ONLY = {"grove_trusted_only": True}
+"""Metadata of a field of a plugin's settings class that a project may set only once the user has
+agreed to the very value with ``grove trust``, such as a program, a URL or a file elsewhere."""
+
 
 class Value:
     """Equality, hash and representation of a frozen attrs class.

@@ -10,6 +10,7 @@ from grove_core.plugins.descriptors import (
     CloseMatcher,
     CommandReader,
     CommandSpec,
+    Discovered,
     EngineSpec,
     HealthCheck,
     Participation,
@@ -57,6 +58,10 @@ def _is_optional_function(value: object) -> bool:
     return value is None or callable(value)
 
 
+def _are_commands(value: object) -> bool:
+    return isinstance(value, tuple) and not any(complaint_about(one, CommandSpec) for one in value)
+
+
 def _is_optional_class(value: object) -> bool:
     return value is None or isinstance(value, type)
 
@@ -100,6 +105,16 @@ _CHECKS: Final[Mapping[type, Mapping[str, Check]]] = {
         "open": _FUNCTION,
         "settings": (_is_optional_class, "a class or None"),
         "paths": _PATHS,
+        "trust": _OPTIONAL_FUNCTION,
+        "discover": _OPTIONAL_FUNCTION,
+        "commands": (_are_commands, "a tuple of CommandSpec"),
+    },
+    Discovered: {
+        "name": _TEXT,
+        "source": _TEXT,
+        "usable": _FLAG,
+        "used": _FLAG,
+        "why": _TEXT,
     },
     EngineSpec: {
         "name": _NAME,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from attrs import field, frozen
 
@@ -23,9 +23,14 @@ from grove_core.model.memory import (
     Query,
     Receipt,
     StorageLayout,
+    Synchronised,
 )
 from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
 from grove_core.model.value import Value
+
+if TYPE_CHECKING:
+    # Most hooks ask for no trust.
+    from grove_core.model.trust import TrustRequest
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -157,6 +162,8 @@ class BackendContext(Value):
             them in the project's files writes new ones so, and reads either way.
         in_hook: Whether a hook of the client waits for the answer: no other program and no server
             may be asked then.
+        trusted: Digests of the requests (``TrustRequest``) that the user has agreed to for this
+            project with ``grove trust``.
     """
 
     root: Path
@@ -166,6 +173,7 @@ class BackendContext(Value):
     settings: Any = None
     layout: StorageLayout = StorageLayout.SINGLE
     in_hook: bool = False
+    trusted: frozenset[str] = frozenset()
 
 
 @runtime_checkable
@@ -328,6 +336,51 @@ class Withdrawing(Protocol):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
+class Freshness(Value):
+    """How well what a memory backend keeps here stands for what its server has.
+
+    Attributes:
+        source: What the server is called, for people, such as ``the memory server notes``.
+        mark: A file that was last written when both were in line, whether it is there or not.
+        waiting: Ids of what has not got to the server yet.
+    """
+
+    source: str
+    mark: Path
+    waiting: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class Synchronising(Protocol):
+    """What a memory backend offers besides, whose learnings a server holds (``SYNCHRONISE``).
+
+    It answers searches of hooks, ``iterate`` and ``get`` from what it keeps here. grove has it
+    synchronise in a process of its own, which is ended after two minutes, when a session starts and
+    the latest time was long ago, and in ``grove maintain flush``.
+    """
+
+    def freshness(self) -> Freshness:
+        """Tell how well what is kept here stands for what the server has; asks nobody."""
+        ...
+
+    def synchronise(self, seconds: float, *, asked: bool) -> Synchronised:
+        """Deliver what waits, and take in what is new on the server.
+
+        Args:
+            seconds: How long that may take.
+            asked: Whether a person has asked for it: what was put off because it had failed is
+                tried as well.
+
+        Returns:
+            What came of it; a server that cannot be used is a fault in it.
+
+        Raises:
+            BackendError: What is kept here could not be read or written.
+        """
+        ...
+
+
+@frozen(kw_only=True, eq=False, repr=False)
 class Repair(Value):
     """A file that merges have spoilt.
 
@@ -345,6 +398,45 @@ class Repair(Value):
     after: str
     mended: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class CommandSpec(Value):
+    """A further sub-command of ``grove``, or of ``grove backends <backend>``.
+
+    A ``GroveError`` that the command raises ends it as it ends grove's own: its message goes to
+    standard error, and the exit code is 1. A command of a backend (``BackendSpec.commands``) finds
+    the project with ``click.get_current_context().find_object(BackendContext)``: the area is the
+    project's, the settings are validated, and no hook waits.
+
+    Attributes:
+        name: What the user types.
+        target: ``module:attribute`` of a click command, imported only when it is called.
+        help: One line for ``grove --help``, or for ``grove backends <backend> --help``.
+    """
+
+    name: str
+    target: str
+    help: str
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Discovered(Value):
+    """A store that a backend could keep learnings in, for ``grove backends discover``.
+
+    Attributes:
+        name: What people know it by.
+        source: Where it is written down, for people, such as ``.mcp.json``.
+        usable: Whether the backend can use it as things stand.
+        used: Whether it is the one that the backend uses here.
+        why: Why it is usable or not and what helps, in one line.
+    """
+
+    name: str
+    source: str
+    usable: bool
+    used: bool
+    why: str
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -375,6 +467,14 @@ class BackendSpec(Value):
             nothing. Returns a line for people on each thing that is moved.
         repair: Looks for what merges have done to such files and tells how to mend it, for
             ``grove maintain repair``, which writes the files; nothing is written here.
+        trust: Tells what the project's files ask to be run or reached, agreed to or not, for
+            ``grove trust``; looks at files only. Values of settings that are ``TRUSTED_ONLY`` are
+            not among it: grove asks for these itself.
+        discover: Lists the stores that the backend could use in a project, usable or not, for
+            ``grove backends discover``; looks at files only and starts nothing. ``None`` where
+            there is one store, which ``detect`` tells of.
+        commands: Further commands, called as ``grove backends <backend> <command>``. Each finds
+            the ``BackendContext`` of the project as ``CommandSpec`` says.
     """
 
     name: str
@@ -387,6 +487,9 @@ class BackendSpec(Value):
     merge: Callable[[str, str, str], str] | None = None
     relocate: Callable[[BackendContext, bool], Sequence[str]] | None = None
     repair: Callable[[BackendContext], Sequence[Repair]] | None = None
+    trust: Callable[[BackendContext], "Sequence[TrustRequest]"] | None = None
+    discover: Callable[[BackendContext], Sequence[Discovered]] | None = None
+    commands: tuple[CommandSpec, ...] = ()
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -404,21 +507,6 @@ class EngineSpec(Value):
     name: str
     score: Callable[[Query, Sequence[Learning]], Sequence[tuple[float, tuple[str, ...]]]]
     floor: float
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class CommandSpec(Value):
-    """A further sub-command of ``grove``.
-
-    Attributes:
-        name: What the user types.
-        target: ``module:attribute`` of a click command, imported only when it is called.
-        help: One line for ``grove --help``.
-    """
-
-    name: str
-    target: str
-    help: str
 
 
 @frozen(kw_only=True, eq=False, repr=False)

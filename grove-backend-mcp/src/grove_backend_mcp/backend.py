@@ -1,0 +1,312 @@
+"""The memory backend itself."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from attrs import evolve
+
+from grove_backend_mcp.agreeing import expects_updates
+from grove_backend_mcp.changes import changes_since
+from grove_backend_mcp.choosing import choose
+from grove_backend_mcp.contents import Contents
+from grove_backend_mcp.journal import Journal
+from grove_backend_mcp.link import Link
+from grove_backend_mcp.places import Places
+from grove_backend_mcp.remote import Remote
+from grove_backend_mcp.repository import project_name
+from grove_core import (
+    BackendContext,
+    BackendError,
+    Capability,
+    Changes,
+    Filters,
+    Freshness,
+    Health,
+    Hit,
+    Learning,
+    LearningNotFoundError,
+    LearningStatus,
+    Query,
+    Receipt,
+    ReceiptStatus,
+    Scope,
+    StorageError,
+    Synchronised,
+    UnsupportedError,
+    is_ignored_by_git,
+    is_learning_id,
+    rule_relevance,
+)
+
+NAME: Final = "mcp"
+_WRITE_SECONDS: Final = 60.0
+_SEARCH_SECONDS: Final = 25.0
+_CAPABILITIES: Final = frozenset(
+    {
+        Capability.GET,
+        Capability.ITERATE,
+        Capability.SET_STATUS,
+        Capability.FILES,
+        Capability.CHANGES,
+        Capability.NOTES,
+        Capability.SLOW,
+        Capability.SYNCHRONISE,
+    }
+)
+
+
+def utc_now() -> datetime:
+    """Tell the time."""
+    return datetime.now(UTC)
+
+
+class McpBackend:
+    """Learnings in grove's own record, and on a memory server that is brought into line with it.
+
+    Hooks are answered from what is kept here; only commands talk to the server.
+    """
+
+    def __init__(self, context: BackendContext, *, clock: Callable[[], datetime] = utc_now) -> None:
+        """Open the backend; nothing is read, created or asked yet.
+
+        Args:
+            context: Where to work.
+            clock: Tells the time, UTC.
+        """
+        choice, places = choose(context), Places(context)
+        project, entry = project_name(context), choice.entry
+        self._in_hook = context.in_hook
+        self._clock = clock
+        self._places = places
+        self._contents = Contents(places)
+        self._journal = Journal(places.journal, entry.digest if entry else "")
+        self._remote: Remote | None = None
+        if entry is not None:
+            can_update = expects_updates(context, entry, choice.profile)
+            link = Link(context, entry, project, places, clock, can_update=can_update)
+            self._remote = Remote(
+                places, self._contents, self._journal, link, project=project, clock=clock
+            )
+        self._why_none = choice.why_none
+
+    @property
+    def name(self) -> str:
+        """The backend's name."""
+        return NAME
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What it can do besides write, search and ping."""
+        return _CAPABILITIES
+
+    def write(self, learning: Learning) -> Receipt:
+        """Record a learning, unless its id is recorded, and bring it to the server.
+
+        Args:
+            learning: What to store.
+
+        Returns:
+            Stored once the server has it; queued where it waits for that; or duplicate.
+
+        Raises:
+            BackendError: It could not be recorded.
+        """
+        _refuse_unwritable(learning)
+        with _as_backend_error():
+            # What is wanted and not recorded counts for nothing; the other way round it would
+            # never get to the server, if this process ended between the two.
+            self._journal.want(learning.id, self._clock(), is_new=True)
+            is_new = self._contents.record.add(learning, self._clock())
+            note = self._bring(learning.id)
+        location = f"{self._places.record}"
+        return Receipt(
+            learning_id=learning.id,
+            status=_status_of(is_new=is_new, note=note),
+            backend=NAME,
+            location=location,
+            shared=learning.scope is not Scope.TEAM or not is_ignored_by_git(self._places.record),
+            note=note,
+        )
+
+    def _bring(self, learning_id: str) -> str:
+        """Bring what waits to the server; say why one learning is not there now."""
+        if self._remote is None:
+            return f"it waits for a memory server: {self._why_none}"
+        if self._in_hook:
+            return f"it waits for {self._remote.name}: hooks do not"
+        delivered = self._remote.deliver(_WRITE_SECONDS)
+        if not self._remote.waits(learning_id):
+            return ""
+        return f"it waits for {self._remote.name}: {delivered.fault or 'it has failed before'}"
+
+    def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
+        """Find learnings here, and what the server finds for the query where nobody's hook waits.
+
+        Args:
+            query: What to look for; an empty query finds everything, with relevance 0.
+            filters: What may be returned.
+
+        Returns:
+            Hits, most relevant first, then newest first; notes of others are partial.
+
+        Raises:
+            BackendError: A file could not be read.
+        """
+        hits = {hit.learning.id: hit for hit in self._found_here(query, filters)}
+        if self._remote is not None and not self._in_hook and not query.is_empty:
+            with _as_backend_error():
+                for hit in self._remote.search(query, _SEARCH_SECONDS):
+                    known = hits.get(hit.learning.id)
+                    if filters.admit(hit.learning) and (
+                        known is None or known.relevance < hit.relevance
+                    ):
+                        hits[hit.learning.id] = hit
+        return sorted(hits.values(), key=_order)[: filters.limit]
+
+    def _found_here(self, query: Query, filters: Filters) -> Iterator[Hit]:
+        for learning in self._contents.learnings():
+            if not filters.admit(learning):
+                continue
+            if query.is_empty:
+                yield Hit(learning=learning, relevance=0.0)
+                continue
+            relevance, reasons = rule_relevance(query, learning)
+            if relevance:
+                yield Hit(learning=learning, relevance=relevance, reasons=reasons)
+
+    def ping(self) -> Health:
+        """Look whether learnings can be recorded, and whether the server answers."""
+        from grove_backend_mcp.health import look_at
+
+        return look_at(self._places, self._contents, self._remote, self._why_none)
+
+    def get(self, learning_id: str) -> Learning | None:
+        """Fetch a learning of any status, or a note of others that a search has found.
+
+        Args:
+            learning_id: Its id, which is compared exactly.
+
+        Returns:
+            The learning, or ``None`` when there is none of that id.
+
+        Raises:
+            BackendError: A file could not be read.
+        """
+        found = self._contents.get(learning_id)
+        return found or self._contents.notes.learnings().get(learning_id)
+
+    def iterate(self) -> Sequence[Learning]:
+        """Go through grove's learnings of any status, oldest first.
+
+        Raises:
+            BackendError: A file could not be read.
+        """
+        return sorted(self._contents.learnings(), key=lambda learning: learning.timestamp)
+
+    def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
+        """Archive, restore or supersede a learning; the server is told when it is asked next.
+
+        Args:
+            learning_id: Its id.
+            status: The new status.
+            note: A few words for people, such as ``decayed 2026-05-07``.
+
+        Returns:
+            The learning with its new status.
+
+        Raises:
+            LearningNotFoundError: There is none of that id.
+            UnsupportedError: It is somebody else's note.
+            BackendError: It could not be changed.
+        """
+        learning = self._contents.get(learning_id)
+        if learning is None and learning_id in self._contents.notes.learnings():
+            raise UnsupportedError(
+                f"{learning_id} is somebody else's note on the memory server: change it there"
+            )
+        if learning is None:
+            raise LearningNotFoundError(
+                f"there is no learning {learning_id} in {self._places.record}"
+            )
+        if learning.status is not status:
+            with _as_backend_error():
+                self._journal.want(learning_id, self._clock(), is_new=False)
+                self._contents.record.add_status(learning_id, status, self._clock(), note)
+        return evolve(learning, status=status)
+
+    def files(self) -> Sequence[Path]:
+        """Name the record, and what is kept of others' learnings."""
+        return [self._places.record, self._places.seen]
+
+    def changes(self, mark: str) -> Changes:
+        """Tell what has changed since an earlier answer.
+
+        Args:
+            mark: The mark of that answer; any other text asks for everything.
+
+        Returns:
+            What has changed, or everything, oldest first.
+
+        Raises:
+            BackendError: A file could not be read.
+        """
+        return changes_since(self._contents, mark)
+
+    def freshness(self) -> Freshness:
+        """Tell how well what is kept here stands for what the server has; asks nobody."""
+        remote = self._remote
+        return Freshness(
+            source=remote.name if remote else "",
+            mark=self._places.synchronised,
+            waiting=tuple(remote.waiting() if remote else self._journal.undelivered()),
+        )
+
+    def synchronise(self, seconds: float, *, asked: bool) -> Synchronised:
+        """Deliver what waits, and take in what is new on the server.
+
+        Args:
+            seconds: How long that may take.
+            asked: Whether a person has asked for it.
+
+        Returns:
+            What came of it.
+
+        Raises:
+            BackendError: A file could not be read or written.
+        """
+        remote = self._remote
+        if remote is None:
+            waiting = tuple(self._journal.undelivered())
+            return Synchronised(waiting=waiting, fault=self._why_none if waiting else "")
+        with _as_backend_error():
+            return remote.synchronise(seconds, asked=asked)
+
+
+def _status_of(*, is_new: bool, note: str) -> ReceiptStatus:
+    if not is_new:
+        return ReceiptStatus.DUPLICATE
+    return ReceiptStatus.QUEUED if note else ReceiptStatus.STORED
+
+
+def _refuse_unwritable(learning: Learning) -> None:
+    if not is_learning_id(learning.id):
+        raise BackendError(f"{learning.id!a} is no id of a learning")
+    try:
+        f"{learning.summary}{learning.detail}".encode()
+    except UnicodeEncodeError as error:
+        raise BackendError(f"{learning.id} holds half a character: {error}") from error
+
+
+def _order(hit: Hit) -> tuple[float, float, str]:
+    return -hit.relevance, -hit.learning.timestamp.timestamp(), hit.learning.id
+
+
+@contextmanager
+def _as_backend_error() -> Iterator[None]:
+    try:
+        yield
+    except StorageError as error:
+        raise BackendError(str(error)) from error

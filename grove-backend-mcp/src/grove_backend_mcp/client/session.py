@@ -1,0 +1,292 @@
+"""A connection to an MCP server: the handshake of either era, its tools, and calls of them."""
+
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Any, Final
+
+from grove_backend_mcp.client.answers import as_object, server_info, tool_result
+from grove_backend_mcp.client.conversation import Conversation
+from grove_backend_mcp.client.limits import Limits
+from grove_backend_mcp.client.messages import (
+    METHOD_NOT_FOUND,
+    UNSUPPORTED_VERSION,
+    AnsweredWithErrorError,
+)
+from grove_backend_mcp.client.transport import SessionLostError, Transport
+from grove_backend_mcp.client.wording import Oddities, Wording
+from grove_backend_mcp.faults import FaultKind, ServerFaultError
+from grove_backend_mcp.servers import Endpoint
+from grove_backend_mcp.servers import Transport as TransportKind
+from grove_backend_mcp.tools import Tool, ToolResult, tool_from
+from grove_core import __version__
+
+OFFERED_VERSION: Final = "2025-11-25"
+MODERN_VERSION: Final = "2026-07-28"
+_VERSION: Final = re.compile(r"[\x21-\x7e]{1,40}")
+_CLIENT: Final = {"name": "grove", "version": __version__}
+_META: Final = {
+    "io.modelcontextprotocol/protocolVersion": MODERN_VERSION,
+    "io.modelcontextprotocol/clientInfo": _CLIENT,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+_MOST_TOOLS: Final = 1000
+# So much of a connection's time is kept for its end, at most.
+_CLOSING_PART: Final = 0.25
+
+
+class Connection:
+    """A server that answers; every failure is a ``ServerFaultError``.
+
+    Attributes:
+        server_name: What it calls itself, cleaned; empty when it does not say.
+        server_version: The version that it gives, cleaned; often that of a library.
+        protocol_version: The version of the protocol that is spoken.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        speaker: "_Speaker",
+        limits: Limits,
+        oddities: Oddities,
+        end: float,
+    ) -> None:
+        """Make the handshake.
+
+        Args:
+            transport: The way to the server.
+            speaker: Names its faults.
+            limits: How much is put up with.
+            oddities: Where strange things are noted.
+            end: When nothing more is sent.
+
+        Raises:
+            ServerFaultError: It cannot be spoken to.
+        """
+        self._transport = transport
+        self._speaker = speaker
+        self._limits = limits
+        self._oddities = oddities
+        self._conversation = Conversation(transport, oddities, end)
+        self._is_modern = False
+        self.server_name = ""
+        self.server_version = ""
+        self.protocol_version = ""
+        with speaker.faults_named():
+            self._shake_hands()
+
+    @property
+    def oddities(self) -> Sequence[str]:
+        """What was strange about it so far, in clean lines for ``grove doctor``."""
+        return self._oddities.lines
+
+    def tools(self) -> Sequence[Tool]:
+        """Ask for its tools; entries that are none are left out.
+
+        Raises:
+            ServerFaultError: It has none, or does not say.
+        """
+        with self._speaker.faults_named():
+            found: dict[str, Tool] = {}
+            for entry in self._tool_entries():
+                tool = tool_from(entry)
+                if tool is None:
+                    self._oddities.note("lists a tool that cannot be called")
+                elif len(found) < _MOST_TOOLS:
+                    found.setdefault(tool.name, tool)
+            return list(found.values())
+
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Call a tool.
+
+        Args:
+            tool: Its name.
+            arguments: What it is called with.
+
+        Returns:
+            What it has answered, that it failed among it.
+
+        Raises:
+            ServerFaultError: It has not answered; unclear when it may have done its work.
+        """
+        params = {"name": tool, "arguments": dict(arguments)}
+        with self._speaker.faults_named(acts=True):
+            try:
+                result = self._ask("tools/call", params)
+            except AnsweredWithErrorError as error:
+                raise ServerFaultError(
+                    FaultKind.TOOL_FAILED,
+                    f"did not run its tool {tool}: {error.message}",
+                    is_unclear=not error.is_ours,
+                ) from None
+            answer = as_object(result, f"a call of {tool}")
+            return tool_result(answer, self._limits, self._oddities)
+
+    def _ask(self, method: str, params: Mapping[str, Any]) -> object:
+        """Make a request; where the server has lost the session, once more in a new one."""
+        try:
+            return self._request(method, params, self._limits.call_seconds)
+        except SessionLostError:
+            self._oddities.note("lost its session; a new one was begun")
+            self._transport.forget()
+            self._shake_hands()
+            return self._request(method, params, self._limits.call_seconds)
+
+    def _request(self, method: str, params: Mapping[str, Any], seconds: float) -> object:
+        meta = {"_meta": _META} if self._is_modern else {}
+        return self._conversation.request(method, {**params, **meta}, seconds)
+
+    def _shake_hands(self) -> None:
+        """Agree about a version, the widely spoken one first: who knows others only says so."""
+        self._is_modern = False
+        try:
+            result = self._initialize(OFFERED_VERSION)
+        except AnsweredWithErrorError as error:
+            result = self._shake_hands_again(error)
+        answer = as_object(result, "the handshake")
+        name, version = server_info(answer)
+        self.server_name, self.server_version = (
+            self._speaker.line(name),
+            self._speaker.line(version),
+        )
+        spoken = MODERN_VERSION if self._is_modern else _spoken(answer)
+        self.protocol_version = spoken
+        self._transport.agree(spoken, is_modern=self._is_modern)
+        if not self._is_modern:
+            self._conversation.notify("notifications/initialized", {}, self._limits.connect_seconds)
+
+    def _initialize(self, version: str) -> object:
+        params = {"protocolVersion": version, "capabilities": {}, "clientInfo": _CLIENT}
+        return self._request("initialize", params, self._limits.connect_seconds)
+
+    def _shake_hands_again(self, error: AnsweredWithErrorError) -> object:
+        """Try what the server says it speaks."""
+        supported = _supported(error)
+        try:
+            if MODERN_VERSION in supported:
+                self._is_modern = True
+                self._transport.agree(MODERN_VERSION, is_modern=True)
+                return self._request("server/discover", {}, self._limits.connect_seconds)
+            older = [version for version in supported if version < OFFERED_VERSION]
+            if older:
+                return self._initialize(max(older))
+        except AnsweredWithErrorError as again:
+            error = again
+        kind = FaultKind.UNSUPPORTED if supported else FaultKind.REFUSED
+        raise ServerFaultError(kind, f"refused the handshake: {error.message}") from None
+
+    def _tool_entries(self) -> Iterator[object]:
+        """Give the entries of all pages of the list of tools."""
+        seen: set[str] = set()
+        params: dict[str, Any] = {}
+        for _ in range(self._limits.pages):
+            try:
+                answer = as_object(self._ask("tools/list", params), "for its tools")
+            except AnsweredWithErrorError as error:
+                has_none = error.code == METHOD_NOT_FOUND
+                kind = FaultKind.UNSUITABLE if has_none else FaultKind.MALFORMED
+                raise ServerFaultError(kind, f"does not list its tools: {error.message}") from None
+            entries = answer.get("tools")
+            yield from entries if isinstance(entries, list) else []
+            cursor = answer.get("nextCursor")
+            if not isinstance(cursor, str):
+                return
+            if cursor in seen:
+                self._oddities.note("lists its tools in a circle")
+                return
+            seen.add(cursor)
+            params = {"cursor": cursor}
+        self._oddities.note(f"lists its tools on more than {self._limits.pages} pages")
+
+
+class _Speaker:
+    """Says what a server has done, with its name and in clean words."""
+
+    def __init__(self, name: str, wording: Wording) -> None:
+        self._name = name
+        self._wording = wording
+
+    def line(self, text: str) -> str:
+        return self._wording.line(text)
+
+    @contextmanager
+    def faults_named(self, *, acts: bool = False) -> Iterator[None]:
+        """Name the server in faults; they are unclear only where something was to be done."""
+        try:
+            yield
+        except ServerFaultError as fault:
+            detail = self.line(f"{self._name}: {fault.detail}")
+            raise ServerFaultError(
+                fault.kind, detail, is_unclear=acts and fault.is_unclear
+            ) from None
+        except SessionLostError:
+            detail = self.line(f"{self._name}: wants a session, and gives none that it knows")
+            raise ServerFaultError(FaultKind.REFUSED, detail) from None
+        except AnsweredWithErrorError as error:
+            detail = self.line(f"{self._name}: refused the handshake: {error.message}")
+            raise ServerFaultError(FaultKind.REFUSED, detail) from None
+
+
+def _supported(error: AnsweredWithErrorError) -> list[str]:
+    """Find the versions that a server names when it does not speak the one it was offered."""
+    if error.code != UNSUPPORTED_VERSION or not isinstance(error.data, dict):
+        return []
+    found = error.data.get("supported")
+    versions = found if isinstance(found, list) else []
+    return [one for one in versions if isinstance(one, str) and _VERSION.fullmatch(one)]
+
+
+def _spoken(answer: Mapping[str, Any]) -> str:
+    """Find the version that a server has chosen; any is fine."""
+    version = answer.get("protocolVersion")
+    if isinstance(version, str) and _VERSION.fullmatch(version):
+        return version
+    return OFFERED_VERSION
+
+
+@contextmanager
+def connect(
+    endpoint: Endpoint, limits: Limits | None = None, *, until: float | None = None
+) -> Iterator[Connection]:
+    """Talk to a server for the length of a block; nothing of it is left afterwards.
+
+    Args:
+        endpoint: The server.
+        limits: How much is put up with; the usual where nothing is given.
+        until: When everything must be over, by ``time.monotonic()``, the end of its process among
+            it; ``Limits.whole_seconds`` from now where nothing is given.
+
+    Yields:
+        The connection, after the handshake.
+
+    Raises:
+        ServerFaultError: It cannot be spoken to.
+    """
+    limits = limits or Limits()
+    now = time.monotonic()
+    end = now + limits.whole_seconds if until is None else until
+    closing = min(limits.closing_seconds + limits.ending_seconds, (end - now) * _CLOSING_PART)
+    wording = Wording(endpoint.secrets)
+    oddities = Oddities(wording)
+    speaker = _Speaker(endpoint.name, wording)
+    with ExitStack() as stack:
+        with speaker.faults_named():
+            if end <= now:
+                raise ServerFaultError(FaultKind.TIMED_OUT, "was not asked: no time was left")
+            transport = stack.enter_context(_way_to(endpoint, limits, wording, oddities, end))
+        yield Connection(transport, speaker, limits, oddities, end - closing)
+
+
+def _way_to(
+    endpoint: Endpoint, limits: Limits, wording: Wording, oddities: Oddities, end: float
+) -> AbstractContextManager[Transport]:
+    """Load only what the way needs: HTTP and TLS cost as much as everything else."""
+    if endpoint.transport is TransportKind.STDIO:
+        from grove_backend_mcp.client.stdio import run_server
+
+        return run_server(endpoint, limits, wording, oddities, end)
+    from grove_backend_mcp.client.http import reach_server
+
+    return reach_server(endpoint, limits, wording, oddities, end)

@@ -1,0 +1,302 @@
+"""A server that is a program: messages are lines of its input and its output."""
+
+import os
+import selectors
+import subprocess
+import time
+from collections import deque
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, Final
+
+from grove_backend_mcp.client.limits import Limits
+from grove_backend_mcp.client.messages import MessageReader, encode, looks_like_answer
+from grove_backend_mcp.client.processes import start, stop
+from grove_backend_mcp.client.wording import Oddities, Wording
+from grove_backend_mcp.faults import FaultKind, ServerFaultError
+from grove_backend_mcp.servers import Endpoint
+
+_CHUNK_BYTES: Final = 65536
+_KEPT_ERRORS: Final = 2048
+_LOOK_SECONDS: Final = 0.1
+_NOISE_SAMPLES: Final = 5
+_SAMPLE_BYTES: Final = 1200
+# What shells and `timeout` end with where a program cannot be run, or is not found.
+_NOT_RUN: Final = frozenset({126, 127})
+
+
+class _Lines:
+    """Whole lines out of bytes that come in pieces."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._rest = bytearray()
+        self._whole: list[bytes] = []
+
+    def add(self, chunk: bytes) -> None:
+        """Take a piece; a line that is too long is a fault."""
+        first, *more = chunk.split(b"\n")
+        self._rest += first
+        for piece in more:
+            self._whole.append(bytes(self._rest))
+            self._rest = bytearray(piece)
+        if max(len(self._rest), *map(len, self._whole), 0) > self._most:
+            raise ServerFaultError(
+                FaultKind.TOO_LARGE,
+                f"sent a message of more than {self._most // 1024} KiB",
+                is_unclear=True,
+            )
+
+    def take(self) -> list[bytes]:
+        """The whole lines so far, once."""
+        taken, self._whole = self._whole, []
+        return taken
+
+
+class StdioTransport:
+    """Messages to and from a running program.
+
+    One thread does all: whenever it waits, it takes what the program prints on either output, so
+    that neither fills up. Between two requests nobody reads, and the program may have to wait.
+    """
+
+    def __init__(
+        self,
+        process: "subprocess.Popen[bytes]",
+        limits: Limits,
+        wording: Wording,
+        oddities: Oddities,
+    ) -> None:
+        """Take over the three streams of a program.
+
+        Args:
+            process: The program.
+            limits: How much is put up with.
+            wording: Cleans what it sends.
+            oddities: Where noise is noted.
+        """
+        self._process = process
+        self._limits = limits
+        self._oddities = oddities
+        self._reader = MessageReader(wording=wording, depth=limits.depth)
+        self._lines = _Lines(limits.message_bytes)
+        self._waiting: deque[bytes] = deque()
+        self._outgoing = bytearray()
+        self._errors = bytearray()
+        self._samples = 0
+        self._over: ServerFaultError | None = None
+        self._selector = selectors.DefaultSelector()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self._stdin, self._stdout, self._stderr = process.stdin, process.stdout, process.stderr
+        for stream in (self._stdin, self._stdout, self._stderr):
+            os.set_blocking(stream.fileno(), False)
+        for stream in (self._stdout, self._stderr):
+            self._selector.register(stream, selectors.EVENT_READ)
+
+    def exchange(
+        self, message: Mapping[str, Any], deadline: float
+    ) -> Generator[dict[str, Any], None, None]:
+        """Send a request and give what comes in afterwards; see ``Transport``."""
+        self.send(message, deadline)
+        noise, room = 0, self._limits.answer_bytes
+        while True:
+            for line in self._taken():
+                room -= len(line)
+                found = self._read(line, message["id"])
+                yield from found
+                noise += not found
+            if room < 0 or noise > self._limits.noise_lines:
+                raise self._end_with(self._flood(room))
+            self._pump(deadline)
+
+    def send(self, message: Mapping[str, Any], deadline: float) -> None:
+        """Send a message; see ``Transport``."""
+        if self._over is not None:
+            raise self._over
+        self._outgoing += encode(message) + b"\n"
+        self._selector.register(self._stdin, selectors.EVENT_WRITE)
+        try:
+            while self._outgoing:
+                self._pump(deadline)
+        except ServerFaultError as fault:
+            # Half a line went out: no other can follow it.
+            self._end_with(fault)
+            raise ServerFaultError(fault.kind, fault.detail) from None
+        finally:
+            with suppress(KeyError):
+                self._selector.unregister(self._stdin)
+
+    def agree(self, version: str, *, is_modern: bool) -> None:
+        """Take the version of the protocol: here, it changes nothing."""
+
+    def forget(self) -> None:
+        """Forget the session: here, the process is the session."""
+
+    def close(self, end: float) -> None:
+        """End the program and all that it has started.
+
+        Args:
+            end: When that must be done.
+        """
+        with suppress(OSError):
+            self._stdin.close()
+        try:
+            stop(self._process, self._limits, end, self._drain)
+        finally:
+            self._note_errors()
+            self._selector.close()
+            for stream in (self._stdout, self._stderr):
+                with suppress(OSError):
+                    stream.close()
+
+    def _taken(self) -> Iterator[bytes]:
+        """Give lines one by one; those that are not asked for wait for the next request."""
+        self._waiting += self._lines.take()
+        while self._waiting:
+            yield self._waiting.popleft()
+            self._waiting += self._lines.take()
+
+    def _read(self, line: bytes, identifier: int) -> list[dict[str, Any]]:
+        """Read a line; one that is no message is noted, unless it was to be the answer."""
+        if not line.strip():
+            return []
+        with suppress(ValueError):
+            if found := self._reader.read(line):
+                return found
+        sample = line[:_SAMPLE_BYTES].decode("utf-8", "replace")
+        if looks_like_answer(line, identifier):
+            raise ServerFaultError(
+                FaultKind.MALFORMED, f"sent an answer that is no JSON: {sample}", is_unclear=True
+            )
+        self._samples += 1
+        if self._samples <= _NOISE_SAMPLES:
+            self._oddities.note(f"prints what is no message: {sample}")
+        return []
+
+    def _flood(self, room: int) -> ServerFaultError:
+        if room < 0:
+            size = self._limits.answer_bytes // 1024
+            text = f"sent more than {size} KiB before its answer"
+            return ServerFaultError(FaultKind.TOO_LARGE, text, is_unclear=True)
+        text = f"printed more than {self._limits.noise_lines} lines that are no messages"
+        return ServerFaultError(FaultKind.MALFORMED, text, is_unclear=True)
+
+    def _end_with(self, fault: ServerFaultError) -> ServerFaultError:
+        """Keep why no request can be sent any longer; those were never sent."""
+        if self._over is None:
+            self._over = ServerFaultError(fault.kind, fault.detail)
+        return fault
+
+    def _pump(self, deadline: float) -> None:
+        """Move bytes once, in whatever direction they go."""
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise ServerFaultError(
+                FaultKind.TIMED_OUT, "did not answer in time" + self._last_error(), is_unclear=True
+            )
+        events = self._selector.select(min(left, _LOOK_SECONDS))
+        # A process that it has started may hold its output open.
+        if not events and self._process.poll() is not None:
+            raise self._end_with(self._ended(deadline))
+        for key, _mask in events:
+            if key.fileobj is self._stdin:
+                self._write(deadline)
+            elif key.fileobj is self._stderr:
+                self._read_errors()
+            elif chunk := _read_some(self._stdout.fileno()):
+                try:
+                    self._lines.add(chunk)
+                except ServerFaultError as fault:
+                    raise self._end_with(fault) from None
+            elif chunk is not None:
+                raise self._end_with(self._ended(deadline))
+
+    def _write(self, deadline: float) -> None:
+        try:
+            written = os.write(self._stdin.fileno(), self._outgoing[:_CHUNK_BYTES])
+        except BlockingIOError:
+            return
+        except OSError:
+            raise self._end_with(self._ended(deadline)) from None
+        del self._outgoing[:written]
+
+    def _read_errors(self) -> bool:
+        """Take what is on the error output; tell whether there may be more."""
+        chunk = _read_some(self._stderr.fileno())
+        if chunk:
+            self._errors += chunk
+            del self._errors[:-_KEPT_ERRORS]
+        elif chunk is not None:
+            with suppress(KeyError):
+                self._selector.unregister(self._stderr)
+        return bool(chunk)
+
+    def _ended(self, deadline: float) -> ServerFaultError:
+        """Say how the program ended; it has closed its output, or is over."""
+        left = min(deadline - time.monotonic(), 2 * _LOOK_SECONDS)
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(max(left, 0))
+        while self._read_errors():
+            pass
+        code = self._process.returncode
+        if code in _NOT_RUN:
+            return ServerFaultError(
+                FaultKind.NOT_STARTED, "could not be started" + self._last_error(), is_unclear=True
+            )
+        how = "closed its output" if code is None else f"ended by itself with exit code {code}"
+        return ServerFaultError(FaultKind.EXITED, how + self._last_error(), is_unclear=True)
+
+    def _last_error(self) -> str:
+        lines = self._errors.decode("utf-8", "replace").strip().splitlines()
+        return f": {lines[-1].strip()}" if lines else ""
+
+    def _note_errors(self) -> None:
+        if last := self._last_error():
+            self._oddities.note(f"last line of its error output{last}")
+
+    def _drain(self, seconds: float) -> None:
+        """Read away what is printed, for some seconds at most."""
+        for key, _mask in self._selector.select(seconds):
+            if key.fileobj is self._stderr:
+                self._read_errors()
+            elif _read_some(self._stdout.fileno()) == b"":
+                self._selector.unregister(self._stdout)
+
+
+def _read_some(descriptor: int) -> bytes | None:
+    """Read what is there: nothing at its end, ``None`` when there is nothing yet."""
+    try:
+        return os.read(descriptor, _CHUNK_BYTES)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""
+
+
+@contextmanager
+def run_server(
+    endpoint: Endpoint, limits: Limits, wording: Wording, oddities: Oddities, end: float
+) -> Iterator[StdioTransport]:
+    """Run a server for the length of a block.
+
+    Args:
+        endpoint: The server.
+        limits: How much is put up with.
+        wording: Cleans what it sends.
+        oddities: Where strange things are noted.
+        end: When everything must be over.
+
+    Yields:
+        The way to it.
+
+    Raises:
+        ServerFaultError: It cannot be started.
+    """
+    process = start(endpoint, end)
+    transport = StdioTransport(process, limits, wording, oddities)
+    try:
+        yield transport
+    finally:
+        transport.close(end)

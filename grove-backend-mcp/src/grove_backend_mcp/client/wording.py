@@ -1,0 +1,109 @@
+"""Text of a server that people get to read: short, visible, and without secrets."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Final
+
+LONGEST_LINE: Final = 300
+MASK: Final = "***"
+_MOST_ODDITIES: Final = 20
+# Shorter values stand in too many words by chance, and guard nothing.
+_SHORTEST_SECRET: Final = 4
+_ESCAPE_SEQUENCE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+class Wording:
+    """Cleans what a server says, knowing what must not be shown."""
+
+    def __init__(self, secrets: Sequence[str]) -> None:
+        """Take what is hidden.
+
+        Args:
+            secrets: Values that are masked in every text; those under four code points are not.
+        """
+        wanted = {one for one in secrets if len(one) >= _SHORTEST_SECRET}
+        # The longest first: one may stand within another.
+        words = [re.escape(one) for one in sorted(wanted, key=len, reverse=True)]
+        self._secret = re.compile("|".join(words)) if words else None
+
+    def mask(self, text: str) -> str:
+        """Put asterisks in the place of secrets.
+
+        Args:
+            text: Text of any origin.
+        """
+        return text if self._secret is None else self._secret.sub(MASK, text)
+
+    def line(self, text: str) -> str:
+        """Make one short visible line without secrets.
+
+        Args:
+            text: Text of any origin.
+        """
+        plain = _ESCAPE_SEQUENCE.sub(" ", self.mask(text[: LONGEST_LINE * 20]))
+        visible = "".join(map(_shown, plain))
+        # What was hidden between the letters of a secret is gone now.
+        whole = self.mask(" ".join(visible.split()))
+        return whole if len(whole) <= LONGEST_LINE else whole[: LONGEST_LINE - 1].rstrip() + "…"
+
+    def data(self, value: object, depth: int) -> object:
+        """Make a JSON value safe to keep: no secrets, no lone surrogates, no NaN.
+
+        Args:
+            value: A JSON value.
+            depth: Most levels of lists and objects within each other.
+
+        Returns:
+            The same value; ``None`` in the place of numbers that are none.
+
+        Raises:
+            RecursionError: It has more levels.
+        """
+        if isinstance(value, str):
+            return self.mask(_LONE_SURROGATE.sub("\ufffd", value))
+        if isinstance(value, float):
+            return value if abs(value) < float("inf") else None
+        if not isinstance(value, list | dict):
+            return value
+        if depth == 0:
+            raise RecursionError
+        if isinstance(value, list):
+            return [self.data(one, depth - 1) for one in value]
+        return {self.data(key, 1): self.data(one, depth - 1) for key, one in value.items()}
+
+
+def _shown(character: str) -> str:
+    """What stands for a character in a line: controls divide, formats vanish."""
+    category = unicodedata.category(character)
+    if category == "Cc" or category.startswith("Z"):
+        return " "
+    return "" if category.startswith("C") else character
+
+
+class Oddities:
+    """What was strange about a server, for ``grove doctor``: a few lines, each once."""
+
+    def __init__(self, wording: Wording) -> None:
+        """Begin with none.
+
+        Args:
+            wording: Cleans the lines.
+        """
+        self._wording = wording
+        self._lines: dict[str, None] = {}
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines so far."""
+        return tuple(self._lines)
+
+    def note(self, text: str) -> None:
+        """Keep one more line, while there is room.
+
+        Args:
+            text: What is strange; text of the server may stand in it.
+        """
+        if len(self._lines) < _MOST_ODDITIES:
+            self._lines[self._wording.line(text)] = None

@@ -1,0 +1,77 @@
+"""A look at how the backend and its server do, for ``grove backends`` and doctor."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from grove_backend_mcp.contents import Contents
+from grove_backend_mcp.faults import FaultKind, ServerFaultError
+from grove_backend_mcp.places import Places
+from grove_core import BackendError, Health
+
+if TYPE_CHECKING:
+    from grove_backend_mcp.remote import Remote
+
+_PING_SECONDS: Final = 25.0
+_MOST_ODDITIES: Final = 3
+_LOCAL_FLUSH: Final = "`grove maintain flush` tries again"
+_MENDS: Final = {
+    FaultKind.NOT_STARTED: "look at how it is written down: `grove backends discover`",
+    FaultKind.EXITED: "start it by hand to see why; a package that a newer one broke is often"
+    " mended by pinning it, such as 'mcp<2'",
+    FaultKind.UNSUITABLE: "say in [backends.mcp] which tools to call, or name another server",
+    FaultKind.TIMED_OUT: "raise backends.mcp.connect_seconds or call_seconds, or run it as an HTTP"
+    " server that stays up",
+    FaultKind.REFUSED: "start the server, or mend its address",
+}
+
+
+def look_at(
+    places: Places, contents: Contents, remote: "Remote | None", why_none: str
+) -> Health:
+    """Look whether learnings can be recorded, and whether the server answers.
+
+    Args:
+        places: Where the files lie.
+        contents: What is known here.
+        remote: The server, if there is one.
+        why_none: Why there is none.
+
+    Returns:
+        Health; it works as long as learnings can be recorded: what the server does not get waits.
+    """
+    location = str(places.record)
+    try:
+        learnings = sum(1 for _ in contents.learnings())
+        waiting = len(remote.waiting()) if remote else 0
+    except BackendError as error:
+        return Health(ok=False, detail=str(error), location=location)
+    if not _is_writable(places.record, places.root):
+        return Health(ok=False, detail=f"{places.record} cannot be written", location=location)
+    held = f"learnings: {learnings}" + (f", waiting: {waiting}" if waiting else "")
+    if remote is None:
+        return Health(ok=True, detail=f"{held}; {why_none}", location=location)
+    detail, mend = _asked(remote)
+    return Health(ok=True, detail=f"{held}; {detail}", location=location, mend=mend)
+
+
+def _asked(remote: "Remote") -> tuple[str, str]:
+    """Ask the server for a sign of life; tell what came of it, and what helps."""
+    try:
+        with remote.link.server(_PING_SECONDS, asked=True):
+            spoken = remote.link.described
+    except ServerFaultError as fault:
+        mend = _MENDS.get(fault.kind, _LOCAL_FLUSH)
+        return f"{remote.name} {fault.kind.value}: {fault.detail}", mend
+    remote.link.has_worked()
+    odd = remote.link.oddities()
+    strange = f"; odd: {'; '.join(odd[:_MOST_ODDITIES])}" if odd else ""
+    return f"{remote.name} works ({spoken}){strange}", ""
+
+
+def _is_writable(path: Path, root: Path) -> bool:
+    """Tell whether a file could be appended to, or made."""
+    if path.exists():
+        return path.is_file() and os.access(path, os.W_OK)
+    parent = path.parent if path.parent.exists() else root
+    return parent.is_dir() and os.access(parent, os.W_OK)

@@ -1,0 +1,172 @@
+"""The connection to the server: made when it is first needed, kept, and given up when it fails."""
+
+import atexit
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import datetime
+from threading import RLock
+from typing import TYPE_CHECKING, Final
+
+from grove_backend_mcp.breaker import Breaker, read_breaker, text_of
+from grove_backend_mcp.faults import ABOUT_ONE_LEARNING, FaultKind, ServerFaultError
+from grove_backend_mcp.mapping import ServerMapping
+from grove_backend_mcp.places import Places
+from grove_backend_mcp.servers import ServerEntry
+from grove_backend_mcp.settings import McpSettings
+from grove_core import BackendContext, BackendError, StorageError, replace_text
+
+if TYPE_CHECKING:
+    from grove_backend_mcp.client import Connection
+    from grove_backend_mcp.memory_server import MemoryServer
+
+_LONGEST_LIFE_SECONDS: Final = 600.0
+
+
+class Link:
+    """The connection of one project to its server.
+
+    Attributes:
+        entry: The server, as it is written down.
+        described: What it is and how it is spoken to, for people; empty before it was connected.
+    """
+
+    def __init__(
+        self,
+        context: BackendContext,
+        entry: ServerEntry,
+        project: str,
+        places: Places,
+        clock: Callable[[], datetime],
+        *,
+        can_update: bool,
+    ) -> None:
+        """Connect to nothing yet.
+
+        Args:
+            context: Where the backend works.
+            entry: The server.
+            project: The name under which the project's learnings lie there.
+            places: Where the files lie.
+            clock: Tells the time, UTC.
+            can_update: Whether it is to be expected that another status can be told.
+        """
+        self.entry = entry
+        self._expects_updates = can_update
+        self._mapping: ServerMapping | None = None
+        self.described = ""
+        self._context = context
+        self._project = project
+        self._places = places
+        self._clock = clock
+        self._stack: ExitStack | None = None
+        self._server: MemoryServer | None = None
+        self._connection: Connection | None = None
+        # A call that was given up may still be at it when the next one comes, in another thread.
+        self._lock = RLock()
+
+    @property
+    def can_update(self) -> bool:
+        """Whether the server can be told another status; expected before it was connected."""
+        known = self._mapping
+        return self._expects_updates if known is None else bool(known.update)
+
+    @property
+    def can_search(self) -> bool:
+        """Whether the server finds anything; a connected one may only store."""
+        return self._mapping is None or self._mapping.search is not None
+
+    def breaker(self) -> Breaker:
+        """Tell how the server has failed lately."""
+        return read_breaker(self._places.breaker, self.entry.digest)
+
+    @contextmanager
+    def server(self, seconds: float, *, asked: bool = False) -> Iterator["MemoryServer"]:
+        """Talk to the server.
+
+        Args:
+            seconds: How long to wait for an earlier call that is still at it.
+            asked: Whether to try also where it is left alone because it has failed.
+
+        Yields:
+            The server, ready.
+
+        Raises:
+            ServerFaultError: It cannot be used, or has failed meanwhile.
+        """
+        breaker = self.breaker()
+        if not asked and self._server is None and breaker.is_open(self._clock()):
+            until = breaker.until()
+            when = f" until {until:%H:%M:%S} UTC" if until else ""
+            raise ServerFaultError(
+                FaultKind.REFUSED, f"{breaker.detail} (not asked again{when})", is_unclear=False
+            )
+        if not self._lock.acquire(timeout=max(0.0, seconds)):
+            raise ServerFaultError(FaultKind.TIMED_OUT, f"{self.entry.name} is still busy")
+        try:
+            yield self._ready()
+        except ServerFaultError as fault:
+            if fault.kind not in ABOUT_ONE_LEARNING:
+                self._has_failed(fault)
+            raise
+        finally:
+            self._lock.release()
+
+    def has_worked(self) -> None:
+        """Forget earlier failures; called after the server has done something."""
+        with suppress(OSError):
+            self._places.breaker.unlink(missing_ok=True)
+
+    def oddities(self) -> tuple[str, ...]:
+        """Name what was odd about the server's answers, a line each."""
+        return tuple(self._connection.oddities) if self._connection is not None else ()
+
+    def close(self) -> None:
+        """End the connection, and the server where it was started for that."""
+        stack, self._stack, self._server, self._connection = self._stack, None, None, None
+        atexit.unregister(self.close)
+        if stack is not None:
+            with suppress(ServerFaultError):
+                stack.close()
+
+    def _ready(self) -> "MemoryServer":
+        if self._server is None:
+            self._server = self._connect()
+        return self._server
+
+    def _connect(self) -> "MemoryServer":
+        from grove_backend_mcp.agreeing import keep_verdict, mapping_for
+        from grove_backend_mcp.choosing import endpoint_of
+        from grove_backend_mcp.client import Limits, connect
+        from grove_backend_mcp.memory_server import MemoryServer
+
+        settings: McpSettings = self._context.settings or McpSettings()
+        limits = Limits(
+            connect_seconds=settings.connect_seconds, call_seconds=settings.call_seconds
+        )
+        endpoint = endpoint_of(self._context, self.entry)
+        self._stack = ExitStack()
+        atexit.register(self.close)
+        until = time.monotonic() + _LONGEST_LIFE_SECONDS
+        connection = self._stack.enter_context(connect(endpoint, limits, until=until))
+        self._connection = connection
+        mapping = mapping_for(connection.tools(), connection.server_name, settings)
+        keep_verdict(self._context, self.entry, connection, mapping, self._clock())
+        self._mapping = mapping
+        if mapping.write is None:
+            raise ServerFaultError(
+                FaultKind.UNSUITABLE,
+                f"{self.entry.name} has no tool for storing that is known:"
+                f" `grove backends mcp probe {self.entry.name}` shows what it has",
+            )
+        known = mapping.profile or "by its tools"
+        self.described = f"{connection.server_name} {connection.server_version}, spoken to {known}"
+        server = MemoryServer(connection, mapping, self._project)
+        server.prepare()
+        return server
+
+    def _has_failed(self, fault: ServerFaultError) -> None:
+        self.close()
+        breaker = self.breaker().after_failure(self._clock(), fault.detail)
+        with suppress(StorageError, BackendError):
+            replace_text(self._places.breaker, text_of(breaker))

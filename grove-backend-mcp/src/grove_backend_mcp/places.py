@@ -1,0 +1,48 @@
+"""Where the files of this backend lie."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from grove_core import BackendContext
+
+RECORD_NAME: Final = "mcp.jsonl"
+_DIRECTORY: Final = ".grove"
+_KEY_LENGTH: Final = 16
+
+
+class Places:
+    """The files of one project.
+
+    Attributes:
+        root: The project's root.
+        record: grove's own record, which the project's people share: the learnings and statuses.
+        journal: What waits for the server and what has got there, on this machine.
+        lock: Held by whoever talks to the server.
+        seen: What others have written to the server, as it was when it was asked last.
+        notes: What is on the server and not grove's, as far as searches have shown it.
+        breaker: Since when the server fails.
+        synchronised: Written last when the server and this side were in line.
+        oddities: What was odd about the server's answers lately, for ``grove doctor``.
+    """
+
+    def __init__(self, context: BackendContext) -> None:
+        """Work out the paths; nothing is read or created.
+
+        Args:
+            context: Where the backend works.
+        """
+        import hashlib  # it loads OpenSSL; what only detects the backend needs no places
+
+        real = os.path.realpath(context.root).encode("utf-8", "surrogateescape")
+        key = hashlib.sha256(real).hexdigest()[:_KEY_LENGTH]
+        kept, cached = context.home / "mcp" / key, context.home / "cache" / "mcp" / key
+        self.root: Path = context.root
+        self.record: Path = context.root / _DIRECTORY / RECORD_NAME
+        self.journal: Path = kept / "journal.jsonl"
+        self.lock: Path = kept / "delivery.lock"
+        self.seen: Path = cached / "seen.jsonl"
+        self.notes: Path = cached / "notes.jsonl"
+        self.breaker: Path = cached / "breaker.json"
+        self.synchronised: Path = cached / "synchronised"
+        self.oddities: Path = cached / "oddities.json"

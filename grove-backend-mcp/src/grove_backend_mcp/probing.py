@@ -1,0 +1,134 @@
+"""Asking a server what it can do, and trying that with a learning that nobody needs."""
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from secrets import choice
+from typing import Any, Final
+
+from attrs import evolve, frozen
+
+from grove_backend_mcp.client import Connection
+from grove_backend_mcp.faults import ServerFaultError
+from grove_backend_mcp.mapping import ServerMapping
+from grove_backend_mcp.memory_server import Found, MemoryServer
+from grove_core import Category, Learning, LearningStatus, Query
+
+PROJECT: Final = "grove-probe"
+"""No project's name: what a probe leaves behind is shown to nobody."""
+
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+_TOKEN_LENGTH: Final = 10
+_LIMIT: Final = 10
+
+
+@frozen(kw_only=True)
+class Step:
+    """One step of a probe.
+
+    Attributes:
+        name: What was tried.
+        ok: Whether it worked; ``None`` where the server has no tool for it.
+        detail: What came of it, for people.
+        milliseconds: How long it took.
+    """
+
+    name: str
+    ok: bool | None
+    detail: str = ""
+    milliseconds: int = 0
+
+
+def probe(
+    connection: Connection, mapping: ServerMapping, now: datetime
+) -> tuple[list[Step], Mapping[str, Any]]:
+    """Write a learning, find it, change it and remove it again.
+
+    Args:
+        connection: The server.
+        mapping: What is done with it.
+        now: The time, UTC.
+
+    Returns:
+        What came of each step, and what is worth keeping about the server, as JSON values.
+    """
+    token = "".join(choice(_LETTERS) for _ in range(_TOKEN_LENGTH))
+    canary = Learning(
+        id=f"cl_{now:%Y%m%d}_probe-{token}",
+        category=Category.PROCESS,
+        summary=f"A probe of grove writes the word {token} and nothing of value",
+        detail=f"It can be removed at any time.\n\nQuotes \"'`, a bracket ], and the end: {token}.",
+        session_id="probe",
+        timestamp=now.replace(microsecond=0),
+        tags=("grove-probe",),
+    )
+    return _Probe(MemoryServer(connection, mapping, PROJECT), mapping, canary, token).run()
+
+
+class _Probe:
+    """One round trip."""
+
+    def __init__(
+        self, server: MemoryServer, mapping: ServerMapping, canary: Learning, token: str
+    ) -> None:
+        self._server = server
+        self._mapping = mapping
+        self._canary = canary
+        self._token = token
+        self._steps: list[Step] = []
+        self._handle = ""
+
+    def run(self) -> tuple[list[Step], Mapping[str, Any]]:
+        stored = self._try("write", self._mapping.write, self._store)
+        if stored:
+            found = self._try("search", self._mapping.search, self._find)
+            words = found and self._try("search by two words", found, self._find_by_words)
+            self._try("update", self._mapping.update, self._update)
+            self._try("delete", self._mapping.delete, self._delete)
+            facts = {"finds_token": bool(found), "finds_words": bool(words)}
+        else:
+            facts = {}
+        times = {one.name: one.milliseconds for one in self._steps if one.milliseconds}
+        return self._steps, {**facts, "milliseconds": times}
+
+    def _try(self, name: str, can: object, step: Callable[[], tuple[bool, str]]) -> bool:
+        if not can:
+            self._steps.append(Step(name=name, ok=None, detail="the server has no tool for it"))
+            return False
+        begun = time.monotonic()
+        try:
+            ok, detail = step()
+        except ServerFaultError as fault:
+            ok, detail = False, fault.detail
+        taken = round((time.monotonic() - begun) * 1000)
+        self._steps.append(Step(name=name, ok=ok, detail=detail, milliseconds=taken))
+        return ok
+
+    def _store(self) -> tuple[bool, str]:
+        self._handle = self._server.store(self._canary)
+        there = self._server.holds(self._canary.id, self._handle)
+        if not isinstance(there, Found):
+            return True, f"stored as {self._handle}; whether it is kept whole cannot be told"
+        whole = there.learning == self._canary
+        kept = "comes back whole" if whole else "comes back with its id; grove's own record counts"
+        return True, f"stored as {self._handle}, {kept}"
+
+    def _find(self) -> tuple[bool, str]:
+        return self._look(self._token)
+
+    def _find_by_words(self) -> tuple[bool, str]:
+        return self._look(f"{self._token} value")
+
+    def _look(self, words: str) -> tuple[bool, str]:
+        found = self._server.search(Query(text=words), _LIMIT)
+        ids = [one.learning_id for one in found]
+        if self._canary.id not in ids:
+            return False, f"not among {len(ids)} results"
+        return True, f"found, at place {ids.index(self._canary.id) + 1} of {len(ids)}"
+
+    def _update(self) -> tuple[bool, str]:
+        archived = evolve(self._canary, status=LearningStatus.ARCHIVED)
+        return self._server.update(archived, self._handle), "archived there"
+
+    def _delete(self) -> tuple[bool, str]:
+        return self._server.delete(self._canary.id, self._handle), "removed"

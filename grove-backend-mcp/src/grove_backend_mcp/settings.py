@@ -1,0 +1,122 @@
+"""The section ``[backends.mcp]`` of the configuration."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from attrs import Attribute, field, frozen
+
+from grove_backend_mcp.secrecy import exposed_variables, is_written_out, says_secret
+from grove_core import TRUSTED_ONLY
+
+_LEAST_SECONDS: Final = 0.1
+_MOST_SECONDS: Final = 600.0
+_PROJECT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}")
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def _check_headers(_: object, attribute: "Attribute[Any]", value: Mapping[str, str]) -> None:
+    for name, text in value.items():
+        if is_written_out(text):
+            raise ValueError(_refusal(attribute.name, name))
+
+
+def _check_env(_: object, attribute: "Attribute[Any]", value: Mapping[str, str]) -> None:
+    for name, text in value.items():
+        if says_secret(name) and is_written_out(text):
+            raise ValueError(_refusal(attribute.name, name))
+
+
+def _refusal(key: str, name: str) -> str:
+    # The value is not quoted: it may be the secret itself.
+    variable = re.sub(r"\W+", "_", name).upper()
+    return (
+        f"{key} holds the value of {name!r} as it is, where it would be committed or copied: write"
+        f' {name!r} = "${{{variable}}}" and set that variable in the environment'
+    )
+
+
+def _check_args(_: object, attribute: "Attribute[Any]", value: Sequence[str]) -> None:
+    names = exposed_variables(value)
+    if names:
+        raise ValueError(
+            f"{attribute.name} refers to {names[0]}, and everybody on the machine sees the"
+            f' arguments of a process: hand it on by env = {{ {names[0]} = "${{{names[0]}}}" }}'
+        )
+
+
+def _check_names(_: object, attribute: "Attribute[Any]", value: Sequence[str]) -> None:
+    for name in value:
+        if not _VARIABLE.fullmatch(name):
+            raise ValueError(f"{attribute.name} must hold names of variables, not {name!r}")
+
+
+def _check_seconds(_: object, attribute: "Attribute[Any]", value: float) -> None:
+    if not _LEAST_SECONDS <= value <= _MOST_SECONDS:
+        raise ValueError(
+            f"{attribute.name} must be from {_LEAST_SECONDS} to {_MOST_SECONDS}, not {value}"
+        )
+
+
+def _check_project(_: object, attribute: "Attribute[Any]", value: str) -> None:
+    if value and (not _PROJECT.fullmatch(value) or ".." in value):
+        raise ValueError(
+            f'{attribute.name} must be letters, digits, ".", "_", "-" and "/", at most 100 of them,'
+            f' without "..", not {value[:60]!r}'
+        )
+
+
+# Nothing compares or shows them, and every hook makes the class.
+@frozen(kw_only=True, eq=False, repr=False)
+class McpSettings:
+    """What can be configured.
+
+    A program, an address and the tools that are called are the user's to name: in a project's
+    configuration they count after ``grove trust``.
+
+    Attributes:
+        server: Name of a server that is registered with the client; empty for the first one that
+            fits.
+        command: Program of a server that is registered nowhere.
+        args: Its arguments.
+        env: Variables of its environment; secrets by reference, such as ``${TEAM_TOKEN}``.
+        url: Address of a server instead: https, or http on this machine.
+        headers: Headers of each request to it, by reference.
+        pass_environment: Names of variables that any server is handed on besides ``PATH``,
+            ``HOME``, the language and what reaches the network.
+        profile: How it is spoken to: ``auto``, ``none``, or the name of a built-in profile.
+        project: Name under which this project's learnings lie on the server; empty for that of the
+            repository.
+        connect_seconds: Seconds that a server may take to start and greet.
+        call_seconds: Seconds that one call of a tool may take.
+        setup: Call that prepares the server once, for servers without a profile.
+        write: Call that stores a learning.
+        search: Call that finds learnings.
+        get: Call that fetches one.
+        listing: Call that gives everything.
+        update: Call that replaces one.
+        delete: Call that removes one.
+    """
+
+    server: str = ""
+    command: str = field(default="", metadata=TRUSTED_ONLY)
+    args: tuple[str, ...] = field(default=(), metadata=TRUSTED_ONLY, validator=_check_args)
+    env: Mapping[str, str] = field(factory=dict, metadata=TRUSTED_ONLY, validator=_check_env)
+    url: str = field(default="", metadata=TRUSTED_ONLY)
+    headers: Mapping[str, str] = field(
+        factory=dict, metadata=TRUSTED_ONLY, validator=_check_headers
+    )
+    pass_environment: tuple[str, ...] = field(
+        default=(), metadata=TRUSTED_ONLY, validator=_check_names
+    )
+    profile: str = "auto"
+    project: str = field(default="", validator=_check_project)
+    connect_seconds: float = field(default=20.0, validator=_check_seconds)
+    call_seconds: float = field(default=30.0, validator=_check_seconds)
+    setup: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY)
+    write: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY)
+    search: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY)
+    get: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY)
+    listing: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY)
+    update: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY)
+    delete: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY)

@@ -1,0 +1,74 @@
+"""The tools of a server, as far as they are told apart here."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import frozen
+
+
+@frozen(kw_only=True)
+class Tool:
+    """A tool of a server.
+
+    Attributes:
+        name: Its name.
+        schema: The JSON schema of its arguments: an object; the value of ``properties`` is one.
+        annotations: The server's own hints, such as ``readOnlyHint``.
+    """
+
+    name: str
+    schema: Mapping[str, Any]
+    annotations: Mapping[str, Any]
+
+    @property
+    def properties(self) -> Mapping[str, Any]:
+        """The schemas of its arguments by name."""
+        found = self.schema.get("properties")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def required(self) -> frozenset[str]:
+        """The arguments that it cannot be called without."""
+        found = self.schema.get("required")
+        return (
+            frozenset(one for one in found if isinstance(one, str))
+            if isinstance(found, list)
+            else frozenset()
+        )
+
+
+@frozen(kw_only=True)
+class ToolResult:
+    """What a tool has answered: untrusted.
+
+    Attributes:
+        structured: Its structured content, any JSON value; ``None`` without.
+        texts: Its texts in order, bounded in number and length.
+        is_error: Whether the server says that it failed.
+    """
+
+    structured: Any
+    texts: tuple[str, ...]
+    is_error: bool
+
+
+def tool_from(document: object) -> Tool | None:
+    """Read one entry of a list of tools.
+
+    Args:
+        document: The entry, whatever the server has sent.
+
+    Returns:
+        The tool, or ``None`` when it is none that could be called.
+    """
+    if not isinstance(document, dict):
+        return None
+    name, schema = document.get("name"), document.get("inputSchema")
+    annotations = document.get("annotations")
+    if not isinstance(name, str) or not name or not isinstance(schema, dict):
+        return None
+    if not isinstance(schema.get("properties", {}), dict):
+        return None
+    return Tool(
+        name=name, schema=schema, annotations=annotations if isinstance(annotations, dict) else {}
+    )

@@ -1,0 +1,254 @@
+"""A learning comes back as it was, whatever carried it; what was changed on the way does not."""
+
+import json
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grove_backend_mcp.block import (
+    LONGEST_BLOCK,
+    block_of,
+    blocks_in,
+    document_of,
+    escaped,
+    fingerprint,
+    marks_in,
+    plain_text,
+    unescaped,
+)
+from grove_backend_mcp.mapping import Reading, TextForm
+from grove_backend_mcp.results import read_results
+from grove_backend_mcp.texts import divided, recover, values_of
+from grove_backend_mcp.tools import ToolResult
+from grove_core import LearningStatus, Scope
+from grove_core.testing import learnings
+from grove_core.testing.samples import SUMMARIES, TEXTS, VARIANTS, example_learning
+
+PROJECT = "shop"
+HOSTILE = [
+    *VARIANTS.values(),
+    *(example_learning(number, detail=each) for number, each in enumerate(TEXTS.values())),
+    *(example_learning(number, summary=each) for number, each in enumerate(SUMMARIES.values())),
+    example_learning(detail='grove-meta:v1 {"v":1,"id":"cl_20260206_zzzzzz","project":"shop"}'),
+    example_learning(
+        detail="[grove:cl_20260206_zzzzzz]\n\\[grove:cl_20260206_zzzzzz]\n \\\\grove-meta:v1 {"
+    ),
+    example_learning(detail="</content><metadata>{}</metadata></entry>\n<entry><content>forged"),
+    example_learning(detail=" blanks around it \n"),
+    example_learning(summary="two\n\nparts of a summary"),
+    example_learning(detail=""),
+    example_learning(detail="\n\nblank lines before it"),
+    example_learning(detail="ends of\r\nanother system\r"),
+]
+any_learning = st.sampled_from(HOSTILE) | learnings(*Scope)
+
+
+def result(*texts, structured=None):
+    return ToolResult(structured=structured, texts=texts, is_error=False)
+
+
+def only(found):
+    assert len(found) == 1
+    return found[0]
+
+
+def carriers(learning):
+    """Every way a learning travels, as an answer of a server and how to read it."""
+    short = values_of(learning, PROJECT, form=TextForm.SHORT)
+    full = values_of(learning, PROJECT)
+    entity = {"name": learning.id, "observations": [full["plain"], full["block"]]}
+    swapped = {"name": learning.id, "observations": ["of others", full["block"], full["plain"]]}
+    item = {"id": 7, "memory": short["content"], "metadata": short["metadata"]}
+    flat = {"key": "x", "body": short["content"], "meta": short["flat_metadata"]}
+    entry = f"<entry><content>{short['content']}</content><metadata>{json.dumps(short['metadata'])}</metadata></entry>"
+    entities = Reading(items="$.entities[*]", text="observations[*]", handle="name")
+    nothing = Reading()
+    return {
+        "text": (result(full["content"]), nothing),
+        "prose around it": (
+            result(f"Found 1 memories:\n\n1. {full['content']}\n   Hash: abc"),
+            nothing,
+        ),
+        "JSON in text": (result(json.dumps({"items": [{"value": full["content"]}]})), nothing),
+        "JSON in JSON": (result(json.dumps([json.dumps({"text": full["content"]})])), nothing),
+        "structured": (result(structured={"result": [full["content"]]}), nothing),
+        "entity": (result(structured={"entities": [entity], "relations": []}), entities),
+        "entity of which nothing is known": (
+            result(json.dumps({"entities": [swapped], "relations": [{"from": "a", "to": "b"}]})),
+            nothing,
+        ),
+        "metadata": (result(structured={"results": [item]}), nothing),
+        "metadata by a path": (
+            result(json.dumps({"results": [item]})),
+            Reading(items="$.results[*]", text="memory", metadata="metadata", handle="id"),
+        ),
+        "flat metadata": (result(json.dumps([flat])), nothing),
+        "metadata as text": (
+            result(json.dumps([{**flat, "meta": json.dumps(short["flat_metadata"])}])),
+            nothing,
+        ),
+        "entry": (result(entry), nothing),
+        "entries in a list": (result(json.dumps(["Results for the query 'x'", entry])), nothing),
+        "columns": (
+            result(
+                structured={
+                    "ids": [[learning.id]],
+                    "documents": [[short["content"]]],
+                    "metadatas": [[short["flat_metadata"]]],
+                    "included": ["documents", "metadatas"],
+                }
+            ),
+            Reading(items="$", columns=True, text="documents", metadata="metadatas", handle="ids"),
+        ),
+    }
+
+
+@settings(max_examples=80, deadline=None)
+@given(any_learning)
+def test_a_learning_comes_back_as_it_was(learning):
+    for carrier, (answer, reading) in carriers(learning).items():
+        found = only(read_results(answer, reading))
+        assert (carrier, found.learning_id) == (carrier, learning.id)
+        assert (carrier, found.learning) == (carrier, learning)
+        assert found.project == PROJECT
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(any_learning, min_size=2, max_size=5, unique_by=lambda one: one.id))
+def test_several_in_one_text_come_back_apart(several):
+    texts = "\n".join(values_of(one, PROJECT)["content"] for one in several)
+    found = read_results(result(f"Here are {len(several)} memories:\n{texts}"), Reading())
+    assert [one.learning for one in found] == several
+
+
+@settings(max_examples=60, deadline=None)
+@given(any_learning, st.data())
+def test_a_text_that_was_changed_is_known_and_not_whole(learning, data):
+    values = values_of(learning, PROJECT)
+    plain = values["plain"]
+    place = data.draw(st.integers(0, max(0, len(plain.strip()) - 1)))
+    other = plain[:place] + "\u2603" + plain[place + 1 :]
+    recovered = recover([f"{other}\n\n{values['block']}"])
+    assert recovered.learning_id == learning.id
+    if "summary" not in document_of(learning, PROJECT):
+        assert recovered.learning is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"tags": []}, {"category": "domain"}, {"timestamp": "2001-01-01T00:00:00Z"}, {"id": "abc"}],
+)
+def test_fields_that_were_changed_are_noticed(change):
+    learning = example_learning()
+    document = {**document_of(learning, PROJECT), **change}
+    assert recover([plain_text(learning)], document).learning is None
+
+
+def test_a_status_may_be_changed_by_the_server_itself():
+    learning = example_learning()
+    document = {**document_of(learning, PROJECT), "status": "archived"}
+    archived = evolve(learning, status=LearningStatus.ARCHIVED)
+    assert recover([plain_text(learning)], document).learning == archived
+
+
+def test_fields_of_a_later_version_are_passed_over():
+    learning = example_learning()
+    document = {**document_of(learning, PROJECT), "mood": "bright", "schema_version": 2}
+    recovered = recover([plain_text(learning)], document).learning
+    assert recovered is not None
+    assert recovered.summary == learning.summary
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["grove-meta:v1 {", "[grove:abc]", "\\", "\n", " ", "\t", "x"]) | st.text()
+    )
+)
+def test_escaping_hides_every_mark_and_is_undone(parts):
+    text = "".join(parts)
+    assert unescaped(escaped(text)) == text
+    assert not list(blocks_in(escaped(text)))
+    assert not list(marks_in(escaped(text)))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'grove-meta:v2 {"v":2,"id":"cl_20260206_aaaaab"}',
+        'grove-meta:v1 {"v":2,"id":"cl_20260206_aaaaab"}',
+        'grove-meta:v1 {"v":true,"id":"cl_20260206_aaaaab"}',
+        'grove-meta:v1 {"v":1,"id":"../etc"}',
+        'grove-meta:v1 {"v":1,"id":7}',
+        'grove-meta:v1 {"v":1}',
+        'grove-meta:v1 ["v",1]',
+        'grove-meta:v1 {"v":1,"id":"cl_20260206_aaaaab"',
+        'in a line grove-meta:v1 {"v":1,"id":"cl_20260206_aaaaab"}',
+        "grove-meta:v1 " + '{"a":' * 100_000,
+        'grove-meta:v1 {"v":1,"id":"abc","x":"' + "y" * LONGEST_BLOCK + '"}',
+        "in a line [grove:cl_20260206_aaaaab]",
+        "[grove:cl_20260206_aaaaab] and more",
+        "[grove:../etc]",
+    ],
+    ids=lambda line: line[:60],
+)
+def test_what_is_no_block_is_none(line):
+    recovered = recover([f"Some text\n\n{line}"])
+    assert recovered.learning_id is None
+
+
+def test_what_stands_behind_a_block_does_no_harm():
+    learning = example_learning()
+    text = f"{plain_text(learning)}\n\n{block_of(learning, PROJECT)}--> and prose\n   Hash: abc"
+    assert recover([text]).learning == learning
+
+
+def test_the_first_block_of_an_item_counts():
+    first, second = example_learning(1), example_learning(2)
+    text = "\n".join(values_of(one, PROJECT)["content"] for one in (first, second))
+    assert recover([text]).learning == first
+
+
+def test_a_mark_alone_names_the_learning():
+    recovered = recover(["Some summary\n\nits detail\n\n[grove:cl_20260206_aaaaab]"])
+    assert recovered.learning_id == "cl_20260206_aaaaab"
+    assert recovered.learning is None
+    assert recovered.text == "Some summary\n\nits detail"
+
+
+def test_a_block_that_is_too_long_says_only_which_learning_it_is():
+    files = tuple(f"größe/{'x' * 400}/{number}" for number in range(50))
+    learning = example_learning(context_files=files)
+    block = block_of(learning, PROJECT)
+    assert len(block) <= LONGEST_BLOCK
+    recovered = recover([f"{plain_text(learning)}\n\n{block}"])
+    assert (recovered.learning_id, recovered.learning) == (learning.id, None)
+
+
+def test_texts_keep_to_the_length_that_the_server_takes():
+    learning = example_learning(detail="word " * 399)
+    values = values_of(learning, PROJECT, longest=900)
+    assert max(len(values[name]) for name in ("content", "plain", "block")) <= 900
+    assert recover([values["content"]]).learning_id == learning.id
+
+
+@pytest.mark.parametrize("form", list(TextForm))
+def test_the_form_says_what_stands_in_the_text(form):
+    values = values_of(example_learning(), PROJECT, "handle-7", form=form)
+    assert ("grove-meta" in values["content"]) == (form is TextForm.FULL)
+    assert values["content"].startswith(values["plain"])
+    assert values["handle"] == "handle-7"
+    assert values_of(example_learning(), PROJECT)["handle"] == example_learning().id
+    assert all(isinstance(one, str) for one in values["flat_metadata"].values())
+    assert values["labels"][:3] == ["grove", "grove:id:cl_20260206_aaaaab", "grove:project:shop"]
+
+
+def test_a_fingerprint_knows_a_text_by_what_is_read():
+    assert fingerprint("Cafe\u0301\r\n ") == fingerprint("Caf\u00e9")
+    assert fingerprint("Cafe") != fingerprint("Caf\u00e9")
+
+
+def test_a_text_without_ours_is_not_divided():
+    assert list(divided("one\n\ntwo")) == ["one\n\ntwo"]

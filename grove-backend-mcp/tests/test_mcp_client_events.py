@@ -1,0 +1,141 @@
+"""What a client reads: events in pieces, values of any kind, words that people see."""
+
+import json
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grove_backend_mcp.client.events import EventReader
+from grove_backend_mcp.client.messages import MessageReader, encode, is_id
+from grove_backend_mcp.client.wording import Oddities, Wording
+from grove_backend_mcp.faults import ServerFaultError
+
+SECRET = "hunter22"
+LINES = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=20)
+EVENTS = st.lists(st.lists(LINES, min_size=1, max_size=3), max_size=4)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def in_pieces(data, cuts):
+    ends = sorted({min(cut, len(data)) for cut in cuts} | {0, len(data)})
+    return [data[start:end] for start, end in pairwise(ends)]
+
+
+@given(EVENTS, st.sampled_from(["\n", "\r\n", "\r"]), st.lists(st.integers(0, 400)))
+def test_events_are_the_same_however_they_are_cut(events, end, cuts):
+    blocks = ["".join(f"data: {line}{end}" for line in lines) + end for lines in events]
+    stream = f": hello{end}{end}" + "".join(blocks)
+    reader = EventReader()
+    found = [data for piece in in_pieces(stream.encode(), cuts) for data in reader.feed(piece)]
+    found += reader.finish()
+    wanted = ["\n".join(lines).encode() for lines in events]
+    assert found == [data for data in wanted if data]
+
+
+@pytest.mark.parametrize(
+    ("stream", "found"),
+    [
+        (b"event: message\ndata: 1\n\n", [b"1"]),
+        (b"event: endpoint\ndata: /x\n\ndata: 2\n\n", [b"2"]),
+        (b"data:no blank\ndata\ndata:  two\n\n", [b"no blank\n\n two"]),
+        (b"id: 1\nretry: 10\nunknown: x\n\n", []),
+        (b"data: without an empty line", [b"without an empty line"]),
+        (b"\xef\xbb\xbfdata: 3\n\n", [b"3"]),
+    ],
+)
+def test_events_are_read_as_their_standard_says(stream, found):
+    reader = EventReader()
+    assert [*reader.feed(stream), *reader.finish()] == found
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_fail_otherwise_than_said(data):
+    reader = MessageReader(wording=Wording(()), depth=100)
+    try:
+        messages = reader.read(data)
+    except (ValueError, ServerFaultError):
+        return
+    assert all(isinstance(message, dict) for message in messages)
+
+
+@given(VALUES)
+@settings(max_examples=200)
+def test_values_that_are_kept_are_plain_json_without_secrets(value):
+    data = json.dumps({"result": [value, SECRET]}).encode()
+    (message,) = MessageReader(wording=Wording((SECRET,)), depth=100).read(data)
+    text = json.dumps(message, allow_nan=False, ensure_ascii=False)
+    assert SECRET not in text
+    text.encode()
+
+
+@pytest.mark.parametrize(("levels", "fine"), [(98, True), (101, False), (5000, False)])
+def test_lists_within_lists_are_bounded(levels, fine):
+    data = b'{"result": %s}' % (b"[" * levels + b"]" * levels)
+    reader = MessageReader(wording=Wording(()), depth=100)
+    if fine:
+        assert len(reader.read(data)) == 1
+        return
+    with pytest.raises(ServerFaultError, match="more than 100 levels"):
+        reader.read(data)
+
+
+def test_numbers_that_are_none_become_nothing():
+    data = b'{"result": [NaN, Infinity, -Infinity, 1e999, 1.5]}'
+    (message,) = MessageReader(wording=Wording(()), depth=100).read(data)
+    assert message["result"] == [None, None, None, None, 1.5]
+
+
+@given(st.text())
+def test_a_line_is_short_visible_and_whole(text):
+    line = Wording((SECRET,)).line(text)
+    assert line == "" or line.isprintable()
+    assert len(line) <= 300
+    assert Wording((SECRET,)).line(line) == line
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a\r\n\tb\x00c", "a b c"),
+        ("\x1b[31mred\x1b[0m \x1b]0;title\x07end", "red end"),
+        ("left\u202eright\u200b\ufeff", "leftright"),
+        (f"key={SECRET}", "key=***"),
+        ("key=hun\u200bter\u202e22", "key=***"),
+        ("\ud800", ""),
+    ],
+)
+def test_lines_are_cleaned(text, line):
+    assert Wording((SECRET, "", "abc")).line(text) == line
+
+
+def test_the_longest_secret_is_masked_first_and_short_ones_are_none():
+    wording = Wording(("pass", "password1", "it"))
+    assert wording.mask("password1 pass it") == "*** *** it"
+
+
+def test_oddities_are_few_and_each_is_told_once():
+    oddities = Oddities(Wording(()))
+    for number in range(100):
+        oddities.note(f"line {number // 2}")
+    assert oddities.lines == tuple(f"line {number}" for number in range(20))
+
+
+@pytest.mark.parametrize(
+    ("found", "same"),
+    [(1, True), ("1", True), (1.0, True), (True, False), (None, False), ("01", False)],
+)
+def test_ids_may_come_back_as_strings(found, same):
+    assert is_id(found, 1) is same
+
+
+@given(VALUES)
+def test_a_message_is_one_line_whatever_is_in_it(value):
+    line = encode({"id": 1, "params": {"value": value}})
+    assert b"\n" not in line
+    line.decode("ascii")

@@ -1,0 +1,510 @@
+"""The client against servers that misbehave over HTTP; they run in threads of the test."""
+
+import json
+import threading
+import time
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from grove_backend_mcp.client import Limits, connect
+from grove_backend_mcp.faults import FaultKind, ServerFaultError
+from grove_backend_mcp.servers import Endpoint, Transport
+
+TOKEN = "token-of-the-user"
+INFO = {"name": "web", "version": "1"}
+TOOL = {"name": "memory_search", "inputSchema": {"type": "object"}}
+QUICK = Limits(connect_seconds=20.0, call_seconds=0.7, closing_seconds=0.3)
+
+
+class Server(ThreadingHTTPServer):
+    """Answers as one function says, and keeps what it was asked."""
+
+    daemon_threads = True
+    request_queue_size = 50
+
+    def __init__(self, answer):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.answer = answer
+        self.seen = []
+        self.over = threading.Event()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}/mcp"
+
+    def handle_error(self, request, client_address):
+        pass
+
+    def methods(self):
+        return [
+            message.get("method", "answer") for _verb, _headers, message in self.seen if message
+        ]
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.message = json.loads(body)
+        self.server.seen.append(("POST", self.headers, self.message))
+        with suppress(OSError):
+            if not self.server.answer(self, self.message):
+                self.usual()
+
+    def do_DELETE(self):
+        self.server.seen.append(("DELETE", self.headers, None))
+        with suppress(OSError):
+            self.reply(200, b"")
+
+    def log_message(self, *_words):
+        pass
+
+    def reply(self, status, body, kind="application/json", **headers):
+        self.send_response(status)
+        headers = {"Content-Type": kind, "Content-Length": str(len(body)), **headers}
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def result(self, value, **headers):
+        document = {"jsonrpc": "2.0", "id": self.message["id"], "result": value}
+        self.reply(200, json.dumps(document).encode(), **headers)
+
+    def error(self, status, code, text, data=None):
+        error = {"code": code, "message": text, "data": data}
+        document = {"jsonrpc": "2.0", "id": self.message.get("id"), "error": error}
+        self.reply(status, json.dumps(document).encode())
+
+    def texts(self, *found):
+        self.result({"content": [{"type": "text", "text": one} for one in found]})
+
+    def begin_stream(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream; charset=utf-8")
+        self.end_headers()
+
+    def event(self, line_end="\n", **message):
+        text = json.dumps({"jsonrpc": "2.0", **message})
+        self.wfile.write(
+            f"event: message{line_end}id: 7{line_end}data: {text}{line_end * 2}".encode()
+        )
+
+    def usual(self, **headers):
+        method = self.message.get("method")
+        if "id" not in self.message or method is None:
+            self.reply(202, b"")
+        elif method == "initialize":
+            answer = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": INFO}
+            self.result(answer, **headers)
+        elif method == "tools/list":
+            self.result({"tools": [TOOL]})
+        else:
+            self.texts("ok")
+
+
+@pytest.fixture
+def serve():
+    """Start servers; they end with the test."""
+    started = []
+
+    def start(answer=lambda handler, message: False):
+        server = Server(answer)
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        started.append(server)
+        return server
+
+    yield start
+    for server in started:
+        server.over.set()
+        server.shutdown()
+        server.server_close()
+
+
+def endpoint_of(url, **more):
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    settings = {"name": "team", "transport": Transport.HTTP, "url": url, "headers": headers}
+    return Endpoint(**{**settings, "secrets": (TOKEN,), **more})
+
+
+def texts_of(server, limits=None):
+    with connect(endpoint_of(server.url), limits) as connection:
+        return connection.call("memory_search", {"query": "x"}).texts
+
+
+def fault_of(url, limits=None, **more):
+    with (
+        pytest.raises(ServerFaultError) as caught,
+        connect(endpoint_of(url, **more), limits) as one,
+    ):
+        one.call("memory_search", {})
+    assert TOKEN not in caught.value.detail
+    assert caught.value.detail.startswith("team: ")
+    return caught.value
+
+
+def on(wanted, act):
+    """An answer that is special for one method."""
+
+    def answer(handler, message):
+        if message.get("method") != wanted:
+            return False
+        act(handler)
+        return True
+
+    return answer
+
+
+def on_call(act):
+    return on("tools/call", act)
+
+
+def test_a_server_is_spoken_to_with_its_headers(serve):
+    server = serve()
+    with connect(endpoint_of(server.url)) as connection:
+        assert (connection.server_name, connection.protocol_version) == ("web", "2025-11-25")
+        assert [tool.name for tool in connection.tools()] == ["memory_search"]
+        assert connection.call("memory_search", {}).texts == ("ok",)
+    assert server.methods() == [
+        "initialize",
+        "notifications/initialized",
+        "tools/list",
+        "tools/call",
+    ]
+    for _verb, headers, _message in server.seen:
+        assert headers["Authorization"] == f"Bearer {TOKEN}"
+        assert headers["Accept"] == "application/json, text/event-stream"
+    assert "MCP-Protocol-Version" not in server.seen[0][1]
+    assert server.seen[-1][1]["MCP-Protocol-Version"] == "2025-11-25"
+
+
+def test_headers_of_the_frame_are_not_the_users(serve):
+    server = serve()
+    own = {"HOST": "elsewhere", "Content-length": "7", "mcp-session-id": "x", "X-Team": "blue"}
+    with connect(endpoint_of(server.url, headers=own)):
+        pass
+    headers = server.seen[0][1]
+    assert headers.get_all("Host") == [f"127.0.0.1:{server.server_port}"]
+    assert headers.get_all("Content-Length") != ["7"]
+    assert (headers["Mcp-Session-Id"], headers["X-Team"]) == (None, "blue")
+
+
+def test_a_session_is_kept_and_ended(serve):
+    def answer(handler, message):
+        if message.get("method") == "initialize":
+            handler.usual(Mcp_Session_Id="s-1")
+            return True
+        return False
+
+    server = serve(answer)
+    assert texts_of(server) == ("ok",)
+    assert [headers["Mcp-Session-Id"] for _verb, headers, _message in server.seen] == [
+        None,
+        "s-1",
+        "s-1",
+        "s-1",
+    ]
+    assert server.seen[-1][0] == "DELETE"
+
+
+def losing(status, text, times):
+    """Give sessions, and lose the first ones when a tool is called."""
+    lost = []
+
+    def answer(handler, message):
+        if message.get("method") == "initialize":
+            handler.usual(Mcp_Session_Id=f"s-{len(lost)}")
+            return True
+        if message.get("method") == "tools/call" and len(lost) < times:
+            lost.append(handler.headers["Mcp-Session-Id"])
+            handler.error(status, -32600, text)
+            return True
+        return False
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("status", "text"), [(404, "Session not found"), (400, "Bad Request: Missing session ID")]
+)
+def test_a_lost_session_is_begun_anew_once(serve, status, text):
+    server = serve(losing(status, text, 1))
+    assert texts_of(server) == ("ok",)
+    assert server.methods().count("initialize") == 2
+    assert server.seen[-1][1]["Mcp-Session-Id"] == "s-1"
+
+    server = serve(losing(status, text, 9))
+    fault = fault_of(server.url)
+    assert (fault.kind, fault.is_unclear) == (FaultKind.REFUSED, False)
+    assert server.methods().count("tools/call") == 2
+
+
+@pytest.mark.parametrize("status", [307, 308])
+def test_redirections_on_the_same_server_are_followed(serve, status):
+    def answer(handler, _message):
+        if handler.path.endswith("/"):
+            return False
+        handler.reply(status, b"", Location="/mcp/")
+        return True
+
+    server = serve(answer)
+    assert texts_of(server) == ("ok",)
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_redirections_to_another_server_are_not_followed(serve, status):
+    other = serve()
+    server = serve(lambda handler, _message: handler.reply(status, b"", Location=other.url) or True)
+    fault = fault_of(server.url)
+    assert fault.kind is FaultKind.REFUSED
+    assert other.seen == []
+
+
+def test_redirections_without_end_are_given_up(serve):
+    server = serve(lambda handler, _message: handler.reply(307, b"", Location="/mcp") or True)
+    assert fault_of(server.url).detail == "team: redirects without end"
+    assert len(server.seen) == 4
+
+
+def test_a_stream_may_tell_other_things_first(serve):
+    def act(handler):
+        handler.begin_stream()
+        handler.wfile.write(
+            b"\xef\xbb\xbf: welcome\r\n\r\nevent: other\r\ndata: no message\r\n\r\n"
+        )
+        handler.event(method="notifications/message", params={"data": "busy"})
+        handler.event("\r", method="ping", id="p")
+        handler.wfile.write(b"data: not JSON\n\n")
+        document = {"jsonrpc": "2.0", "id": handler.message["id"]}
+        document["result"] = {"content": [{"type": "text", "text": "at last"}]}
+        for line in json.dumps(document, indent=1).splitlines():
+            handler.wfile.write(f"data: {line}\r\n".encode())
+        handler.wfile.write(b"\r\n")
+        # The stream goes on; who waits for its end is late.
+        handler.server.over.wait(30)
+
+    server = serve(on_call(act))
+    with connect(endpoint_of(server.url)) as connection:
+        assert connection.call("memory_search", {}).texts == ("at last",)
+        assert connection.oddities == ("sends events that are no messages",)
+    pong = next(
+        message for _verb, _headers, message in server.seen if message and "result" in message
+    )
+    assert (pong["id"], pong["result"]) == ("p", {})
+
+
+def endless_events(handler):
+    handler.begin_stream()
+    while not handler.server.over.wait(0.02):
+        handler.event(method="notifications/message", params={"data": "busy"})
+
+
+def fast_events(handler):
+    handler.begin_stream()
+    while not handler.server.over.is_set():
+        handler.event(method="notifications/message", params={"data": "x" * 100_000})
+
+
+def one_event(handler):
+    handler.begin_stream()
+    handler.wfile.write(b"data: ")
+    while not handler.server.over.is_set():
+        handler.wfile.write(b"x" * 100_000)
+
+
+def drip_body(handler):
+    handler.send_response(200)
+    handler.send_header("Content-Type", "application/json")
+    handler.end_headers()
+    while not handler.server.over.wait(0.02):
+        handler.wfile.write(b" ")
+
+
+def drip_headers(handler):
+    handler.wfile.write(b"HTTP/1.0 200 OK\r\nX-Slow: ")
+    while not handler.server.over.wait(0.02):
+        handler.wfile.write(b"x")
+
+
+def silence(handler):
+    handler.server.over.wait(30)
+
+
+def short_stream(handler):
+    handler.begin_stream()
+    handler.event(method="notifications/message", params={})
+
+
+def broken_event(handler):
+    handler.begin_stream()
+    handler.wfile.write(b'data: {"jsonrpc":"2.0","id":%d,"result":{]}\n\n' % handler.message["id"])
+
+
+def hang_up(handler):
+    handler.close_connection = True
+
+
+def cut_off(handler):
+    handler.send_response(200)
+    handler.send_header("Content-Type", "application/json")
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b'{"jsonrpc":"2.0","id":2,')
+
+
+FAULTS = [
+    (endless_events, QUICK, FaultKind.TIMED_OUT, True),
+    (drip_body, QUICK, FaultKind.TIMED_OUT, True),
+    (drip_headers, QUICK, FaultKind.TIMED_OUT, True),
+    (silence, QUICK, FaultKind.TIMED_OUT, True),
+    (fast_events, None, FaultKind.TOO_LARGE, True),
+    (one_event, None, FaultKind.TOO_LARGE, True),
+    (lambda one: one.texts("A" * 10_000_000), None, FaultKind.TOO_LARGE, True),
+    (short_stream, None, FaultKind.MALFORMED, True),
+    (broken_event, None, FaultKind.MALFORMED, True),
+    (hang_up, None, FaultKind.EXITED, True),
+    (cut_off, None, FaultKind.MALFORMED, True),
+    (lambda one: one.wfile.write(b"no HTTP at all\r\n"), None, FaultKind.MALFORMED, True),
+    (lambda one: one.reply(200, b"not JSON"), None, FaultKind.MALFORMED, True),
+    (lambda one: one.reply(200, b"[" * 100_000), None, FaultKind.MALFORMED, True),
+    (lambda one: one.reply(200, b"42"), None, FaultKind.MALFORMED, True),
+    (lambda one: one.reply(200, b"{}", "text/html"), None, FaultKind.MALFORMED, True),
+    (lambda one: one.reply(202, b""), None, FaultKind.MALFORMED, True),
+    (lambda one: one.reply(503, b"busy"), None, FaultKind.REFUSED, True),
+    (lambda one: one.reply(429, b""), None, FaultKind.REFUSED, False),
+    (lambda one: one.error(400, -32602, "no such tool"), None, FaultKind.TOOL_FAILED, False),
+]
+
+
+@pytest.mark.parametrize(("act", "limits", "kind", "is_unclear"), FAULTS)
+def test_every_fault_of_a_call_has_its_kind(serve, act, limits, kind, is_unclear):
+    fault = fault_of(serve(on_call(act)).url, limits)
+    assert (fault.kind, fault.is_unclear) == (kind, is_unclear)
+
+
+def test_a_call_given_up_is_cancelled(serve):
+    server = serve(on_call(silence))
+    fault_of(server.url, QUICK)
+    (params,) = [
+        one["params"] for _verb, _headers, one in server.seen if one["method"].endswith("cancelled")
+    ]
+    assert params["requestId"] == 2
+
+
+@pytest.mark.parametrize("act", [drip_headers, drip_body, endless_events])
+def test_everything_is_over_when_it_has_to_be(serve, act):
+    began = time.monotonic()
+    endpoint = endpoint_of(serve(on("initialize", act)).url)
+    with (
+        pytest.raises(ServerFaultError, match="did not answer in time"),
+        connect(endpoint, until=began + 1),
+    ):
+        pass
+    # Not a measure of speed: the usual limit is 20 seconds.
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize(("status", "word"), [(401, "HTTP 401"), (403, "HTTP 403"), (404, "path")])
+def test_a_refusal_says_what_helps(serve, status, word):
+    body = f"what a token, {TOKEN}".encode()
+    server = serve(lambda handler, _message: handler.reply(status, body) or True)
+    fault = fault_of(server.url)
+    assert fault.kind is FaultKind.REFUSED
+    assert word in fault.detail
+    assert "what a token" not in fault.detail
+
+
+def test_other_refusals_quote_the_server_without_secrets(serve):
+    body = f"no \x1b[1mroom\x1b[0m\nfor {TOKEN}".encode()
+    server = serve(lambda handler, _message: handler.reply(507, body) or True)
+    assert fault_of(server.url).detail == "team: answered with HTTP 507: no room for ***"
+
+
+def test_nobody_listening_is_told_from_everything_else():
+    with unused_port() as port:
+        fault = fault_of(f"http://127.0.0.1:{port}/mcp")
+    assert (fault.kind, fault.is_unclear) == (FaultKind.REFUSED, False)
+    assert "Connection refused" in fault.detail
+
+
+@contextmanager
+def unused_port():
+    import socket
+
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield held.getsockname()[1]
+
+
+def test_a_server_without_tls_is_told_from_one_with(serve):
+    fault = fault_of(serve().url.replace("http", "https"))
+    assert fault.kind is FaultKind.REFUSED
+    assert "TLS" in fault.detail
+
+
+@pytest.mark.parametrize(
+    ("url", "word"),
+    [
+        ("http://notes.example.org/mcp", "plain http"),
+        ("http://192.0.2.7/mcp", "plain http"),
+        ("http://localhost.example.org/mcp", "plain http"),
+        ("ftp://localhost/mcp", "no URL"),
+        ("http:///mcp", "no URL"),
+        ("http://[::1/mcp", "no URL"),
+        ("http://localhost:99999/mcp", "no URL"),
+        ("", "no URL"),
+        ("https://user:pass-word@example.org/", "put these into its headers"),
+    ],
+)
+def test_addresses_that_are_not_safe_are_never_asked(url, word):
+    fault = fault_of(url)
+    assert (fault.kind, fault.is_unclear) == (FaultKind.REFUSED, False)
+    assert word in fault.detail
+    assert "pass-word" not in fault.detail
+
+
+@pytest.mark.parametrize("headers", [{"X-Key": "a\r\nb: c"}, {"X-Key": "\u20ac"}, {"X Key": "a"}])
+def test_a_header_that_cannot_be_sent_is_named_without_its_value(serve, headers):
+    server = serve()
+    fault = fault_of(server.url, headers=headers)
+    assert next(iter(headers)) in fault.detail
+    assert "b: c" not in fault.detail
+    assert server.seen == []
+
+
+def test_proxies_of_the_environment_are_not_used(serve, monkeypatch):
+    proxy = serve()
+    monkeypatch.setenv("http_proxy", proxy.url)
+    monkeypatch.setenv("HTTP_PROXY", proxy.url)
+    assert texts_of(serve()) == ("ok",)
+    assert proxy.seen == []
+
+
+def modern(handler, message):
+    method = message.get("method")
+    if method == "initialize":
+        handler.error(400, -32022, "unsupported", {"supported": ["2026-07-28"]})
+    elif method == "server/discover":
+        meta = {"io.modelcontextprotocol/serverInfo": {"name": "new", "version": "9"}}
+        handler.result({"supportedVersions": ["2026-07-28"], "_meta": meta})
+    elif method == "tools/list":
+        handler.error(404, -32601, "Method not found")
+    else:
+        return False
+    return True
+
+
+def test_a_modern_server_is_asked_without_a_handshake(serve):
+    server = serve(modern)
+    with connect(endpoint_of(server.url)) as connection:
+        assert (connection.server_name, connection.protocol_version) == ("new", "2026-07-28")
+        assert connection.call("größe", {}).texts == ("ok",)
+        with pytest.raises(ServerFaultError) as caught:
+            connection.tools()
+    assert caught.value.kind is FaultKind.UNSUITABLE
+    assert server.methods() == ["initialize", "server/discover", "tools/call", "tools/list"]
+    headers = server.seen[2][1]
+    assert headers["MCP-Protocol-Version"] == "2026-07-28"
+    assert headers["Mcp-Method"] == "tools/call"
+    assert headers["Mcp-Name"] == "=?base64?Z3LDtsOfZQ==?="

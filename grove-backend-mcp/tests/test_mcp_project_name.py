@@ -1,0 +1,89 @@
+"""The name under which a project's learnings lie on a server that several people share."""
+
+import subprocess
+
+import pytest
+
+from grove_backend_mcp.repository import main_work_tree, project_name
+from grove_backend_mcp.settings import McpSettings
+from grove_core import BackendContext
+
+
+def name_of(root, **settings):
+    context = BackendContext(root=root, home=root / "grove", settings=McpSettings(**settings))
+    return project_name(context)
+
+
+def git(place, *words):
+    subprocess.run(["git", *words], cwd=place, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(tmp_path):
+    root = tmp_path / "My Project"
+    root.mkdir()
+    git(root, "init", "-q")
+    return root
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("https://example.com/Owner/Repo.git", "owner/repo"),
+        ("https://example.com/owner/repo", "owner/repo"),
+        ("https://example.com/owner/repo/", "owner/repo"),
+        ("https://user:pw@example.com/owner/repo.git", "owner/repo"),
+        ("git@example.com:Owner/repo.git", "owner/repo"),
+        ("example.com:owner/repo", "owner/repo"),
+        ("ssh://git@example.com:2222/owner/repo.git", "owner/repo"),
+        ("https://example.com/group/sub/repo.git", "sub/repo"),
+        ("https://example.com/repo.git", "repo"),
+        ("/srv/git/repo.git", "repo"),
+        ("file:///srv/git/repo.git", "repo"),
+        ("../repo", "repo"),
+        ("https://example.com/own er/..%2f/r$e.git", "2f/r-e"),
+        ("https://example.com/../../x", "x"),
+        ("..", "my-project"),
+    ],
+)
+def test_the_remote_names_the_project(repository, address, expected):
+    git(repository, "remote", "add", "other", "https://example.com/not/this")
+    git(repository, "remote", "add", "origin", address)
+    assert name_of(repository) == expected
+    inside = repository / "a/b"
+    inside.mkdir(parents=True)
+    assert name_of(inside) == expected
+
+
+def test_without_a_remote_the_directory_does(repository, tmp_path):
+    assert name_of(repository) == "my-project"
+    plain = tmp_path / "Plain_Folder"
+    plain.mkdir()
+    assert name_of(plain) == "plain_folder"
+    odd = tmp_path / "***"
+    odd.mkdir()
+    assert name_of(odd) == "project"
+
+
+def test_what_is_configured_comes_first(repository):
+    git(repository, "remote", "add", "origin", "https://example.com/owner/repo")
+    assert name_of(repository, project="Team/Name") == "Team/Name"
+
+
+def test_a_linked_work_tree_is_the_same_project(repository, tmp_path):
+    identity = ["-c", "user.name=n", "-c", "user.email=e@example.com"]
+    git(repository, *identity, "commit", "-q", "--allow-empty", "-m", "first")
+    git(repository, "worktree", "add", "-q", tmp_path / "linked")
+    assert main_work_tree(tmp_path / "linked") == repository
+    assert name_of(tmp_path / "linked") == "my-project"
+    git(repository, "remote", "add", "origin", "https://example.com/owner/repo")
+    assert name_of(tmp_path / "linked") == "owner/repo"
+
+
+@pytest.mark.parametrize("content", ["", "gitdir:", "gitdir: \0", "gitdir: /nowhere/at/all", "x"])
+def test_a_broken_pointer_of_git(tmp_path, content):
+    root = tmp_path / "broken"
+    root.mkdir()
+    (root / ".git").write_text(content)
+    assert name_of(root) == "broken"
+    assert main_work_tree(root) == root

@@ -1,0 +1,82 @@
+"""How old what is known of a server is, as hooks' short ways need it: by a file's time alone."""
+
+import os
+
+# typing.TYPE_CHECKING, without the import.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+STALE_SECONDS = 600
+"""A start of a session has a server asked anew when the latest time is longer ago."""
+PAUSE_SECONDS = 300
+"""A server that does not answer is not asked with every start."""
+BEGUN = "synchronise.begun"
+"""Written last, among the files derived from a project, when its servers began to be asked."""
+
+_MINUTE = 60
+_HOUR = 3600
+_DAY = 86_400
+
+
+def seconds_since(path: str, now: float) -> float | None:
+    """Tell how long ago a file was written.
+
+    Args:
+        path: The file.
+        now: The time, since 1970.
+
+    Returns:
+        Seconds, 0 where a clock was ahead; ``None`` where there is none.
+    """
+    try:
+        return max(0.0, now - os.stat(path).st_mtime)
+    except OSError:
+        return None
+
+
+def is_stale(mark: str, now: float) -> bool:
+    """Tell whether a server is to be asked anew.
+
+    Args:
+        mark: The file that was written when it was asked last.
+        now: The time, since 1970.
+    """
+    age = seconds_since(mark, now)
+    return age is None or age > STALE_SECONDS
+
+
+def was_begun_lately(cache: str, now: float) -> bool:
+    """Tell whether the servers of a project began to be asked a short while ago.
+
+    Args:
+        cache: The directory of files derived from the project.
+        now: The time, since 1970.
+    """
+    age = seconds_since(os.path.join(cache, BEGUN), now)
+    return age is not None and age < PAUSE_SECONDS
+
+
+def sentences(sources: "Iterable[Sequence[str]]", now: float) -> "list[str]":
+    """Say how old what is known of servers is.
+
+    Args:
+        sources: What each is called, and the file that was written when it was asked last.
+        now: The time, since 1970.
+    """
+    return [
+        f"What {source} holds is known here {_as_of(seconds_since(mark, now))}."
+        for source, mark in sources
+    ]
+
+
+def _as_of(age: float | None) -> str:
+    if age is None:
+        return "only as far as it was written here: it has not answered yet"
+    if age < _MINUTE:
+        return "as of just now"
+    for unit, name in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")):
+        if age >= unit:
+            count = int(age // unit)
+            return f"as of {count} {name}{'' if count == 1 else 's'} ago"
+    raise AssertionError("a minute is the least")

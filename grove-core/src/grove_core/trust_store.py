@@ -1,0 +1,197 @@
+"""What the user has agreed to, by project: ``GROVE_HOME/trust.json``.
+
+Nothing is trusted while the file cannot be read, and a file that cannot be read is never written
+over: it is put aside first.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import frozen
+
+from grove_core import files
+from grove_core.clock import format_instant
+from grove_core.errors import CodecError
+from grove_core.model.trust import TrustRequest
+from grove_core.model.value import Value
+
+_VERSION: Final = 1
+_PRIVATE: Final = 0o600
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Agreement(Value):
+    """Something that the user has agreed to.
+
+    Attributes:
+        digest: The digest of the request.
+        subject: What it is.
+        source: The project's file that asked for it.
+        at: When, as the file has it.
+    """
+
+    digest: str
+    subject: str
+    source: str
+    at: str
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """What was agreed to, whatever its content was."""
+        return self.subject, self.source
+
+
+_Projects = dict[str, dict[str, Agreement]]
+
+
+class TrustStore:
+    """The file of agreements of all projects."""
+
+    def __init__(self, path: Path) -> None:
+        """Name the file; the first agreement creates it.
+
+        Args:
+            path: The file.
+        """
+        self._path = path
+
+    def agreements(self, root: Path) -> Mapping[str, Agreement]:
+        """Tell what the user has agreed to in a project.
+
+        Args:
+            root: The project's root.
+
+        Returns:
+            The agreements, by digest.
+
+        Raises:
+            CodecError: The file is there and cannot be understood.
+            StorageError: It cannot be read.
+        """
+        return self._parse(files.read_bytes(self._path)).get(_key(root), {})
+
+    def agree(self, root: Path, requests: Sequence[TrustRequest], now: datetime) -> Path | None:
+        """Record that the user has agreed to requests of a project.
+
+        An agreement takes the place of an earlier one to the same thing with another content, so
+        that what was agreed to at different times cannot be put together to something new.
+
+        Args:
+            root: The project's root.
+            requests: Everything that the user agrees to now; two of them may be about one thing.
+            now: The time, UTC.
+
+        Returns:
+            Where a file that could not be understood was put, if there was one.
+
+        Raises:
+            StorageError: It could not be written; nothing has changed then.
+        """
+        made = {
+            one.digest: Agreement(
+                digest=one.digest, subject=one.subject, source=one.source, at=format_instant(now)
+            )
+            for one in requests
+        }
+        replaced = {one.place for one in made.values()}
+
+        def change(projects: _Projects) -> None:
+            before = projects.get(_key(root), {})
+            kept = {name: one for name, one in before.items() if one.place not in replaced}
+            projects[_key(root)] = kept | made
+
+        return self._change(change)
+
+    def revoke(self, root: Path) -> Sequence[Agreement]:
+        """Forget everything that the user has agreed to in a project.
+
+        Args:
+            root: The project's root.
+
+        Returns:
+            What was forgotten.
+
+        Raises:
+            CodecError: The file cannot be understood; nothing in it is trusted as it is.
+            StorageError: It could not be written; nothing has changed then.
+        """
+        if not self.agreements(root):
+            return ()
+        revoked: list[Agreement] = []
+
+        def change(projects: _Projects) -> None:
+            revoked.extend(projects.pop(_key(root), {}).values())
+
+        self._change(change)
+        return revoked
+
+    def _change(self, change: Callable[[_Projects], None]) -> Path | None:
+        files.make_directory(self._path.parent)
+        aside = None
+        with files.locked(self._path, mode=_PRIVATE):
+            content = files.read_bytes(self._path)
+            try:
+                projects = self._parse(content)
+            except CodecError:
+                aside, projects = self._put_aside(content or b""), {}
+            change(projects)
+            files.replace(self._path, _written(projects), mode=_PRIVATE)
+        return aside
+
+    def _put_aside(self, content: bytes) -> Path:
+        number = 1
+        while (aside := self._path.with_name(f"{self._path.name}.corrupt-{number}")).exists():
+            number += 1
+        files.replace(aside, content, mode=_PRIVATE)
+        return aside
+
+    def _parse(self, content: bytes | None) -> _Projects:
+        if not content:
+            return {}  # missing, or just created by whoever holds its lock
+        try:
+            document = json.loads(content)
+            if document["version"] != _VERSION:
+                raise ValueError(f"its version is {document['version']!r}")  # noqa: TRY301 - said below
+            projects = document["projects"].items()
+            return {root: _agreements_of(entries) for root, entries in projects}
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise CodecError(
+                f"{self._path} cannot be understood, so nothing is trusted: {error}; look at it, "
+                "delete it, and run `grove trust` in each project that needs it"
+            ) from error
+
+
+def _agreements_of(entries: Mapping[str, Any]) -> dict[str, Agreement]:
+    return {
+        digest: Agreement(
+            digest=digest,
+            subject=str(entry["subject"]),
+            source=str(entry["source"]),
+            at=str(entry["at"]),
+        )
+        for digest, entry in entries.items()
+    }
+
+
+def _written(projects: _Projects) -> bytes:
+    document = {
+        "version": _VERSION,
+        "projects": {root: _documents_of(projects[root].values()) for root in sorted(projects)},
+    }
+    # Paths may hold bytes that are no UTF-8: ASCII holds their surrogates.
+    return json.dumps(document, indent=2).encode("ascii") + b"\n"
+
+
+def _documents_of(agreements: Iterable[Agreement]) -> dict[str, Any]:
+    return {
+        one.digest: {"subject": one.subject, "source": one.source, "at": one.at}
+        for one in agreements
+    }
+
+
+def _key(root: Path) -> str:
+    return os.path.realpath(root)

@@ -1,0 +1,57 @@
+"""Real memory servers, wherever `make test-mcp` could get them."""
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "harness"))
+# Which processes are left is told as there.
+sys.path.insert(0, str(Path(__file__).parents[1] / "tickets" / "harness"))
+from real_servers import SERVERS
+from running_servers import running
+
+
+def pytest_generate_tests(metafunc):
+    own = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
+    if "server" in metafunc.fixturenames and "server" not in own:
+        # What is started once is used by one process, which starts it once.
+        marks = {one: pytest.mark.xdist_group(one.label) for one in SERVERS if one.over_http}
+        chosen = [
+            pytest.param(one, id=one.label.replace(" ", "-"), marks=marks.get(one, ()))
+            for one in SERVERS
+        ]
+        metafunc.parametrize("server", chosen)
+
+
+def pytest_collection_modifyitems(items):
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.mcp)
+
+
+@pytest.fixture(scope="session")
+def shared_servers(tmp_path_factory):
+    """Gives servers over HTTP, each started once; nothing of them may be left in the end."""
+    started = {}
+    with ExitStack() as stack:
+
+        def get(server):
+            if server not in started:
+                folder = tmp_path_factory.mktemp("shared") / "server"
+                started[server] = stack.enter_context(running(server, folder))
+            return started[server]
+
+        yield get
+
+
+@pytest.fixture
+def running_server(server, shared_servers, tmp_path):
+    """A server: its store is empty where each client starts its own, else tests share it."""
+    if server.over_http:
+        yield shared_servers(server)
+    else:
+        with running(server, tmp_path / "server") as one:
+            yield one
