@@ -62,7 +62,8 @@ mcp-servers: setup ## Get real memory servers into .mcp-servers; minutes long th
 
 .PHONY: test-mcp
 test-mcp: mcp-servers ## Use real memory servers (those that cannot be had are skipped by name).
-	$(BIN)/python -m pytest -n auto --dist loadgroup -m mcp tests/mcp tests/integration
+	# By module: a server that tests share is started once in each process.
+	$(BIN)/python -m pytest -n auto --dist loadscope -m mcp tests/mcp tests/integration
 
 .PHONY: test-browser
 test-browser: setup ## Look at the page of `grove stats --html` in headless Chromium (skipped where it cannot be had).

@@ -105,9 +105,18 @@ def carriers(learning):
     }
 
 
-@settings(max_examples=80, deadline=None)
-@given(any_learning)
-def test_a_learning_comes_back_as_it_was(learning):
+@pytest.mark.parametrize("learning", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_hostile_learning_comes_back_as_it_was(learning):
+    comes_back_as_it_was(learning)
+
+
+@settings(max_examples=40, deadline=None)
+@given(learnings(*Scope))
+def test_any_learning_comes_back_as_it_was(learning):
+    comes_back_as_it_was(learning)
+
+
+def comes_back_as_it_was(learning):
     for carrier, (answer, reading) in carriers(learning).items():
         found = only(read_results(answer, reading))
         assert (carrier, found.learning_id) == (carrier, learning.id)
@@ -115,7 +124,7 @@ def test_a_learning_comes_back_as_it_was(learning):
         assert found.project == PROJECT
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(any_learning, min_size=2, max_size=5, unique_by=lambda one: one.id))
 def test_several_in_one_text_come_back_apart(several):
     texts = "\n".join(values_of(one, PROJECT)["content"] for one in several)
@@ -123,7 +132,7 @@ def test_several_in_one_text_come_back_apart(several):
     assert [one.learning for one in found] == several
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(any_learning, st.data())
 def test_a_text_that_was_changed_is_known_and_not_whole(learning, data):
     values = values_of(learning, PROJECT)

@@ -12,7 +12,16 @@ from grove_backend_mcp.tools import tool_from
 
 
 def _tool(name, *required):
-    return tool_from({"name": name, "inputSchema": {"type": "object", "required": list(required), "properties": {one: {"type": "string"} for one in required}}})
+    return tool_from(
+        {
+            "name": name,
+            "inputSchema": {
+                "type": "object",
+                "required": list(required),
+                "properties": {one: {"type": "string"} for one in required},
+            },
+        }
+    )
 
 
 _QDRANT = [_tool("qdrant-store", "information"), _tool("qdrant-find", "query")]
@@ -54,7 +63,10 @@ _NAMES = st.sampled_from(
 )
 _ANY = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | _NAMES,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_NAMES | st.text(max_size=4), inner, max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(_NAMES | st.text(max_size=4), inner, max_size=5)
+    ),
     max_leaves=25,
 )
 _SCHEMA = st.fixed_dictionaries(
@@ -66,7 +78,10 @@ _SCHEMA = st.fixed_dictionaries(
         "$defs": _ANY,
     },
 )
-_TOOL = st.fixed_dictionaries({"name": _NAMES | st.text(max_size=20) | _ANY, "inputSchema": _SCHEMA | _ANY}, optional={"annotations": _ANY})
+_TOOL = st.fixed_dictionaries(
+    {"name": _NAMES | st.text(max_size=20) | _ANY, "inputSchema": _SCHEMA | _ANY},
+    optional={"annotations": _ANY},
+)
 
 
 @settings(max_examples=200, deadline=None)
@@ -75,7 +90,10 @@ def test_no_list_of_tools_makes_it_fail(entries, name):
     tools = [tool for tool in map(tool_from, entries) if tool is not None]
     mapping = map_tools(tools, server_name=name)
     mapping_document(mapping)
-    for operation, known in ((mapping.write, LEARNING_PLACEHOLDERS), (mapping.search, QUERY_PLACEHOLDERS)):
+    for operation, known in (
+        (mapping.write, LEARNING_PLACEHOLDERS),
+        (mapping.search, QUERY_PLACEHOLDERS),
+    ):
         if operation is not None:
             assert check_template(dict(operation.arguments), known) == []
     assert mapping.delete is None or mapping.profile is not None

@@ -1,6 +1,10 @@
 """The client against servers that misbehave over HTTP; they run in threads of the test."""
 
 import json
+import shutil
+import socket
+import ssl
+import subprocess
 import threading
 import time
 from contextlib import contextmanager, suppress
@@ -430,8 +434,6 @@ def test_nobody_listening_is_told_from_everything_else():
 
 @contextmanager
 def unused_port():
-    import socket
-
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         yield held.getsockname()[1]
@@ -508,3 +510,48 @@ def test_a_modern_server_is_asked_without_a_handshake(serve):
     assert headers["MCP-Protocol-Version"] == "2026-07-28"
     assert headers["Mcp-Method"] == "tools/call"
     assert headers["Mcp-Name"] == "=?base64?Z3LDtsOfZQ==?="
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory):
+    """A certificate of this machine that only those trust who are told to, and its key."""
+    program = shutil.which("openssl")
+    if program is None:
+        pytest.skip("needs the program openssl")
+    folder = tmp_path_factory.mktemp("tls")
+    key, whole = folder / "key.pem", folder / "whole.pem"
+    words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost"
+    names = ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key, "-out", whole]
+    subprocess.run([program, *words.split(), *names], check=True, capture_output=True)
+    return whole, key
+
+
+@pytest.fixture
+def serve_tls(certificate, serve):
+    def start(*answer):
+        server = serve(*answer)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*certificate)
+        # Each thread shakes hands for itself, when it reads.
+        server.socket = context.wrap_socket(
+            server.socket, server_side=True, do_handshake_on_connect=False
+        )
+        return server
+
+    return start
+
+
+def test_tls_is_spoken_where_the_certificate_is_good(serve_tls, certificate, monkeypatch):
+    server = serve_tls(on_call(drip_body))
+    url = server.url.replace("http", "https")
+    fault = fault_of(url)
+    assert fault.kind is FaultKind.REFUSED
+    assert "has no good certificate: self" in fault.detail
+    assert server.seen == []
+
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))
+    with connect(endpoint_of(url), QUICK) as connection:
+        assert [tool.name for tool in connection.tools()] == ["memory_search"]
+        with pytest.raises(ServerFaultError, match="did not answer in time"):
+            connection.call("memory_search", {})
+    assert server.seen[0][1]["Host"] == f"127.0.0.1:{server.server_port}"

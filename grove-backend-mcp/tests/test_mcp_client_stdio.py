@@ -269,6 +269,14 @@ def test_a_server_that_is_gone_is_not_asked_again(bad_server):
             assert (caught.value.kind, caught.value.is_unclear) == (FaultKind.EXITED, is_unclear)
 
 
+def test_what_was_only_half_sent_was_not_done_and_nothing_follows_it(bad_server):
+    with connect(bad_server("slow"), SLOW) as connection:
+        for arguments, is_unclear in (({}, True), ({"query": "x" * 1_000_000}, False), ({}, False)):
+            with pytest.raises(ServerFaultError) as caught:
+                connection.call("memory_search", arguments)
+            assert (caught.value.kind, caught.value.is_unclear) == (FaultKind.TIMED_OUT, is_unclear)
+
+
 def test_the_last_line_of_errors_says_why_a_server_ended(bad_server, tmp_path):
     server = tmp_path / "server.py"
     server.write_text("import not_there_at_all\n")

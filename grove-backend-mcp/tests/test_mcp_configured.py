@@ -16,7 +16,20 @@ def _tool(name, properties, required=(), **hints):
 _TEXT = {"type": "string"}
 _LIST = {"type": "array", "items": _TEXT}
 _TOOLS = [
-    _tool("store_note", {"body": _TEXT, "labels": _LIST, "meta": {"type": "object"}, "kind": {"enum": ["note", "task"]}, "pages": {"type": "array", "items": {"type": "object", "required": ["text"], "properties": {"text": _TEXT}}}}, ["body"]),
+    _tool(
+        "store_note",
+        {
+            "body": _TEXT,
+            "labels": _LIST,
+            "meta": {"type": "object"},
+            "kind": {"enum": ["note", "task"]},
+            "pages": {
+                "type": "array",
+                "items": {"type": "object", "required": ["text"], "properties": {"text": _TEXT}},
+            },
+        },
+        ["body"],
+    ),
     _tool("find_notes", {"q": _TEXT, "limit": {"type": "integer"}}, ["q"], readOnlyHint=True),
     _tool("get_note", {"id": _TEXT}, ["id"]),
     _tool("list_notes", {"limit": {"type": "number"}}),
@@ -30,7 +43,10 @@ _TOOLS = [
     _tool("make_space", {"name": _TEXT}, ["name"]),
     _tool("loose", {}),
 ]
-_WRITE = {"tool": "store_note", "arguments": {"body": "{content}", "labels": "{labels}", "meta": "{metadata}"}}
+_WRITE = {
+    "tool": "store_note",
+    "arguments": {"body": "{content}", "labels": "{labels}", "meta": "{metadata}"},
+}
 _SEARCH = {"tool": "find_notes", "arguments": {"q": "{query}", "limit": "{limit}"}}
 
 
@@ -38,11 +54,34 @@ def test_everything_that_can_be_configured():
     mapping = configured_mapping(
         {
             "setup": {"tool": "make_space", "arguments": {"name": "grove"}},
-            "write": {**_WRITE, "text_form": "short", "text_matches": "^stored", "text_refuses": "^no", "json_absent": ["error"], "handle": "$.id", "longest_text": 100, "single_writer": True},
-            "search": {**_SEARCH, "items": "$.results[*]", "text": "body", "metadata": "meta", "handle": "id", "score": "score", "score_kind": "percent", "query_mode": "words", "longest_query": 50},
+            "write": {
+                **_WRITE,
+                "text_form": "short",
+                "text_matches": "^stored",
+                "text_refuses": "^no",
+                "json_absent": ["error"],
+                "handle": "$.id",
+                "longest_text": 100,
+                "single_writer": True,
+            },
+            "search": {
+                **_SEARCH,
+                "items": "$.results[*]",
+                "text": "body",
+                "metadata": "meta",
+                "handle": "id",
+                "score": "score",
+                "score_kind": "percent",
+                "query_mode": "words",
+                "longest_query": 50,
+            },
             "get": {"tool": "get_note", "arguments": {"id": "{handle}"}, "items": "$"},
             "listing": {"tool": "list_notes", "arguments": {"limit": 100}},
-            "update": {"tool": "change_note", "arguments": {"id": "{handle}", "body": "{content}"}, "then": [{"tool": "get_note", "arguments": {"id": "{id}"}}]},
+            "update": {
+                "tool": "change_note",
+                "arguments": {"id": "{handle}", "body": "{content}"},
+                "then": [{"tool": "get_note", "arguments": {"id": "{id}"}}],
+            },
             "delete": {"tool": "delete_note", "arguments": {"id": "{handle}"}},
         },
         _TOOLS,
@@ -50,9 +89,18 @@ def test_everything_that_can_be_configured():
     assert mapping.profile is None
     assert mapping.text_form is TextForm.SHORT
     assert mapping.query_mode is QueryMode.WORDS
-    assert mapping.written == Success(text_matches="^stored", text_refuses="^no", json_absent=("error",))
+    assert mapping.written == Success(
+        text_matches="^stored", text_refuses="^no", json_absent=("error",)
+    )
     assert mapping.handle == Reading(handle="$.id")
-    assert mapping.found == Reading(items="$.results[*]", text="body", metadata="meta", handle="id", score="score", score_kind=ScoreKind.PERCENT)
+    assert mapping.found == Reading(
+        items="$.results[*]",
+        text="body",
+        metadata="meta",
+        handle="id",
+        score="score",
+        score_kind=ScoreKind.PERCENT,
+    )
     assert mapping.got == Reading(items="$")
     assert mapping.listed is None
     assert [step.tool for step in mapping.update] == ["change_note", "get_note"]
@@ -61,7 +109,9 @@ def test_everything_that_can_be_configured():
 
 
 def test_little_is_needed():
-    mapping = configured_mapping({"write": {"tool": "store_note", "arguments": {"body": "{content}"}}}, _TOOLS)
+    mapping = configured_mapping(
+        {"write": {"tool": "store_note", "arguments": {"body": "{content}"}}}, _TOOLS
+    )
     assert mapping.search is None
     assert mapping.text_form is TextForm.FULL
     assert mapping.handle is None
@@ -89,28 +139,84 @@ _WRONG = [
     ({"search": {**_SEARCH, "items": 1}}, "search.items must be a text"),
     ({"update": {"tool": "change_note", "then": {}}}, "update.then must be a list of tables"),
     ({"update": {"tool": "change_note", "then": [{"tool": ""}]}}, "update.then.tool must be"),
-    ({"write": {"tool": "store_nte", "arguments": {}}}, "no tool 'store_nte'; did you mean store_note"),
+    (
+        {"write": {"tool": "store_nte", "arguments": {}}},
+        "no tool 'store_nte'; did you mean store_note",
+    ),
     ({"write": {"tool": "zzz", "arguments": {}}}, "no tool 'zzz'; it has"),
-    ({"write": {"tool": "store_note", "arguments": {"body": "{text}"}}}, "unknown placeholder {text}"),
-    ({"write": {"tool": "store_note", "arguments": {"body": "{query}"}}}, "unknown placeholder {query}"),
-    ({"write": {"tool": "store_note", "arguments": {"body": "hello"}}}, "write: no argument holds {content}"),
-    ({"search": {"tool": "find_notes", "arguments": {"q": "x"}}}, "search: no argument holds {query}"),
-    ({"write": {"tool": "store_note", "arguments": {"body": "{content}", "lables": []}}}, "takes no argument 'lables' (did you mean 'labels'?)"),
-    ({"write": {"tool": "store_note", "arguments": {"meta": {"x": "{content}"}}}}, "store_note needs body"),
-    ({"write": {"tool": "store_note", "arguments": {"body": "{content}", "labels": "{id}"}}}, "store_note.labels takes array, not string"),
-    ({"write": {"tool": "store_note", "arguments": {"body": "{content}", "labels": 1}}}, "store_note.labels takes array, not integer"),
-    ({"write": {"tool": "store_note", "arguments": {"body": "{content}", "meta": "{labels}"}}}, "store_note.meta takes object, not array"),
-    ({"write": {"tool": "store_note", "arguments": {"body": "{content}", "kind": "memo"}}}, "takes one of note, task, not 'memo'"),
-    ({"write": {"tool": "store_note", "arguments": {"body": "{content}", "pages": [{"txt": "a"}]}}}, "store_note.pages[] needs text"),
-    ({"search": {"tool": "find_notes", "arguments": {"q": "{query}", "limit": "5"}}}, "find_notes.limit takes integer, not string"),
+    (
+        {"write": {"tool": "store_note", "arguments": {"body": "{text}"}}},
+        "unknown placeholder {text}",
+    ),
+    (
+        {"write": {"tool": "store_note", "arguments": {"body": "{query}"}}},
+        "unknown placeholder {query}",
+    ),
+    (
+        {"write": {"tool": "store_note", "arguments": {"body": "hello"}}},
+        "write: no argument holds {content}",
+    ),
+    (
+        {"search": {"tool": "find_notes", "arguments": {"q": "x"}}},
+        "search: no argument holds {query}",
+    ),
+    (
+        {"write": {"tool": "store_note", "arguments": {"body": "{content}", "lables": []}}},
+        "takes no argument 'lables' (did you mean 'labels'?)",
+    ),
+    (
+        {"write": {"tool": "store_note", "arguments": {"meta": {"x": "{content}"}}}},
+        "store_note needs body",
+    ),
+    (
+        {"write": {"tool": "store_note", "arguments": {"body": "{content}", "labels": "{id}"}}},
+        "store_note.labels takes array, not string",
+    ),
+    (
+        {"write": {"tool": "store_note", "arguments": {"body": "{content}", "labels": 1}}},
+        "store_note.labels takes array, not integer",
+    ),
+    (
+        {"write": {"tool": "store_note", "arguments": {"body": "{content}", "meta": "{labels}"}}},
+        "store_note.meta takes object, not array",
+    ),
+    (
+        {"write": {"tool": "store_note", "arguments": {"body": "{content}", "kind": "memo"}}},
+        "takes one of note, task, not 'memo'",
+    ),
+    (
+        {
+            "write": {
+                "tool": "store_note",
+                "arguments": {"body": "{content}", "pages": [{"txt": "a"}]},
+            }
+        },
+        "store_note.pages[] needs text",
+    ),
+    (
+        {"search": {"tool": "find_notes", "arguments": {"q": "{query}", "limit": "5"}}},
+        "find_notes.limit takes integer, not string",
+    ),
     ({"write": {"tool": "delete_note", "arguments": {"id": "{content}"}}}, "delete_note destroys"),
     ({"search": {"tool": "rebuild", "arguments": {"q": "{query}"}}}, "rebuild destroys"),
     ({"get": {"tool": "delete_note", "arguments": {"id": "{id}"}}}, "delete_note destroys"),
     ({"listing": {"tool": "drop_note"}}, "drop_note destroys"),
-    ({"delete": {"tool": "drop_note", "arguments": {"id": "{id}"}}}, "does not require an argument that says which one"),
-    ({"delete": {"tool": "delete_notes", "arguments": {"id": "{id}"}}}, "more than one thing (pattern)"),
-    ({"delete": {"tool": "delete_all_notes", "arguments": {"id": "{id}"}}}, "more than one thing (by its name)"),
-    ({"delete": {"tool": "delete_note", "arguments": {"id": "x"}}}, "delete: no argument holds {handle} or {id}"),
+    (
+        {"delete": {"tool": "drop_note", "arguments": {"id": "{id}"}}},
+        "does not require an argument that says which one",
+    ),
+    (
+        {"delete": {"tool": "delete_notes", "arguments": {"id": "{id}"}}},
+        "more than one thing (pattern)",
+    ),
+    (
+        {"delete": {"tool": "delete_all_notes", "arguments": {"id": "{id}"}}},
+        "more than one thing (by its name)",
+    ),
+    (
+        {"delete": {"tool": "delete_note", "arguments": {"id": "x"}}},
+        "delete: no argument holds {handle} or {id}",
+    ),
 ]
 
 
@@ -123,7 +229,9 @@ def test_what_is_wrong_is_said(tables, words):
 
 
 def test_a_writer_may_write_over():
-    configured_mapping({"write": {"tool": "write_over", "arguments": {"body": "{content}"}}}, _TOOLS)
+    configured_mapping(
+        {"write": {"tool": "write_over", "arguments": {"body": "{content}"}}}, _TOOLS
+    )
 
 
 def test_everything_that_is_wrong_is_said_at_once():

@@ -56,7 +56,14 @@ def test_a_list_may_come_from_standard_input():
     assert json.loads(_mapped("--tools", "-", "--json", given=text))["write"]["tool"] == "remember"
 
 
-_TOOL = {"name": "store_memory", "inputSchema": {"type": "object", "required": ["content"], "properties": {"content": {"type": "string"}}}}
+_TOOL = {
+    "name": "store_memory",
+    "inputSchema": {
+        "type": "object",
+        "required": ["content"],
+        "properties": {"content": {"type": "string"}},
+    },
+}
 
 
 @pytest.mark.parametrize(
@@ -65,7 +72,11 @@ _TOOL = {"name": "store_memory", "inputSchema": {"type": "object", "required": [
         [_TOOL],
         {"tools": [_TOOL]},
         {"jsonrpc": "2.0", "id": 1, "result": {"tools": [_TOOL]}},
-        {"server": "x", "initialize": {"serverInfo": {"name": "x"}}, "tools": [_TOOL, None, {"name": 1}]},
+        {
+            "server": "x",
+            "initialize": {"serverInfo": {"name": "x"}},
+            "tools": [_TOOL, None, {"name": 1}],
+        },
         {"initialize": None, "tools": [_TOOL]},
     ],
 )

@@ -14,7 +14,11 @@ from grove_backend_mcp.templates import LEARNING_PLACEHOLDERS, QUERY_PLACEHOLDER
 from grove_backend_mcp.tools import Tool
 
 _FILE = Path(__file__).parent / "data" / "mcp_unseen.txt"
-_HINTS = {"read": {"readOnlyHint": True}, "write": {"readOnlyHint": False}, "destroy": {"destructiveHint": True}}
+_HINTS = {
+    "read": {"readOnlyHint": True},
+    "write": {"readOnlyHint": False},
+    "destroy": {"destructiveHint": True},
+}
 
 
 def _split(text):
@@ -47,7 +51,9 @@ def _kind(text):
         return _object(text[1:-1])
     if text == "list":
         return {"type": "array", "items": {"type": "string"}}
-    return {"type": "string", "enum": text.split("|")} if "|" in text else {"type": text or "string"}
+    return (
+        {"type": "string", "enum": text.split("|")} if "|" in text else {"type": text or "string"}
+    )
 
 
 def tools_from(text):
@@ -124,13 +130,22 @@ def test_nothing_else_is_ever_guessed(name, write, search, tools):
         ("save_memory(text*, tags: list)", {"text": "{content}"}),
         ("save_note(title*, body*)", {"body": "{content}", "title": "{summary}"}),
         ("save_memory(key*, value*)", {"value": "{content}", "key": "{id}"}),
-        ("write_memory(projectName*, fileName*, content*)", {"projectName": "{project}", "fileName": "{id}.md", "content": "{content}"}),
+        (
+            "write_memory(projectName*, fileName*, content*)",
+            {"projectName": "{project}", "fileName": "{id}.md", "content": "{content}"},
+        ),
         ("add_memory(text*, user_id*)", {"text": "{content}", "user_id": "grove"}),
         ("add_memory(text*, type*: episodic|semantic)", {"text": "{content}", "type": "semantic"}),
         ("add_memory(text*, importance*: integer)", {"text": "{content}", "importance": 5}),
-        ("add_memory(messages*: [role*: user|assistant, content*])", {"messages": [{"role": "user", "content": "{content}"}]}),
+        (
+            "add_memory(messages*: [role*: user|assistant, content*])",
+            {"messages": [{"role": "user", "content": "{content}"}]},
+        ),
         ("add_memories(memories*: list)", {"memories": ["{content}"]}),
-        ("add_memory(memory*: {content*, type*})", {"memory": {"content": "{content}", "type": "learning"}}),
+        (
+            "add_memory(memory*: {content*, type*})",
+            {"memory": {"content": "{content}", "type": "learning"}},
+        ),
         ("add_memory(text*, session_id*)", None),
         ("add_memory(text*, agent_id*)", None),
         ("add_memory(text*, start_date*)", None),
@@ -154,11 +169,23 @@ def test_arguments_of_a_writer(tool, arguments):
     ("tool", "arguments", "mode"),
     [
         ("search_memory(query*)", {"query": "{query}"}, QueryMode.WORDS),
-        ("search_memory(q*, limit: integer)", {"q": "{query}", "limit": "{limit}"}, QueryMode.WORDS),
-        ("search_memory(query*, top_k: integer)", {"query": "{query}", "top_k": "{limit}"}, QueryMode.WHOLE),
+        (
+            "search_memory(q*, limit: integer)",
+            {"q": "{query}", "limit": "{limit}"},
+            QueryMode.WORDS,
+        ),
+        (
+            "search_memory(query*, top_k: integer)",
+            {"query": "{query}", "top_k": "{limit}"},
+            QueryMode.WHOLE,
+        ),
         ("semantic_search(query*)", {"query": "{query}"}, QueryMode.WHOLE),
         ("query_memories(query_texts*: list)", {"query_texts": ["{query}"]}, QueryMode.WHOLE),
-        ("search_memory(query*, project*)", {"query": "{query}", "project": "{project}"}, QueryMode.WORDS),
+        (
+            "search_memory(query*, project*)",
+            {"query": "{query}", "project": "{project}"},
+            QueryMode.WORDS,
+        ),
         ("search_memory(query*, agent_id*)", None, QueryMode.WHOLE),
         ("search_memory(tags*: list)", None, QueryMode.WHOLE),
         ("delete_memory_search(query*)", None, QueryMode.WHOLE),
@@ -171,7 +198,11 @@ def test_arguments_of_a_search(tool, arguments, mode):
 
 
 def test_a_limit_is_never_above_what_the_server_takes():
-    schema = {"type": "object", "required": ["query"], "properties": {"query": {"type": "string"}, "limit": {"type": "integer", "maximum": 10}}}
+    schema = {
+        "type": "object",
+        "required": ["query"],
+        "properties": {"query": {"type": "string"}, "limit": {"type": "integer", "maximum": 10}},
+    }
     mapping = recognise([Tool(name="search_memory", schema=schema, annotations={})])
     assert mapping.search.arguments["limit"] == 10
 
@@ -182,13 +213,35 @@ def test_of_two_that_fit_alike_the_shorter_name_counts():
 
 
 def test_references_within_a_schema_are_followed():
-    entity = {"type": "object", "required": ["name", "entityType", "observations"], "properties": {"name": {"type": "string"}, "entityType": {"type": "string"}, "observations": {"type": "array", "items": {"type": "string"}}}}
-    schema = {"type": "object", "$defs": {"Entity": entity}, "required": ["entities"], "properties": {"entities": {"type": "array", "items": {"$ref": "#/$defs/Entity"}}}}
+    entity = {
+        "type": "object",
+        "required": ["name", "entityType", "observations"],
+        "properties": {
+            "name": {"type": "string"},
+            "entityType": {"type": "string"},
+            "observations": {"type": "array", "items": {"type": "string"}},
+        },
+    }
+    schema = {
+        "type": "object",
+        "$defs": {"Entity": entity},
+        "required": ["entities"],
+        "properties": {"entities": {"type": "array", "items": {"$ref": "#/$defs/Entity"}}},
+    }
     mapping = recognise([Tool(name="create_entities", schema=schema, annotations={})])
-    assert mapping.write.arguments == {"entities": [{"name": "{id}", "entityType": "learning", "observations": ["{plain}", "{block}"]}]}
+    assert mapping.write.arguments == {
+        "entities": [
+            {"name": "{id}", "entityType": "learning", "observations": ["{plain}", "{block}"]}
+        ]
+    }
 
 
 def test_a_schema_that_refers_to_itself_ends():
     loop = {"$ref": "#/$defs/A"}
-    schema = {"type": "object", "$defs": {"A": {"anyOf": [loop] * 100}}, "required": ["content"], "properties": {"content": loop}}
+    schema = {
+        "type": "object",
+        "$defs": {"A": {"anyOf": [loop] * 100}},
+        "required": ["content"],
+        "properties": {"content": loop},
+    }
     recognise([Tool(name="store_memory", schema=schema, annotations={})])

@@ -24,14 +24,26 @@ _FOLDER = Path(__file__).parent / "data" / "mcp-tools"
 _PROFILED = [
     ("basic-memory", "basic-memory", "write_note", "search_notes", "delete_note"),
     ("beads-mcp", None, None, None, None),
-    ("chroma-mcp", "chroma", "chroma_add_documents", "chroma_query_documents", "chroma_delete_documents"),
+    (
+        "chroma-mcp",
+        "chroma",
+        "chroma_add_documents",
+        "chroma_query_documents",
+        "chroma_delete_documents",
+    ),
     ("claude-mem", None, None, "search", None),
     ("cognee-mcp", None, "remember", "recall", None),
     ("letta-mcp-server", None, None, None, None),
     ("mcp-memory-keeper", "mcp-memory-keeper", "context_save", "context_search", None),
     ("mcp-memory-libsql", "mcp-memory-libsql", "create_entities", "search_nodes", "delete_entity"),
     ("mcp-memory-service", "mcp-memory-service", "memory_store", "memory_search", "memory_delete"),
-    ("mcp-memory-service-lite", "mcp-memory-service", "memory_store", "memory_search", "memory_delete"),
+    (
+        "mcp-memory-service-lite",
+        "mcp-memory-service",
+        "memory_store",
+        "memory_search",
+        "memory_delete",
+    ),
     ("mcp-server-qdrant", "qdrant", "qdrant-store", "qdrant-find", None),
     ("mem0-mcp-server", "mem0", "add_memory", "search_memories", "delete_memory"),
     ("memory-bank-mcp", "memory-bank", "memory_bank_write", None, None),
@@ -135,7 +147,12 @@ def test_another_servers_name_keeps_a_profile_away():
 def test_a_tool_that_requires_other_arguments_keeps_a_profile_away():
     tools, name = _recorded("server-memory")
     changed = [
-        tool_from({"name": tool.name, "inputSchema": {"type": "object", "properties": {"name": {"type": "string"}}}})
+        tool_from(
+            {
+                "name": tool.name,
+                "inputSchema": {"type": "object", "properties": {"name": {"type": "string"}}},
+            }
+        )
         if tool.name == "delete_entities"
         else tool
         for tool in tools
@@ -145,9 +162,15 @@ def test_a_tool_that_requires_other_arguments_keeps_a_profile_away():
 
 def test_a_graph_with_snake_case_arguments_has_a_profile_of_its_own():
     tools, _ = _recorded("server-memory")
-    snake = {"type": "object", "required": ["entity_names"], "properties": {"entity_names": {"type": "array", "items": {"type": "string"}}}}
+    snake = {
+        "type": "object",
+        "required": ["entity_names"],
+        "properties": {"entity_names": {"type": "array", "items": {"type": "string"}}},
+    }
     changed = [
-        tool_from({"name": tool.name, "inputSchema": snake}) if tool.name == "delete_entities" else tool
+        tool_from({"name": tool.name, "inputSchema": snake})
+        if tool.name == "delete_entities"
+        else tool
         for tool in tools
     ]
     mapping = map_tools(changed, server_name="Memory Graph")
@@ -156,8 +179,20 @@ def test_a_graph_with_snake_case_arguments_has_a_profile_of_its_own():
 
 
 def test_qdrant_without_a_collection_of_its_own_is_told_one():
-    schema = {"type": "object", "required": ["information", "collection_name"], "properties": {"information": {"type": "string"}, "collection_name": {"type": "string"}, "metadata": {"type": "object"}}}
-    find = {"type": "object", "required": ["query", "collection_name"], "properties": {"query": {"type": "string"}, "collection_name": {"type": "string"}}}
+    schema = {
+        "type": "object",
+        "required": ["information", "collection_name"],
+        "properties": {
+            "information": {"type": "string"},
+            "collection_name": {"type": "string"},
+            "metadata": {"type": "object"},
+        },
+    }
+    find = {
+        "type": "object",
+        "required": ["query", "collection_name"],
+        "properties": {"query": {"type": "string"}, "collection_name": {"type": "string"}},
+    }
     tools = [
         tool_from({"name": "qdrant-store", "inputSchema": schema}),
         tool_from({"name": "qdrant-find", "inputSchema": find}),
@@ -178,3 +213,51 @@ def test_packages_stand_for_profiles():
     assert PACKAGES["@modelcontextprotocol/server-memory"] == "server-memory"
     assert PACKAGES["basic-memory"] == "basic-memory"
     assert set(PACKAGES.values()) <= {profile.name for profile in PROFILES}
+
+
+def _tools(**required):
+    return [
+        tool_from(
+            {
+                "name": name,
+                "inputSchema": {
+                    "type": "object",
+                    "required": list(names),
+                    "properties": {one: {"type": "string"} for one in names},
+                },
+            }
+        )
+        for name, names in required.items()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "profile", "tools"),
+    [
+        (
+            "Mnemo",
+            "mnemo",
+            _tools(
+                add_memory=["content"],
+                search_memory=["query"],
+                list_memories=[],
+                update_memory=["memory_id"],
+                delete_memory=["memory_id"],
+                archived_memories=[],
+                memory=["action"],
+            ),
+        ),
+        (
+            "ai-devkit-memory",
+            "ai-devkit",
+            _tools(
+                memory_storeKnowledge=["title", "content"],
+                memory_searchKnowledge=["query"],
+                memory_updateKnowledge=["id"],
+            ),
+        ),
+    ],
+)
+def test_servers_that_are_known_without_a_recording(name, profile, tools):
+    assert map_tools(tools, server_name=name).profile == profile
+    assert map_tools(tools).profile == profile

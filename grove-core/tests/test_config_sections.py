@@ -219,6 +219,22 @@ def test_what_the_user_has_not_agreed_to_does_not_count(untrusted, command, refu
     assert problems == ([message] if refused else [])
 
 
+def test_what_the_user_has_agreed_to_stands_alone_or_not_at_all():
+    """The user's secrets do not go to the project's program; half of its words are none of them."""
+    project, own = {"command": "run", "env": {"a": "1"}}, {"env": {"token": "${MINE}"}}
+    written = {**own, **project}
+    found, problems = validate_plugin_section(written, Asking, own)
+    assert (found, problems) == (Asking(**project), [])
+    found, problems = validate_plugin_section(written, Asking, own, untrusted={"env"})
+    assert found == Asking(env=own["env"])
+    assert [one.split(" ", 1)[0] for one in problems] == ["command", "env"]
+    found, problems = validate_plugin_section({**own, "command": "run"}, Asking, own)
+    assert found == Asking(command="run")
+    assert problems == [
+        "env of your own configuration does not count beside what the project sets there"
+    ]
+
+
 @frozen
 class Anything:
     """A plugin's section with tables that the plugin itself understands."""

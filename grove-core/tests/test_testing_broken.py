@@ -9,8 +9,9 @@ import pytest
 from grove_core.model.memory import Capability
 from grove_core.testing import BackendContract, InMemoryBackend, InMemoryStorage
 from grove_core.testing.backend_contract import STANDARD_TESTS
-from grove_core.testing.broken import BROKEN_BACKENDS, BROKEN_IN_FILES
+from grove_core.testing.broken import BROKEN_BACKENDS, BROKEN_IN_FILES, BROKEN_WITH_SERVERS
 from grove_core.testing.broken.in_file import InFile
+from grove_core.testing.broken.with_server import WithServer
 from grove_core.testing.rules import forking
 
 
@@ -57,6 +58,11 @@ def verdict_in_file(case, made, folder):
     )
 
 
+def verdict_with_server(case, made, folder):
+    """The same for a backend with a server, both in a folder."""
+    return verdict_of(ContractOfFiles(), case, open_backend=lambda: made(folder))
+
+
 def verdict_of(contract, case, **fixtures):
     name, arguments = CASES[case]
     test = getattr(contract, name)
@@ -73,7 +79,11 @@ def verdict_of(contract, case, **fixtures):
 @pytest.mark.parametrize("broken", BROKEN_BACKENDS, ids=lambda one: one.__name__)
 def test_a_broken_backend_is_caught_by_name(broken):
     caught_by = BROKEN_BACKENDS[broken]
-    said = verdict(caught_by, broken)
+    expect_caught(broken, caught_by, verdict(caught_by, broken))
+
+
+def expect_caught(broken, caught_by, said):
+    """The test that caught it says its rule, what was expected and found, and where to read on."""
     assert said is not None, broken.__doc__
     rule, *_, read = said.splitlines()
     name, _ = CASES[caught_by]
@@ -92,14 +102,25 @@ def test_a_broken_backend_in_a_file_is_caught_by_its_test_alone(broken, tmp_path
         assert (said is not None) == (name == caught_by), (name, said)
 
 
+@pytest.mark.parametrize("broken", BROKEN_WITH_SERVERS, ids=lambda one: one.__name__)
+def test_a_broken_backend_with_a_server_is_caught_by_name(broken, tmp_path):
+    caught_by = BROKEN_WITH_SERVERS[broken]
+    expect_caught(broken, caught_by, verdict_with_server(caught_by, broken, tmp_path))
+
+
 def test_the_sound_ones_are_caught_by_none_of_them(tmp_path):
     in_memory = [case for case in CASES if CASES[case][0] not in BROKEN_IN_FILES.values()]
     verdicts = {case: verdict(case, InMemoryBackend) for case in in_memory}
     said = {case: one for case, one in verdicts.items() if one is not None}
-    assert set(said.values()) == {"skipped: the backend memory does not declare files"}
+    assert set(said.values()) == {
+        f"skipped: the backend memory does not declare {each}" for each in ("files", "synchronise")
+    }
     for name in BROKEN_IN_FILES.values():
         (tmp_path / name).mkdir()
         assert verdict_in_file(name, InFile, tmp_path / name) is None
+    for case in {*BROKEN_WITH_SERVERS.values()}:
+        (tmp_path / case).mkdir()
+        assert verdict_with_server(case, WithServer, tmp_path / case) is None
 
 
 def test_processes_that_hang_or_die_are_told(tmp_path, monkeypatch):
@@ -122,12 +143,12 @@ def test_processes_that_hang_or_die_are_told(tmp_path, monkeypatch):
 
 
 def test_every_rule_is_broken_by_one_of_them():
-    caught = (*BROKEN_BACKENDS.values(), *BROKEN_IN_FILES.values())
-    broken = {caught_by.partition("[")[0] for caught_by in caught}
+    everyone = BROKEN_BACKENDS | BROKEN_IN_FILES | BROKEN_WITH_SERVERS
+    broken = {caught_by.partition("[")[0] for caught_by in everyone.values()}
     # Tested in ``test_testing_contract``, and below.
     elsewhere = {"test_no_rule_is_left_out", "test_its_own_format_forges_nothing"}
     assert broken == set(STANDARD_TESTS) - elsewhere
-    assert all(inspect.getdoc(one) for one in (*BROKEN_BACKENDS, *BROKEN_IN_FILES))
+    assert all(map(inspect.getdoc, everyone))
 
 
 def test_a_format_that_can_be_forged_is_caught(tmp_path):

@@ -1,10 +1,11 @@
-"""The in-memory backend keeps the contract, with all it can do and with less; so does one in a file."""
+"""The in-memory backend keeps the contract, with all it can do and with less; so do those in files."""
 
 import pytest
 
 from grove_core.model.memory import Capability
 from grove_core.testing import BackendContract, InMemoryBackend, InMemoryStorage
 from grove_core.testing.broken.in_file import InFile
+from grove_core.testing.broken.with_server import WithServer
 
 
 class TestEverything(BackendContract):
@@ -51,3 +52,14 @@ class TestInFile(BackendContract):
     @pytest.fixture
     def broken_backend(self, tmp_path):
         return lambda: InFile(tmp_path)
+
+
+class TestWithServer(BackendContract):
+    @pytest.fixture
+    def open_backend(self, tmp_path):
+        return lambda: WithServer(tmp_path)
+
+    @pytest.fixture
+    def broken_backend(self, tmp_path):
+        (tmp_path / "kept.json").mkdir()
+        return lambda: WithServer(tmp_path)

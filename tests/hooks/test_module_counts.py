@@ -20,16 +20,16 @@ import pytest
 from grove_core.cli.main import COMMANDS
 
 VERSION, NOTHING_TO_DO, SETTLED = 45, 50, 95
-FULL_WAY = 282
+FULL_WAY = 290
 # A start or a prompt while nothing has changed that an earlier one has found out.
 SHORT = 150
 # A start counts how learnings have fared, looks for decay, tells what was corrected, and notes down
 # for the next one what all that depends on.
-START = 345
-COMMAND, HELP, HELP_OF_A_COMMAND = 376, 262, 387
+START = 350
+COMMAND, HELP, HELP_OF_A_COMMAND = 384, 262, 387
 # With the detector of secrets, which brings requests along; and with the index, into which goes what
 # was written.
-CHECKS_A_TEXT, DOCTOR = 685, 670
+CHECKS_A_TEXT, DOCTOR = 690, 680
 
 # Hooks on tool calls with nothing to do: hundreds in every session.
 HEAVY = set(

@@ -16,13 +16,7 @@ from running_servers import running
 def pytest_generate_tests(metafunc):
     own = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
     if "server" in metafunc.fixturenames and "server" not in own:
-        # What is started once is used by one process, which starts it once.
-        marks = {one: pytest.mark.xdist_group(one.label) for one in SERVERS if one.over_http}
-        chosen = [
-            pytest.param(one, id=one.label.replace(" ", "-"), marks=marks.get(one, ()))
-            for one in SERVERS
-        ]
-        metafunc.parametrize("server", chosen)
+        metafunc.parametrize("server", SERVERS, ids=lambda one: one.label.replace(" ", "-"))
 
 
 def pytest_collection_modifyitems(items):

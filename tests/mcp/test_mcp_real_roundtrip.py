@@ -55,6 +55,13 @@ def shop(running_server, request):
     return Shop(running_server, f"shop-{request.node.originalname.replace('_', '-')}")
 
 
+def test_a_real_server_is_told_by_its_name_and_its_tools(running_server, server):
+    with connect(running_server.endpoint) as connection:
+        profile = match_profile(connection.tools(), connection.server_name)
+    assert profile is not None
+    assert profile.name == server.profile
+
+
 def test_what_is_stored_comes_back(shop):
     learnings = samples(1)
     with shop.memory() as memory:

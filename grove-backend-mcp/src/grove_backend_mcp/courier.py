@@ -213,7 +213,7 @@ class Courier:
         journal.begin(learning.id, self._clock())
         from grove_backend_mcp.memory_server import Found
 
-        found = server.holds(learning.id, handle) if may_be_there else None
+        found = server.holds(learning.id, handle, learning.summary) if may_be_there else None
         if not isinstance(found, Found):
             handle = server.store(learning)
         else:

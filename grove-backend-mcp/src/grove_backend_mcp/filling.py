@@ -34,7 +34,16 @@ _TEXTS: Final = (
     *("messages", "detail", "details", "description", "input", "items", "entries", "entities"),
 )
 _QUERIES: Final = (
-    *("query", "q", "search query", "query text", "query texts", "queries", "query string"),
+    *(
+        "query",
+        "q",
+        "search query",
+        "query term",
+        "query text",
+        "query texts",
+        "queries",
+        "query string",
+    ),
     *("search text", "search term", "search terms", "search string", "search", "question"),
     *("keywords", "keyword", "terms", "term", "phrase", "text", "input", "prompt"),
 )
@@ -53,6 +62,7 @@ _KINDS: Final = frozenset({"type", "kind", "category"})
 _SOURCES: Final = frozenset({"source", "author", "origin", "creator", "created by"})
 _WEIGHTS: Final = frozenset({"importance", "priority", "confidence", "salience", "relevance"})
 _PROJECTS: Final = frozenset({"project", "workspace"})
+_PATHS: Final = frozenset({"path", "file path", "filepath", "note path"})
 _SPACES: Final = frozenset(
     "collection namespace directory folder vault bank space dataset group user tenant container"
     " database store owner partition".split()
@@ -254,6 +264,7 @@ def _string_for(property_: Property) -> str | None:
     is_name = words[-1] in _NAMES and _REFERRED.isdisjoint(words)
     rules = (
         (joined in ("file name", "filename"), "{id}.md"),
+        (joined in _PATHS, "grove/{id}.md"),
         (joined in _TITLES or words[-1] == "title" or joined == "description", "{summary}"),
         (joined in _IDS or is_name, "{id}"),
         (joined in _TAGS, "grove, {tags}"),

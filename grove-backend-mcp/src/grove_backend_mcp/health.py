@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from grove_backend_mcp.contents import Contents
 from grove_backend_mcp.faults import FaultKind, ServerFaultError
 from grove_backend_mcp.places import Places
-from grove_core import BackendError, Health
+from grove_core import BackendError, Health, StorageError, read_text
 
 if TYPE_CHECKING:
     from grove_backend_mcp.remote import Remote
@@ -52,7 +52,9 @@ def look_at(
     if remote is None:
         return Health(ok=True, detail=f"{held}; {why_none}", location=location)
     detail, mend = _asked(remote)
-    return Health(ok=True, detail=f"{held}; {detail}", location=location, mend=mend)
+    odd = remote.link.oddities() or _lines_of(places.oddities)
+    strange = f"; odd lately: {'; '.join(odd[:_MOST_ODDITIES])}" if odd else ""
+    return Health(ok=True, detail=f"{held}; {detail}{strange}", location=location, mend=mend)
 
 
 def _asked(remote: "Remote") -> tuple[str, str]:
@@ -64,9 +66,15 @@ def _asked(remote: "Remote") -> tuple[str, str]:
         mend = _MENDS.get(fault.kind, _LOCAL_FLUSH)
         return f"{remote.name} {fault.kind.value}: {fault.detail}", mend
     remote.link.has_worked()
-    odd = remote.link.oddities()
-    strange = f"; odd: {'; '.join(odd[:_MOST_ODDITIES])}" if odd else ""
-    return f"{remote.name} works ({spoken}){strange}", ""
+    return f"{remote.name} works ({spoken})", ""
+
+
+def _lines_of(path: Path) -> tuple[str, ...]:
+    """Read what was odd when nobody looked; a file that cannot be read says nothing."""
+    try:
+        return tuple((read_text(path) or "").splitlines())
+    except StorageError:
+        return ()
 
 
 def _is_writable(path: Path, root: Path) -> bool:

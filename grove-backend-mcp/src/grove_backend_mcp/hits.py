@@ -1,11 +1,14 @@
 """What a server has found, as hits: resolved to what is known here, and judged by its status."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from attrs import evolve
+
 from grove_backend_mcp.contents import Contents
+from grove_backend_mcp.query_words import whole_query
 from grove_core import Category, Confidence, Hit, Learning, Query, rule_relevance
 
 if TYPE_CHECKING:
@@ -13,6 +16,8 @@ if TYPE_CHECKING:
 
 _BY_MEANING: Final = "the server finds it close in meaning"
 _FIRST_BY_MEANING: Final = 0.2
+# Below it lies what servers give to anything: a distance of 1.5 between vectors of length 1.
+_LEAST_GIVEN: Final = 0.4
 _STEP: Final = 0.9
 _SUMMARY_LENGTH: Final = 200
 _DIGEST_LENGTH: Final = 10
@@ -45,44 +50,49 @@ def hits_of(
         now: The time, UTC: what is not grove's has none.
 
     Returns:
-        Hits with their relevance: as the server says where it gives a number, else by the rules;
-        what has no word in common with the query is less relevant than all that has.
+        Hits with their relevance: as the server says where it gives a number, else by the rules.
+        What has no word in common with the query, and no number to speak of, is less relevant, and
+        left out where nothing after it fits better: servers that search by meaning find something
+        for everything, and the end of their list says nothing.
 
     Raises:
         BackendError: A file cannot be read.
     """
-    hits: list[Hit] = []
+    judged: list[tuple[Hit, bool]] = []
     others: list[Learning] = []
     notes: list[Learning] = []
     recorded = contents.record.contents()
+    words = whole_query(query).casefold().split()
     for rank, one in enumerate(found):
         known = contents.get(one.learning_id) if one.learning_id else None
         if known is not None:
-            hits.append(_hit(query, known, one, rank))
+            judged.append(_hit(query, words, known, one, rank))
         elif one.learning_id is None:
             note = _note_of(one, now)
             notes.append(note)
-            hits.append(_note_hit(query, note, one))
+            hit, fits = _hit(query, words, note, one, rank)
+            judged.append((evolve(hit, complete=False), fits))
         elif one.learning is not None and one.project == project:
             others.append(one.learning)
-            hits.append(_hit(query, recorded.now(one.learning), one, rank))
-    return Known(hits, others, notes)
+            judged.append(_hit(query, words, recorded.now(one.learning), one, rank))
+    end = max((place for place, (_, fits) in enumerate(judged, start=1) if fits), default=0)
+    return Known([hit for hit, _ in judged[:end]], others, notes)
 
 
-def _hit(query: Query, learning: Learning, found: "Found", rank: int) -> Hit:
+def _hit(
+    query: Query, words: Iterable[str], learning: Learning, found: "Found", rank: int
+) -> tuple[Hit, bool]:
+    """Judge a result; tell as well whether anything but its place in the list speaks for it."""
     relevance, reasons = rule_relevance(query, learning)
-    if found.relevance is not None and found.relevance > relevance:
-        return Hit(learning=learning, relevance=found.relevance, reasons=(_BY_MEANING,))
-    if not relevance:
+    given = found.relevance or 0.0
+    fits = relevance > 0 or given >= _LEAST_GIVEN
+    if fits and given > relevance:
+        relevance, reasons = given, (_BY_MEANING,)
+    elif not fits:
+        text = f"{learning.summary}\n{learning.detail}".casefold()
+        fits = any(word in text for word in words)
         relevance, reasons = _FIRST_BY_MEANING * _STEP**rank, (_BY_MEANING,)
-    return Hit(learning=learning, relevance=relevance, reasons=reasons)
-
-
-def _note_hit(query: Query, note: Learning, found: "Found") -> Hit:
-    relevance, reasons = rule_relevance(query, note)
-    if found.relevance is not None and found.relevance > relevance:
-        relevance, reasons = found.relevance, (_BY_MEANING,)
-    return Hit(learning=note, relevance=relevance, complete=False, reasons=reasons)
+    return Hit(learning=learning, relevance=relevance, reasons=reasons), fits
 
 
 def _note_of(found: "Found", now: datetime) -> Learning:

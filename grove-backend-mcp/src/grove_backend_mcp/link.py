@@ -62,6 +62,7 @@ class Link:
         self._stack: ExitStack | None = None
         self._server: MemoryServer | None = None
         self._connection: Connection | None = None
+        self._oddities: tuple[str, ...] = ()
         # A call that was given up may still be at it when the next one comes, in another thread.
         self._lock = RLock()
 
@@ -119,10 +120,11 @@ class Link:
 
     def oddities(self) -> tuple[str, ...]:
         """Name what was odd about the server's answers, a line each."""
-        return tuple(self._connection.oddities) if self._connection is not None else ()
+        return self._oddities if self._connection is None else tuple(self._connection.oddities)
 
     def close(self) -> None:
         """End the connection, and the server where it was started for that."""
+        self._oddities = self.oddities()
         stack, self._stack, self._server, self._connection = self._stack, None, None, None
         atexit.unregister(self.close)
         if stack is not None:

@@ -45,4 +45,4 @@ class Places:
         self.notes: Path = cached / "notes.jsonl"
         self.breaker: Path = cached / "breaker.json"
         self.synchronised: Path = cached / "synchronised"
-        self.oddities: Path = cached / "oddities.json"
+        self.oddities: Path = cached / "oddities.txt"

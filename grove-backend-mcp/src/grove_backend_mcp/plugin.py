@@ -50,10 +50,14 @@ def grove_memory_backends() -> Sequence[BackendSpec]:
 
 def _detect(context: BackendContext) -> Detection | None:
     """Tell whether a memory server is written down here, or has been used here."""
+    from grove_backend_mcp.glance import may_be_a_server
+
+    record = context.root / _RECORD
+    if not may_be_a_server(context) and not record.is_file():
+        return None
     from grove_backend_mcp.choosing import choose
 
     choice = choose(context)
-    record = context.root / _RECORD
     if choice.entry is not None:
         marker = f"{choice.entry.source}: {choice.entry.name}"
         return Detection(marker=marker, note=f"found the memory server {choice.entry.name}")
@@ -79,6 +83,10 @@ def _discover(context: BackendContext) -> Sequence[Discovered]:
 
 
 def _trust(context: BackendContext) -> Sequence[TrustRequest]:
+    from grove_backend_mcp.glance import may_be_a_server
+
+    if not may_be_a_server(context):
+        return ()
     from grove_backend_mcp.choosing import trust_requests
 
     return trust_requests(context)

@@ -1,11 +1,12 @@
 """Taking in what the server has: what others wrote, what they put away, and what it has lost."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from grove_backend_mcp.contents import Contents
 from grove_backend_mcp.journal import Journal
+from grove_core import Learning
 
 if TYPE_CHECKING:
     from grove_backend_mcp.memory_server import Found, MemoryServer
@@ -36,12 +37,31 @@ def take_in(
     listed = server.listing()
     if listed is None:
         return 0
-    found = {one.learning_id: one for one in listed if one.learning_id and one.project == project}
+    own, seen = contents.record.contents().learnings, contents.seen.learnings()
+    # Some servers list without what makes a learning whole.
+    new = [one for one in listed if one.learning_id not in own and one.learning_id not in seen]
+    fetched = {one.learning_id: one for one in server.fetched(new, _MOST_LOOKED_FOR)}
+    whole = [fetched.get(one.learning_id, one) for one in listed]
+    found = {one.learning_id: one for one in whole if one.learning_id and one.project == project}
     received = _put_away(found, contents, journal, now)
-    _look_for_lost(server, found, contents, journal, now)
-    own = contents.record.contents().learnings
+    ids = {one.learning_id for one in listed if one.learning_id}
+    _look_for_lost(server, ids, contents, journal, now)
     others = [one.learning for one in found.values() if one.learning and one.learning.id not in own]
-    return received + contents.seen.replace(others)
+    return received + contents.seen.replace([*_still_there(server, ids, contents), *others])
+
+
+def _still_there(
+    server: "MemoryServer", ids: Collection[str], contents: Contents
+) -> Sequence[Learning]:
+    """Give what others have written and is not listed now: a list may be one page of several."""
+    missing = [one for one in contents.seen.learnings().values() if one.id not in ids]
+    looked_for = missing[:_MOST_LOOKED_FOR]
+    gone = {one.id for one in looked_for if server.holds(one.id, one.id, one.summary) is None}
+    return [
+        one
+        for one in contents.seen.learnings().values()
+        if one.id not in gone and one.id not in contents.record.contents().learnings
+    ]
 
 
 def _put_away(
@@ -67,7 +87,7 @@ def _put_away(
 
 def _look_for_lost(
     server: "MemoryServer",
-    found: Mapping[str, "Found"],
+    ids: Collection[str],
     contents: Contents,
     journal: Journal,
     now: datetime,
@@ -82,9 +102,10 @@ def _look_for_lost(
         for one in journal.wanted()
         if one in own and (known := journal.delivery(one)).status is not None and not known.seen
     ]
-    for learning_id in filter(found.__contains__, unseen):
+    for learning_id in filter(ids.__contains__, unseen):
         journal.see(learning_id, now)
-    missing = [one for one in unseen if one not in found]
+    missing = [one for one in unseen if one not in ids]
     for learning_id in missing[:_MOST_LOOKED_FOR]:
-        if server.holds(learning_id, journal.delivery(learning_id).handle) is None:
+        handle, summary = journal.delivery(learning_id).handle, own[learning_id].summary
+        if server.holds(learning_id, handle, summary) is None:
             journal.lose(learning_id, now)

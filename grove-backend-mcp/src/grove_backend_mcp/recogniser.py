@@ -73,6 +73,7 @@ _KINS: Final = (
 )
 _MOST_TOOLS: Final = 500
 _SHARE_OF_PREFIX: Final = 0.6
+_LEAST_SHARING: Final = 2
 _BY_TEXT: Final = frozenset("text query content keyword keywords meaning similarity vector".split())
 _MEANING: Final = frozenset(
     "semantic vector similar similarity embedding embeddings hybrid recall retrieve k topk"
@@ -125,6 +126,8 @@ class _Surroundings:
     def __init__(self, tools: Sequence[Tool], server_name: str) -> None:
         names = [words_of(tool.name) for tool in tools]
         named = words_of(server_name)
+        self.first_verb = _shared_verb(names)
+        """A verb that names the server: all its tools start with it, and have another one."""
         self.known_words = frozenset((*_prefix(names), *named))
         """Words that name the server, and not what a tool does."""
         self.is_memory = (
@@ -184,6 +187,8 @@ def _rated_search(tool: Tool, around: _Surroundings) -> tuple[float, Filled] | N
 def _named(tool: Tool, wanted: Mapping[str, int], around: _Surroundings) -> _Named | None:
     """Rate the name of a tool; ``None`` where it names something else."""
     words = words_of(tool.name)
+    if words[:1] == (around.first_verb,):
+        words = words[1:]
     index = _verb_in(words)
     if index is None or words[index] not in wanted:
         return None
@@ -276,11 +281,21 @@ def _prefix(names: Sequence[Sequence[str]]) -> Sequence[str]:
             break
         word, count = firsts.most_common(1)[0]
         is_verb = word in SEARCH_VERBS or word in WRITE_VERBS or word in OTHER_VERBS
-        if is_verb or count < max(2, _SHARE_OF_PREFIX * len(names)):
+        if is_verb or count < max(_LEAST_SHARING, _SHARE_OF_PREFIX * len(names)):
             break
         found.append(word)
         names = [words[1:] for words in names if words and words[0] == word]
     return found
+
+
+def _shared_verb(names: Sequence[Sequence[str]]) -> str | None:
+    """Find the verb that most names start with, besides another verb."""
+    firsts = Counter(words[0] for words in names if words and _verb_in(words[1:]) is not None)
+    if len(names) < _LEAST_SHARING or not firsts:
+        return None
+    word, count = firsts.most_common(1)[0]
+    is_verb = word in SEARCH_VERBS or word in WRITE_VERBS
+    return word if is_verb and count >= _SHARE_OF_PREFIX * len(names) else None
 
 
 def _query_mode(tools: Iterable[Tool], search: Operation | None) -> QueryMode:

@@ -67,7 +67,7 @@ class Remote:
     @property
     def name(self) -> str:
         """What the server is called, for people."""
-        return f"the memory server {self.link.entry.name}"
+        return f"the memory server “{self.link.entry.name}”"
 
     def waiting(self) -> Sequence[str]:
         """Name what the server has yet to get.

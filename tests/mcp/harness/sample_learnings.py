@@ -44,6 +44,6 @@ def sample(at, number=0, *, session_id="session-1"):
     )
 
 
-def samples(number=0, count=len(PLAIN + HOSTILE)):
-    """Learnings by the word each is looked for by."""
+def samples(number=0, count=10):
+    """Learnings by the word each is looked for by; the last four of ten are hostile."""
     return dict(sample(at, number) for at in range(count))

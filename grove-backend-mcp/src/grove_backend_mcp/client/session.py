@@ -224,9 +224,6 @@ class _Speaker:
         except SessionLostError:
             detail = self.line(f"{self._name}: wants a session, and gives none that it knows")
             raise ServerFaultError(FaultKind.REFUSED, detail) from None
-        except AnsweredWithErrorError as error:
-            detail = self.line(f"{self._name}: refused the handshake: {error.message}")
-            raise ServerFaultError(FaultKind.REFUSED, detail) from None
 
 
 def _supported(error: AnsweredWithErrorError) -> list[str]:

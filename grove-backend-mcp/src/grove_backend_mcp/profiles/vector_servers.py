@@ -67,7 +67,7 @@ MCP_MEMORY_SERVICE: Final = Profile(
         written=Success(text_matches=r"\A(?:Memory stored|Successfully )"),
         handle=Reading(handle_pattern=r"(?i)\bhash:?\s+([0-9a-f]{64})\b"),
         found=Reading(
-            separator=r"\AFound [^\n]*\n\n(?=1\. )|^   Created: [^\n]*\n\n(?=\d{1,4}\. )",
+            separator=r"\AFound [^\n]*\n\n1\. |^   Created: [^\n]*\n\n\d{1,4}\. ",
             handle_pattern=r"^   Hash: ([0-9a-f]{64})$",
         ),
         got=_MEMORIES,
@@ -178,6 +178,7 @@ MEM0: Final = Profile(
         "add_memory": ("text",),
         "search_memories": ("query",),
         "get_memory": ("memory_id",),
+        "get_memories": (),
         "delete_memory": ("memory_id",),
     },
     mapping=ServerMapping(
@@ -190,6 +191,7 @@ MEM0: Final = Profile(
             tool="search_memories", arguments={"query": "{query}", "limit": "{limit}"}
         ),
         get=Operation(tool="get_memory", arguments={"memory_id": "{handle}"}),
+        listing=Operation(tool="get_memories", arguments={"page_size": 100}),
         delete=Operation(tool="delete_memory", arguments={"memory_id": "{handle}"}),
         text_form=TextForm.SHORT,
         handle=Reading(items="$.results[*]", handle="id"),

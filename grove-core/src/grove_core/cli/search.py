@@ -14,6 +14,7 @@ from grove_core.cli.learnings import (
     print_line,
     read_filters,
 )
+from grove_core.cli.slow_backend import naming_servers
 from grove_core.config.schema import DEFAULT_ENGINE
 from grove_core.finder import found_learning, terms_of
 from grove_core.model.memory import Query
@@ -46,9 +47,11 @@ def command(
     workspace = invocation.workspace
     filters = read_filters(workspace.now, narrowing)
     query = Query(text=remove_invisible(" ".join(words)), files=narrowing["paths"])
+    with naming_servers(workspace.library):
+        ranked = workspace.finder.search(query, filters, notes=True)
     found = [
         one
-        for one in workspace.finder.search(query, filters, notes=True)
+        for one in ranked
         if one.score.relevance > 0 and names_a_file(learning_of(one.entry), narrowing)
     ]
     ranked = found[: narrowing["limit"] or _USUAL_LIMIT]

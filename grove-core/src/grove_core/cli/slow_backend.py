@@ -1,6 +1,8 @@
 """A word to a person who waits for a backend."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import rich_click as click
 
@@ -19,3 +21,22 @@ def name_slow_backend(library: MemoryLibrary) -> None:
             f" {SLOW_WRITE_SECONDS:.0f} seconds for each learning",
             err=True,
         )
+
+
+@contextmanager
+def naming_servers(library: MemoryLibrary) -> Iterator[None]:
+    """Say which servers are asked, as long as that takes and where a person sees it.
+
+    Args:
+        library: The backends.
+    """
+    asked = sys.stderr.isatty()
+    sources = [one.source for one in library.freshness() if one.source] if asked else []
+    if not sources:
+        yield
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    with Console(stderr=True).status(Text(f"grove: asking {' and '.join(sources)}")):
+        yield

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _NOT_HERE: Final = "counts only in your own configuration, and not in a project's"
 _NOT_AGREED: Final = "needs `grove trust`: a project's value counts only once you have agreed"
+_NOT_BESIDE: Final = "of your own configuration does not count beside what the project sets there"
 _PROJECT_FILE: Final = ".grove/config.toml"
 
 
@@ -26,7 +27,9 @@ def validate_plugin_section(
 ) -> tuple[object | None, list[str]]:
     """Build a plugin's settings from its section.
 
-    A mistake costs one key, which then has its default.
+    A mistake costs one key, which then has its default. Keys that a project may set once the user
+    has agreed belong together: either all of the project's count, and none of the user's beside
+    them, or none.
 
     Args:
         section: The table as it was read; empty when there is none.
@@ -48,9 +51,7 @@ def validate_plugin_section(
     arguments: dict[str, Any] = {}
     problems: list[str] = []
     if own is not None:
-        refused = dict.fromkeys(_user_only(attributes), _NOT_HERE)
-        refused |= dict.fromkeys(untrusted, _NOT_AGREED)
-        section, problems = _without_strangers(section, own, refused)
+        section, problems = _of_whom_it_may_be(section, own, attributes, untrusted)
     for key, value in section.items():
         try:
             if key not in attributes:
@@ -85,7 +86,7 @@ def requests_of_section(
     Returns:
         A request by key, for each value that only counts once the user has agreed to it.
     """
-    asked = [key for key in section if key not in own or section[key] != own[key]]
+    asked = [key for key in section if _is_asked(key, section, own)]
     if not asked:
         return {}
     kind: Any = settings_class
@@ -107,8 +108,35 @@ def _request(key: str, value: object) -> "TrustRequest":
     return TrustRequest(subject=key, source=_PROJECT_FILE, content=content)
 
 
-def _user_only(attributes: Mapping[str, Any]) -> list[str]:
-    return [key for key, each in attributes.items() if USER_ONLY.keys() <= each.metadata.keys()]
+def _marked(attributes: Mapping[str, Any], mark: Mapping[str, object]) -> list[str]:
+    """Name the keys whose fields carry a mark."""
+    return [key for key, each in attributes.items() if mark.keys() <= each.metadata.keys()]
+
+
+def _is_asked(key: str, section: Mapping[str, Any], own: Mapping[str, Any]) -> bool:
+    """Tell whether a project's file says something else of a key than the user's own does."""
+    return key in section and (key not in own or section[key] != own[key])
+
+
+def _of_whom_it_may_be(
+    section: Mapping[str, Any],
+    own: Mapping[str, Any],
+    attributes: Mapping[str, Any],
+    untrusted: Collection[str],
+) -> tuple[Mapping[str, Any], list[str]]:
+    """Take of a project's values those that may count; the others are named."""
+    guarded = _marked(attributes, TRUSTED_ONLY)
+    asked = [key for key in guarded if _is_asked(key, section, own)]
+    refused = dict.fromkeys(_marked(attributes, USER_ONLY), _NOT_HERE)
+    if untrusted:
+        refused |= dict.fromkeys((*asked, *untrusted), _NOT_AGREED)
+    found, problems = _without_strangers(section, own, refused)
+    if not asked or untrusted:
+        return found, problems
+    # The user's secrets do not go to the project's program, nor the project's words to the user's.
+    apart = {key for key in guarded if key not in asked and key in own}
+    problems += [f"{key} {_NOT_BESIDE}" for key in sorted(apart)]
+    return {key: value for key, value in found.items() if key not in apart}, problems
 
 
 def _without_strangers(

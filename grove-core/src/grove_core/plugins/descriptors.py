@@ -207,7 +207,8 @@ class MemoryBackend(Protocol):
             learning: What to store; its scope has been routed already.
 
         Returns:
-            What was done: stored, or duplicate when the id was there already.
+            What was done: stored, or duplicate when the id was there already. Where a server holds
+            the learnings (``SYNCHRONISE``), queued as well: it is kept here and waits for that.
 
         Raises:
             BackendError: It could not be stored.

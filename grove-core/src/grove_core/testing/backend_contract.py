@@ -13,6 +13,7 @@ from grove_core.testing.rules.listing import ListingRules
 from grove_core.testing.rules.reading_back import Opener
 from grove_core.testing.rules.searching import SearchingRules
 from grove_core.testing.rules.status import StatusRules
+from grove_core.testing.rules.synchronising import SynchronisingRules
 from grove_core.testing.rules.withdrawing import WithdrawingRules
 from grove_core.testing.rules.writing import WritingRules
 from grove_core.testing.verdict import expect, rule
@@ -28,6 +29,7 @@ class BackendContract(
     ChangesRules,
     FilesRules,
     WithdrawingRules,
+    SynchronisingRules,
     ConcurrencyRules,
     FailingRules,
 ):

@@ -5,7 +5,15 @@ They prove that the contract notices what it is there to notice.
 
 from typing import Final
 
-from grove_core.testing.broken import changing, in_file, keeping, listing, searching, writing
+from grove_core.testing.broken import (
+    changing,
+    in_file,
+    keeping,
+    listing,
+    searching,
+    with_server,
+    writing,
+)
 
 BROKEN_BACKENDS: Final = {
     keeping.LosesDetailLines: "test_detail_comes_back[blank lines]",
@@ -77,3 +85,19 @@ BROKEN_IN_FILES: Final = {
     in_file.IsAlwaysWell: "test_ping_tells_what_is_broken",
 }
 """The same for those that are opened with the path of a file."""
+
+BROKEN_WITH_SERVERS: Final = {
+    with_server.SaysThatItIsThere: "test_what_is_written_is_delivered_or_waits",
+    with_server.ForgetsWhatWaits: "test_what_is_written_is_delivered_or_waits",
+    with_server.DoesNotSayWhy: "test_what_is_written_is_delivered_or_waits",
+    with_server.DeliversAgain: "test_synchronising_delivers_once",
+    with_server.ReceivesItsOwn: "test_synchronising_delivers_once",
+    with_server.KeepsNothingHere: "test_synchronising_loses_nothing",
+    with_server.TakesEverythingForActive: "test_synchronising_loses_nothing",
+    with_server.AsksWhatIsKept: "test_what_is_kept_here_is_told_without_asking",
+    with_server.AsksInOrderToList: "test_what_is_kept_here_is_told_without_asking",
+    with_server.MarkIsRelative: "test_freshness_tells_how_it_stands",
+    with_server.MarksTheFirstTimeOnly: "test_mark_is_written_when_both_are_in_line",
+    with_server.SynchronisesUndeclared: "test_capability_is_true[synchronise]",
+}
+"""The same for those that are opened with the path of a folder."""

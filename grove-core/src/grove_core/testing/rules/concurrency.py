@@ -9,7 +9,7 @@ import pytest
 
 from grove_core.model.memory import Filters, Query, ReceiptStatus
 from grove_core.testing.rules.forking import side_by_side_in_processes
-from grove_core.testing.rules.reading_back import Opener, expect_untouched, fetch, ids_in
+from grove_core.testing.rules.reading_back import Opener, expect_untouched, fetch, ids_in, is_new
 from grove_core.testing.samples import example_learning
 from grove_core.testing.verdict import expect, require, rule
 
@@ -38,13 +38,13 @@ class ConcurrencyRules:
         learnings = [example_learning(number) for number in range(_THREADS * _WRITES)]
         barrier = Barrier(_THREADS)
 
-        def write(number: int) -> list[ReceiptStatus]:
+        def write(number: int) -> list[bool]:
             backend = open_backend()
             barrier.wait()
-            return [backend.write(one).status for one in learnings[number::_THREADS]]
+            return [is_new(backend, backend.write(one)) for one in learnings[number::_THREADS]]
 
         answers = _side_by_side([partial(write, number) for number in range(_THREADS)])
-        expect(answers, [[ReceiptStatus.STORED] * _WRITES] * _THREADS, "the writers' receipts")
+        expect(answers, [[True] * _WRITES] * _THREADS, "whether the writers' receipts say new")
         backend = open_backend()
         expect(ids_in(backend), sorted(one.id for one in learnings), "the ids that are there")
         expect_untouched(backend, learnings)
@@ -54,15 +54,15 @@ class ConcurrencyRules:
         """Eight writers of the same learning, all at once: it is there once."""
         learning, barrier = example_learning(), Barrier(_THREADS)
 
-        def write() -> ReceiptStatus:
+        def write() -> tuple[bool, ReceiptStatus]:
             backend = open_backend()
             barrier.wait()
-            return backend.write(learning).status
+            receipt = backend.write(learning)
+            return is_new(backend, receipt), receipt.status
 
         answers = _side_by_side([write] * _THREADS)
-        require(
-            ReceiptStatus.STORED in answers, expected="a receipt that says stored", found=answers
-        )
+        found = [status for _, status in answers]
+        require(any(new for new, _ in answers), expected="a receipt that says stored", found=found)
         expect(ids_in(open_backend()), [learning.id], "the ids that are there")
         expect_untouched(open_backend(), [learning])
 
@@ -74,14 +74,14 @@ class ConcurrencyRules:
         count = _PROCESSES * _WRITES_OF_A_PROCESS
         learnings = [example_learning(number) for number in range(count)]
 
-        def opened(number: int) -> Callable[[], list[str]]:
+        def opened(number: int) -> Callable[[], list[bool]]:
             backend = open_backend()
             mine = learnings[number::_PROCESSES]
-            return lambda: [backend.write(one).status.value for one in mine]
+            return lambda: [is_new(backend, backend.write(one)) for one in mine]
 
         answers = side_by_side_in_processes([partial(opened, one) for one in range(_PROCESSES)])
-        stored = [ReceiptStatus.STORED.value] * _WRITES_OF_A_PROCESS
-        expect(answers, [stored] * _PROCESSES, "the receipts of each process")
+        new = [True] * _WRITES_OF_A_PROCESS
+        expect(answers, [new] * _PROCESSES, "whether the receipts of each process say new")
         backend = open_backend()
         expect(ids_in(backend), sorted(one.id for one in learnings), "the ids that are there")
         expect_untouched(backend, learnings)

@@ -19,6 +19,7 @@ _CALLS: Final[dict[Capability, tuple[str, Callable[[Any], object]]]] = {
     Capability.FILES: ("files", lambda files: files()),
     Capability.CHANGES: ("changes", lambda changes: changes("")),
     Capability.WITHDRAW: ("withdraw", lambda withdraw: withdraw(example_learning())),
+    Capability.SYNCHRONISE: ("synchronise", lambda synchronise: synchronise(1.0, asked=False)),
 }
 """By what a backend may be able to do, the method for it and a call of that."""
 

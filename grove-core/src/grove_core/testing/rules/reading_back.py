@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 import pytest
 
 from grove_core.model.learning import Learning, LearningStatus
-from grove_core.model.memory import Capability, Filters, Hit, Query
+from grove_core.model.memory import Capability, Filters, Hit, Query, Receipt, ReceiptStatus
 from grove_core.plugins.descriptors import MemoryBackend
 from grove_core.testing.verdict import expect
 
@@ -98,6 +98,30 @@ def write_all(backend: MemoryBackend, learnings: Sequence[Learning]) -> None:
     """
     for learning in learnings:
         backend.write(learning)
+
+
+def is_new(backend: MemoryBackend, receipt: Receipt) -> bool:
+    """Tell whether a receipt says that a learning was not there before.
+
+    Args:
+        backend: The backend.
+        receipt: Its receipt: stored, or queued as well where a server holds its learnings.
+    """
+    queues = Capability.SYNCHRONISE in backend.capabilities
+    is_queued = queues and receipt.status is ReceiptStatus.QUEUED
+    return is_queued or receipt.status is ReceiptStatus.STORED
+
+
+def expect_new(backend: MemoryBackend, receipt: Receipt, about: str) -> None:
+    """Ask that a receipt says that a learning was not there before.
+
+    Args:
+        backend: The backend.
+        receipt: Its receipt.
+        about: What is compared, for people.
+    """
+    if not is_new(backend, receipt):
+        expect(receipt.status, ReceiptStatus.STORED, about)
 
 
 def expect_untouched(backend: MemoryBackend, learnings: Sequence[Learning]) -> None:

@@ -6,10 +6,11 @@ import pytest
 from attrs import evolve
 
 from grove_core.model.learning import Confidence, Criterion, Learning, LearningStatus, Scope
-from grove_core.model.memory import Capability, ReceiptStatus
+from grove_core.model.memory import Capability
 from grove_core.plugins.descriptors import MemoryBackend, Withdrawing
 from grove_core.testing.rules.reading_back import (
     Opener,
+    expect_new,
     expect_untouched,
     fetch,
     ids_in,
@@ -103,7 +104,8 @@ class WithdrawingRules:
         learning = example_learning()
         write_all(open_backend(), [learning, example_learning(2)])
         _withdraw(open_backend(), learning)
-        expect(open_backend().write(learning).status, ReceiptStatus.STORED, "the receipt")
+        backend = open_backend()
+        expect_new(backend, backend.write(learning), "the receipt")
         expect_untouched(open_backend(), [learning, example_learning(2)])
 
 

@@ -1,0 +1,85 @@
+"""A team with clones of one repository shares learnings over one server, through `grove` itself."""
+
+import subprocess
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from lessons import load
+
+MEMBERS = ("ann", "bob", "cem")
+EACH = 6
+LONGEST_ROUNDS = 20
+
+
+@pytest.fixture(scope="module")
+def lessons():
+    """Learnings that agents have written, of several projects, so that hardly two are alike."""
+    kept = [one.candidate for one in load("training") if one.label == "keep" and not one.secrets]
+    return [{**one, "scope": "team"} for one in kept[:: len(kept) // (len(MEMBERS) * EACH)]]
+
+
+@pytest.fixture
+def origin(world):
+    """A repository of a project that uses grove."""
+    # What is worth keeping is not the question here.
+    world.initialise('[gate.write_gate]\nmode = "off"\n')
+    (world.project / "shop.py").write_text("def orders():\n    return []\n")
+    world.make_git()
+    return world.project
+
+
+@pytest.fixture
+def team(world, origin, tmp_path, team_server):
+    """People on machines of their own, each with a clone and with the server in their settings."""
+
+    def member(name):
+        folder = tmp_path / name
+        subprocess.run(
+            ["git", "clone", "-q", "--template=", str(origin), str(folder / "project")],
+            env=world.environment,
+            check=True,
+        )
+        person = type(world)(folder)
+        person.grove_home.mkdir()
+        settings = f'[backends.mcp]\nurl = "{team_server.entry["url"]}"\n'
+        (person.grove_home / "config.toml").write_text(settings)
+        return person
+
+    return [member(name) for name in MEMBERS]
+
+
+def learnings_of(person):
+    """What a person's machine has: the number of learnings of each id."""
+    done = person.grove("list", "--json", "--all")
+    assert done.code == 0, done.stderr
+    return Counter(one["id"] for one in done.json["learnings"])
+
+
+def works(person, lessons):
+    """Starts a session, and reflects and searches until all is delivered."""
+    agent = person.agent(f"session-of-{person.folder.name}")
+    agent.starts()
+    written = []
+    for lesson in lessons:
+        done = agent.reflects(lesson)
+        assert done.code == 0, done.stderr
+        written += [one["id"] for one in done.json["accepted"]]
+        assert agent.grove("search", lesson["summary"]).code == 0
+    for _ in range(LONGEST_ROUNDS):
+        if person.grove("maintain", "flush").code == 0:
+            return written
+    raise AssertionError(person.grove("maintain", "flush").stderr)
+
+
+def test_what_one_learns_all_find(team, lessons):
+    with ThreadPoolExecutor(len(team)) as pool:
+        shares = [lessons[at :: len(team)][:EACH] for at in range(len(team))]
+        written = [one for ids in pool.map(works, team, shares) for one in ids]
+    assert len(written) == len(set(written)) == len(MEMBERS) * EACH
+    for person in team:
+        for _ in range(LONGEST_ROUNDS):
+            assert person.grove("maintain", "flush").code == 0
+            if set(learnings_of(person)) == set(written):
+                break
+        assert learnings_of(person) == Counter(written)
