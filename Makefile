@@ -46,7 +46,7 @@ test-git: setup ## Play random histories of several clones through real git.
 test-e2e: setup ## Drive the real Claude Code client (skipped where it cannot be had), and stress the loop.
 	@test -x .e2e/bin/python || $(PYTHON) -m venv .e2e
 	@.e2e/bin/python -m pip install --quiet --no-deps $(CLIENT) || echo "test-e2e: the registry does not give $(CLIENT); tests that need the client are skipped"
-	$(BIN)/python -m pytest -n auto -m "e2e or stress" tests/e2e tests/stress
+	$(BIN)/python -m pytest -n auto -m "e2e or stress" tests/e2e tests/stress tests/mcp_sessions
 
 .PHONY: ticket-tools
 ticket-tools: setup ## Get the real ticket tools into .ticket-tools; minutes long the first time.
@@ -60,9 +60,9 @@ test-tickets: ticket-tools ## Drive the real ticket tools (those that cannot be 
 mcp-servers: setup ## Get real memory servers into .mcp-servers; minutes long the first time.
 	@$(BIN)/python tests/mcp/tools/install.py .mcp-servers
 
+# Divided by module, since a server that tests share is started once in each process.
 .PHONY: test-mcp
 test-mcp: mcp-servers ## Use real memory servers (those that cannot be had are skipped by name).
-	# By module: a server that tests share is started once in each process.
 	$(BIN)/python -m pytest -n auto --dist loadscope -m mcp tests/mcp tests/integration
 
 .PHONY: test-browser

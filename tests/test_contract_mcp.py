@@ -15,9 +15,20 @@ from attrs import evolve
 
 from grove_backend_mcp.backend import McpBackend
 from grove_backend_mcp.settings import McpSettings
-from grove_core import BackendContext, LearningStatus
+from grove_core import (
+    BackendContext,
+    BackendError,
+    Filters,
+    LearningStatus,
+    Query,
+    ReceiptStatus,
+    Synchronised,
+)
+from grove_core.reflection.limits import DETAIL_LENGTH_MAX, SUMMARY_LENGTH_MAX
 from grove_core.testing import BackendContract
 from grove_core.testing.rules.concurrency import ConcurrencyRules
+from grove_core.testing.rules.listing import ListingRules
+from grove_core.testing.rules.reading_back import EVERYTHING
 from grove_core.testing.rules.searching import SearchingRules
 from grove_core.testing.rules.synchronising import SynchronisingRules
 from grove_core.testing.rules.writing import WritingRules
@@ -30,12 +41,12 @@ MOST_OPEN = 12
 class Project:
     """A project on a machine, whose backend is opened again and again."""
 
-    def __init__(self, folder, settings):
+    def __init__(self, folder, settings, **fields):
         root = folder / "project"
         root.mkdir(parents=True)
         environment = {"PATH": os.environ["PATH"], "HOME": f"{folder}"}
         self.context = BackendContext(
-            root=root, home=folder / "home", environment=environment, settings=settings
+            root=root, home=folder / "home", environment=environment, settings=settings, **fields
         )
         self.opened = []
 
@@ -58,8 +69,8 @@ def project(tmp_path):
     """Makes projects, and ends what was started for them."""
     made = []
 
-    def make(settings, folder=tmp_path):
-        made.append(Project(folder, settings))
+    def make(settings, folder=tmp_path, **fields):
+        made.append(Project(folder, settings, **fields))
         return made[-1]
 
     yield make
@@ -120,12 +131,14 @@ class TestNoServer(Broken, BackendContract):
         return project(McpSettings())
 
 
-class TestServerDown(Broken, BackendContract):
+class TestInHook(Broken, BackendContract):
+    """A hook is answered from what is kept here; nobody serves at this address."""
+
     @pytest.fixture
     def open_backend(self, project):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
-        return project(McpSettings(url=f"http://127.0.0.1:{port}/mcp"))
+        return project(McpSettings(url=f"http://127.0.0.1:{port}/mcp"), in_hook=True)
 
 
 class TestGraph(Broken, BackendContract):
@@ -156,17 +169,29 @@ class Talking(WritingRules, SearchingRules, SynchronisingRules, ConcurrencyRules
     """The rules that a server has a part in; the others are about what is kept here."""
 
 
-class TestStarted(Talking):
+class TestStarted(WritingRules, SynchronisingRules, ConcurrencyRules):
+    """A program that is started each time."""
+
     @pytest.fixture
     def open_backend(self, project, tmp_path):
         return project(started_each_time("graph", tmp_path))
 
 
-class TestEndsAtOnce(Talking):
+class TestDown(WritingRules, ListingRules, SynchronisingRules):
+    """A program that ends at once; a search says so, and what is kept here is found in the index."""
+
     @pytest.fixture
     def open_backend(self, project, tmp_path):
         (tmp_path / "control.json").write_text('{"down": true}')
         return project(started_each_time("graph", tmp_path))
+
+    def test_a_search_says_that_the_server_is_down(self, open_backend):
+        open_backend().write(example_learning())
+        for _ in range(2):
+            with pytest.raises(BackendError, match=r"backends\.mcp: .*cannot open the store"):
+                open_backend().search(Query(text="books"), Filters())
+        (hit,) = open_backend().search(Query(), Filters())
+        assert hit.learning == example_learning()
 
 
 class TestWords(Talking):
@@ -211,30 +236,49 @@ class TestThoughts(Talking):
         return project(serving("thoughts"))
 
 
+def named(number, learning, part):
+    """The learning with an id and a word of its own."""
+    longest = SUMMARY_LENGTH_MAX if part == "summary" else DETAIL_LENGTH_MAX
+    text = f"lesson{number:03} {getattr(learning, part)}"[:longest].strip()
+    return evolve(learning, id=learning_id(number), **{part: text})
+
+
 SAMPLES = [
-    *VARIANTS.values(),
-    *(example_learning(detail=text) for text in TEXTS.values()),
-    *(example_learning(summary=text) for text in SUMMARIES.values()),
+    *((each, "summary") for each in VARIANTS.values()),
+    *((example_learning(detail=each), "summary") for each in TEXTS.values()),
+    *((example_learning(summary=each), "detail") for each in SUMMARIES.values()),
 ]
+LEARNINGS = [named(number, *sample) for number, sample in enumerate(SAMPLES)]
+LISTING = ("graph", "text", "columns", "tags")
+SEARCHING = (*LISTING, "words", "append", "notes", "thoughts", "prose")
 
 
-@pytest.mark.parametrize(
-    "kind", ["graph", "words", "text", "append", "columns", "tags", "notes", "bank", "thoughts", "prose"]
-)
-def test_another_clone_gets_from_the_server_what_was_written(kind, project, serving, tmp_path):
-    settings = evolve(serving(kind), project="shelf")
-    here = project(settings, tmp_path / "here")()
-    there = project(settings, tmp_path / "there")()
-    learnings = [evolve(one, id=learning_id(number)) for number, one in enumerate(SAMPLES)]
-    for learning in learnings:
-        here.write(learning)
-    print(here.synchronise(60, asked=True).fault)
-    print("waiting", here.freshness().waiting)
-    print(there.synchronise(60, asked=True))
-    known = {one.id: one for one in there.iterate()}
-    print(len(known), len(learnings))
-    diffs = [(k, v, learnings) for k, v in known.items() if v not in learnings]
-    print([ (d[1].summary[:40], d[1].detail[:40]) for d in diffs])
-    missing = [one for one in learnings if one.id not in known]
-    print([ (d.summary[:40], d.detail[:40], d.id) for d in missing])
-    assert 0
+def clones(project, settings, tmp_path):
+    """Two clones of a project, one of which has written everything."""
+    same = evolve(settings, project="shelf")
+    here, there = (project(same, tmp_path / name)() for name in ("here", "there"))
+    for learning in LEARNINGS:
+        assert here.write(learning).status is ReceiptStatus.STORED
+    return here, there
+
+
+@pytest.mark.parametrize("kind", LISTING)
+def test_another_clone_takes_in_what_was_written(kind, project, serving, tmp_path):
+    here, there = clones(project, serving(kind), tmp_path)
+    assert there.synchronise(60, asked=True) == Synchronised(received=len(LEARNINGS))
+    assert {one.id: one for one in there.iterate()} == {one.id: one for one in LEARNINGS}
+    assert here.synchronise(60, asked=True) == Synchronised()
+    here.set_status(LEARNINGS[0].id, LearningStatus.ARCHIVED)
+    (receipt,) = here.synchronise(60, asked=True).delivered
+    assert receipt.learning_id == LEARNINGS[0].id
+    assert there.synchronise(60, asked=True) == Synchronised(received=1)
+    assert there.get(LEARNINGS[0].id) == here.get(LEARNINGS[0].id)
+
+
+@pytest.mark.parametrize("kind", SEARCHING)
+def test_another_clone_finds_what_was_written(kind, project, serving, tmp_path):
+    _, there = clones(project, serving(kind), tmp_path)
+    for number, learning in enumerate(LEARNINGS):
+        hits = there.search(Query(text=f"lesson{number:03}"), EVERYTHING)
+        assert [hit.learning for hit in hits if hit.learning.id == learning.id] == [learning]
+        assert there.get(learning.id) == learning

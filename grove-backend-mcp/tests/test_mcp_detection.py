@@ -77,6 +77,17 @@ def test_what_was_written_is_read_where_no_server_is_left(context):
     assert "waits for a server" in found.note
 
 
+def test_learnings_wait_for_a_configured_server_that_cannot_be_reached_just_now(context):
+    reached = evolve(context, settings=McpSettings(command="memory-${WHICH}"))
+    found = SPEC.detect(reached)
+    assert found.usable
+    assert "the variable WHICH is not set" in found.note
+    register(context, memory={**KNOWN, "command": "${WHICH}"})
+    named = evolve(context, settings=McpSettings(server="memory"))
+    assert SPEC.detect(named).usable
+    assert not SPEC.detect(context).usable
+
+
 def test_a_section_that_cannot_be_used_has_no_other_server_used_instead(context):
     register(context, memory=KNOWN)
     found = SPEC.detect(evolve(context, settings=None))

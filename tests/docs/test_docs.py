@@ -4,7 +4,8 @@ The convention for fenced blocks, in docs/, README.md and CHANGELOG.md:
 
 - ``sh`` is run, with bash and ``set -eu``, all blocks of a page in their order in one scratch home
   directory. A command that is meant to fail says so: ``grove … || echo "exit code $?"``.
-- ``sh no-run`` is not run; it needs a program that the tests do not have (INSTALLERS).
+- ``sh no-run`` is not run; it needs a program that the tests do not have (INSTALLERS). Pages about
+  memory servers find programs, or a server over HTTP, that stand in for real ones (STAND_INS).
 - ``console`` right after an ``sh`` block is what that block prints, stderr included. ``…`` stands for
   any text in a line, a line of ``…`` for any lines; learning ids, times and the scratch directory
   need not agree. Any other ``console`` block is only looked at by people.
@@ -20,7 +21,9 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 import tomllib
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +40,16 @@ INSTALLERS = {"pip", "uv", "pipx", "claude", "make", "git clone", "sh plugin/ins
 OTHER_LANGUAGES = {"text", "markdown", "mermaid", "console"}
 PYTHON_PATH = {"write-a-backend.md"}
 USES_COLLECTION = {"evaluate-retrieval.md"}
+MEMORY_SERVER = ROOT / "grove-backend-mcp" / "tests" / "servers" / "fake_memory.py"
+# What stands in for the programs of real servers, with what it is like and where it keeps things.
+STAND_INS = {
+    "use-an-mcp-memory-server.md": {
+        "node": ("graph", "$MEMORY_FILE_PATH"),
+        "thought-server": ("thoughts", "$HOME/thoughts.json"),
+    }
+}
+USES_TEAM_SERVER = {"share-a-memory-server.md"}
+SERVER_SECONDS = 30
 HOME = "/home/you"
 
 FENCE = re.compile(
@@ -157,7 +170,41 @@ def environment_for(scratch, page):
         environment["PYTHONPATH"] = str(install_example(scratch / "site"))
     if page.name in USES_COLLECTION:
         shutil.copytree(COLLECTION, home / COLLECTION.name)
+    if page.name in STAND_INS:
+        programs = install_stand_ins(scratch / "programs", STAND_INS[page.name])
+        environment["PATH"] = f"{programs}{os.pathsep}{environment['PATH']}"
     return home, environment
+
+
+def install_stand_ins(folder, programs):
+    """Programs that behave as memory servers do that the tests may not have."""
+    folder.mkdir()
+    for name, (kind, store) in programs.items():
+        words = shlex.join([sys.executable, str(MEMORY_SERVER), kind])
+        (folder / name).write_text(f'#!/bin/sh\nexec {words} "{store}"\n')
+        (folder / name).chmod(0o755)
+    return folder
+
+
+@contextmanager
+def team_server(page, scratch):
+    """What a page finds in its environment: a server over HTTP, where it is about one."""
+    if page.name not in USES_TEAM_SERVER:
+        yield {}
+        return
+    port = scratch / "port"
+    words = [MEMORY_SERVER, "notes", scratch / "notes.json", "--http", port]
+    server = subprocess.Popen([sys.executable, *words], stderr=subprocess.DEVNULL)
+    try:
+        until = time.monotonic() + SERVER_SECONDS
+        while not port.exists():
+            assert server.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        yield {"TEAM_MEMORY_URL": f"http://127.0.0.1:{port.read_text()}/mcp"}
+    finally:
+        server.kill()
+        server.wait()
 
 
 def install_example(site):
@@ -211,16 +258,17 @@ def test_commands_run_and_print_what_is_shown(page, tmp_path):
         elif block.info == "console" and previous == "sh" and block.follows_directly:
             expected[number] = block.body
         previous = block.info
-    done = subprocess.run(
-        ["bash", "-c", "\n".join(script)],
-        cwd=home,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    with team_server(page, tmp_path) as variables:
+        done = subprocess.run(
+            ["bash", "-c", "\n".join(script)],
+            cwd=home,
+            env={**environment, **variables},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
     printed = {
         int(file.name): file.read_text().replace(str(tmp_path), "") for file in outputs.iterdir()
     }

@@ -17,6 +17,9 @@ from statistics_examples import rich_example
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json-output.md"
 COLLECTION = PAGE.parents[1] / "examples" / "shop-and-blog"
+SERVER_TESTS = PAGE.parents[2] / "grove-backend-mcp" / "tests"
+MEMORY_SERVER = SERVER_TESTS / "servers" / "fake_memory.py"
+TOOL_LISTS = SERVER_TESTS / "data" / "mcp-tools"
 GROVE = Path(sys.executable).with_name("grove")
 BROKEN_PLUGIN = "grove_broken-1.dist-info"
 LEARNING = {
@@ -48,6 +51,8 @@ def documented():
         title = "grove maintain list" if name == "explained" else "grove maintain"
         found[title] |= {key.replace("going_stale", name, 1) for key in curated}
     found["grove maintain list"] |= found["grove maintain"]
+    mapping = {f"mapping.{key}" for key in found["grove backends mcp map"]}
+    found["grove backends mcp probe"] |= mapping
     session = {key for key in found["grove status"] if key.startswith("session.")}
     found["grove status"] |= {f"live_sessions[].{key.removeprefix('session.')}" for key in session}
     tickets = {key for key in session if key.startswith(("session.ticket.", "session.closed[]."))}
@@ -263,7 +268,27 @@ def printed(tmp_path_factory):
     found["grove stats"] = [project.json("stats"), statistics_of_a_rich_project()]
     evaluate(project, found)
     merge(project, found)
+    ask_servers(tmp_path_factory.mktemp("server"), found)
     return found
+
+
+def ask_servers(scratch, found):
+    """Servers with all operations there are between them, and one in use."""
+    project = Project(scratch)
+    lists = [json.loads(file.read_text()) for file in sorted(TOOL_LISTS.glob("*.json"))]
+    found["grove backends mcp map"] = [
+        project.json("backends", "mcp", "map", "--tools", "-", stdin=json.dumps(one))
+        for one in lists
+    ]
+    configuration = scratch / "home" / ".grove" / "config.toml"
+    configuration.parent.mkdir(exist_ok=True)
+    found["grove backends mcp probe"] = []
+    for kind in ("graph", "columns"):
+        server = {"command": sys.executable, "args": [MEMORY_SERVER, kind, scratch / "memory.json"]}
+        lines = [f"{name} = {json.dumps(value, default=str)}" for name, value in server.items()]
+        configuration.write_text("\n".join(["[backends.mcp]", *lines]))
+        found["grove backends mcp probe"].append(project.json("backends", "mcp", "probe"))
+    found["grove status"].append(project.json("status"))
 
 
 def evaluate(project, found):

@@ -1,11 +1,13 @@
 """A team with clones of one repository shares learnings over one server, through `grove` itself."""
 
+import json
 import subprocess
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from lessons import load
+from processes import end_left_over
 
 MEMBERS = ("ann", "bob", "cem")
 EACH = 6
@@ -30,7 +32,7 @@ def origin(world):
 
 
 @pytest.fixture
-def team(world, origin, tmp_path, team_server):
+def team(world, origin, tmp_path, team_server, request):
     """People on machines of their own, each with a clone and with the server in their settings."""
 
     def member(name):
@@ -42,16 +44,21 @@ def team(world, origin, tmp_path, team_server):
         )
         person = type(world)(folder)
         person.grove_home.mkdir()
-        settings = f'[backends.mcp]\nurl = "{team_server.entry["url"]}"\n'
-        (person.grove_home / "config.toml").write_text(settings)
+        # Other tests use the server, too.
+        settings = {"url": team_server.entry["url"], "project": request.node.name}
+        lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
+        (person.grove_home / "config.toml").write_text("\n".join(["[backends.mcp]", *lines]))
         return person
 
-    return [member(name) for name in MEMBERS]
+    people = [member(name) for name in MEMBERS]
+    yield people
+    # What brings a machine into line behind a session has its own time limit.
+    assert [end_left_over(person.home, grace_seconds=30) for person in people] == [[], [], []]
 
 
-def learnings_of(person):
-    """What a person's machine has: the number of learnings of each id."""
-    done = person.grove("list", "--json", "--all")
+def learnings_of(person, *options):
+    """What a person's machine has: how many learnings of each id."""
+    done = person.grove("list", "--json", *options)
     assert done.code == 0, done.stderr
     return Counter(one["id"] for one in done.json["learnings"])
 
@@ -72,14 +79,35 @@ def works(person, lessons):
     raise AssertionError(person.grove("maintain", "flush").stderr)
 
 
-def test_what_one_learns_all_find(team, lessons):
+def in_line(person, ids, *options):
+    """Brings a machine into line, until it has these learnings; gives those that it has."""
+    for _ in range(LONGEST_ROUNDS):
+        assert person.grove("maintain", "flush").code == 0
+        found = learnings_of(person, *options)
+        if found == Counter(ids):
+            break
+    return found
+
+
+def test_what_one_learns_all_have(team, lessons):
     with ThreadPoolExecutor(len(team)) as pool:
         shares = [lessons[at :: len(team)][:EACH] for at in range(len(team))]
         written = [one for ids in pool.map(works, team, shares) for one in ids]
     assert len(written) == len(set(written)) == len(MEMBERS) * EACH
     for person in team:
-        for _ in range(LONGEST_ROUNDS):
-            assert person.grove("maintain", "flush").code == 0
-            if set(learnings_of(person)) == set(written):
-                break
-        assert learnings_of(person) == Counter(written)
+        assert in_line(person, written, "--all") == Counter(written)
+
+
+def test_what_one_puts_away_is_away_for_all(team, lessons):
+    ann, *others = team
+    archived, _ = works(ann, lessons[:2])
+    before = learnings_of(ann)
+    for person in others:
+        assert in_line(person, before) == before
+    assert ann.grove("maintain", "archive", archived).code == 0
+    away = before - Counter([archived])
+    for person in team:
+        assert in_line(person, away) == away, person.folder.name
+    assert ann.grove("maintain", "restore", archived).code == 0
+    for person in team:
+        assert in_line(person, before) == before

@@ -11,6 +11,17 @@ GROVE = (sys.executable, "-m", "grove_core._entry")
 DOWN = "Error: cannot open the store"
 
 
+ANOTHER = {
+    "summary": "ledger.close_month() must run before the tax export, else TaxExport.rows() is empty",
+    "detail": (
+        "TaxExport.rows() in shop/tax.py joins on ledger_months, which only ledger.close_month()"
+        " fills; run without it, the export had 0 of 412 rows and raised nothing."
+    ),
+    "tags": ["tax", "ledger"],
+    "context_files": ["shop/tax.py"],
+}
+
+
 def accepted(done):
     """What became of the one candidate that was handed in."""
     assert done.code == 0, done.stderr
@@ -29,7 +40,7 @@ def found(world, *words):
 
 
 def status_here(world, learning_id):
-    return world.grove("show", "--json", learning_id).json["learnings"][0]["status"]
+    return world.grove("show", "--json", learning_id).json["status"]
 
 
 def status_there(memory, learning_id):
@@ -71,9 +82,7 @@ WAYS_HOME = ["flush", "reflect", "child"]
 
 
 @pytest.mark.parametrize("way", WAYS_HOME)
-def test_what_the_server_cannot_take_waits_and_gets_there_once(
-    memory, reflecting, candidate, way
-):
+def test_what_the_server_cannot_take_waits_and_gets_there_once(memory, reflecting, candidate, way):
     world = memory.world
     memory.behaves(down=True)
     one = accepted(reflecting.reflects(candidate()))
@@ -101,7 +110,7 @@ def test_what_the_server_cannot_take_waits_and_gets_there_once(
         agent.closes("bd-3")
         # What has failed a moment ago is left alone for a minute.
         until_due(memory)
-        assert accepted(agent.reflects(candidate(2)))["status"] == "stored"
+        assert accepted(agent.reflects(candidate(2, **ANOTHER)))["status"] == "stored"
     else:
         until_due(memory)
         memory.pass_time(4000)
@@ -222,7 +231,9 @@ def test_where_both_have_changed_a_status_ours_stays_and_the_server_is_told(memo
     flushed(colleague.world)
     # There it is superseded meanwhile, and here archived before we hear of it.
     entity = memory.entities[learning_id]
-    texts = [one.replace('"status":"active"', '"status":"superseded"') for one in entity["observations"]]
+    texts = [
+        one.replace('"status":"active"', '"status":"superseded"') for one in entity["observations"]
+    ]
     memory.put(**{learning_id: {**entity, "observations": texts}})
     assert world.grove("maintain", "archive", learning_id).code == 0
     assert flushed(world)[0] == 0
@@ -270,18 +281,17 @@ def test_what_was_archived_here_is_not_brought_back_by_the_servers_answer(memory
     assert colleague.world.grove("maintain", "archive", learning_id).code == 0
     assert status_there(memory, learning_id) == "active"  # it does not know yet
     assert found(colleague.world, "orders") == {}
-    assert [*found(colleague.world, "orders", "--all")] == [learning_id]
+    assert [*found(colleague.world, "orders", "--status", "archived")] == [learning_id]
 
 
-def test_a_learning_is_found_by_its_meaning(beads, memory):
-    """A server that finds the nearest, whatever words they have in common with the query."""
+def test_what_the_server_finds_is_shown_where_no_index_finds_it(memory):
     memory.kind = "append"
     memory.configure()
     (learning_id,) = memory.teach(1)
-    results = found(beads, "database", "latency")
+    results = found(memory.world, "fetching", "fetch")
     assert [*results] == [learning_id]
-    assert any("close in meaning" in reason for reason in results[learning_id]["reasons"])
-    assert found(beads, "database", "latency", "--tag", "other") == {}
+    assert results[learning_id]["reasons"] == ["words fetch"]
+    assert found(memory.world, "fetching", "fetch", "--tag", "other") == {}
 
 
 TROUBLE = {
@@ -298,9 +308,9 @@ def test_a_server_that_fails_costs_the_local_results_nothing(memory, trouble):
     memory.behaves(**TROUBLE[trouble])
     done = world.grove("search", "--json", "orders")
     assert (done.code, [one["id"] for one in done.json["results"]]) == (0, [learning_id])
-    if trouble != "another thing":  # which is a note as good as any
-        assert "backends.mcp" in done.stderr
-        assert {"down": DOWN, "an error": "the index is broken"}[trouble] in done.stderr
+    told = {"down": DOWN, "an error": "the index is broken", "another thing": ""}[trouble]
+    assert "mcp" in done.stderr or not told
+    assert told in done.stderr
     memory.wait()
 
 

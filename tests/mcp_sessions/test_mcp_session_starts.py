@@ -95,9 +95,7 @@ def test_a_start_asks_nobody_while_what_is_known_is_fresh(memory):
     assert memory.calls() == calls
 
 
-def test_what_another_machine_has_written_is_shown_after_the_child_has_asked(
-    memory, colleague
-):
+def test_what_another_machine_has_written_is_shown_after_the_child_has_asked(memory, colleague):
     world = memory.world
     world.agent().starts()
     memory.wait()
@@ -177,10 +175,10 @@ TROUBLE = {
         memory.configure(call_seconds=1.0),
         memory.behaves(slow=600),
     ),
-    "hangs at its start": lambda memory: memory.misbehaves("start_hang", connect_seconds=1.0),
-    "floods stderr": lambda memory: memory.misbehaves("start_stderrflood", connect_seconds=5.0),
-    "leaves a child behind": lambda memory: memory.misbehaves("start_child", connect_seconds=2.0),
-    "ignores its end": lambda memory: memory.misbehaves("start_nostdinclose", connect_seconds=2.0),
+    "hangs at its start": lambda memory: memory.misbehaves("hang", connect_seconds=1.0),
+    "floods stderr": lambda memory: memory.misbehaves("stderrflood", connect_seconds=5.0),
+    "leaves a child behind": lambda memory: memory.misbehaves("child", connect_seconds=2.0),
+    "ignores its end": lambda memory: memory.misbehaves("nostdinclose", connect_seconds=2.0),
 }
 
 

@@ -118,7 +118,8 @@ class McpBackend:
         with _as_backend_error():
             # What is wanted and not recorded counts for nothing; the other way round it would
             # never get to the server, if this process ended between the two.
-            self._journal.want(learning.id, self._clock(), is_new=True)
+            is_known = self._contents.get(learning.id) is not None
+            self._journal.want(learning.id, self._clock(), is_new=not is_known)
             is_new = self._contents.record.add(learning, self._clock())
             note = self._bring(learning.id)
         location = f"{self._places.record}"
@@ -181,7 +182,7 @@ class McpBackend:
         """Look whether learnings can be recorded, and whether the server answers."""
         from grove_backend_mcp.health import look_at
 
-        return look_at(self._places, self._contents, self._remote, self._why_none)
+        return look_at(self._places, self._contents, self._journal, self._remote, self._why_none)
 
     def get(self, learning_id: str) -> Learning | None:
         """Fetch a learning of any status, or a note of others that a search has found.
@@ -262,6 +263,7 @@ class McpBackend:
             source=remote.name if remote else "",
             mark=self._places.synchronised,
             waiting=tuple(remote.waiting() if remote else self._journal.undelivered()),
+            fault=remote.link.breaker().detail if remote else self._why_none,
         )
 
     def synchronise(self, seconds: float, *, asked: bool) -> Synchronised:

@@ -54,11 +54,26 @@ class Choice:
         entry: The server that is used; ``None`` where none is.
         candidates: Every server that was found, the strongest first.
         problems: What could not be read, and what the configuration names that is not there.
+        is_configured: Whether the configuration names or describes a server.
     """
 
     entry: ServerEntry | None
     candidates: tuple[Judged, ...]
     problems: tuple[str, ...] = ()
+    is_configured: bool = False
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether a server is configured that cannot be reached as things stand.
+
+        Where it can be the next time, with another environment say, learnings would be divided
+        between two backends: they wait for it.
+        """
+        return (
+            self.entry is None
+            and self.is_configured
+            and any(one.is_meant and one.may_be_probed for one in self.candidates)
+        )
 
     @property
     def profile(self) -> str | None:
@@ -99,7 +114,7 @@ def choose(context: BackendContext) -> Choice:
     if not isinstance(settings, McpSettings):
         return Choice(entry=None, candidates=(), problems=(_BROKEN,))
     if settings.command or settings.url:
-        return _chosen([_judge_configured(context, settings)], ())
+        return evolve(_chosen([_judge_configured(context, settings)], ()), is_configured=True)
     found = read_registrations(context)
     judged = _judge_all(context, settings, found.servers)
     problems = list(found.problems)
@@ -108,7 +123,7 @@ def choose(context: BackendContext) -> Choice:
             f"[backends.mcp] server: no server {settings.server!r} is registered with the client:"
             " `grove backends discover` lists those that are"
         )
-    return _chosen(judged, problems)
+    return evolve(_chosen(judged, problems), is_configured=bool(settings.server))
 
 
 def endpoint_of(context: BackendContext, entry: ServerEntry) -> Endpoint:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from grove_backend_mcp.contents import Contents
 from grove_backend_mcp.faults import FaultKind, ServerFaultError
+from grove_backend_mcp.journal import Journal
 from grove_backend_mcp.places import Places
 from grove_core import BackendError, Health, StorageError, read_text
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 _PING_SECONDS: Final = 25.0
 _MOST_ODDITIES: Final = 3
 _LOCAL_FLUSH: Final = "`grove maintain flush` tries again"
+_NO_SERVER: Final = "mend or name one: `grove backends discover` says what is wrong with each"
 _MENDS: Final = {
     FaultKind.NOT_STARTED: "look at how it is written down: `grove backends discover`",
     FaultKind.EXITED: "start it by hand to see why; a package that a newer one broke is often"
@@ -27,13 +29,14 @@ _MENDS: Final = {
 
 
 def look_at(
-    places: Places, contents: Contents, remote: "Remote | None", why_none: str
+    places: Places, contents: Contents, journal: Journal, remote: "Remote | None", why_none: str
 ) -> Health:
     """Look whether learnings can be recorded, and whether the server answers.
 
     Args:
         places: Where the files lie.
         contents: What is known here.
+        journal: What has been delivered.
         remote: The server, if there is one.
         why_none: Why there is none.
 
@@ -43,14 +46,14 @@ def look_at(
     location = str(places.record)
     try:
         learnings = sum(1 for _ in contents.learnings())
-        waiting = len(remote.waiting()) if remote else 0
+        waiting = len(list(remote.waiting() if remote else journal.undelivered()))
     except BackendError as error:
         return Health(ok=False, detail=str(error), location=location)
     if not _is_writable(places.record, places.root):
         return Health(ok=False, detail=f"{places.record} cannot be written", location=location)
     held = f"learnings: {learnings}" + (f", waiting: {waiting}" if waiting else "")
     if remote is None:
-        return Health(ok=True, detail=f"{held}; {why_none}", location=location)
+        return Health(ok=True, detail=f"{held}; {why_none}", location=location, mend=_NO_SERVER)
     detail, mend = _asked(remote)
     odd = remote.link.oddities() or _lines_of(places.oddities)
     strange = f"; odd lately: {'; '.join(odd[:_MOST_ODDITIES])}" if odd else ""

@@ -114,10 +114,14 @@ class Journal:
             learning: The learning as it is now.
             can_update: Whether the server can be told another status.
         """
-        if learning.id not in self._folded.value().wanted:
+        is_new = self._folded.value().wanted.get(learning.id)
+        if is_new is None:
             return False
         status = self.delivery(learning.id).status
-        return status is None or (can_update and status is not learning.status)
+        if status is None:
+            # Whoever has written it brings it there: only its status is to be told from here.
+            return is_new or can_update
+        return can_update and status is not learning.status
 
     def want(self, learning_id: str, at: datetime, *, is_new: bool) -> None:
         """Note that the server is to have a learning.

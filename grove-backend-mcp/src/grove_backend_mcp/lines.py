@@ -3,11 +3,13 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from grove_core import BackendError
 
 T = TypeVar("T")
+
+_END_LENGTH: Final = 256
 
 
 def line_of(document: Mapping[str, Any]) -> str:
@@ -59,6 +61,7 @@ class Folded(Generic[T]):
         self._nothing = nothing
         self._fold = fold
         self._known = nothing
+        self._end = b""
         self._look: _Look | None = None
 
     def value(self) -> T:
@@ -77,12 +80,25 @@ class Folded(Generic[T]):
         look, known = _Look(status.st_ino, status.st_mtime_ns, status.st_size), self._look
         if look == known:
             return self._known
-        grown = known is not None and known.inode == look.inode and look.size > known.size
-        content = _content_from(self._path, known.size if known is not None and grown else 0)
-        self._known = self._fold(self._known if grown else self._nothing, content)
+        content = None
+        if known is not None and known.inode == look.inode and look.size > known.size:
+            content = self._grown_by(known.size)
+        if content is None:
+            self._known, self._end = self._nothing, b""
+            content = _content_from(self._path, 0)
+        self._known = self._fold(self._known, content)
+        self._end = (self._end + content)[-_END_LENGTH:]
         # A last line without an end is read once more, whoever is writing it.
         self._look = look if content.endswith(b"\n") or not content else None
         return self._known
+
+    def _grown_by(self, size: int) -> bytes | None:
+        """Read what has come after what is known; ``None`` where something else stands there now.
+
+        What writes a file anew, as git does, may give it the inode of the old one.
+        """
+        content = _content_from(self._path, size - len(self._end))
+        return content[len(self._end) :] if content.startswith(self._end) else None
 
 
 def _content_from(path: Path, start: int) -> bytes:

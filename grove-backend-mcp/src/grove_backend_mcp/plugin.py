@@ -61,7 +61,7 @@ def _detect(context: BackendContext) -> Detection | None:
     if choice.entry is not None:
         marker = f"{choice.entry.source}: {choice.entry.name}"
         return Detection(marker=marker, note=f"found the memory server {choice.entry.name}")
-    if record.is_file():
+    if record.is_file() or choice.is_awaited:
         note = f"{record.name} is read, and what is written waits for a server; {choice.why_none}"
         return Detection(marker=str(record), note=note)
     if choice.candidates or choice.problems:

@@ -20,6 +20,8 @@ PROJECT: Final = "grove-probe"
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _TOKEN_LENGTH: Final = 10
 _LIMIT: Final = 10
+_INDEXING_SECONDS: Final = 5.0
+_PAUSE_SECONDS: Final = 0.25
 
 
 @frozen(kw_only=True)
@@ -120,11 +122,19 @@ class _Probe:
         return self._look(f"{self._token} value")
 
     def _look(self, words: str) -> tuple[bool, str]:
-        found = self._server.search(Query(text=words), _LIMIT)
-        ids = [one.learning_id for one in found]
+        end = time.monotonic() + _INDEXING_SECONDS
+        ids = self._ids_for(words)
+        # Some servers index behind their answers.
+        while self._canary.id not in ids and time.monotonic() < end:
+            time.sleep(_PAUSE_SECONDS)
+            ids = self._ids_for(words)
         if self._canary.id not in ids:
             return False, f"not among {len(ids)} results"
         return True, f"found, at place {ids.index(self._canary.id) + 1} of {len(ids)}"
+
+    def _ids_for(self, words: str) -> list[str | None]:
+        found = self._server.search(Query(text=words), _LIMIT)
+        return [one.learning_id for one in found]
 
     def _update(self) -> tuple[bool, str]:
         archived = evolve(self._canary, status=LearningStatus.ARCHIVED)

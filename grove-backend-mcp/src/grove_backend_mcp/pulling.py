@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from random import sample
 from typing import TYPE_CHECKING, Final
 
 from grove_backend_mcp.contents import Contents
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from grove_backend_mcp.memory_server import Found, MemoryServer
 
 _MOST_LOOKED_FOR: Final = 50
+_MOST_NEW: Final = 200
 
 
 def take_in(
@@ -37,17 +39,31 @@ def take_in(
     listed = server.listing()
     if listed is None:
         return 0
-    own, seen = contents.record.contents().learnings, contents.seen.learnings()
-    # Some servers list without what makes a learning whole.
-    new = [one for one in listed if one.learning_id not in own and one.learning_id not in seen]
-    fetched = {one.learning_id: one for one in server.fetched(new, _MOST_LOOKED_FOR)}
-    whole = [fetched.get(one.learning_id, one) for one in listed]
+    own = contents.record.contents().learnings
+    whole = _made_whole(server, listed, contents)
     found = {one.learning_id: one for one in whole if one.learning_id and one.project == project}
     received = _put_away(found, contents, journal, now)
     ids = {one.learning_id for one in listed if one.learning_id}
     _look_for_lost(server, ids, contents, journal, now)
     others = [one.learning for one in found.values() if one.learning and one.learning.id not in own]
     return received + contents.seen.replace([*_still_there(server, ids, contents), *others])
+
+
+def _made_whole(
+    server: "MemoryServer", listed: Sequence["Found"], contents: Contents
+) -> Sequence["Found"]:
+    """Fetch what a server lists without all that belongs to it: what is new here first.
+
+    Of what is known some are fetched each time, others the next time: only so another status shows.
+    """
+    cut = [one for one in listed if one.learning_id and one.learning is None]
+    new = [one for one in cut if one.learning_id and contents.get(one.learning_id) is None]
+    ids = {one.learning_id for one in new}
+    known = [one for one in cut if one.learning_id not in ids]
+    some = sample(known, min(len(known), _MOST_LOOKED_FOR))
+    fetched = server.fetched([*new[:_MOST_NEW], *some], _MOST_NEW + _MOST_LOOKED_FOR)
+    by_id = {one.learning_id: one for one in fetched}
+    return [by_id.get(one.learning_id, one) if one.learning_id else one for one in listed]
 
 
 def _still_there(

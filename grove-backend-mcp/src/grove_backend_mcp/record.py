@@ -174,9 +174,15 @@ def read_lines(known: Recorded, content: bytes) -> Recorded:
                 learnings.setdefault(learning.id, learning)
         elif isinstance(learning_id, str) and status and (at := _instant(line.get("at"))):
             before = statuses.get(learning_id)
-            if before is None or at > before.at:
-                statuses[learning_id] = StatusChange(at, status)
+            change = StatusChange(at, status)
+            if before is None or _rank(change) > _rank(before):
+                statuses[learning_id] = change
     return Recorded(learnings, statuses)
+
+
+def _rank(change: StatusChange) -> tuple[datetime, str]:
+    # Two clones may have changed one in the same instant: any order, but the same for both.
+    return change.at, change.status.value
 
 
 def _learning_in(document: object) -> Learning | None:

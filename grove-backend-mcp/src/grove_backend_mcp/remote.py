@@ -9,7 +9,6 @@ from typing import Final
 from grove_backend_mcp.contents import MOST_NOTES, Contents
 from grove_backend_mcp.courier import Courier, Delivered
 from grove_backend_mcp.faults import ServerFaultError
-from grove_backend_mcp.hits import hits_of
 from grove_backend_mcp.journal import Journal
 from grove_backend_mcp.link import Link
 from grove_backend_mcp.places import Places
@@ -117,6 +116,8 @@ class Remote:
             BackendError: A file cannot be read.
             StorageError: What was found cannot be kept.
         """
+        from grove_backend_mcp.hits import hits_of  # no hook searches a server
+
         with self.link.server(seconds) as server:
             found = server.search(query, _MOST_FOUND) if self.link.can_search else ()
         self.link.has_worked()
@@ -141,8 +142,8 @@ class Remote:
 
         until = time.monotonic() + seconds
         delivered = self._courier.deliver(max(_LEAST_SECONDS, seconds * 0.8), asked=asked)
-        fault, received = delivered.fault, 0
-        if not fault or delivered.ids:
+        ids, fault, received = delivered.ids, delivered.fault, 0
+        if not fault or ids:
             try:
                 left = max(_LEAST_SECONDS, until - time.monotonic())
                 with self._courier.alone(left), self.link.server(left, asked=asked) as server:
@@ -153,9 +154,13 @@ class Remote:
                 replace_text(self._places.synchronised, "")
             except ServerFaultError as one:
                 fault = fault or one.detail
+        if not fault:
+            # What it has not kept is known only now, and whether it can be told another status.
+            again = self._courier.deliver(max(_LEAST_SECONDS, until - time.monotonic()))
+            ids, fault = tuple(dict.fromkeys((*ids, *again.ids))), again.fault
         self._keep_oddities()
         return Synchronised(
-            delivered=tuple(self._receipt(one) for one in delivered.ids),
+            delivered=tuple(self._receipt(one) for one in ids),
             received=received,
             waiting=tuple(self.waiting()),
             fault=fault,

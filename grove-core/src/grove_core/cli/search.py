@@ -76,7 +76,7 @@ def _reasons(workspace: Workspace, query: Query, ranked: Sequence[Ranked]) -> di
     by_index = workspace.finder.judged_by == DEFAULT_ENGINE
     return {
         one.entry.id: in_words(matches_of(terms, one.entry))
-        if by_index and one.entry.backend in listed
+        if by_index and one.entry.backend in listed and not one.score.reasons
         else list(one.score.reasons)
         for one in ranked
     }

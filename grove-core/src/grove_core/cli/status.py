@@ -85,6 +85,7 @@ def command(invocation: Invocation) -> Result:
                 "source": one.source or None,
                 "synchronised_at": format_instant(at) if (at := synchronised_at(one)) else None,
                 "waiting": one.waiting,
+                "fault": one.fault or None,
             }
             for one in servers
         ],
@@ -199,6 +200,10 @@ def _human(
         asked = f"in line as of {one['synchronised_at'] or 'never'}"
         waits = f", {len(one['waiting'])} waiting for it" if one["waiting"] else ""
         console.print(f"Server    {source}: {asked}{waits}", markup=False)
+        if one["fault"]:
+            fault = clean_line(one["fault"], _LONGEST_DETAIL)
+            console.print(f"          {fault}", style="yellow", markup=False)
+            console.print("          → grove backends asks it, and says what helps", style="dim")
     console.print(f"So far    {_describe_numbers(document['statistics'])}")
     for debt in document["debts"][:_MOST_NAMED]:
         console.print(debt, style="yellow")

@@ -188,12 +188,17 @@ def cleaned_freshness(answer: object) -> Freshness | None:
     if not (
         isinstance(answer, Freshness)
         and isinstance(answer.source, str)
+        and isinstance(answer.fault, str)
         and isinstance(answer.mark, Path)
         and _holds_only(answer.waiting, str)
     ):
         return None
-    waiting = tuple(filter(is_learning_id, answer.waiting))
-    return evolve(answer, source=clean_line(answer.source, _LONGEST_ORIGIN), waiting=waiting)
+    return evolve(
+        answer,
+        source=clean_line(answer.source, _LONGEST_ORIGIN),
+        waiting=tuple(filter(is_learning_id, answer.waiting)),
+        fault=clean_line(answer.fault, _LONGEST_FAULT),
+    )
 
 
 def cleaned_synchronised(answer: object) -> Synchronised | None:

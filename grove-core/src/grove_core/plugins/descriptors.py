@@ -344,11 +344,13 @@ class Freshness(Value):
         source: What the server is called, for people, such as ``the memory server notes``.
         mark: A file that was last written when both were in line, whether it is there or not.
         waiting: Ids of what has not got to the server yet.
+        fault: What was wrong when the server was to be asked last; empty when nothing was.
     """
 
     source: str
     mark: Path
     waiting: tuple[str, ...] = ()
+    fault: str = ""
 
 
 @runtime_checkable

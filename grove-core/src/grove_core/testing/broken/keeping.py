@@ -82,8 +82,8 @@ class ReadsMarkupInSummaries(InMemoryBackend):
         return super().write(evolve(learning, summary=learning.summary.lstrip("#-*> ")))
 
 
-class TrimsSessions(InMemoryBackend):
-    """Takes away what stands at the ends of a session's id, where nobody looks."""
+class LowersSessions(InMemoryBackend):
+    """Keeps a session's id in small letters, where nobody looks."""
 
     def write(self, learning: Learning) -> Receipt:
-        return super().write(evolve(learning, session_id=learning.session_id.strip("-_")))
+        return super().write(evolve(learning, session_id=learning.session_id.lower()))

@@ -1,0 +1,327 @@
+"""Whatever happens between two clones and their servers: nothing is lost, nothing is there twice."""
+
+import importlib.util
+import json
+import tempfile
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from attrs import evolve
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from grove_backend_mcp.backend import McpBackend
+from grove_backend_mcp.faults import FaultKind, ServerFaultError
+from grove_backend_mcp.settings import McpSettings
+from grove_backend_mcp.tools import ToolResult, tool_from
+from grove_core import BackendContext, LearningStatus, ReceiptStatus, Synchronised
+from grove_core.testing.samples import example_learning
+
+DOUBLE = Path(__file__).parent / "servers" / "fake_memory.py"
+STATUSES = [*LearningStatus]
+CLONES = ("here", "there")
+
+
+def load_double():
+    spec = importlib.util.spec_from_file_location("fake_memory_of_deliveries", DOUBLE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+fake_memory = load_double()
+WORDS_OF = fake_memory.words_of
+# What compares meanings knows nothing of ids.
+fake_memory.words_of = lambda text: [one for one in WORDS_OF(text) if not one.startswith("cl_")]
+
+
+class Kept:
+    """What a server keeps, in this process."""
+
+    def __init__(self):
+        self.data = {}
+
+    def read(self):
+        return json.loads(json.dumps(self.data))
+
+    @contextmanager
+    def changed(self):
+        yield self.data
+
+
+class Server:
+    """A server in this process, which can be told to end at one of the next calls."""
+
+    oddities = ()
+    server_version = "1"
+
+    def __init__(self, kind):
+        self.kind = fake_memory.KINDS[kind](Kept())
+        self.server_name = self.kind.name
+        self.calls_left = None
+        self.ends_after_doing = False
+
+    def tools(self):
+        tools = self.kind.tools.items()
+        return [tool_from({"name": name, "inputSchema": schema}) for name, schema in tools]
+
+    def call(self, tool, arguments):
+        ends = self.calls_left == 0
+        if self.calls_left is not None:
+            self.calls_left -= 1
+        if ends:
+            self.calls_left = None
+            if self.ends_after_doing:
+                self.done(tool, arguments)
+            raise ServerFaultError(FaultKind.EXITED, "it has ended", is_unclear=True)
+        answer = self.done(tool, arguments)
+        return ToolResult(
+            structured=answer.get("structuredContent"),
+            texts=tuple(one["text"] for one in answer["content"]),
+            is_error=answer.get("isError", False),
+        )
+
+    def done(self, tool, arguments):
+        try:
+            return self.kind.method(tool)(**json.loads(json.dumps(arguments)))
+        except fake_memory.RefusalError as error:
+            return {**fake_memory.text(str(error)), "isError": True}
+
+    def copies(self):
+        """How often each learning stands there, by its id."""
+        data = self.kind.store.data
+        texts = [*data.get("entities", {}).values(), *data.get("entries", ())]
+        found = {}
+        for text in map(json.dumps, texts):
+            learning_id = next(one for one in IDS if f"grove:{one}]" in text or f'"{one}"' in text)
+            found[learning_id] = found.get(learning_id, 0) + 1
+        return found
+
+
+IDS = [example_learning(number).id for number in range(200)]
+
+
+class Story(RuleBasedStateMachine):
+    """Two clones of a project, which use one server or the other."""
+
+    kind = ""
+
+    def __init__(self):
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+        self.servers = [Server(self.kind), Server(self.kind)]
+        self.using = 0
+        self.now = datetime(2026, 2, 6, 12, tzinfo=UTC)
+        self.written = {}
+        self.recorded = {name: {} for name in CLONES}
+        patch = mock.patch("grove_backend_mcp.client.connect", self.connect)
+        patch.start()
+        self.unpatch = patch.stop
+
+    @contextmanager
+    def connect(self, endpoint, _limits, *, until):
+        assert until
+        yield self.servers[int(endpoint.url[-1])]
+
+    def opened(self, name):
+        """A process of grove that begins."""
+        self.now += timedelta(minutes=7)
+        folder = Path(self.folder.name) / name
+        folder.mkdir(exist_ok=True)
+        url = f"http://127.0.0.1/{self.using}"
+        context = BackendContext(
+            root=folder, home=folder / "home", settings=McpSettings(url=url, project="shelf")
+        )
+        return McpBackend(context, clock=lambda: self.now)
+
+    @rule(name=st.sampled_from(CLONES), ends=st.sampled_from(["", "", "wanted", "recorded"]))
+    def write(self, name, ends):
+        learning = example_learning(len(self.written))
+        self.written[learning.id] = learning
+        backend = self.opened(name)
+        if not ends:
+            backend.write(learning)
+        else:
+            # The process ends between the two files, or before anything is sent.
+            backend._journal.want(learning.id, self.now, is_new=True)
+        if ends == "recorded":
+            backend._contents.record.add(learning, self.now)
+        if ends != "wanted":
+            self.recorded[name][learning.id] = learning
+
+    @rule(name=st.sampled_from(CLONES), place=st.integers(0, 99))
+    def write_again(self, name, place):
+        known = [*self.recorded[name].values()]
+        if known:
+            receipt = self.opened(name).write(known[place % len(known)])
+            assert receipt.status is ReceiptStatus.DUPLICATE
+
+    @rule(name=st.sampled_from(CLONES), place=st.integers(0, 99), status=st.sampled_from(STATUSES))
+    def set_status(self, name, place, status):
+        known = [*self.recorded[name]]
+        if known:
+            self.opened(name).set_status(known[place % len(known)], status)
+
+    @rule(name=st.sampled_from(CLONES), asked=st.booleans())
+    def synchronise(self, name, asked):
+        self.synchronised(name, asked=asked)
+
+    def synchronised(self, name, *, asked):
+        done = self.opened(name).synchronise(30, asked=asked)
+        assert self.opened(name).freshness().waiting == done.waiting
+        assert done.fault or not done.waiting
+        return done
+
+    @rule(calls=st.integers(0, 9), does=st.booleans())
+    def end_at_a_call(self, calls, does):
+        server = self.servers[self.using]
+        server.calls_left, server.ends_after_doing = calls, does
+
+    @precondition(lambda self: self.kind == "graph")
+    @rule(place=st.integers(0, 99))
+    def lose(self, place):
+        """Another program writes over what it has just stored; what was seen there is not lost."""
+        server = self.servers[self.using]
+        journals = [self.opened(name)._journal for name in CLONES]
+        there = [
+            one for one in server.copies() if not any(each.delivery(one).seen for each in journals)
+        ]
+        if there:
+            del server.kind.store.data["entities"][there[place % len(there)]]
+
+    @rule()
+    def use_the_other_server(self):
+        self.using = 1 - self.using
+
+    @rule()
+    def merge(self):
+        paths = [Path(self.folder.name) / name / ".grove" / "mcp.jsonl" for name in CLONES]
+        texts = [path.read_text().splitlines(keepends=True) for path in paths if path.exists()]
+        merged = "".join(dict.fromkeys(line for text in texts for line in text))
+        for path in paths:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(merged)
+        both = {**self.recorded["here"], **self.recorded["there"]}
+        self.recorded = {name: dict(both) for name in CLONES}
+
+    @invariant()
+    def what_was_recorded_is_listed_as_it_was(self):
+        for name in CLONES:
+            listed = {one.id: one for one in self.opened(name).iterate()}
+            assert self.recorded[name].keys() <= listed.keys()
+            for learning_id, one in listed.items():
+                assert evolve(one, status=LearningStatus.ACTIVE) == self.written[learning_id]
+
+    @invariant()
+    def nothing_is_there_twice(self):
+        for server in self.servers:
+            twice = {one: count for one, count in server.copies().items() if count > 1}
+            assert not twice
+
+    def teardown(self):
+        try:
+            self.end_well()
+        finally:
+            self.unpatch()
+            self.folder.cleanup()
+
+    def end_well(self):
+        """All is well in the end: everything is there, and all agree on the statuses."""
+        for server in self.servers:
+            server.calls_left = None
+        for _ in range(2):
+            for name in CLONES:
+                assert self.synchronised(name, asked=True).waiting == ()
+            self.merge()
+        for name in CLONES:
+            done = self.synchronised(name, asked=True)
+            assert (done.fault, done.waiting) == ("", ())
+        self.nothing_is_there_twice()
+        self.what_was_recorded_is_listed_as_it_was()
+        assert self.servers[self.using].copies().keys() == self.recorded["here"].keys()
+        statuses = [{one.id: one.status for one in self.opened(name).iterate()} for name in CLONES]
+        assert statuses[0] == statuses[1]
+
+
+class AppendingStory(Story):
+    """A server that only takes in, and finds by likeness."""
+
+    kind = "append"
+
+
+class ListingStory(Story):
+    """A server that lists, and can be told a status."""
+
+    kind = "graph"
+
+
+TestAppending = AppendingStory.TestCase
+TestListing = ListingStory.TestCase
+TestAppending.settings = settings(max_examples=25, stateful_step_count=15, deadline=None)
+TestListing.settings = TestAppending.settings
+
+
+@pytest.fixture(params=[AppendingStory, ListingStory])
+def story(request):
+    begun = request.param()
+    yield begun
+    begun.teardown()
+
+
+@pytest.fixture
+def listing_story():
+    begun = ListingStory()
+    yield begun
+    begun.teardown()
+
+
+def test_what_another_clone_has_put_away_first_is_there_once(story):
+    """The status gets around by git, maybe before the learning has got to the server."""
+    story.write("here", "recorded")
+    story.merge()
+    story.set_status("there", 0, LearningStatus.ARCHIVED)
+    story.synchronised("there", asked=True)
+    assert story.synchronised("here", asked=True).delivered
+    story.nothing_is_there_twice()
+
+
+def test_what_another_clone_writes_again_is_there_once(story):
+    story.write("here", "")
+    story.merge()
+    story.write_again("there", 0)
+    story.nothing_is_there_twice()
+
+
+@pytest.mark.parametrize("does", [True, False])
+@pytest.mark.parametrize("calls", range(4))
+def test_what_may_have_got_there_is_looked_for(story, calls, does):
+    story.end_at_a_call(calls, does)
+    story.write("here", "")
+    story.end_at_a_call(calls, does)
+    story.synchronised("here", asked=True)
+    story.nothing_is_there_twice()
+
+
+def test_what_is_lost_is_brought_again_at_once(listing_story):
+    story = listing_story
+    story.write("here", "")
+    story.lose(0)
+    assert story.servers[0].copies() == {}
+    done = story.synchronised("here", asked=False)
+    assert [one.learning_id for one in done.delivered] == [*story.written]
+    assert story.servers[0].copies() == dict.fromkeys(story.written, 1)
+
+
+def test_what_somebody_has_removed_stays_removed(listing_story):
+    story = listing_story
+    story.write("here", "")
+    story.synchronised("here", asked=True)
+    story.servers[0].kind.store.data["entities"].clear()
+    assert story.synchronised("here", asked=True) == Synchronised()
+    assert story.servers[0].copies() == {}
+    story.what_was_recorded_is_listed_as_it_was()
+    story.use_the_other_server()

@@ -1,0 +1,104 @@
+"""What a server has found: resolved to what is known here, and believed as far as it deserves."""
+
+from datetime import UTC, datetime
+
+import pytest
+from attrs import evolve
+
+from grove_backend_mcp.contents import Contents
+from grove_backend_mcp.hits import hits_of
+from grove_backend_mcp.places import Places
+from grove_backend_mcp.results import Found
+from grove_core import BackendContext, LearningStatus, Query
+from grove_core.testing.samples import NONSENSE, SUBJECTS
+
+NOON = datetime(2026, 2, 6, 12, tzinfo=UTC)
+KEROSENE, BRANCHES, WORKERS, VOUCHERS = SUBJECTS.values()
+ASKED = Query(text="kerosene migrations")
+
+
+def found(written, relevance=None, **fields):
+    values = {
+        "learning_id": written.id,
+        "learning": written,
+        "project": "shop",
+        "handle": written.id,
+        "text": written.summary,
+        "relevance": relevance,
+    }
+    return Found(**values | fields)
+
+
+def note(text, relevance=None):
+    return found(KEROSENE, relevance, learning_id=None, learning=None, project=None, text=text)
+
+
+@pytest.fixture
+def contents(tmp_path):
+    contents = Contents(Places(BackendContext(root=tmp_path, home=tmp_path / "home")))
+    for learning in (KEROSENE, BRANCHES, WORKERS):
+        contents.record.add(learning, NOON)
+    return contents
+
+
+@pytest.fixture
+def judge(contents):
+    return lambda query, *results: hits_of(results, query, contents, "shop", NOON)
+
+
+def ids(known):
+    return [hit.learning.id for hit in known.hits]
+
+
+def test_the_end_of_a_list_that_has_no_word_in_common_is_left_out(judge):
+    known = judge(ASKED, *map(found, (BRANCHES, KEROSENE, WORKERS)))
+    assert ids(known) == [BRANCHES.id, KEROSENE.id]
+    assert 0 < known.hits[0].relevance < known.hits[1].relevance
+    assert "meaning" in known.hits[0].reasons[0]
+
+
+def test_nonsense_finds_nothing_however_much_a_server_finds(judge):
+    everything = [*map(found, (KEROSENE, BRANCHES, WORKERS)), note("Somebody's own")]
+    assert ids(judge(Query(text=NONSENSE), *everything)) == []
+    weak = [evolve(one, relevance=0.3) for one in everything]
+    assert ids(judge(Query(text=NONSENSE), *weak)) == []
+
+
+def test_a_number_of_the_server_speaks_for_what_has_no_word_in_common(judge):
+    known = judge(Query(text=NONSENSE), found(BRANCHES, 0.7), found(WORKERS, 0.2))
+    assert [(hit.learning.id, hit.relevance) for hit in known.hits] == [(BRANCHES.id, 0.7)]
+
+
+def test_a_word_that_the_rules_pass_over_is_one_in_common(judge):
+    """A server may find parts of words; the rules compare whole ones."""
+    known = judge(Query(text="invoic"), found(KEROSENE))
+    assert ids(known) == [KEROSENE.id]
+    assert known.hits[0].relevance > 0
+
+
+def test_the_better_of_two_judgements_counts(judge):
+    (weak,), (strong,) = (judge(ASKED, found(KEROSENE, one)).hits for one in (0.01, 0.95))
+    assert 0.01 < weak.relevance < strong.relevance == 0.95
+
+
+def test_our_own_record_and_its_status_count_whatever_the_server_says(judge, contents):
+    contents.record.add_status(KEROSENE.id, LearningStatus.ARCHIVED, NOON)
+    (hit,) = judge(ASKED, found(evolve(KEROSENE, detail="Forged."))).hits
+    assert hit.learning == evolve(KEROSENE, status=LearningStatus.ARCHIVED)
+    (cut,) = judge(ASKED, found(KEROSENE, learning=None, project=None)).hits
+    assert (cut.learning, cut.complete) == (hit.learning, True)
+
+
+def test_what_others_have_written_is_kept_and_what_is_of_other_projects_is_not(judge):
+    asked = Query(text="vouchers")
+    known = judge(asked, found(VOUCHERS))
+    assert (ids(known), [*known.others]) == ([VOUCHERS.id], [VOUCHERS])
+    elsewhere = judge(asked, found(VOUCHERS, project="library"), found(VOUCHERS, learning=None))
+    assert (ids(elsewhere), [*elsewhere.others], [*elsewhere.notes]) == ([], [], [])
+
+
+def test_notes_of_others_are_partial(judge):
+    known = judge(ASKED, note("Kerosene migrations\n\nare slow"))
+    ((hit,), (kept,)) = known.hits, known.notes
+    assert (hit.complete, hit.learning, kept.summary) == (False, kept, "Kerosene migrations")
+    assert judge(ASKED, note("Kerosene migrations\n\nare slow")).notes[0].id == kept.id

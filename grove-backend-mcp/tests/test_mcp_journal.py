@@ -1,0 +1,186 @@
+"""What waits for a server: nothing is forgotten, however often grove ends between two lines."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grove_backend_mcp.journal import Delivery, Journal
+from grove_core import LearningStatus
+from grove_core.testing.samples import example_learning, learning_id
+
+NOON = datetime(2026, 2, 6, 12, tzinfo=UTC)
+ACTIVE, ARCHIVED = LearningStatus.ACTIVE, LearningStatus.ARCHIVED
+ONE = learning_id(1)
+
+
+@pytest.fixture
+def journal(tmp_path):
+    return Journal(tmp_path / "deep" / "journal.jsonl", "a")
+
+
+def test_what_is_wanted_waits_until_it_is_delivered(journal):
+    learning = example_learning()
+    assert not journal.waits(learning, can_update=True)
+    journal.want(ONE, NOON, is_new=True)
+    assert journal.waits(learning, can_update=False)
+    assert [*journal.wanted()] == [*journal.undelivered()] == [ONE]
+    journal.begin(ONE, NOON)
+    assert journal.waits(learning, can_update=False)
+    journal.deliver(ONE, NOON, "7", ACTIVE)
+    assert not journal.waits(learning, can_update=True)
+    assert journal.delivery(ONE) == Delivery(handle="7", status=ACTIVE)
+    assert [*journal.undelivered()] == []
+
+
+def test_a_status_waits_only_for_a_server_that_can_be_told(journal):
+    journal.want(ONE, NOON, is_new=True)
+    journal.deliver(ONE, NOON, "7", ACTIVE)
+    archived = example_learning(status=ARCHIVED)
+    assert journal.waits(archived, can_update=True)
+    assert not journal.waits(archived, can_update=False)
+
+
+def test_what_another_clone_has_written_waits_only_where_its_status_can_be_told(journal):
+    journal.want(ONE, NOON, is_new=False)
+    archived = example_learning(status=ARCHIVED)
+    assert journal.waits(archived, can_update=True)
+    assert not journal.waits(archived, can_update=False)
+
+
+def test_only_what_was_written_here_and_never_tried_cannot_be_there(journal):
+    assert journal.may_be_there(ONE)
+    journal.want(ONE, NOON, is_new=True)
+    assert not journal.may_be_there(ONE)
+    journal.want(ONE, NOON, is_new=False)
+    assert not journal.may_be_there(ONE)
+    journal.begin(ONE, NOON)
+    assert journal.may_be_there(ONE)
+    journal.want(learning_id(2), NOON, is_new=False)
+    assert journal.may_be_there(learning_id(2))
+
+
+def test_failures_count_until_it_is_there(journal):
+    for number, why in enumerate(("it is full", "")):
+        at = NOON + timedelta(minutes=number)
+        journal.begin(ONE, at)
+        assert journal.delivery(ONE).is_open
+        journal.fail(ONE, at, why)
+    delivery = journal.delivery(ONE)
+    assert (delivery.failures, delivery.tried_at, delivery.is_open) == (2, at, False)
+    assert delivery.why
+    journal.deliver(ONE, NOON, "", ACTIVE)
+    assert journal.delivery(ONE) == Delivery(status=ACTIVE)
+
+
+def test_what_is_lost_waits_again_and_may_be_there(journal):
+    journal.want(ONE, NOON, is_new=True)
+    journal.deliver(ONE, NOON, "7", ACTIVE)
+    journal.lose(ONE, NOON)
+    assert journal.waits(example_learning(), can_update=False)
+    assert journal.may_be_there(ONE)
+    assert journal.delivery(ONE).is_open
+
+
+def test_what_was_seen_stays_seen_when_its_status_is_told(journal):
+    journal.deliver(ONE, NOON, "7", ACTIVE)
+    journal.see(ONE, NOON)
+    journal.deliver(ONE, NOON, "7", ARCHIVED)
+    assert journal.delivery(ONE) == Delivery(handle="7", status=ARCHIVED, seen=True)
+
+
+def test_another_server_has_got_nothing_yet(journal, tmp_path):
+    journal.want(ONE, NOON, is_new=True)
+    journal.deliver(ONE, NOON, "7", ACTIVE)
+    other = Journal(tmp_path / "deep" / "journal.jsonl", "b")
+    assert other.waits(example_learning(), can_update=False)
+    assert other.delivery(ONE) == Delivery()
+    assert [*other.undelivered()] == []
+
+
+STEPS = {
+    "want": lambda journal, one: journal.want(one, NOON, is_new=True),
+    "want its status": lambda journal, one: journal.want(one, NOON, is_new=False),
+    "begin": lambda journal, one: journal.begin(one, NOON),
+    "fail": lambda journal, one: journal.fail(one, NOON, "it is full"),
+    "deliver": lambda journal, one: journal.deliver(one, NOON, "7", ACTIVE),
+    "deliver archived": lambda journal, one: journal.deliver(one, NOON, "7", ARCHIVED),
+    "see": lambda journal, one: journal.see(one, NOON),
+    "lose": lambda journal, one: journal.lose(one, NOON),
+}
+HISTORIES = st.lists(
+    st.tuples(st.sampled_from([*STEPS]), st.integers(1, 3), st.sampled_from("ab")), max_size=12
+)
+
+
+def told(path, server):
+    """Everything that a journal says, as a process sees it that begins now."""
+    journal = Journal(path, server)
+    ids = [learning_id(number) for number in (1, 2, 3)]
+    learnings = [example_learning(number) for number in (1, 2, 3)]
+    return (
+        [*journal.wanted()],
+        [*journal.undelivered()],
+        [journal.delivery(one) for one in ids],
+        [journal.may_be_there(one) for one in ids],
+        [journal.waits(one, can_update=can) for one in learnings for can in (True, False)],
+    )
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    history=HISTORIES, strange=st.sampled_from(["", "{\n", "<<<<<<< x\n", '{"id": 7}\n', "\0\n"])
+)
+def test_an_open_journal_knows_what_a_new_one_reads(history, strange, tmp_path_factory):
+    path = tmp_path_factory.mktemp("machine") / "journal.jsonl"
+    opened = {server: Journal(path, server) for server in "ab"}
+    for name, number, server in history:
+        STEPS[name](opened[server], learning_id(number))
+        if strange:
+            with path.open("a") as file:
+                file.write(strange)
+        for each in "ab":
+            fresh = Journal(path, each)
+            assert [*opened[each].wanted()] == [*fresh.wanted()]
+            one = learning_id(number)
+            assert opened[each].delivery(one) == fresh.delivery(one)
+
+
+@settings(max_examples=80, deadline=None)
+@given(history=HISTORIES, cut=st.integers(1, 60))
+def test_a_torn_line_is_as_if_it_had_not_been_begun(history, cut, tmp_path_factory):
+    path = tmp_path_factory.mktemp("machine") / "journal.jsonl"
+    path.touch()
+    for name, number, server in history:
+        STEPS[name](Journal(path, server), learning_id(number))
+    before, content = [told(path, each) for each in "ab"], path.read_bytes()
+    Journal(path, "a").lose(ONE, NOON)
+    line = path.read_bytes()[len(content) :]
+    path.write_bytes(content + line[: min(cut, len(line) - 2)])
+    assert [told(path, each) for each in "ab"] == before
+    Journal(path, "a").lose(ONE, NOON)
+    assert Journal(path, "a").delivery(ONE).is_open
+
+
+@settings(max_examples=80, deadline=None)
+@given(history=HISTORIES)
+def test_what_is_wanted_is_there_or_waits(history, tmp_path_factory):
+    path = tmp_path_factory.mktemp("machine") / "journal.jsonl"
+    path.touch()
+    there = set()
+    for name, number, server in history:
+        STEPS[name](Journal(path, server), learning_id(number))
+        if name.startswith("deliver"):
+            there.add((number, server))
+        if name == "lose":
+            there.discard((number, server))
+    for server in "ab":
+        journal = Journal(path, server)
+        for number in (1, 2, 3):
+            is_wanted = learning_id(number) in [*journal.wanted()]
+            learning = example_learning(number)
+            is_there = journal.delivery(learning.id).status is not None
+            assert is_there == ((number, server) in there)
+            if is_wanted and not is_there:
+                assert journal.waits(learning, can_update=True)

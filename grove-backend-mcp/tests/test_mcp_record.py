@@ -1,0 +1,206 @@
+"""grove's own record: lines in any order, merged by git, torn or strange."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+import pytest
+from attrs import evolve
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from grove_backend_mcp.lines import Folded
+from grove_backend_mcp.record import NOTHING, Record, read_lines
+from grove_core import BackendError, LearningStatus, StorageError
+from grove_core.testing.samples import example_learning, learning_id
+
+NOON = datetime(2026, 2, 6, 12, tzinfo=UTC)
+STATUSES = [*LearningStatus]
+MARKERS = ["<<<<<<< HEAD", "=======", ">>>>>>> branch", "||||||| base"]
+STRANGE = [
+    *MARKERS,
+    "",
+    "{",
+    "null",
+    "[]",
+    '{"at": "2026-02-06T12:00:00Z"}',
+    '{"learning": null}',
+    '{"learning": {"id": "cl_20260206_aaaaab"}}',
+    '{"at": "never", "id": "cl_20260206_aaaaab", "status": "archived"}',
+    '{"at": 7, "id": "cl_20260206_aaaaab", "status": "archived"}',
+    '{"at": "2099-01-01T00:00:00Z", "id": "cl_20260206_aaaaab", "status": "burnt"}',
+    '{"at": "2099-01-01T00:00:00Z", "id": ["cl_20260206_aaaaab"], "status": "archived"}',
+    '{"at": "2099-01-01T00:00:00Z", "status": "archived"}',
+    '{"a": ' * 5000,
+    "\ufffd\x00",
+]
+
+
+def record_in(folder):
+    return Record(folder / ".grove" / "mcp.jsonl", folder)
+
+
+def lines_of(record):
+    try:
+        return record.path.read_text().splitlines(keepends=True)
+    except FileNotFoundError:
+        return []
+
+
+def written_by(folder, steps):
+    """The lines of a clone in which some learnings were written and given statuses."""
+    record = record_in(folder)
+    for number, status, seconds in steps:
+        at = NOON + timedelta(seconds=seconds)
+        if status is None:
+            record.add(example_learning(number), at)
+        else:
+            record.add_status(learning_id(number), status, at)
+    return lines_of(record)
+
+
+STEPS = st.lists(
+    st.tuples(st.integers(1, 4), st.none() | st.sampled_from(STATUSES), st.integers(-3, 3)),
+    max_size=8,
+)
+
+
+def said_by(lines):
+    return read_lines(NOTHING, "".join(lines).encode())
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    ours=STEPS,
+    theirs=STEPS,
+    order=st.randoms(use_true_random=False),
+    strange=st.lists(st.sampled_from(STRANGE), max_size=4),
+)
+@example(  # in the same instant
+    ours=[(1, None, 0), (1, LearningStatus.ACTIVE, 0)],
+    theirs=[(1, LearningStatus.ARCHIVED, 0)],
+    order=Random(1),
+    strange=[],
+)
+def test_merged_lines_say_the_same_in_any_order(ours, theirs, order, strange, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("clones")
+    merged = [*written_by(folder / "ours", ours), *written_by(folder / "theirs", theirs)]
+    shuffled = merged[::-1]
+    assert said_by(shuffled) == said_by(merged)
+    order.shuffle(shuffled)
+    for place, line in enumerate(strange):
+        shuffled.insert(place * 2, f"{line}\n")
+    assert said_by(shuffled) == said_by(merged) == said_by([*merged, *merged])
+
+
+@settings(max_examples=40, deadline=None)
+@given(steps=STEPS, cut=st.integers(0, 2000))
+def test_a_record_is_read_on_as_it_is_read_at_once(steps, cut, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("clone")
+    content = "".join(written_by(folder, steps)).encode()
+    start = content.rfind(b"\n", 0, cut) + 1
+    known = read_lines(NOTHING, content[:start])
+    assert read_lines(known, content[start:]) == read_lines(NOTHING, content)
+
+
+@settings(max_examples=30, deadline=None)
+@given(steps=STEPS, cut=st.integers(1, 400))
+def test_a_torn_line_is_left_alone_and_what_follows_is_whole(steps, cut, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("clone")
+    whole = written_by(folder, steps)
+    record = record_in(folder)
+    record.add(example_learning(9), NOON)
+    added = lines_of(record)[-1]
+    torn = added[: min(cut, len(added) - 2)]
+    record.path.write_text("".join([*whole, torn]))
+    assert record_in(folder).contents() == said_by(whole)
+    again = record_in(folder)
+    assert again.add(example_learning(9), NOON)
+    assert again.contents().get(learning_id(9)) == example_learning(9)
+    assert lines_of(again)[:-1] == [*whole, f"{torn}\n"]
+
+
+def test_a_status_counts_whatever_the_clocks_say(tmp_path):
+    """Of a clone whose clock is ahead, the status is the latest only until it is given another."""
+    record = record_in(tmp_path)
+    record.add(example_learning(), NOON)
+    record.add_status(learning_id(1), LearningStatus.ARCHIVED, NOON + timedelta(days=300))
+    record.add_status(learning_id(1), LearningStatus.ACTIVE, NOON, "restored")
+    assert record.contents().get(learning_id(1)) == example_learning()
+    assert record_in(tmp_path).contents() == record.contents()
+    assert json.loads(lines_of(record)[-1])["note"] == "restored"
+
+
+def test_a_status_of_what_is_not_here_counts_once_it_is(tmp_path):
+    record = record_in(tmp_path)
+    record.add_status(learning_id(1), LearningStatus.SUPERSEDED, NOON)
+    assert record.contents().get(learning_id(1)) is None
+    record.add(example_learning(), NOON)
+    superseded = evolve(example_learning(), status=LearningStatus.SUPERSEDED)
+    assert record.contents().get(learning_id(1)) == superseded
+
+
+def test_what_is_recorded_stays_as_it_is(tmp_path):
+    record = record_in(tmp_path)
+    assert record.add(example_learning(), NOON)
+    assert not record.add(example_learning(detail="Something else."), NOON)
+    # Another process has been faster than what this one has read.
+    late = record_in(tmp_path)
+    late.contents()
+    assert record.add(example_learning(2), NOON)
+    assert not late.add(example_learning(2, detail="Something else."), NOON)
+    assert len(lines_of(record)) == 2
+    named = example_learning(4, supersedes=(learning_id(3),), detail=f'"{learning_id(3)}"')
+    assert record.add(named, NOON)
+    assert record.add(example_learning(3), NOON)
+
+
+def test_the_same_object_is_given_as_long_as_nothing_changes(tmp_path):
+    record = record_in(tmp_path)
+    assert record.contents() is record.contents()
+    record.add(example_learning(), NOON)
+    assert record.contents() is record.contents()
+
+
+@pytest.mark.parametrize("grown", [True, False])
+def test_a_file_that_was_written_anew_in_its_place_is_read_anew(tmp_path, grown):
+    """A merge may give the new file the inode of the old one."""
+    record = record_in(tmp_path)
+    record.add(example_learning(1), NOON)
+    record.add(example_learning(2), NOON)
+    record.contents()
+    first, second = lines_of(record)
+    other = record_in(tmp_path / "other")
+    other.add(example_learning(3), NOON)
+    inode = record.path.stat().st_ino
+    lines = [*lines_of(other), first, second] if grown else [second]
+    with record.path.open("r+") as file:
+        file.write("".join(lines))
+        file.truncate()
+    assert record.path.stat().st_ino == inode
+    assert record.contents() == said_by(lines)
+
+
+def test_what_somebody_is_writing_is_read_once_it_is_whole(tmp_path):
+    path = tmp_path / "numbers"
+    folded = Folded(path, "", lambda known, content: known + content.decode())
+    assert not folded.value()
+    for text, whole in (("one\n", "one\n"), ("tw", "one\ntw"), ("o\n", "one\ntwo\n")):
+        with path.open("a") as file:
+            file.write(text)
+        assert folded.value() == whole
+    path.unlink()
+    assert not folded.value()
+
+
+def test_a_file_that_cannot_be_read_or_written_is_a_fault(tmp_path):
+    record = record_in(tmp_path)
+    record.path.mkdir(parents=True)
+    with pytest.raises(BackendError):
+        record.contents()
+    with pytest.raises(BackendError):
+        record.add(example_learning(), NOON)
+    outside = Record(tmp_path / "link" / "mcp.jsonl", tmp_path / "project")
+    (tmp_path / "project").mkdir()
+    with pytest.raises(StorageError):
+        outside.add(example_learning(), NOON)
