@@ -24,7 +24,7 @@ SECOND = timedelta(seconds=1)
 
 
 def contents_in(folder):
-    places = Places(BackendContext(root=folder, home=folder / "home"))
+    places = Places(BackendContext(root=folder, home=folder / "home"), "")
     return Contents(places), places
 
 

@@ -321,7 +321,122 @@ def test_what_somebody_has_removed_stays_removed(listing_story):
     story.write("here", "")
     story.synchronised("here", asked=True)
     story.servers[0].kind.store.data["entities"].clear()
-    assert story.synchronised("here", asked=True) == Synchronised()
+    for _ in range(2):
+        assert story.synchronised("here", asked=False) == Synchronised()
     assert story.servers[0].copies() == {}
+    # A person who asks for it gets all that is recorded onto the server.
+    assert len(story.synchronised("here", asked=True).delivered) == 1
+    assert story.servers[0].copies() == dict.fromkeys(story.written, 1)
     story.what_was_recorded_is_listed_as_it_was()
     story.use_the_other_server()
+
+
+def archive(story, name, place=0):
+    story.set_status(name, place, LearningStatus.ARCHIVED)
+
+
+def statuses(story, name):
+    return [one.status for one in story.opened(name).iterate()]
+
+
+def test_another_branch_tells_the_server_nothing(listing_story):
+    """What git checks out is no word of anybody's."""
+    story = listing_story
+    story.write("here", "")
+    record = Path(story.folder.name) / "here" / ".grove" / "mcp.jsonl"
+    before = record.read_text()
+    archive(story, "here")
+    story.synchronised("here", asked=True)
+    record.write_text(before)
+    for asked in (False, True):
+        assert story.synchronised("here", asked=asked) == Synchronised()
+    story.synchronised("there", asked=True)
+    assert statuses(story, "there") == [LearningStatus.ARCHIVED]
+
+
+def test_that_others_learnings_are_put_away_here_is_not_told_to_all(listing_story):
+    """A new clone has used nothing yet, and lets all that is old decay."""
+    story = listing_story
+    story.write("here", "")
+    story.synchronised("there", asked=False)
+    (learning_id,) = story.written
+    story.opened("there").set_status(learning_id, LearningStatus.ARCHIVED, "decayed 2026-05-07")
+    story.synchronised("there", asked=True)
+    assert statuses(story, "there") == [LearningStatus.ARCHIVED]
+    story.synchronised("here", asked=True)
+    assert statuses(story, "here") == [LearningStatus.ACTIVE]
+
+
+def test_that_it_is_superseded_is_told_and_stays(listing_story):
+    story = listing_story
+    story.write("here", "")
+    story.synchronised("there", asked=False)
+    (learning_id,) = story.written
+    story.opened("there").set_status(learning_id, LearningStatus.SUPERSEDED)
+    story.synchronised("there", asked=True)
+    story.synchronised("here", asked=True)
+    assert statuses(story, "here") == [LearningStatus.SUPERSEDED]
+    entity = story.servers[0].kind.store.data["entities"][learning_id]
+    entity["observations"] = [
+        one.replace('"superseded"', '"active"') for one in entity["observations"]
+    ]
+    story.synchronised("here", asked=True)
+    assert statuses(story, "here") == [LearningStatus.SUPERSEDED]
+
+
+def test_a_learning_that_is_refused_keeps_nothing_else_back(listing_story, monkeypatch):
+    story = listing_story
+    story.write("there", "")
+    story.write("here", "recorded")
+    kind = story.servers[0].kind
+    refused = {**fake_memory.text("Error: not this one"), "isError": True}
+    monkeypatch.setattr(kind, "method", lambda tool, known=kind.method: (
+        (lambda **_: refused) if tool == "create_entities" else known(tool)
+    ))  # fmt: skip
+    done = story.synchronised("here", asked=False)
+    assert (done.received, len(done.waiting)) == (1, 1)
+    assert "not this one" in done.fault
+    assert story.opened("here").freshness().mark.exists()
+
+
+def test_what_was_deleted_here_by_hand_does_not_come_back(listing_story):
+    story = listing_story
+    story.write("here", "")
+    story.synchronised("here", asked=True)
+    (Path(story.folder.name) / "here" / ".grove" / "mcp.jsonl").write_text("")
+    story.recorded["here"].clear()
+    story.synchronised("here", asked=True)
+    assert statuses(story, "here") == []
+    story.servers[0].kind.store.data["entities"].clear()
+
+
+def test_what_another_server_holds_is_not_what_this_one_holds(listing_story):
+    story = listing_story
+    story.write("here", "")
+    story.synchronised("there", asked=True)
+    assert story.opened("there").freshness().mark.exists()
+    story.use_the_other_server()
+    assert not story.opened("there").freshness().mark.exists()
+    assert statuses(story, "there") == []
+    story.use_the_other_server()
+
+
+def test_all_that_is_lost_is_found_in_the_end(listing_story):
+    story = listing_story
+    for _ in range(60):
+        story.write("here", "")
+    story.servers[0].kind.store.data["entities"].clear()
+    for _ in range(3):
+        story.synchronised("here", asked=False)
+    assert story.servers[0].copies() == dict.fromkeys(story.written, 1)
+
+
+def test_a_server_that_ends_is_no_fault_of_a_learning(listing_story):
+    story = listing_story
+    for _ in range(8):
+        story.end_at_a_call(0, does=False)
+        story.write("here", "recorded") if not story.written else None
+        story.synchronised("here", asked=True)
+    story.servers[0].calls_left = None
+    assert story.opened("here")._journal.delivery(IDS[0]).failures == 0
+    assert story.synchronised("here", asked=True).waiting == ()

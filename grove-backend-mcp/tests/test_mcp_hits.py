@@ -35,7 +35,7 @@ def note(text, relevance=None):
 
 @pytest.fixture
 def contents(tmp_path):
-    contents = Contents(Places(BackendContext(root=tmp_path, home=tmp_path / "home")))
+    contents = Contents(Places(BackendContext(root=tmp_path, home=tmp_path / "home"), ""))
     for learning in (KEROSENE, BRANCHES, WORKERS):
         contents.record.add(learning, NOON)
     return contents

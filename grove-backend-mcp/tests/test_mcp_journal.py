@@ -38,8 +38,12 @@ def test_a_status_waits_only_for_a_server_that_can_be_told(journal):
     journal.want(ONE, NOON, is_new=True)
     journal.deliver(ONE, NOON, "7", ACTIVE)
     archived = example_learning(status=ARCHIVED)
+    # The branch has changed: nobody has put it away here.
+    assert not journal.waits(archived, can_update=True)
+    journal.want(ONE, NOON, status=ARCHIVED)
     assert journal.waits(archived, can_update=True)
     assert not journal.waits(archived, can_update=False)
+    assert not journal.waits(example_learning(), can_update=True)
 
 
 def test_what_another_clone_has_written_waits_only_where_its_status_can_be_told(journal):
@@ -49,16 +53,11 @@ def test_what_another_clone_has_written_waits_only_where_its_status_can_be_told(
     assert not journal.waits(archived, can_update=False)
 
 
-def test_only_what_was_written_here_and_never_tried_cannot_be_there(journal):
-    assert journal.may_be_there(ONE)
-    journal.want(ONE, NOON, is_new=True)
-    assert not journal.may_be_there(ONE)
-    journal.want(ONE, NOON, is_new=False)
-    assert not journal.may_be_there(ONE)
-    journal.begin(ONE, NOON)
-    assert journal.may_be_there(ONE)
-    journal.want(learning_id(2), NOON, is_new=False)
-    assert journal.may_be_there(learning_id(2))
+def test_what_is_asked_for_is_brought_whoever_has_written_it(journal):
+    journal.want(ONE, NOON)
+    assert not journal.waits(example_learning(), can_update=False)
+    journal.want(ONE, NOON, is_due=True)
+    assert journal.waits(example_learning(), can_update=False)
 
 
 def test_failures_count_until_it_is_there(journal):
@@ -79,7 +78,6 @@ def test_what_is_lost_waits_again_and_may_be_there(journal):
     journal.deliver(ONE, NOON, "7", ACTIVE)
     journal.lose(ONE, NOON)
     assert journal.waits(example_learning(), can_update=False)
-    assert journal.may_be_there(ONE)
     assert journal.delivery(ONE).is_open
 
 
@@ -123,7 +121,6 @@ def told(path, server):
         [*journal.wanted()],
         [*journal.undelivered()],
         [journal.delivery(one) for one in ids],
-        [journal.may_be_there(one) for one in ids],
         [journal.waits(one, can_update=can) for one in learnings for can in (True, False)],
     )
 

@@ -170,7 +170,7 @@ class Memory:
     @property
     def mark(self):
         """The file whose time says when the server was in line last."""
-        return self._one("mcp/*/synchronised")
+        return self._one("mcp/**/synchronised")
 
     @property
     def begun(self):
@@ -179,13 +179,13 @@ class Memory:
 
     def forget_failures(self):
         """As after a while in which the server was left alone."""
-        for path in self.world.grove_home.glob("cache/mcp/*/breaker.json"):
+        for path in self.world.grove_home.glob("cache/mcp/**/breaker.json"):
             path.unlink()
 
     def pass_time(self, seconds):
         """Lets what was written last have been written that much earlier."""
         cache = self.world.grove_home / "cache"
-        for path in (*cache.glob("project-*/synchronise.begun"), *cache.glob("mcp/*/synchronised")):
+        for path in (*cache.glob("project-*/synchronise.begun"), *cache.glob("mcp/**/synchronised")):
             written = path.stat().st_mtime
             os.utime(path, (written - seconds, written - seconds))
 

@@ -142,7 +142,7 @@ def watching(memory):
     seen, over = [], threading.Event()
 
     def look():
-        while not over.wait(0.005):
+        while not over.wait(0.02):
             for entry in Path("/proc").iterdir():
                 if entry.name.isdigit():
                     try:

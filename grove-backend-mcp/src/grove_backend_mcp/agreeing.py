@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from attrs import evolve
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from grove_backend_mcp.client import Connection
 
 CAN_UPDATE: Final = "can_update"
+CAN_LIST: Final = "can_list"
 _DIGEST_LENGTH: Final = 16
 _TABLES: Final = ("setup", "write", "search", "get", "listing", "update", "delete")
 
@@ -42,8 +43,32 @@ def mapping_for(tools: Sequence[Tool], server_name: str, settings: McpSettings) 
     )
 
 
-def expects_updates(context: BackendContext, entry: ServerEntry, profile: str | None) -> bool:
-    """Tell whether a server can be told another status of a learning, as far as that is known.
+class Abilities(NamedTuple):
+    """What a server can do besides being written to.
+
+    Attributes:
+        updates: Whether it can be told another status of a learning.
+        lists: Whether it can list what others have written.
+        searches: Whether it finds anything.
+    """
+
+    updates: bool
+    lists: bool
+    searches: bool
+
+
+def abilities_of(mapping: ServerMapping) -> Abilities:
+    """Tell what a server can do.
+
+    Args:
+        mapping: What is done with it.
+    """
+    searches = mapping.search is not None
+    return Abilities(bool(mapping.update), mapping.listing is not None, searches)
+
+
+def expected_of(context: BackendContext, entry: ServerEntry, profile: str | None) -> Abilities:
+    """Tell what a server can do, as far as that is known before it is connected.
 
     Args:
         context: Where the backend works.
@@ -51,11 +76,14 @@ def expects_updates(context: BackendContext, entry: ServerEntry, profile: str | 
         profile: Name of the profile that is expected to fit.
     """
     verdict = load_verdict(context.home, entry.digest)
-    if verdict is not None and isinstance(verdict.facts.get(CAN_UPDATE), bool):
-        return bool(verdict.facts[CAN_UPDATE])
+    facts = verdict.facts if verdict is not None else {}
+    updates, lists = facts.get(CAN_UPDATE), facts.get(CAN_LIST)
+    if isinstance(updates, bool) and isinstance(lists, bool):
+        return Abilities(updates, lists, searches=True)
     from grove_backend_mcp.profiles import PROFILES
 
-    return any(one.mapping.update for one in PROFILES if one.name == profile)
+    fitting = (abilities_of(one.mapping) for one in PROFILES if one.name == profile)
+    return next(fitting, Abilities(updates=False, lists=False, searches=True))
 
 
 def keep_verdict(
@@ -88,7 +116,8 @@ def keep_verdict(
         facts={
             **(known.facts if known else {}),
             **(facts or {}),
-            CAN_UPDATE: bool(mapping.update),
+            CAN_UPDATE: abilities_of(mapping).updates,
+            CAN_LIST: abilities_of(mapping).lists,
         },
     )
     if verdict != known:

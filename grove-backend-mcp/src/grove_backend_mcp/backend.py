@@ -1,5 +1,6 @@
 """The memory backend itself."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -8,7 +9,7 @@ from typing import Final
 
 from attrs import evolve
 
-from grove_backend_mcp.agreeing import expects_updates
+from grove_backend_mcp.agreeing import expected_of
 from grove_backend_mcp.changes import changes_since
 from grove_backend_mcp.choosing import choose
 from grove_backend_mcp.contents import Contents
@@ -76,17 +77,21 @@ class McpBackend:
             context: Where to work.
             clock: Tells the time, UTC.
         """
-        choice, places = choose(context), Places(context)
+        choice = choose(context)
         project, entry = project_name(context), choice.entry
+        meant = choice.meant.digest if choice.meant is not None else ""
+        places = Places(context, meant)
         self._in_hook = context.in_hook
+        self._write_until: float | None = None
         self._clock = clock
         self._places = places
         self._contents = Contents(places)
-        self._journal = Journal(places.journal, entry.digest if entry else "")
+        # Under another name of the project, the server has nothing of it yet.
+        self._journal = Journal(places.journal, f"{meant}:{project}")
         self._remote: Remote | None = None
         if entry is not None:
-            can_update = expects_updates(context, entry, choice.profile)
-            link = Link(context, entry, project, places, clock, can_update=can_update)
+            expected = expected_of(context, entry, choice.profile)
+            link = Link(context, entry, project, places, clock, expected=expected)
             self._remote = Remote(
                 places, self._contents, self._journal, link, project=project, clock=clock
             )
@@ -121,6 +126,8 @@ class McpBackend:
             is_known = self._contents.get(learning.id) is not None
             self._journal.want(learning.id, self._clock(), is_new=not is_known)
             is_new = self._contents.record.add(learning, self._clock())
+            if is_new and not is_known and self._remote is not None:
+                self._remote.expect(learning.id)
             note = self._bring(learning.id)
         location = f"{self._places.record}"
         return Receipt(
@@ -128,7 +135,10 @@ class McpBackend:
             status=_status_of(is_new=is_new, note=note),
             backend=NAME,
             location=location,
-            shared=learning.scope is not Scope.TEAM or not is_ignored_by_git(self._places.record),
+            # Whoever else works on the project has it by git or by the server.
+            shared=learning.scope is not Scope.TEAM
+            or (not note and self._remote is not None)
+            or not is_ignored_by_git(self._places.record),
             note=note,
         )
 
@@ -138,10 +148,14 @@ class McpBackend:
             return f"it waits for a memory server: {self._why_none}"
         if self._in_hook:
             return f"it waits for {self._remote.name}: hooks do not"
-        delivered = self._remote.deliver(_WRITE_SECONDS)
+        if self._write_until is None:
+            self._write_until = time.monotonic() + _WRITE_SECONDS
+        left = self._write_until - time.monotonic()
+        # Somebody waits for all that this process writes, not only for the first of it.
+        why = self._remote.deliver(left).why if left > 0 else "there was no time for it"
         if not self._remote.waits(learning_id):
             return ""
-        return f"it waits for {self._remote.name}: {delivered.fault or 'it has failed before'}"
+        return f"it waits for {self._remote.name}: {why or 'it has failed before'}"
 
     def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
         """Find learnings here, and what the server finds for the query where nobody's hook waits.
@@ -234,9 +248,19 @@ class McpBackend:
             )
         if learning.status is not status:
             with _as_backend_error():
-                self._journal.want(learning_id, self._clock(), is_new=False)
+                if self._is_to_be_told(learning_id, status):
+                    self._journal.want(learning_id, self._clock(), status=status)
                 self._contents.record.add_status(learning_id, status, self._clock(), note)
         return evolve(learning, status=status)
+
+    def _is_to_be_told(self, learning_id: str, status: LearningStatus) -> bool:
+        """Tell whether the server is to know a status.
+
+        What others have written to it may look useless where nobody has used it yet: that it is put
+        away holds here. That it is superseded holds for all.
+        """
+        is_own = learning_id in self._contents.record.contents().learnings
+        return is_own or status is LearningStatus.SUPERSEDED
 
     def files(self) -> Sequence[Path]:
         """Name the record, and what is kept of others' learnings."""
@@ -262,9 +286,14 @@ class McpBackend:
         return Freshness(
             source=remote.name if remote else "",
             mark=self._places.synchronised,
-            waiting=tuple(remote.waiting() if remote else self._journal.undelivered()),
+            waiting=tuple(remote.waiting() if remote else self._undelivered()),
+            lists=remote is not None and remote.link.abilities.lists,
             fault=remote.link.breaker().detail if remote else self._why_none,
         )
+
+    def _undelivered(self) -> tuple[str, ...]:
+        recorded = self._contents.record.contents().learnings
+        return tuple(one for one in self._journal.undelivered() if one in recorded)
 
     def synchronise(self, seconds: float, *, asked: bool) -> Synchronised:
         """Deliver what waits, and take in what is new on the server.
@@ -281,7 +310,7 @@ class McpBackend:
         """
         remote = self._remote
         if remote is None:
-            waiting = tuple(self._journal.undelivered())
+            waiting = self._undelivered()
             return Synchronised(waiting=waiting, fault=self._why_none if waiting else "")
         with _as_backend_error():
             return remote.synchronise(seconds, asked=asked)

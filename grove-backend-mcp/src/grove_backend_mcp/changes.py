@@ -7,8 +7,9 @@ from typing import Final, NamedTuple
 from zlib import crc32
 
 from grove_backend_mcp.contents import Contents
+from grove_backend_mcp.lines import content_of
 from grove_backend_mcp.record import NOTHING, read_lines
-from grove_core import BackendError, Changes, Learning
+from grove_core import Changes, Learning
 
 _FORMAT: Final = "mcp1"
 _MOST_LOOKED_UP: Final = 100
@@ -43,7 +44,7 @@ def changes_since(contents: Contents, mark: str) -> Changes:
     """
     # Before anything is read: what changes meanwhile is seen the next time.
     seen = _look_of(contents.seen.path)
-    content = _content_of(contents.record.path)
+    content = content_of(contents.record.path, inside=contents.record.root)
     now = _Mark(len(content), crc32(content), seen)
     known = _read_mark(mark)
     news = None if known is None or known.seen != seen else _news(contents, content, known)
@@ -92,15 +93,6 @@ def _look_of(path: Path) -> str:
     except OSError:
         return ""
     return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"
-
-
-def _content_of(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        return b""
-    except OSError as error:
-        raise BackendError(f"cannot read {path}: {error.strerror or error}") from error
 
 
 def _read_mark(text: str) -> _Mark | None:

@@ -81,6 +81,12 @@ class Choice:
         return next((one.profile for one in self.candidates if one.is_used), None)
 
     @property
+    def meant(self) -> ServerEntry | None:
+        """The server that is used, or would be if it could be reached just now."""
+        meant = (one.entry for one in self.candidates if one.is_meant and one.may_be_probed)
+        return self.entry or next(meant, None)
+
+    @property
     def why_none(self) -> str:
         """Why no server is used, and what helps; of little meaning where one is."""
         if self.problems:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -13,7 +13,7 @@ from grove_backend_mcp.faults import ABOUT_ONE_LEARNING, FaultKind, ServerFaultE
 from grove_backend_mcp.journal import Delivery, Journal
 from grove_backend_mcp.link import Link
 from grove_backend_mcp.places import Places
-from grove_core import Learning, StorageError, locked
+from grove_core import Learning, StorageError, append_text, locked
 
 if TYPE_CHECKING:
     from grove_backend_mcp.memory_server import MemoryServer
@@ -22,6 +22,7 @@ _LOCK_SECONDS: Final = 10.0
 _FIRST_PAUSE: Final = timedelta(minutes=1)
 _LONGEST_PAUSE: Final = timedelta(days=1)
 _LONGEST_EXPONENT: Final = 11
+_MOST_NAMED: Final = 3
 
 
 @frozen(kw_only=True)
@@ -30,11 +31,20 @@ class Delivered:
 
     Attributes:
         ids: What has got to the server.
-        fault: Why something has not; empty when all is there.
+        fault: Why the server could not be used, or not for all of it; empty when it could.
+        refused: Why single learnings have not got there, while others have or could have.
     """
 
     ids: tuple[str, ...] = ()
     fault: str = ""
+    refused: tuple[str, ...] = ()
+
+    @property
+    def why(self) -> str:
+        """Why something has not got there; empty when all has."""
+        more = len(self.refused) - _MOST_NAMED
+        named = [*self.refused[:_MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]
+        return "; ".join([self.fault, *named] if self.fault else named)
 
 
 def is_due(delivery: Delivery, now: datetime) -> bool:
@@ -50,6 +60,10 @@ def is_due(delivery: Delivery, now: datetime) -> bool:
     return not delivery.tried_at <= now < delivery.tried_at + min(pause, _LONGEST_PAUSE)
 
 
+def _untroubled(one: tuple[Delivery, Learning]) -> tuple[int, bool]:
+    return one[0].failures, one[0].is_open
+
+
 class _Tour:
     """What has come of one delivery so far."""
 
@@ -57,7 +71,8 @@ class _Tour:
         self.asked = asked
         self.tried: set[str] = set()
         self.ids: list[str] = []
-        self.faults: list[str] = []
+        self.refused: list[str] = []
+        self.fault = ""
         self._until = until
 
     @property
@@ -75,6 +90,7 @@ class Courier:
         contents: Contents,
         journal: Journal,
         link: Link,
+        project: str,
         clock: Callable[[], datetime],
     ) -> None:
         """Deliver nothing yet.
@@ -84,13 +100,24 @@ class Courier:
             contents: What is known here.
             journal: What waits.
             link: The connection.
+            project: The name under which the project's learnings lie on the server.
             clock: Tells the time, UTC.
         """
         self._places = places
         self._contents = contents
         self._journal = journal
         self._link = link
+        self._project = project
+        self._just_written: set[str] = set()
         self._clock = clock
+
+    def expect(self, learning_id: str) -> None:
+        """Note that a learning is new in this process, so that nobody else can have it yet.
+
+        Args:
+            learning_id: Its id.
+        """
+        self._just_written.add(learning_id)
 
     def waiting(self) -> Sequence[Learning]:
         """Give what the server has yet to get, in the order in which it was written.
@@ -107,7 +134,7 @@ class Courier:
         Args:
             learning: The learning as it is now.
         """
-        return self._journal.waits(learning, can_update=self._link.can_update)
+        return self._journal.waits(learning, can_update=self._link.abilities.updates)
 
     def deliver(self, seconds: float, *, asked: bool = False) -> Delivered:
         """Deliver what waits, as far as the time goes.
@@ -124,31 +151,31 @@ class Courier:
             StorageError: A file cannot be written.
         """
         if not self._due(asked=asked):
-            return Delivered(fault=self._why_put_off())
+            return Delivered(refused=self._put_off())
         tour = _Tour(time.monotonic() + seconds, asked=asked)
         try:
             with self.alone(min(_LOCK_SECONDS, seconds)):
                 while self._go(tour):
                     pass
         except ServerFaultError as fault:
-            tour.faults.append(fault.detail)
-        return Delivered(ids=tuple(tour.ids), fault="; ".join(dict.fromkeys(tour.faults)))
+            tour.fault = fault.detail
+        return Delivered(ids=tuple(tour.ids), fault=tour.fault, refused=tuple(tour.refused))
 
     def _go(self, tour: "_Tour") -> bool:
         """Deliver until all is tried or the server fails; tell whether to begin anew then."""
-        before = len(tour.ids)
+        before, tour.fault = len(tour.ids), ""
         try:
             with self._link.server(tour.left, asked=tour.asked) as server:
                 for learning in self._due(asked=tour.asked):
                     if learning.id in tour.tried:
                         continue
                     if tour.left <= 0:
-                        tour.faults.append("there was no time for more")
+                        tour.fault = "there was no time for more"
                         break
                     tour.tried.add(learning.id)
                     self._try(server, learning, tour)
         except ServerFaultError as fault:
-            tour.faults.append(fault.detail)
+            tour.fault = fault.detail
             tour.asked = tour.asked or len(tour.ids) > before
             # A server that did something before it failed is worth starting once more.
             return len(tour.ids) > before and tour.left > 0
@@ -160,10 +187,11 @@ class Courier:
         try:
             self._bring(server, learning)
         except ServerFaultError as fault:
-            self._journal.fail(learning.id, self._clock(), fault.detail)
+            # What the server fails at by itself is not the learning's fault.
             if fault.kind not in ABOUT_ONE_LEARNING:
                 raise
-            tour.faults.append(f"{learning.id}: {fault.detail}")
+            self._journal.fail(learning.id, self._clock(), fault.detail)
+            tour.refused.append(f"{learning.id}: {fault.detail}")
         else:
             tour.ids.append(learning.id)
 
@@ -177,39 +205,37 @@ class Courier:
         Raises:
             ServerFaultError: Another process is still at it.
         """
-        self._places.lock.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            lock = locked(self._places.lock, timeout=seconds)
-            lock.__enter__()
-        except StorageError as error:
-            raise ServerFaultError(
-                FaultKind.TIMED_OUT, "another process is delivering to it just now"
-            ) from error
-        try:
+        append_text(self._places.lock, "")
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(locked(self._places.lock, timeout=seconds))
+            except StorageError as error:
+                raise ServerFaultError(
+                    FaultKind.TIMED_OUT, f"another process may be delivering to it: {error}"
+                ) from error
             yield
-        finally:
-            lock.__exit__(None, None, None)
 
     def _due(self, *, asked: bool) -> Sequence[Learning]:
-        """Give what is to be tried now; what has failed before comes last."""
+        """Give what is to be tried now; what has failed or ended badly before comes last."""
         now, journal = self._clock(), self._journal
         waiting = [(journal.delivery(one.id), one) for one in self.waiting()]
         due = [one for one in waiting if asked or is_due(one[0], now)]
-        return [learning for _, learning in sorted(due, key=lambda one: one[0].failures)]
+        return [learning for _, learning in sorted(due, key=_untroubled)]
 
-    def _why_put_off(self) -> str:
+    def _put_off(self) -> tuple[str, ...]:
         put_off = [(one, self._journal.delivery(one.id)) for one in self.waiting()]
-        return "; ".join(f"{learning.id}: {delivery.why}" for learning, delivery in put_off)
+        return tuple(f"{learning.id}: {delivery.why}" for learning, delivery in put_off)
 
     def _bring(self, server: "MemoryServer", learning: Learning) -> None:
         """Bring one learning to the server, or its status where it is there already."""
         delivery, journal = self._journal.delivery(learning.id), self._journal
-        handle = delivery.handle
+        handle, status = delivery.handle, learning.status
         if delivery.status is not None:
             server.update(learning, handle)
             journal.deliver(learning.id, self._clock(), handle, learning.status)
             return
-        may_be_there = journal.may_be_there(learning.id)
+        # What waits may have come to another clone with git, and from there to the server.
+        may_be_there = learning.id not in self._just_written or delivery.is_open
         journal.begin(learning.id, self._clock())
         from grove_backend_mcp.memory_server import Found
 
@@ -218,6 +244,9 @@ class Courier:
             handle = server.store(learning)
         else:
             handle = found.handle or handle
-            if self._link.can_update and found.learning != learning:
+            is_same = found.learning == learning and found.project == self._project
+            if not is_same and self._link.abilities.updates:
                 server.update(learning, handle)
-        journal.deliver(learning.id, self._clock(), handle, learning.status)
+            elif found.learning is not None:
+                status = found.learning.status
+        journal.deliver(learning.id, self._clock(), handle, status)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 from grove_backend_mcp.contents import Contents
 from grove_backend_mcp.faults import FaultKind, ServerFaultError
 from grove_backend_mcp.journal import Journal
+from grove_backend_mcp.lines import content_of, count_unreadable
 from grove_backend_mcp.places import Places
-from grove_core import BackendError, Health, StorageError, read_text
+from grove_core import BackendError, Health, StorageError, confined, read_text
 
 if TYPE_CHECKING:
     from grove_backend_mcp.remote import Remote
@@ -49,9 +50,13 @@ def look_at(
         waiting = len(list(remote.waiting() if remote else journal.undelivered()))
     except BackendError as error:
         return Health(ok=False, detail=str(error), location=location)
+    unreadable = count_unreadable(content_of(places.record, inside=places.root))
     if not _is_writable(places.record, places.root):
         return Health(ok=False, detail=f"{places.record} cannot be written", location=location)
     held = f"learnings: {learnings}" + (f", waiting: {waiting}" if waiting else "")
+    held += (
+        f"; lines of {places.record.name} that cannot be read: {unreadable}" if unreadable else ""
+    )
     if remote is None:
         return Health(ok=True, detail=f"{held}; {why_none}", location=location, mend=_NO_SERVER)
     detail, mend = _asked(remote)
@@ -81,7 +86,11 @@ def _lines_of(path: Path) -> tuple[str, ...]:
 
 
 def _is_writable(path: Path, root: Path) -> bool:
-    """Tell whether a file could be appended to, or made."""
+    """Tell whether a file could be appended to, or made, without leaving the project."""
+    try:
+        path = Path(confined(path, root))
+    except StorageError:
+        return False
     if path.exists():
         return path.is_file() and os.access(path, os.W_OK)
     parent = path.parent if path.parent.exists() else root

@@ -2,8 +2,8 @@
 
 One JSON object a line, only ever appended to, each about one learning:
 
-- ``{"id": …, "at": …, "state": "wanted", "is_new": …}``: it was written here, or given another
-  status here, and the server is to have it;
+- ``{"id": …, "at": …, "state": "wanted", "is_new": …, "status": …}``: it was written here, or given
+  another status here, and the server is to have it so;
 - ``{"id": …, "at": …, "state": "tried", "server": …, "why": …}``: an attempt has begun, or, with
   ``why``, has failed;
 - ``{"id": …, "at": …, "state": "delivered", "server": …, "handle": …, "status": …}``: a server has
@@ -11,8 +11,9 @@ One JSON object a line, only ever appended to, each about one learning:
 - ``{"id": …, "at": …, "state": "seen", "server": …}``: a later look has shown it there;
 - ``{"id": …, "at": …, "state": "lost", "server": …}``: a later look has not.
 
-What waits is not kept by itself: it is what the record has and the server has not got. So nothing
-can be lost between the two files, whenever a process ends.
+What waits is not kept by itself: it is what is wanted, what the record has and the server has not
+got. So nothing is lost between the two files, whenever a process ends; and where the record changes
+by itself, as it does when git changes the branch, nobody is told.
 """
 
 from collections.abc import Iterable, Mapping
@@ -48,16 +49,29 @@ class Delivery(NamedTuple):
     seen: bool = False
 
 
+class Wanted(NamedTuple):
+    """What the server is to have.
+
+    Attributes:
+        is_new: Whether it was written here.
+        is_due: Whether it is to be brought there whoever has written it.
+        status: The status that it was given here last; ``None`` when it was only written.
+    """
+
+    is_new: bool
+    is_due: bool
+    status: LearningStatus | None
+
+
 class Journaled(NamedTuple):
     """What the journal says.
 
     Attributes:
-        wanted: Ids that the server is to have, in the order in which they were written; with
-            whether they were written here, so that no server can have had them before.
+        wanted: What the server is to have, by id, in the order in which it was written.
         deliveries: How learnings stand to servers, by the learnings' ids and the servers' digests.
     """
 
-    wanted: Mapping[str, bool]
+    wanted: Mapping[str, Wanted]
     deliveries: Mapping[str, Mapping[str, Delivery]]
 
 
@@ -90,15 +104,6 @@ class Journal:
             if all(one.status is None for one in deliveries):
                 yield learning_id
 
-    def may_be_there(self, learning_id: str) -> bool:
-        """Tell whether a server may have a learning that has not been delivered to it from here.
-
-        Args:
-            learning_id: The learning's id.
-        """
-        known = self._folded.value()
-        return not known.wanted.get(learning_id, False) or learning_id in known.deliveries
-
     def delivery(self, learning_id: str) -> Delivery:
         """Tell how a learning stands to the server.
 
@@ -114,29 +119,45 @@ class Journal:
             learning: The learning as it is now.
             can_update: Whether the server can be told another status.
         """
-        is_new = self._folded.value().wanted.get(learning.id)
-        if is_new is None:
+        wanted = self._folded.value().wanted.get(learning.id)
+        if wanted is None:
             return False
         status = self.delivery(learning.id).status
         if status is None:
             # Whoever has written it brings it there: only its status is to be told from here.
-            return is_new or can_update
-        return can_update and status is not learning.status
+            return wanted.is_new or wanted.is_due or can_update
+        # The record alone may say otherwise, on another branch.
+        was_given = wanted.status is learning.status
+        return can_update and was_given and status is not learning.status
 
-    def want(self, learning_id: str, at: datetime, *, is_new: bool) -> None:
+    def want(
+        self,
+        learning_id: str,
+        at: datetime,
+        *,
+        is_new: bool = False,
+        is_due: bool = False,
+        status: LearningStatus | None = None,
+    ) -> None:
         """Note that the server is to have a learning.
 
         Args:
             learning_id: Its id.
             at: The time, UTC.
-            is_new: Whether it is being written here, so that no server can have it.
+            is_new: Whether it is being written here.
+            is_due: Whether it is to be brought there whoever has written it.
+            status: The status that it is given here; ``None`` when it is only to be there.
 
         Raises:
             StorageError: It could not be written.
         """
-        if learning_id not in self._folded.value().wanted:
-            line = {"id": learning_id, "at": format_instant(at), "state": "wanted"}
-            self._append(line | ({"is_new": True} if is_new else {}))
+        known = self._folded.value().wanted.get(learning_id)
+        is_more_due = is_due and known is not None and not (known.is_new or known.is_due)
+        if known is not None and status in (None, known.status) and not is_more_due:
+            return
+        line: dict[str, Any] = {"id": learning_id, "at": format_instant(at), "state": "wanted"}
+        line |= {name: True for name, holds in (("is_new", is_new), ("is_due", is_due)) if holds}
+        self._append(line | ({"status": status.value} if status else {}))
 
     def begin(self, learning_id: str, at: datetime) -> None:
         """Note that an attempt begins, before anything is sent.
@@ -216,7 +237,10 @@ def _read_lines(known: Journaled, content: bytes) -> Journaled:
         if not isinstance(learning_id, str):
             continue
         if line.get("state") == "wanted":
-            wanted.setdefault(learning_id, line.get("is_new") is True)
+            is_new, is_due = line.get("is_new") is True, line.get("is_due") is True
+            known_as = wanted.get(learning_id, Wanted(is_new, is_due, None))
+            status = _STATUSES.get(str(line.get("status"))) or known_as.status
+            wanted[learning_id] = Wanted(known_as.is_new, known_as.is_due or is_due, status)
         elif isinstance(server, str):
             before = deliveries.get(learning_id, {})
             after = _after(before.get(server, _UNTRIED), line)

@@ -8,6 +8,7 @@ from datetime import datetime
 from threading import RLock
 from typing import TYPE_CHECKING, Final
 
+from grove_backend_mcp.agreeing import Abilities, abilities_of
 from grove_backend_mcp.breaker import Breaker, read_breaker, text_of
 from grove_backend_mcp.faults import ABOUT_ONE_LEARNING, FaultKind, ServerFaultError
 from grove_backend_mcp.mapping import ServerMapping
@@ -39,7 +40,7 @@ class Link:
         places: Places,
         clock: Callable[[], datetime],
         *,
-        can_update: bool,
+        expected: Abilities,
     ) -> None:
         """Connect to nothing yet.
 
@@ -49,10 +50,10 @@ class Link:
             project: The name under which the project's learnings lie there.
             places: Where the files lie.
             clock: Tells the time, UTC.
-            can_update: Whether it is to be expected that another status can be told.
+            expected: What it is expected to be able to do.
         """
         self.entry = entry
-        self._expects_updates = can_update
+        self._expected = expected
         self._mapping: ServerMapping | None = None
         self.described = ""
         self._context = context
@@ -67,15 +68,9 @@ class Link:
         self._lock = RLock()
 
     @property
-    def can_update(self) -> bool:
-        """Whether the server can be told another status; expected before it was connected."""
-        known = self._mapping
-        return self._expects_updates if known is None else bool(known.update)
-
-    @property
-    def can_search(self) -> bool:
-        """Whether the server finds anything; a connected one may only store."""
-        return self._mapping is None or self._mapping.search is not None
+    def abilities(self) -> Abilities:
+        """What the server can do; what is to be expected, before it was connected."""
+        return self._expected if self._mapping is None else abilities_of(self._mapping)
 
     def breaker(self) -> Breaker:
         """Tell how the server has failed lately."""

@@ -26,17 +26,19 @@ class Places:
         oddities: What was odd about the server's answers lately, for ``grove doctor``.
     """
 
-    def __init__(self, context: BackendContext) -> None:
+    def __init__(self, context: BackendContext, server: str) -> None:
         """Work out the paths; nothing is read or created.
 
         Args:
             context: Where the backend works.
+            server: The server's digest; empty when there is none.
         """
         import hashlib  # it loads OpenSSL; what only detects the backend needs no places
 
         real = os.path.realpath(context.root).encode("utf-8", "surrogateescape")
         key = hashlib.sha256(real).hexdigest()[:_KEY_LENGTH]
-        kept, cached = context.home / "mcp" / key, context.home / "cache" / "mcp" / key
+        kept = context.home / "mcp" / key
+        cached = context.home / "cache" / "mcp" / key / (server or "none")
         self.root: Path = context.root
         self.record: Path = context.root / _DIRECTORY / RECORD_NAME
         self.journal: Path = kept / "journal.jsonl"

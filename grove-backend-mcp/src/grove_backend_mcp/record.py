@@ -92,8 +92,8 @@ class Record:
             root: The project's root, which symbolic links must not lead out of.
         """
         self.path = path
-        self._root = root
-        self._folded = Folded(path, NOTHING, read_lines)
+        self.root = root
+        self._folded = Folded(path, NOTHING, read_lines, inside=root)
 
     def contents(self) -> Recorded:
         """Read what is recorded; the same object as long as nothing has changed.
@@ -128,7 +128,7 @@ class Record:
             known = read_lines(NOTHING, about.encode("utf-8", "surrogateescape"))
             return "" if learning.id in known.learnings else line
 
-        return append_text(self.path, new_line, inside=self._root)
+        return append_text(self.path, new_line, inside=self.root)
 
     def add_status(
         self, learning_id: str, status: LearningStatus, at: datetime, note: str = ""
@@ -146,13 +146,13 @@ class Record:
             StorageError: It could not be written.
         """
         before = self.contents().statuses.get(learning_id)
-        when = at if before is None else max(at, before.at + _NEXT)
+        when = at if before is None else max(at, _after(before.at))
         line: dict[str, Any] = {
             "at": format_instant(when),
             "id": learning_id,
             "status": status.value,
         }
-        append_text(self.path, line_of(line | ({"note": note} if note else {})), inside=self._root)
+        append_text(self.path, line_of(line | ({"note": note} if note else {})), inside=self.root)
 
 
 def read_lines(known: Recorded, content: bytes) -> Recorded:
@@ -178,6 +178,13 @@ def read_lines(known: Recorded, content: bytes) -> Recorded:
             if before is None or _rank(change) > _rank(before):
                 statuses[learning_id] = change
     return Recorded(learnings, statuses)
+
+
+def _after(instant: datetime) -> datetime:
+    try:
+        return instant + _NEXT
+    except OverflowError:
+        return instant  # somebody has written down the end of time
 
 
 def _rank(change: StatusChange) -> tuple[datetime, str]:

@@ -26,6 +26,7 @@ from grove_core import (
 NAME: Final = "mcp"
 _MOST_FOUND: Final = 20
 _LEAST_SECONDS: Final = 1.0
+_SHARE: Final = 0.8
 
 
 class Remote:
@@ -61,7 +62,7 @@ class Remote:
         self._journal = journal
         self._project = project
         self._clock = clock
-        self._courier = Courier(places, contents, journal, link, clock)
+        self._courier = Courier(places, contents, journal, link, project, clock)
 
     @property
     def name(self) -> str:
@@ -87,6 +88,14 @@ class Remote:
         """
         learning = self._contents.get(learning_id)
         return learning is not None and self._courier.waits(learning)
+
+    def expect(self, learning_id: str) -> None:
+        """Note that a learning is new in this process, so that nobody else can have it yet.
+
+        Args:
+            learning_id: Its id.
+        """
+        self._courier.expect(learning_id)
 
     def deliver(self, seconds: float, *, asked: bool = False) -> Delivered:
         """Deliver what waits, as far as the time goes.
@@ -119,7 +128,7 @@ class Remote:
         from grove_backend_mcp.hits import hits_of  # no hook searches a server
 
         with self.link.server(seconds) as server:
-            found = server.search(query, _MOST_FOUND) if self.link.can_search else ()
+            found = server.search(query, _MOST_FOUND) if self.link.abilities.searches else ()
         self.link.has_worked()
         known = hits_of(found, query, self._contents, self._project, self._clock())
         # Whoever has been shown one of these may ask for it by its id.
@@ -138,33 +147,55 @@ class Remote:
             BackendError: A file cannot be read.
             StorageError: A file cannot be written.
         """
-        from grove_backend_mcp.pulling import take_in
-
         until = time.monotonic() + seconds
-        delivered = self._courier.deliver(max(_LEAST_SECONDS, seconds * 0.8), asked=asked)
-        ids, fault, received = delivered.ids, delivered.fault, 0
-        if not fault or ids:
+        if asked:
+            self._want_all()
+        delivered = self._courier.deliver(max(_LEAST_SECONDS, seconds * _SHARE), asked=asked)
+        ids, why, received = delivered.ids, delivered.why, 0
+        if not delivered.fault:
             try:
-                left = max(_LEAST_SECONDS, until - time.monotonic())
-                with self._courier.alone(left), self.link.server(left, asked=asked) as server:
-                    received = take_in(
-                        server, self._contents, self._journal, self._project, self._clock()
-                    )
-                self.link.has_worked()
-                replace_text(self._places.synchronised, "")
+                received = self._take_in(until, asked=asked)
             except ServerFaultError as one:
-                fault = fault or one.detail
-        if not fault:
-            # What it has not kept is known only now, and whether it can be told another status.
-            again = self._courier.deliver(max(_LEAST_SECONDS, until - time.monotonic()))
-            ids, fault = tuple(dict.fromkeys((*ids, *again.ids))), again.fault
+                why = one.detail
+            else:
+                # What it has not kept is known only now, and whether it can be told a status.
+                again = self._courier.deliver(max(_LEAST_SECONDS, until - time.monotonic()))
+                ids, why = tuple(dict.fromkeys((*ids, *again.ids))), again.why
         self._keep_oddities()
         return Synchronised(
             delivered=tuple(self._receipt(one) for one in ids),
             received=received,
             waiting=tuple(self.waiting()),
-            fault=fault,
+            fault=why,
         )
+
+    def _want_all(self) -> None:
+        """Have everything delivered that is recorded and that this machine has not delivered.
+
+        It may have come with git, from another machine, or from a server that was emptied.
+        """
+        for learning_id in self._contents.record.contents().learnings:
+            if self._journal.delivery(learning_id).status is None:
+                self._journal.want(learning_id, self._clock(), is_due=True)
+
+    def _take_in(self, until: float, *, asked: bool) -> int:
+        from grove_backend_mcp.pulling import Pull
+
+        left = max(_LEAST_SECONDS, until - time.monotonic())
+        with self._courier.alone(left), self.link.server(left, asked=asked) as server:
+            pull = Pull(
+                server,
+                self._contents,
+                self._journal,
+                self._project,
+                can_update=self.link.abilities.updates,
+                until=until,
+                now=self._clock(),
+            )
+            received = pull.run(look_again=asked)
+        self.link.has_worked()
+        replace_text(self._places.synchronised, "")
+        return received
 
     def _receipt(self, learning_id: str) -> Receipt:
         handle = self._journal.delivery(learning_id).handle

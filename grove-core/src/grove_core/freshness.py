@@ -27,12 +27,14 @@ def seconds_since(path: str, now: float) -> float | None:
         now: The time, since 1970.
 
     Returns:
-        Seconds, 0 where a clock was ahead; ``None`` where there is none.
+        Seconds; ``None`` where there is none, or where it is of the future: a clock was ahead, and
+        nobody knows.
     """
     try:
-        return max(0.0, now - os.stat(path).st_mtime)
+        age = now - os.stat(path).st_mtime
     except OSError:
         return None
+    return max(0.0, age) if age > -_MINUTE else None
 
 
 def is_stale(mark: str, now: float) -> bool:
@@ -61,12 +63,14 @@ def sentences(sources: "Iterable[Sequence[str]]", now: float) -> "list[str]":
     """Say how old what is known of servers is.
 
     Args:
-        sources: What each is called, and the file that was written when it was asked last.
+        sources: What each is called, and the file that was written when it was asked last; those
+            without a name are passed over.
         now: The time, since 1970.
     """
     return [
         f"What {source} holds is known here {_as_of(seconds_since(mark, now))}."
         for source, mark in sources
+        if source
     ]
 
 

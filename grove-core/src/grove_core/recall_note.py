@@ -41,8 +41,8 @@ class RecallNote:
         unused: Files and folders of the backends that are installed and not available.
         unused_stamp: How they looked.
         sources: Files and folders that the learnings are read from.
-        servers: What each server is called whose learnings are kept here as well, and the file that
-            was written when it was asked last.
+        servers: What each server is called whose learnings are kept here as well, or nothing where
+            it does not list them; and the file that was written when it was asked last.
         index: The index of the learnings.
         cache: The statistics cache.
         personal_log: The event log of the user's own learnings.

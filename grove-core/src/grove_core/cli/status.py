@@ -197,7 +197,8 @@ def _human(
         console.print(f"Outbox    {len(document['outbox'])} waiting for {named}")
     for one in document["servers"]:
         source = one["source"] or "a memory server, of which none is used here"
-        asked = f"in line as of {one['synchronised_at'] or 'never'}"
+        at = one["synchronised_at"]
+        asked = f"in line as of {at}" if at else "not in line yet"
         waits = f", {len(one['waiting'])} waiting for it" if one["waiting"] else ""
         console.print(f"Server    {source}: {asked}{waits}", markup=False)
         if one["fault"]:

@@ -17,10 +17,18 @@ if TYPE_CHECKING:
 MOST_SECONDS: Final = 120
 # It inherits nothing that belongs to the hook.
 _PROGRAM: Final = (
-    "import signal, sys; signal.alarm({seconds});"
-    " sys.argv = ['grove', '-C', *sys.argv[1:]];"
-    " from grove_core._entry import main; sys.exit(main())"
+    "import os, signal, sys, threading\n"
+    # What the command has started ends with it; should that take too long, so does the command.
+    "def end(*_):\n"
+    "    threading.Timer({grace}, os._exit, (1,)).start()\n"
+    "    sys.exit(1)\n"
+    "signal.signal(signal.SIGALRM, end)\n"
+    "signal.alarm({seconds})\n"
+    "sys.argv = ['grove', '-C', *sys.argv[1:]]\n"
+    "from grove_core._entry import main\n"
+    "sys.exit(main())\n"
 )
+_GRACE_SECONDS: Final = 5
 
 
 def run_in_background(
@@ -40,7 +48,7 @@ def run_in_background(
         return
     import subprocess  # seldom needed, and many modules
 
-    program = _PROGRAM.format(seconds=MOST_SECONDS)
+    program = _PROGRAM.format(seconds=MOST_SECONDS, grace=_GRACE_SECONDS)
     try:
         subprocess.Popen(
             # With -P and from elsewhere: a module that lies in the project must not be imported.

@@ -5,7 +5,7 @@ import os
 from grove_core import recall_note
 from grove_core.config.schema import DEFAULT_ENGINE
 from grove_core.derived_database import IN_MEMORY
-from grove_core.flow.synchronising import with_server
+from grove_core.flow.synchronising import servers_of
 from grove_core.model.session import Session, Surroundings
 from grove_core.recall_note import RecallNote
 from grove_core.retrieval.strategy import RetrievalStrategy
@@ -59,7 +59,7 @@ def note_of(workspace: Workspace, session: Session) -> RecallNote | None:
         unused=[os.fspath(path) for path in availability.unused],
         unused_stamp=availability.unused_stamp,
         sources=[os.fspath(path) for path in sources],
-        servers=[[one.source, os.fspath(one.mark)] for one in with_server(workspace)],
+        servers=servers_of(workspace),
         index=index,
         cache=cache,
         personal_log=os.fspath(workspace.paths.personal_events),

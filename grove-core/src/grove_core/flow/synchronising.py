@@ -25,8 +25,20 @@ def ages_of(workspace: Workspace) -> Sequence[str]:
     Returns:
         A sentence for each server.
     """
-    servers = [(one.source, os.fspath(one.mark)) for one in with_server(workspace)]
-    return freshness.sentences(servers, workspace.now.timestamp())
+    return freshness.sentences(servers_of(workspace), workspace.now.timestamp())
+
+
+def servers_of(workspace: Workspace) -> list[tuple[str, str]]:
+    """Tell of the project's servers what ``freshness.sentences`` has to know.
+
+    Args:
+        workspace: The project.
+
+    Returns:
+        What each is called, or nothing where others' learnings do not come here; and its mark.
+    """
+    servers = with_server(workspace)
+    return [(one.source if one.lists else "", os.fspath(one.mark)) for one in servers]
 
 
 def synchronised_at(fresh: Freshness) -> datetime | None:

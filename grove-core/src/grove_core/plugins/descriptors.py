@@ -345,12 +345,14 @@ class Freshness(Value):
         mark: A file that was last written when both were in line, whether it is there or not.
         waiting: Ids of what has not got to the server yet.
         fault: What was wrong when the server was to be asked last; empty when nothing was.
+        lists: Whether what others write to the server comes here as well when it is asked.
     """
 
     source: str
     mark: Path
     waiting: tuple[str, ...] = ()
     fault: str = ""
+    lists: bool = True
 
 
 @runtime_checkable
