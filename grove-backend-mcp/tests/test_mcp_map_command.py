@@ -94,7 +94,7 @@ def test_an_empty_list_has_no_tools():
     [
         ("", "no JSON"),
         ("{", "no JSON"),
-        ("[" * 100_000, "no JSON"),
+        ("[" * 100_000, "nested too deeply"),
         ("null", "no list of tools"),
         ("{}", "no list of tools"),
         ('{"tools": {}}', "no list of tools"),
@@ -121,7 +121,19 @@ def test_a_file_that_is_none_is_named(tmp_path, content, words):
 
 def test_names_of_a_server_do_not_reach_the_terminal_raw(tmp_path):
     path = tmp_path / "tools.json"
-    path.write_text(json.dumps([{**_TOOL, "name": "store_memory_\u001b[31m\ud800"}]))
+    properties = {"content": {"type": "string"}, "summary\u001b[31m\ud800": {"type": "string"}}
+    schema = {"type": "object", "required": [*properties], "properties": properties}
+    schema["properties"]["summary\u001b[31m\ud800"]["default"] = "\u202e\u001b[2J"
+    path.write_text(json.dumps([{"name": "store_memory", "inputSchema": schema}]))
     text = _mapped("--tools", str(path))
+    assert "store_memory {" in text
     assert "\u001b" not in text
+    assert "\u202e" not in text
     json.loads(_mapped("--tools", str(path), "--json"))
+
+
+@pytest.mark.parametrize("name", ["store\u001b[31m", "store\nmemory", "store\ud800", "x" * 129, ""])
+def test_a_tool_whose_name_cannot_be_shown_is_none(name):
+    listed = read_tool_list(json.dumps([_TOOL, {**_TOOL, "name": name}]))
+    assert [tool.name for tool in listed.tools] == ["store_memory"]
+    assert listed.unusable == 1

@@ -155,6 +155,13 @@ def test_nothing_else_is_ever_guessed(name, write, search, tools):
         ("add_memory(url*)", None),
         ("update_memory(text*)", None),
         ("delete_memory(text*)", None),
+        ("save_and_purge_memories(text*)", None),
+        ("store_memory_everywhere(text*, delete_matches*: boolean)", None),
+        ("save_memory(all_memories*)", None),
+        ("save_memory_and_overwrite(text*)", None),
+        ("save_all_memories(text*)", None),
+        ("add_memory(text*, type*: delete|note_taken)", {"text": "{content}", "type": "note_taken"}),
+        ("add_memory(text*, type*: delete|purge)", None),
         ("store_or_delete_memory_issue(text*)", None),
         ("create_memory_project(content*)", None),
         ("add_observations(observations*: [entityName*, contents*: list])", None),
@@ -189,12 +196,72 @@ def test_arguments_of_a_writer(tool, arguments):
         ("search_memory(query*, agent_id*)", None, QueryMode.WHOLE),
         ("search_memory(tags*: list)", None, QueryMode.WHOLE),
         ("delete_memory_search(query*)", None, QueryMode.WHOLE),
+        ("find_memories_and_purge(query*)", None, QueryMode.WHOLE),
+        ("search_and_delete_memories(query*)", None, QueryMode.WHOLE),
+        ("search_and_replace_memories(query*)", None, QueryMode.WHOLE),
+        ("searchAndForgetMemories(query*)", None, QueryMode.WHOLE),
+        ("search_all_memories(query*)", {"query": "{query}"}, QueryMode.WORDS),
     ],
 )
 def test_arguments_of_a_search(tool, arguments, mode):
     mapping = recognise(tools_from(tool), "memory")
     assert (mapping.search and dict(mapping.search.arguments)) == arguments
     assert mapping.query_mode is mode
+
+
+def _with_required(name, schema):
+    for tool, taken in (("save_memory", "text"), ("search_memory", "query")):
+        properties = {taken: {"type": "string"}, name: schema}
+        whole = {"type": "object", "properties": properties, "required": [*properties]}
+        yield Tool(name=tool, schema=whole, annotations={})
+
+
+@pytest.mark.parametrize(
+    ("name", "schema"),
+    [
+        ("delete_matches", {"type": "boolean", "default": True}),
+        ("replace_everything", {"type": "boolean", "default": False}),
+        ("verbose", {"type": "boolean", "default": True}),
+        ("purge_older_than", {"type": "integer", "default": 5}),
+        ("overwrite_mode", {"type": "string", "default": "append"}),
+        ("clear_source", {"type": "string"}),
+        ("mode", {"type": "string", "default": "purge"}),
+        ("kind", {"type": "string", "const": "forget-older"}),
+        ("scope", {"enum": ["delete"]}),
+        ("ratio", {"type": "number", "default": float("nan")}),
+    ],
+)
+def test_what_may_destroy_is_never_filled_in(name, schema):
+    mapping = recognise([*_with_required(name, schema)], "memory")
+    assert _names(mapping) == (None, None)
+
+
+def test_a_harmless_default_is_taken():
+    mapping = recognise([*_with_required("mode", {"type": "string", "default": "plain"})], "memory")
+    assert mapping.write.arguments == {"text": "{content}", "mode": "plain"}
+    assert mapping.search.arguments == {"query": "{query}", "mode": "plain"}
+
+
+_ODD_BOUNDS = [float("nan"), float("inf"), float("-inf"), 10**400, -1, 0, True, "5"]
+
+
+@pytest.mark.parametrize("keyword", ["minimum", "maximum"])
+@pytest.mark.parametrize("bound", _ODD_BOUNDS)
+def test_bounds_that_are_none_are_passed_over(keyword, bound):
+    number = {"type": "integer", keyword: bound}
+    properties = {"text": {"type": "string"}, "importance": number}
+    writer = {"type": "object", "properties": properties, "required": [*properties]}
+    asked = {"query": {"type": "string"}, "limit": number}
+    search = {"type": "object", "properties": asked, "required": ["query"]}
+    mapping = recognise(
+        [
+            Tool(name="save_memory", schema=writer, annotations={}),
+            Tool(name="search_memory", schema=search, annotations={}),
+        ]
+    )
+    assert abs(mapping.write.arguments["importance"]) <= 5
+    limit = mapping.search.arguments["limit"]
+    assert limit == "{limit}" or limit >= 1
 
 
 def test_a_limit_is_never_above_what_the_server_takes():

@@ -44,7 +44,7 @@ def words_of(path, now=NOW):
 @pytest.mark.parametrize(
     ("age", "words"),
     [
-        (-HOUR, "as of just now"),  # a clock was ahead
+        (-MINUTE + 1, "as of just now"),  # a clock was a little ahead
         (0, "as of just now"),
         (MINUTE - 1, "as of just now"),
         (MINUTE, "as of 1 minute ago"),
@@ -59,6 +59,16 @@ def words_of(path, now=NOW):
 )
 def test_an_age_in_words(mark, age, words):
     assert words_of(mark(age)) == words
+
+
+def test_what_has_a_time_of_the_future_is_of_no_known_time(mark):
+    path = mark(-HOUR)
+    assert "not answered yet" in words_of(path)
+    assert seconds_since(path, NOW) is None
+
+
+def test_what_has_no_name_is_passed_over(mark):
+    assert sentences([("", mark(0))], NOW) == []
 
 
 def test_what_has_never_answered_says_so(tmp_path):
@@ -86,7 +96,7 @@ def test_one_sentence_a_server_in_their_order(mark):
 
 
 @pytest.mark.parametrize(
-    ("age", "stale"), [(-DAY, False), (0, False), (STALE_SECONDS, False), (STALE_SECONDS + 1, True)]
+    ("age", "stale"), [(-DAY, True), (0, False), (STALE_SECONDS, False), (STALE_SECONDS + 1, True)]
 )
 def test_a_server_is_asked_anew_after_a_while(mark, age, stale):
     assert is_stale(mark(age), NOW) is stale

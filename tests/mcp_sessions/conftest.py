@@ -5,15 +5,16 @@ import os
 import shutil
 import sys
 import time
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from attrs import define, field
+from attrs import define, evolve, field
 
 from grove_backend_mcp.backend import McpBackend
 from grove_backend_mcp.settings import McpSettings
-from grove_core import BackendContext, Category, Learning
+from grove_core import BackendContext, Category, Learning, LearningStatus
 
 SERVERS = Path(__file__).parents[2] / "grove-backend-mcp" / "tests" / "servers"
 FAKE, BAD = SERVERS / "fake_memory.py", SERVERS / "bad_server.py"
@@ -97,8 +98,9 @@ class Memory:
         found = [json.loads(line) for line in lines]
         return [one for one in found if not tools or one["tool"] in tools]
 
-    def teach(self, *numbers):
-        """Has learnings written, and brought to the server, as commands do it."""
+    @contextmanager
+    def backend(self):
+        """The backend of this world in the test's own process; its connection ends with it."""
         args = tuple(str(one) for one in self.settings["args"])
         world = self.world
         context = BackendContext(
@@ -109,13 +111,25 @@ class Memory:
         )
         backend = McpBackend(context)
         try:
+            yield backend
+        finally:
+            backend._remote.link.close()
+
+    def teach(self, *numbers):
+        """Has learnings written, and brought to the server, as commands do it."""
+        with self.backend() as backend:
             for number in numbers:
                 backend.write(a_learning(number))
             done = backend.synchronise(PATIENCE_SECONDS, asked=True)
-        finally:
-            backend._remote.link.close()
         assert (done.fault, done.waiting) == ("", ())
         return [a_learning(number).id for number in numbers]
+
+    def change(self, learning_id, status):
+        """Gives what the server holds another status, as another client of it would."""
+        with self.backend() as backend, backend._remote.link.server(PATIENCE_SECONDS) as server:
+            found = server.holds(learning_id, learning_id)
+            changed = evolve(found.learning, status=LearningStatus(status))
+            assert server.update(changed, learning_id)
 
     # --- what the reference server holds --------------------------------------------------------
 
@@ -185,7 +199,10 @@ class Memory:
     def pass_time(self, seconds):
         """Lets what was written last have been written that much earlier."""
         cache = self.world.grove_home / "cache"
-        for path in (*cache.glob("project-*/synchronise.begun"), *cache.glob("mcp/**/synchronised")):
+        for path in (
+            *cache.glob("project-*/synchronise.begun"),
+            *cache.glob("mcp/**/synchronised"),
+        ):
             written = path.stat().st_mtime
             os.utime(path, (written - seconds, written - seconds))
 

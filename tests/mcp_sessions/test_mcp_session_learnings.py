@@ -205,24 +205,44 @@ def test_what_is_archived_while_the_server_is_down_is_told_later(memory):
 
 
 @pytest.mark.parametrize("how", ["flush", "child"])
-def test_what_another_machine_archives_is_archived_here_as_well(memory, colleague, how):
+def test_what_another_client_archives_on_the_server_is_archived_here_as_well(memory, how):
     world = memory.world
     (learning_id,) = memory.teach(1)
-    assert flushed(colleague.world)[1]["received"] == 1
-    assert learning_id in colleague.world.agent().starts()
-    for words, status in (("archive", "archived"), ("restore", "active")):
-        assert colleague.world.grove("maintain", words, learning_id).code == 0
-        assert flushed(colleague.world)[0] == 0
+    for status in ("archived", "active"):
+        memory.change(learning_id, status)
         assert status_there(memory, learning_id) == status
         if how == "flush":
             assert flushed(world)[1]["received"] == 1
         else:
             memory.pass_time(4000)
-            world.agent(f"session-{words}").starts()
+            world.agent(f"session-{status}").starts()
             memory.wait()
         assert status_here(world, learning_id) == status
-    colleague.wait()
     assert learning_id in world.agent("session-2").starts()
+
+
+def test_what_its_author_archives_is_archived_on_other_machines(memory, colleague):
+    (learning_id,) = memory.teach(1)
+    assert flushed(colleague.world)[1]["received"] == 1
+    assert learning_id in colleague.world.agent().starts()
+    colleague.wait()
+    for words, status in (("archive", "archived"), ("restore", "active")):
+        assert memory.world.grove("maintain", words, learning_id).code == 0
+        assert flushed(memory.world)[0] == 0
+        assert flushed(colleague.world)[1]["received"] == 1
+        assert status_here(colleague.world, learning_id) == status
+
+
+def test_what_somebody_else_has_written_is_archived_here_only(memory, colleague):
+    """It may look useless where nobody has used it; that it is superseded holds for all."""
+    (learning_id,) = memory.teach(1)
+    flushed(colleague.world)
+    assert colleague.world.grove("maintain", "archive", learning_id).code == 0
+    flushed(colleague.world)
+    flushed(memory.world)
+    assert status_here(colleague.world, learning_id) == "archived"
+    assert status_there(memory, learning_id) == "active"
+    assert status_here(memory.world, learning_id) == "active"
 
 
 def test_where_both_have_changed_a_status_ours_stays_and_the_server_is_told(memory, colleague):
@@ -230,11 +250,7 @@ def test_where_both_have_changed_a_status_ours_stays_and_the_server_is_told(memo
     (learning_id,) = memory.teach(1)
     flushed(colleague.world)
     # There it is superseded meanwhile, and here archived before we hear of it.
-    entity = memory.entities[learning_id]
-    texts = [
-        one.replace('"status":"active"', '"status":"superseded"') for one in entity["observations"]
-    ]
-    memory.put(**{learning_id: {**entity, "observations": texts}})
+    memory.change(learning_id, "superseded")
     assert world.grove("maintain", "archive", learning_id).code == 0
     assert flushed(world)[0] == 0
     assert status_here(world, learning_id) == "archived"

@@ -220,7 +220,8 @@ def test_200_starts_with_a_server_of_no_use(memory, trouble):
     if trouble == "down":
         memory.behaves(down=True)
     else:
-        memory.misbehaves("hang", connect_seconds=1.0)
+        memory.configure(call_seconds=1.0)
+        memory.behaves(slow=600)
     kept = [world.grove_home / "mcp", world.grove_home / "cache" / "mcp"]
     before, children = [size_of(folder) for folder in kept], set()
     memory.pass_time(4000)

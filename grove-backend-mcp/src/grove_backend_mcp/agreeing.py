@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from attrs import evolve
 
+from grove_backend_mcp.faults import ServerFaultError
 from grove_backend_mcp.mapping import ServerMapping
 from grove_backend_mcp.servers import ServerEntry
 from grove_backend_mcp.settings import McpSettings
@@ -34,13 +35,19 @@ def mapping_for(tools: Sequence[Tool], server_name: str, settings: McpSettings) 
         settings: What is configured.
 
     Raises:
-        BackendError: The configured mapping does not fit its tools.
+        ServerFaultError: The configured mapping does not fit its tools.
     """
     from grove_backend_mcp.choice import map_tools
+    from grove_backend_mcp.client.wording import Wording
 
-    return map_tools(
-        tools, server_name=server_name, configured=_configured(settings), profile=settings.profile
-    )
+    tables = _configured(settings)
+    try:
+        return map_tools(
+            tools, server_name=server_name, configured=tables, profile=settings.profile
+        )
+    except ServerFaultError as fault:
+        # Names of the server's tools and arguments stand in it, in whatever number and length.
+        raise ServerFaultError(fault.kind, Wording(()).line(fault.detail)) from None
 
 
 class Abilities(NamedTuple):

@@ -16,6 +16,9 @@ NONE: Final = "none"
 """No profile: the tools are recognised by themselves."""
 
 
+_LONGEST_NAME: Final = 100
+
+
 def map_tools(
     tools: Sequence[Tool],
     *,
@@ -48,13 +51,28 @@ def map_tools(
     return found.mapping if found is not None else recognise(tools, server_name)
 
 
+def unknown_profile(profile: str) -> str:
+    """Say that there is no such profile.
+
+    Args:
+        profile: The name that is configured.
+
+    Returns:
+        The words, with what may be meant; empty for a name that is known.
+    """
+    known = (AUTO, NONE, *PROFILE_NAMES)
+    if profile in known:
+        return ""
+    near = get_close_matches(profile, known, n=1)
+    said = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+    return f"there is no profile {profile[:_LONGEST_NAME]!r}; {said}"
+
+
 def _named(tools: Sequence[Tool], profile: str) -> ServerMapping:
     """Take the profile that the user names, whatever the server calls itself."""
-    if profile not in PROFILE_NAMES:
-        known = (AUTO, NONE, *PROFILE_NAMES)
-        near = get_close_matches(profile, known, n=1)
-        said = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
-        raise ServerFaultError(FaultKind.UNSUITABLE, f"there is no profile {profile!r}; {said}")
+    said = unknown_profile(profile)
+    if said:
+        raise ServerFaultError(FaultKind.UNSUITABLE, said)
     found = match_profile(tools, named=profile)
     if found is None:
         raise ServerFaultError(

@@ -24,7 +24,7 @@ from difflib import get_close_matches
 from enum import Enum
 from typing import Any, Final
 
-from grove_backend_mcp.configured_checks import faults_against
+from grove_backend_mcp.configured_checks import faults_against, faults_of_template
 from grove_backend_mcp.faults import FaultKind, ServerFaultError
 from grove_backend_mcp.mapping import (
     Operation,
@@ -90,6 +90,24 @@ def configured_mapping(tables: Mapping[str, Any], tools: Sequence[Tool]) -> Serv
     raise ServerFaultError(
         FaultKind.UNSUITABLE, "the configured mapping does not fit: " + "; ".join(faults)
     )
+
+
+def faults_of_table(name: str, table: object) -> list[str]:
+    """Say what is wrong in the table of an operation, whatever server it is for.
+
+    Args:
+        name: The operation.
+        table: The table.
+
+    Returns:
+        What is wrong, in words; empty for a sound table.
+    """
+    faults = list(_faults_of_table(name, table))
+    if faults or not isinstance(table, Mapping):
+        return faults
+    calls = (table, *table.get("then", ()))
+    wrong = (faults_of_template(name, call.get("arguments", {})) for call in calls)
+    return [f"{name}: {fault}" for one in wrong for fault in one]
 
 
 def _mapping_of(tables: Mapping[str, Any]) -> ServerMapping:

@@ -23,7 +23,7 @@ from grove_backend_mcp.templates import (
     placeholders,
 )
 from grove_backend_mcp.tools import Tool
-from grove_backend_mcp.words import WRITE_VERBS, words_of
+from grove_backend_mcp.words import DESTROYING, SWEEPING, WRITE_VERBS, words_of
 
 _KNOWN: Final[Mapping[str, frozenset[str]]] = {
     "setup": frozenset({"project"}),
@@ -47,10 +47,6 @@ _TYPES: Final[Mapping[str, str]] = {
     "metadata": "object",
     "flat_metadata": "object",
 }
-_DESTROYING: Final = frozenset(
-    "delete remove forget clear purge drop reset erase wipe prune destroy truncate".split()
-)
-_SWEEPING: Final = frozenset("all everything pattern patterns".split())
 _CHANGING: Final = ("update", "delete")
 _MOST_NAMED: Final = 20
 _DEEPEST: Final = 10
@@ -80,8 +76,29 @@ def faults_against(mapping: ServerMapping, tools: Sequence[Tool]) -> list[str]:
         f"{name}: {fault}"
         for name, operation in operations
         if operation is not None
-        for fault in _faults_of(name, operation, known)
+        for fault in (
+            *faults_of_template(name, operation.arguments),
+            *_faults_of(name, operation, known),
+        )
     ]
+
+
+def faults_of_template(name: str, arguments: Mapping[str, Json]) -> list[str]:
+    """Say what is wrong with the template of an operation, whatever server it is for.
+
+    Args:
+        name: The operation.
+        arguments: The template.
+
+    Returns:
+        What is wrong, in words; empty for a sound template.
+    """
+    wrong = check_template(dict(arguments), _KNOWN[name])
+    needed = _NEEDED.get(name)
+    if not wrong and needed is not None and needed.isdisjoint(placeholders(dict(arguments))):
+        listed = " or ".join(f"{{{one}}}" for one in sorted(needed))
+        return [f"no argument holds {listed}"]
+    return wrong
 
 
 def _faults_of(name: str, operation: Operation, tools: Mapping[str, Tool]) -> Iterator[str]:
@@ -94,14 +111,8 @@ def _faults_of(name: str, operation: Operation, tools: Mapping[str, Tool]) -> It
         yield f"the server has no tool {operation.tool!r}; {said} {names}"
         return
     arguments = dict(operation.arguments)
-    wrong = check_template(arguments, _KNOWN[name])
-    yield from wrong
-    if wrong:
+    if check_template(arguments, _KNOWN[name]):
         return
-    needed = _NEEDED.get(name)
-    if needed is not None and needed.isdisjoint(placeholders(arguments)):
-        listed = " or ".join(f"{{{one}}}" for one in sorted(needed))
-        yield f"no argument holds {listed}"
     yield from _faults_of_members(arguments, arguments_of(tool), tool.schema, operation.tool)
     yield from _dangers(name, operation, tool)
 
@@ -160,7 +171,7 @@ def _type_of(value: Json) -> tuple[str, bool]:
 def _dangers(name: str, operation: Operation, tool: Tool) -> Iterator[str]:
     """Find what would make an operation destroy more than one learning."""
     words = words_of(tool.name)
-    destroys = not _DESTROYING.isdisjoint(words)
+    destroys = not DESTROYING.isdisjoint(words)
     if name not in _CHANGING:
         hinted = tool.annotations.get("destructiveHint") is True
         is_writer = name == "write" and not WRITE_VERBS.keys().isdisjoint(words)
@@ -168,8 +179,8 @@ def _dangers(name: str, operation: Operation, tool: Tool) -> Iterator[str]:
         if destroys or (hinted and not is_harmless):
             yield f"{tool.name} destroys what is stored, so it is not called for this"
         return
-    sweeping = [one for one in tool.properties if not _SWEEPING.isdisjoint(words_of(one))]
-    if sweeping or not _SWEEPING.isdisjoint(words):
+    sweeping = [one for one in tool.properties if not SWEEPING.isdisjoint(words_of(one))]
+    if sweeping or not SWEEPING.isdisjoint(words):
         yield f"{tool.name} can reach more than one thing ({', '.join(sweeping) or 'by its name'})"
     if name == "delete" and not _names_one(operation, tool):
         yield f"{tool.name} does not require an argument that says which one ({{id}} or {{handle}})"

@@ -1,7 +1,8 @@
 """How the arguments of a tool that nobody has described are filled in, by their names and types.
 
 What is filled in is only what the tool requires: an optional argument may have rules that no schema
-tells. A required one that is not understood makes the tool unfit.
+tells. A required one that is not understood makes the tool unfit; so does a switch, and whatever
+has a name of destroying or changing something.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,10 +21,13 @@ from grove_backend_mcp.schemas import (
     types_of,
 )
 from grove_backend_mcp.tools import Tool
-from grove_backend_mcp.words import QUALIFIERS, is_of_memory, words_of
+from grove_backend_mcp.words import CHANGING, DESTROYING, QUALIFIERS, SWEEPING, is_of_memory, words_of
 
 _DEEPEST: Final = 4
 _MOST_RESULTS: Final = 50
+_LARGEST_DEFAULT: Final = 1e15
+# In the name of an argument: what it does to other things than the one that is stored.
+_DANGEROUS: Final = DESTROYING | SWEEPING | CHANGING
 
 # The first of these that a tool has holds the text.
 _TEXTS: Final = (
@@ -199,7 +203,7 @@ def _text_of(arguments: Sequence[Property], tool: Tool, depth: int) -> tuple[Pro
 def _rank(property_: Property) -> int | None:
     """Tell how well a name fits the text; smaller is better."""
     words = words_of(property_.name)
-    if not words or words[-1] not in (*_TEXTS, "body"):
+    if not words or words[-1] not in (*_TEXTS, "body") or not _DANGEROUS.isdisjoint(words):
         return None
     if all(word in _TEXTS or word in QUALIFIERS or is_of_memory(word) for word in words[:-1]):
         return _TEXTS.index(words[-1])
@@ -237,15 +241,16 @@ def _object_for(property_: Property, schema: object, tool: Tool, depth: int) -> 
 
 def _value_for(property_: Property, tool: Tool) -> Json:
     """Fill in an argument that is required besides the text or the query; ``None`` for no idea."""
+    if not _DANGEROUS.isdisjoint(words_of(property_.name)):
+        return None
     choices = choices_of(property_, tool.schema)
     if choices:
         return _choice(property_, choices)
     default = property_.schema.get("default")
-    if isinstance(default, str | int | float):
-        # A default is a literal: its braces are no placeholders.
-        return (
-            default.replace("{", "{{").replace("}", "}}") if isinstance(default, str) else default
-        )
+    if isinstance(default, str):
+        return _literal(default)
+    if isinstance(default, int | float) and not isinstance(default, bool):
+        return default if abs(default) <= _LARGEST_DEFAULT else None
     if property_.takes("string") and (text := _string_for(property_)) is not None:
         return text
     if property_.types and property_.takes("integer", "number"):
@@ -254,6 +259,14 @@ def _value_for(property_: Property, tool: Tool) -> Json:
     if joined in _TAGS | _IDS and _takes_texts(property_, tool):
         return "{labels}" if joined in _TAGS else ["{id}"]
     return "{metadata}" if joined == "metadata" and property_.takes("object") else None
+
+
+def _literal(text: str) -> Json:
+    """Take a text of the schema as it is, unless it asks for something to be destroyed."""
+    if not DESTROYING.isdisjoint(words_of(text)):
+        return None
+    # Its braces are no placeholders.
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _string_for(property_: Property) -> str | None:
@@ -289,11 +302,12 @@ def _space(words: Sequence[str]) -> str | None:
 def _choice(property_: Property, choices: Sequence[Json]) -> Json:
     """Choose one of the values that an argument may have."""
     if len(choices) == 1:
-        return choices[0] if isinstance(choices[0], str) else None
+        return _literal(choices[0]) if isinstance(choices[0], str) else None
     words = words_of(property_.name)
     if not words or words[-1] not in _CHOICES:
         return None
-    known = {one.lower(): one for one in choices if isinstance(one, str) and one.isidentifier()}
+    names = [one for one in choices if isinstance(one, str) and one.isidentifier()]
+    known = {one.lower(): one for one in names if _literal(one) is not None}
     wanted = next((known[one] for one in _CHOSEN if one in known), None)
     return wanted or next(iter(known.values()), None)
 
@@ -306,14 +320,15 @@ def _number_for(property_: Property, tool: Tool) -> Json:
     most = bound_of(property_, "maximum", tool.schema)
     is_whole = "integer" in property_.types
     middle = 5.0 if is_whole else 0.5
-    value = min(max(middle, least if least is not None else middle), most or middle)
+    value = max(middle, least) if least is not None else middle
+    value = min(value, most) if most is not None else value
     return int(value) if is_whole else value
 
 
 def _limit(property_: Property, tool: Tool) -> Json:
     """Fill in how many results are wanted; a server may refuse more than its most."""
     most = bound_of(property_, "maximum", tool.schema)
-    return "{limit}" if most is None or most >= _MOST_RESULTS else int(most)
+    return "{limit}" if most is None or not 1 <= most < _MOST_RESULTS else int(most)
 
 
 def _takes_texts(property_: Property, tool: Tool) -> bool:

@@ -11,13 +11,15 @@ import rich_click as click  # noqa: TID253 - imported when the command is called
 from grove_backend_mcp.choice import map_tools
 from grove_backend_mcp.map_document import (
     LARGEST_LIST,
+    OPERATIONS,
     ToolList,
+    called,
     mapping_document,
+    printable,
     read_tool_list,
 )
 from grove_core import BackendError
 
-_OPERATIONS: Final = ("write", "search", "get", "list", "update", "delete", "setup")
 _NOTHING: Final = "-"
 
 
@@ -72,7 +74,7 @@ def _print(document: Mapping[str, Any], listed: ToolList) -> None:
     click.echo(f"{len(listed.tools)} tools, {by}")
     if listed.unusable:
         click.echo(f"{listed.unusable} entries are no tools")
-    for name in _OPERATIONS:
+    for name in OPERATIONS:
         click.echo(f"{name:8} {_called(document[name])}")
     if document["write"] is None and document["search"] is None:
         click.echo("this server is of no use as a memory, unless a mapping is configured")
@@ -80,15 +82,8 @@ def _print(document: Mapping[str, Any], listed: ToolList) -> None:
 
 def _called(operation: Mapping[str, Any] | None) -> str:
     """Name the tools of an operation, and their arguments."""
-    if operation is None:
-        return _NOTHING
-    steps = [operation, *operation.get("then", ())]
-    return ", then ".join(
-        f"{_shown(step['tool'])} {_shown(json.dumps(step['arguments'], ensure_ascii=False))}"
-        for step in steps
+    calls = (
+        f"{step['tool']} {json.dumps(step['arguments'], ensure_ascii=False)}"
+        for step in called(operation)
     )
-
-
-def _shown(text: str) -> str:
-    """Leave out what a terminal would obey: names are the server's."""
-    return "".join(one if one.isprintable() else "?" for one in text)
+    return ", then ".join(map(printable, calls)) or _NOTHING

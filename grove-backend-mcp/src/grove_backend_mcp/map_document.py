@@ -12,6 +12,8 @@ from grove_core import BackendError
 
 LARGEST_LIST: Final = 16 * 1024 * 1024
 """Bytes that a list may have."""
+OPERATIONS: Final = ("write", "search", "get", "list", "update", "delete", "setup")
+"""The operations as people and programs read of them."""
 
 
 @frozen(kw_only=True)
@@ -44,8 +46,10 @@ def read_tool_list(text: str) -> ToolList:
     """
     try:
         document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise BackendError(f"this is no JSON: {error or type(error).__name__}") from error
+    except RecursionError as error:
+        raise BackendError("this is no list of tools: it is nested too deeply") from error
+    except ValueError as error:
+        raise BackendError(f"this is no JSON: {error}") from error
     entries = _entries_of(document)
     if entries is None:
         raise BackendError(
@@ -83,6 +87,30 @@ def mapping_document(mapping: ServerMapping) -> Mapping[str, Any]:
         "text_form": mapping.text_form.value,
         "query_mode": mapping.query_mode.value,
     }
+
+
+def called(operation: Mapping[str, Any] | None) -> Sequence[Mapping[str, Any]]:
+    """List the calls of an operation that ``mapping_document`` describes.
+
+    Args:
+        operation: The operation; ``None`` for what is not done.
+
+    Returns:
+        Its calls in order.
+    """
+    return [operation, *operation.get("then", ())] if operation is not None else []
+
+
+def printable(text: str) -> str:
+    """Take the power over a terminal from a text of a server.
+
+    Args:
+        text: Any text, of one line.
+
+    Returns:
+        The text with a question mark for everything that cannot be printed.
+    """
+    return "".join(one if one.isprintable() else "?" for one in text)
 
 
 def _described(first: Operation | None = None, *later: Operation) -> Mapping[str, Any] | None:

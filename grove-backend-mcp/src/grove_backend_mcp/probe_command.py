@@ -1,7 +1,7 @@
 """``grove backends mcp probe``."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ import rich_click as click  # noqa: TID253 - imported when the command is called
 from grove_backend_mcp.agreeing import keep_verdict, mapping_for
 from grove_backend_mcp.choosing import Judged, choose, endpoint_of
 from grove_backend_mcp.client import Limits, connect
-from grove_backend_mcp.map_document import mapping_document
+from grove_backend_mcp.map_document import OPERATIONS, called, mapping_document, printable
 from grove_backend_mcp.probing import Step, probe
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext, BackendError
@@ -36,7 +36,7 @@ def command(ctx: click.Context, name: str | None, *, as_json: bool) -> None:
         click.echo(f"asking {judged.entry.name} ({judged.entry.source}) …", err=True)
     document, steps = _ask(context, judged)
     if as_json:
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(document, indent=2))
     else:
         _print(document, steps)
     if not steps or any(one.ok is False for one in steps):
@@ -104,22 +104,25 @@ def _ask(context: BackendContext, judged: Judged) -> tuple[dict[str, Any], Seque
 
 
 def _print(document: Mapping[str, Any], steps: Sequence[Step]) -> None:
+    for line in _lines(document, steps):
+        click.echo(printable(line))
+
+
+def _lines(document: Mapping[str, Any], steps: Sequence[Step]) -> Iterator[str]:
     server, mapping = document["server"], document["mapping"]
-    click.echo(
+    yield (
         f"{server['name']}: {server['calls_itself']} {server['version']}, protocol"
         f" {server['protocol']}, {len(server['tools'])} tools, ready after"
         f" {server['start_milliseconds']} ms"
     )
-    click.echo(f"spoken to: {mapping['profile'] or 'as its tools or the configuration say'}")
-    for role in ("write", "search", "get", "list", "update", "delete"):
-        called = mapping.get(role)
-        tools = called if isinstance(called, list) else [called] if called else []
-        names = " + ".join(one["tool"] for one in tools) or "-"
-        click.echo(f"  {role:<8} {names}")
+    yield f"spoken to: {mapping['profile'] or 'as its tools or the configuration say'}"
+    for role in OPERATIONS:
+        names = " + ".join(one["tool"] for one in called(mapping[role])) or "-"
+        yield f"  {role:<8} {names}"
     if not steps:
-        click.echo("It has no tool for storing that is known: say in [backends.mcp.write] which.")
+        yield "It has no tool for storing that is known: say in [backends.mcp.write] which."
     for one in steps:
         took = f" ({one.milliseconds} ms)" if one.milliseconds else ""
-        click.echo(f"{_MARKS[one.ok]:<7} {one.name}: {one.detail}{took}")
+        yield f"{_MARKS[one.ok]:<7} {one.name}: {one.detail}{took}"
     for line in document["oddities"]:
-        click.echo(f"odd: {line}")
+        yield f"odd: {line}"

@@ -81,7 +81,9 @@ class _Probe:
         self._handle = ""
 
     def run(self) -> tuple[list[Step], Mapping[str, Any]]:
-        stored = self._try("write", self._mapping.write, self._store)
+        # A server that needs no preparation has no such step.
+        ready = self._mapping.setup is None or self._try("setup", self._mapping.setup, self._setup)
+        stored = ready and self._try("write", self._mapping.write, self._store)
         if stored:
             found = self._try("search", self._mapping.search, self._find)
             words = found and self._try("search by two words", found, self._find_by_words)
@@ -105,6 +107,10 @@ class _Probe:
         taken = round((time.monotonic() - begun) * 1000)
         self._steps.append(Step(name=name, ok=ok, detail=detail, milliseconds=taken))
         return ok
+
+    def _setup(self) -> tuple[bool, str]:
+        self._server.prepare()
+        return True, "prepared"
 
     def _store(self) -> tuple[bool, str]:
         self._handle = self._server.store(self._canary)

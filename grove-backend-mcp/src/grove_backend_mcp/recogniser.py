@@ -9,6 +9,8 @@ what is looked at                     what follows
 first verb of the name, or the last   4 points for store, save, remember, search; 3 for add, write,
 word when that is a verb              find, query, recall …; 2 or 1 for weaker ones; any other verb
                                       (update, delete, list …) excludes the tool
+a word of destroying anywhere         excludes the tool; so do words of changing a search, and
+                                      those of replacing, or of reaching everything, a writer
 what the verb is done to              3 points where it is of memory (memories, notes, lessons …);
                                       1 for documents, entries, nodes …; a noun of anything else
                                       (issue, file, code, session, relation …), or an unknown one,
@@ -42,15 +44,19 @@ from grove_backend_mcp.mapping import Operation, QueryMode, ServerMapping
 from grove_backend_mcp.schemas import arguments_of, items_of, properties_of
 from grove_backend_mcp.tools import Tool
 from grove_backend_mcp.words import (
+    CHANGING,
+    DESTROYING,
     MANY,
     MEMORY_VERBS,
     MODIFIERS,
     OTHER_NOUNS,
     OTHER_VERBS,
+    OVERWRITING,
     PLAIN_NOUNS,
     QUALIFIERS,
     SEARCH_VERBS,
     STORES,
+    SWEEPING,
     WRITE_VERBS,
     is_of_memory,
     speak_of_memory,
@@ -71,6 +77,8 @@ _KINS: Final = (
     frozenset("entity entities node nodes graph".split()),
     frozenset("document documents chunk chunks passage passages".split()),
 )
+_NOT_WRITING: Final = DESTROYING | SWEEPING | OVERWRITING
+_NOT_SEARCHING: Final = DESTROYING | CHANGING
 _MOST_TOOLS: Final = 500
 _SHARE_OF_PREFIX: Final = 0.6
 _LEAST_SHARING: Final = 2
@@ -154,6 +162,8 @@ def _rated_writer(
     tool: Tool, around: _Surroundings, sought: int | None
 ) -> tuple[float, Filled] | None:
     """Rate a tool that may store; ``sought`` is the kin of what the chosen search finds."""
+    if not _NOT_WRITING.isdisjoint(words_of(tool.name)):
+        return None
     named = _named(tool, WRITE_VERBS, around)
     if named is None or tool.annotations.get("readOnlyHint") is True:
         return None
@@ -171,6 +181,8 @@ def _rated_writer(
 
 def _rated_search(tool: Tool, around: _Surroundings) -> tuple[float, Filled] | None:
     """Rate a tool that may search."""
+    if not _NOT_SEARCHING.isdisjoint(words_of(tool.name)):
+        return None
     named = _named(tool, SEARCH_VERBS, around)
     hints = tool.annotations
     if hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True:

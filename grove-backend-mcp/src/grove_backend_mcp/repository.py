@@ -14,6 +14,7 @@ _URL_LINE: Final = re.compile(r'\s*url\s*=\s*"?([^"#;]+)', re.IGNORECASE)
 _ADDRESS: Final = re.compile(r"(?:[a-z+]+://)(?:[^/@]*@)?[^/]+/(.+)|(?:[^/:@]+@)?[^/:]+:(.+)")
 _UNWANTED: Final = re.compile(r"[^a-z0-9._/-]+")
 _LONGEST_NAME: Final = 100
+_DIGEST_LENGTH: Final = 8
 
 
 def main_work_tree(root: Path) -> Path:
@@ -39,8 +40,8 @@ def project_name(context: BackendContext) -> str:
         context: Where the backend works.
 
     Returns:
-        The configured name, else owner and repository of the remote ``origin`` in lower case, else
-        the root's own name.
+        The configured name, else owner and repository of the remote ``origin`` in lower case; else
+        the root's own name with a digest of its path, since many folders have the same name.
     """
     settings = context.settings
     if isinstance(settings, McpSettings) and settings.project:
@@ -48,7 +49,14 @@ def project_name(context: BackendContext) -> str:
     top = _top_of(context.root)
     shared = _shared_directory(top) if top is not None else None
     remote = _name_in_address(_origin(shared)) if shared is not None else ""
-    return remote or _plain(Path(os.path.realpath(main_work_tree(context.root))).name) or "project"
+    return remote or _name_of_folder(os.path.realpath(main_work_tree(context.root)))
+
+
+def _name_of_folder(path: str) -> str:
+    import hashlib  # it loads OpenSSL, and most projects have a remote
+
+    digest = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGEST_LENGTH]
+    return f"{_plain(os.path.basename(path)) or 'project'}-{digest}"  # noqa: PTH119 - a text
 
 
 def _top_of(start: Path) -> Path | None:

@@ -12,6 +12,7 @@ Schema: TypeAlias = Mapping[str, Any]
 
 _DEEPEST: Final = 6
 _MOST_BRANCHES: Final = 64
+_LARGEST_BOUND: Final = 1e15
 _ALTERNATIVES: Final = ("anyOf", "oneOf", "allOf")
 _TYPES_OF_VALUES: Final[tuple[tuple[type, str], ...]] = (
     (bool, "boolean"),
@@ -142,11 +143,13 @@ def bound_of(property_: Property, keyword: str, root: Schema) -> float | None:
         root: The schema of the whole tool.
 
     Returns:
-        The bound; ``None`` without.
+        The bound; ``None`` without one that a number can be held against.
     """
     for schema in _branches(property_.schema, root, 0):
         bound = schema.get(keyword)
-        if isinstance(bound, int | float) and not isinstance(bound, bool):
+        is_number = isinstance(bound, int | float) and not isinstance(bound, bool)
+        # Not a number, and the infinite, fail this, too.
+        if is_number and abs(bound) <= _LARGEST_BOUND:
             return bound
     return None
 

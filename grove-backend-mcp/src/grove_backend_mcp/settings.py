@@ -12,6 +12,7 @@ from grove_core import TRUSTED_ONLY
 _LEAST_SECONDS: Final = 0.1
 _MOST_SECONDS: Final = 600.0
 _PROJECT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}")
+_NO_PROFILES: Final = frozenset({"auto", "none"})
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -66,6 +67,25 @@ def _check_project(_: object, attribute: "Attribute[Any]", value: str) -> None:
         )
 
 
+def _check_profile(_: object, attribute: "Attribute[Any]", value: str) -> None:
+    if value not in _NO_PROFILES:
+        # The profiles are not loaded by hooks where there is nothing to compare.
+        from grove_backend_mcp.choice import unknown_profile
+
+        said = unknown_profile(value)
+        if said:
+            raise ValueError(f"{attribute.name} is unknown: {said}")
+
+
+def _check_call(_: object, attribute: "Attribute[Any]", value: Mapping[str, Any]) -> None:
+    if value:
+        from grove_backend_mcp.configured import faults_of_table
+
+        faults = faults_of_table(attribute.name, value)
+        if faults:
+            raise ValueError(f"{attribute.name} is wrong: {'; '.join(faults)}")
+
+
 # Nothing compares or shows them, and every hook makes the class.
 @frozen(kw_only=True, eq=False, repr=False)
 class McpSettings:
@@ -109,14 +129,28 @@ class McpSettings:
     pass_environment: tuple[str, ...] = field(
         default=(), metadata=TRUSTED_ONLY, validator=_check_names
     )
-    profile: str = "auto"
+    profile: str = field(default="auto", validator=_check_profile)
     project: str = field(default="", validator=_check_project)
     connect_seconds: float = field(default=20.0, validator=_check_seconds)
     call_seconds: float = field(default=30.0, validator=_check_seconds)
-    setup: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY)
-    write: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY)
-    search: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY)
-    get: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY)
-    listing: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY)
-    update: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY)
-    delete: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY)
+    setup: Mapping[str, Any] = field(
+        factory=dict, metadata=TRUSTED_ONLY, validator=_check_call
+    )
+    write: Mapping[str, Any] = field(
+        factory=dict, metadata=TRUSTED_ONLY, validator=_check_call
+    )
+    search: Mapping[str, Any] = field(
+        factory=dict, metadata=TRUSTED_ONLY, validator=_check_call
+    )
+    get: Mapping[str, Any] = field(
+        factory=dict, metadata=TRUSTED_ONLY, validator=_check_call
+    )
+    listing: Mapping[str, Any] = field(
+        factory=dict, metadata=TRUSTED_ONLY, validator=_check_call
+    )
+    update: Mapping[str, Any] = field(
+        factory=dict, metadata=TRUSTED_ONLY, validator=_check_call
+    )
+    delete: Mapping[str, Any] = field(
+        factory=dict, metadata=TRUSTED_ONLY, validator=_check_call
+    )

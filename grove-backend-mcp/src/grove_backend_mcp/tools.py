@@ -1,9 +1,12 @@
 """The tools of a server, as far as they are told apart here."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from attrs import frozen
+
+_LONGEST_NAME: Final = 128
+"""Code points: the protocol allows no more."""
 
 
 @frozen(kw_only=True)
@@ -65,7 +68,9 @@ def tool_from(document: object) -> Tool | None:
         return None
     name, schema = document.get("name"), document.get("inputSchema")
     annotations = document.get("annotations")
-    if not isinstance(name, str) or not name or not isinstance(schema, dict):
+    # A name gets into messages; one that cannot be shown is nobody's that means well.
+    is_name = isinstance(name, str) and 0 < len(name) <= _LONGEST_NAME and name.isprintable()
+    if not is_name or not isinstance(schema, dict):
         return None
     if not isinstance(schema.get("properties", {}), dict):
         return None

@@ -40,6 +40,21 @@ OTHER_VERBS: Final = _set(
 )
 """Verbs of everything else."""
 
+DESTROYING: Final = _set(
+    "delete remove forget clear purge drop reset erase wipe prune destroy truncate expunge expire"
+    " evict discard trash flush nuke obliterate cleanup dedupe deduplicate"
+)
+"""Words of what takes away what is stored; beside a search, in the same tool, as well."""
+
+SWEEPING: Final = _set("all everything everywhere pattern patterns")
+"""Words of what reaches more than one thing."""
+
+OVERWRITING: Final = _set("replace overwrite rewrite")
+"""Words of what puts something else in the place of what is stored."""
+
+CHANGING: Final = OVERWRITING | _set("update edit modify patch rename move merge")
+"""Words of what changes what is stored."""
+
 MEMORY_VERBS: Final = _set("remember memorize memorise recall")
 """Verbs that only a memory is named by."""
 

@@ -27,6 +27,7 @@ _NO_TEXT: Final = frozenset(
         *("via", "stage", "decider", "outcome", "backend", "categories", "criteria"),
     }
 )
+_SAID: Final = frozenset(("summary", "detail", "tags", "note"))
 _FREE_TEXT: Final = frozenset(("reason", "how", "summary", "tags"))
 _LINES_AT_ONCE: Final = 400
 _LINES_OF_A_KEY: Final = 10
@@ -85,11 +86,13 @@ def gather_secrets(workspace: Workspace, seconds: float = SECONDS) -> SecretFact
     project, paths = workspace.project, workspace.paths
     further = sorted((project.grove_directory / "learnings").glob("*.md"))
     known = [project.learnings_file, *further, paths.personal_learnings]
-    texts = list(dict.fromkeys([*known, *_read_by_backends(workspace)]))
+    texts = list(dict.fromkeys([*known, *_read_by_backends(workspace, ".md")]))
+    records = _read_by_backends(workspace, ".jsonl")
     logs = [*project.event_files(), paths.personal_events]
     files: list[tuple[Path, Callable[[Path], Iterator[tuple[int, str]]]]] = [
         *((path, _parts_of_text) for path in texts),
         *((path, _texts_of_log) for path in logs),
+        *((path, _texts_of_record) for path in records),
     ]
     search = _Search(frozenset(workspace.config.secrets.allow), time.monotonic() + seconds)
     there = [one for one in files if os.path.isfile(one[0])]  # noqa: PTH113 - never raises
@@ -110,12 +113,12 @@ def gather_secrets(workspace: Workspace, seconds: float = SECONDS) -> SecretFact
     )
 
 
-def _read_by_backends(workspace: Workspace) -> Iterator[Path]:
-    """Name the markdown files that backends read learnings from, wherever those lie."""
+def _read_by_backends(workspace: Workspace, suffix: str) -> Iterator[Path]:
+    """Name the files of a kind that backends read learnings from, wherever those lie."""
     for source in workspace.library.sources() or ():
         if source.is_dir():
-            yield from sorted(source.glob("*.md"))
-        elif source.suffix == ".md":
+            yield from sorted(source.glob(f"*{suffix}"))
+        elif source.suffix == suffix:
             yield source
 
 
@@ -163,6 +166,29 @@ def _plain(line: bytes) -> str:
     """Make a line what a reader sees of it, without the mark of a quotation."""
     text = remove_invisible(line.rstrip(b"\r\n").decode("utf-8", "replace"))
     return _QUOTE.sub("", text.replace("\n", " "))
+
+
+def _texts_of_record(path: Path) -> Iterator[tuple[int, str]]:
+    """Give what people and agents have written in a file of learnings, one a line."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                document = json.loads(line)
+            except (ValueError, RecursionError):
+                yield number, line.decode("utf-8", "replace")
+                continue
+            yield number, " ".join(_said_in(document)).replace("\n", " ")
+
+
+def _said_in(document: object) -> Iterator[str]:
+    """Give the texts of a learning or a status; ids and times are no texts."""
+    if not isinstance(document, dict):
+        return
+    for name, value in document.items():
+        if isinstance(value, dict):
+            yield from _said_in(value)
+        elif name in _SAID:
+            yield from map(str, value if isinstance(value, list) else [value])
 
 
 def _texts_of_log(path: Path) -> Iterator[tuple[int, str]]:
