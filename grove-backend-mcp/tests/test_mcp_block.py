@@ -244,6 +244,21 @@ def test_texts_keep_to_the_length_that_the_server_takes():
 
 
 @pytest.mark.parametrize("form", list(TextForm))
+@pytest.mark.parametrize("longest", [900, 4096, 5000])
+def test_of_a_text_that_is_cut_everything_else_stays(form, longest):
+    learning = example_learning(detail="word " * 2000 + "end")
+    values = values_of(learning, PROJECT, form=form, longest=longest)
+    assert len(values["content"]) <= longest
+    assert values["content"].startswith(learning.summary)
+    recovered = recover([values["content"]])
+    assert (recovered.learning_id, recovered.learning) == (learning.id, None)
+    if form is TextForm.FULL:
+        kept = next(blocks_in(values["content"])).document
+        assert kept["category"] == learning.category.value
+        assert kept["tags"] == list(learning.tags)
+
+
+@pytest.mark.parametrize("form", list(TextForm))
 def test_the_form_says_what_stands_in_the_text(form):
     values = values_of(example_learning(), PROJECT, "handle-7", form=form)
     assert ("grove-meta" in values["content"]) == (form is TextForm.FULL)

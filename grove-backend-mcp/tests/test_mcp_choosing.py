@@ -127,11 +127,14 @@ def test_the_first_that_can_be_used(machine):
 
 
 def test_a_server_that_is_named(machine):
-    machine.registry(user={"b": KNOWN, "team": REMOTE})
-    assert machine.used(server="team") == (Origin.USER, "team")
-    assert (
-        machine.why(server="team")[Origin.USER, "b"] == "[backends.mcp] names another server, team"
-    )
+    machine.registry(user={"a": KNOWN, "b": KNOWN, "payroll": REMOTE})
+    assert machine.used(server="b") == (Origin.USER, "b")
+    assert machine.why(server="b")[Origin.USER, "a"] == "[backends.mcp] names another server, b"
+    # A project's file may name it: that alone must not have any server of the user's started.
+    assert machine.used(server="payroll") is None
+    assert "`grove backends mcp probe payroll`" in machine.why(server="payroll")[
+        Origin.USER, "payroll"
+    ]
     choice = machine.choose(server="nobody")
     assert choice.entry is None
     assert "no server 'nobody' is registered" in choice.problems[0]
@@ -141,9 +144,9 @@ def test_a_server_that_is_named(machine):
 @pytest.mark.parametrize(
     ("verdict", "expected", "words"),
     [
-        ({}, True, "stores and finds learnings, as a probe has shown on 2026-11-22"),
-        ({"has_search": False}, True, "stores learnings, as a probe"),
-        ({"has_write": False}, False, "has no tool that stores learnings"),
+        ({}, True, "stores and finds learnings, as was found on 2026-11-22"),
+        ({"has_search": False}, True, "stores learnings, as was found"),
+        ({"has_write": False}, False, "had no tool that stores learnings"),
         ({"profile": "qdrant"}, True, "stores and finds"),
     ],
 )

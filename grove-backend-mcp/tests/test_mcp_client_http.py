@@ -212,36 +212,76 @@ def test_a_session_is_kept_and_ended(serve):
     assert server.seen[-1][0] == "DELETE"
 
 
-def losing(status, text, times):
-    """Give sessions, and lose the first ones when a tool is called."""
+def losing(status, text, times, method="tools/call"):
+    """Give sessions, and lose the first ones when they are used."""
     lost = []
 
     def answer(handler, message):
         if message.get("method") == "initialize":
             handler.usual(Mcp_Session_Id=f"s-{len(lost)}")
             return True
-        if message.get("method") == "tools/call" and len(lost) < times:
+        if message.get("method") == method and len(lost) < times:
             lost.append(handler.headers["Mcp-Session-Id"])
-            handler.error(status, -32600, text)
+            error = {"code": -32600, "message": text}
+            document = {"jsonrpc": "2.0", "id": "server-error", "error": error}
+            handler.reply(status, json.dumps(document).encode())
             return True
         return False
 
     return answer
 
 
+LOST = "Bad Request: Missing session ID"
+
+
 @pytest.mark.parametrize(
-    ("status", "text"), [(404, "Session not found"), (400, "Bad Request: Missing session ID")]
+    ("status", "text"), [(404, "Session not found"), (400, LOST), (400, "Session has expired")]
 )
 def test_a_lost_session_is_begun_anew_once(serve, status, text):
-    server = serve(losing(status, text, 1))
-    assert texts_of(server) == ("ok",)
+    server = serve(losing(status, text, 1, "tools/list"))
+    with connect(endpoint_of(server.url)) as connection:
+        assert [tool.name for tool in connection.tools()] == ["memory_search"]
     assert server.methods().count("initialize") == 2
     assert server.seen[-1][1]["Mcp-Session-Id"] == "s-1"
 
-    server = serve(losing(status, text, 9))
+    server = serve(losing(status, text, 9, "tools/list"))
+    with (
+        pytest.raises(ServerFaultError, match="wants a session"),
+        connect(endpoint_of(server.url)) as connection,
+    ):
+        connection.tools()
+    assert server.methods().count("tools/list") == 2
+
+
+def test_a_call_is_made_again_only_where_the_protocol_says_that_it_was_not_seen(serve):
+    assert texts_of(serve(losing(404, "gone", 1))) == ("ok",)
+
+    server = serve(losing(400, LOST, 1))
+    with connect(endpoint_of(server.url)) as connection:
+        with pytest.raises(ServerFaultError, match="lost its session") as caught:
+            connection.call("memory_search", {})
+        assert (caught.value.kind, caught.value.is_unclear) == (FaultKind.REFUSED, True)
+        assert server.methods().count("tools/call") == 1
+        assert connection.call("memory_search", {}).texts == ("ok",)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "is_unclear"),
+    [
+        (
+            lambda one: one.reply(400, b'{"error": "stored, but your session quota is used up"}'),
+            FaultKind.REFUSED,
+            True,
+        ),
+        (lambda one: one.error(400, -32602, LOST), FaultKind.TOOL_FAILED, False),
+    ],
+)
+def test_a_refusal_that_only_mentions_a_session_is_not_a_lost_one(serve, answer, kind, is_unclear):
+    server = serve(on_call(answer))
     fault = fault_of(server.url)
-    assert (fault.kind, fault.is_unclear) == (FaultKind.REFUSED, False)
-    assert server.methods().count("tools/call") == 2
+    assert (fault.kind, fault.is_unclear) == (kind, is_unclear)
+    assert "session" in fault.detail
+    assert server.methods().count("tools/call") == 1
 
 
 @pytest.mark.parametrize("status", [307, 308])

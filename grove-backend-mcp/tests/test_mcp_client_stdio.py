@@ -329,16 +329,69 @@ def test_instructions_of_a_server_are_nowhere(bad_server):
 def test_secrets_are_masked_wherever_they_come_from(bad_server):
     with connect(bad_server("tells")) as connection:
         result = connection.call("memory_search", {"query": f"with {SECRET}"})
-    assert result.texts == ("your key is ***",)
-    assert result.structured == {"***": ["***", {"query": "with ***"}]}
+    assert result.said == "your key is ***"
     assert "prints what is no message: connecting with ***" in connection.oddities
     assert "last line of its error output: connecting with ***" in connection.oddities
+
+
+def test_what_is_computed_with_is_not_masked(bad_server):
+    with connect(bad_server("tells", secrets=(SECRET, "memory", "content"))) as connection:
+        assert [tool.name for tool in connection.tools()] == ["memory_search"]
+        result = connection.call("memory_search", {"query": f"with {SECRET}"})
+        assert connection.shown(f"a note with\n{SECRET}") == "a note with\n***"
+    assert result.texts == (f"your key is {SECRET}",)
+    assert result.structured == {SECRET: [SECRET, {"query": f"with {SECRET}"}]}
+
+
+def test_a_secret_in_an_endless_line_of_errors_is_not_shown_by_half(bad_server):
+    with connect(bad_server("longline")) as connection:
+        connection.call("memory_search", {})
+    assert not any(SECRET[-8:] in line for line in connection.oddities)
+
+
+def test_what_comes_while_a_message_waits_to_be_written_is_bounded(bad_server):
+    limits = Limits(message_bytes=1 << 20, answer_bytes=2 << 20)
+    arguments = {"query": "x" * 1_000_000}
+    with connect(bad_server("floods"), limits) as connection:
+        connection.tools()
+        with pytest.raises(ServerFaultError, match="without being asked") as caught:
+            connection.call("memory_search", arguments)
+    assert (caught.value.kind, caught.value.is_unclear) == (FaultKind.TOO_LARGE, False)
+
+
+def test_a_child_in_a_session_of_its_own_ends_too(bad_server, mark):
+    if not Path("/proc/self/stat").exists():
+        pytest.skip("needs /proc")
+    with connect(bad_server("stray")) as connection:
+        connection.call("memory_search", {})
+        assert len(processes_of(mark)) > 1
+    assert gone(mark)
+
+
+def test_the_whole_list_of_tools_has_the_time_of_one_request(bad_server):
+    limits = Limits(call_seconds=0.5)
+    with (
+        pytest.raises(ServerFaultError, match="did not answer in time"),
+        connect(bad_server("slowpages"), limits) as connection,
+    ):
+        connection.tools()
+
+
+def test_the_whole_handshake_has_one_limit(bad_server):
+    limits = Limits(connect_seconds=1.5)
+    began = time.monotonic()
+    with (
+        pytest.raises(ServerFaultError, match="did not answer in time"),
+        connect(bad_server("slowolder"), limits),
+    ):
+        pass
+    assert time.monotonic() - began < 10
 
 
 def test_arguments_of_any_size_and_kind_arrive(bad_server):
     arguments = {"query": "é\ud800\n" + "x" * 1_000_000, "tags": ["a", {"b": None}]}
     with connect(bad_server("tells")) as connection:
-        back = connection.call("memory_search", arguments).structured["***"][1]
+        back = connection.call("memory_search", arguments).structured[SECRET][1]
     assert back == {**arguments, "query": arguments["query"].replace("\ud800", "\ufffd")}
 
 

@@ -69,6 +69,9 @@ class Server:
         tools = self.kind.tools.items()
         return [tool_from({"name": name, "inputSchema": schema}) for name, schema in tools]
 
+    def shown(self, text):
+        return text
+
     def call(self, tool, arguments):
         ends = self.calls_left == 0
         if self.calls_left is not None:

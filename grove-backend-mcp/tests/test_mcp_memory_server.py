@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -24,6 +24,7 @@ from grove_backend_mcp.memory_server import UNKNOWN, Found, MemoryServer
 from grove_backend_mcp.profiles import match_profile
 from grove_backend_mcp.recogniser import recognise
 from grove_backend_mcp.servers import Endpoint, Transport
+from grove_backend_mcp.texts import values_of
 from grove_backend_mcp.tools import ToolResult, tool_from
 from grove_core import LearningStatus, Query
 from grove_core.testing.samples import SUBJECTS, TEXTS, example_learning, learning_id
@@ -381,6 +382,88 @@ def test_an_id_that_changes_is_found_again():
         assert memory.update(evolve(one, status=status), handle)
         assert memory.holds(one.id, handle, one.summary).learning.status is status
     assert len(server.texts) == 1
+
+
+class Shows:
+    """A server that takes everything, and shows what it is told to whatever is asked."""
+
+    def __init__(self, *texts, structured=None):
+        self.result = ToolResult(structured=structured, texts=texts, is_error=False)
+        self.called = []
+
+    def call(self, tool, arguments):
+        self.called.append((tool, arguments))
+        return (
+            ToolResult(structured=None, texts=("ok",), is_error=False)
+            if tool == "w"
+            else self.result
+        )
+
+
+SHOWN = ServerMapping(
+    write=Operation(tool="w", arguments={"text": "{content}"}),
+    search=Operation(tool="s", arguments={"query": "{query}"}),
+    update=(Operation(tool="u", arguments={"id": "{handle}", "text": "{content}"}),),
+    delete=Operation(tool="d", arguments={"id": "{handle}"}),
+    handle=Reading(items="$", handle="id"),
+    query_mode=QueryMode.WORDS,
+)
+ONE = LEARNINGS[0]
+FOREIGN = {
+    "label in prose": Shows(f"Minutes: we discussed grove:id:{ONE.id}, and its lock"),
+    "mark in prose": Shows(f"somebody's note about it\n[grove:{ONE.id}]"),
+    "block alone": Shows(f'a quote\ngrove-meta:v1 {{"v":1,"id":"{ONE.id}","h":"0"}}'),
+    "tag of another": Shows(
+        structured={"results": [{"id": "x", "text": "a note", "tags": [f"grove:id:{ONE.id}"]}]}
+    ),
+    "mark of another": Shows(
+        structured={"results": [{"id": "x", "text": f"a note\n[grove:{ONE.id}]"}]}
+    ),
+}
+
+
+@pytest.mark.parametrize("server", FOREIGN.values(), ids=FOREIGN.keys())
+def test_a_note_that_names_a_learning_is_no_proof_of_it(server):
+    memory = MemoryServer(server, SHOWN, PROJECT)
+    for look_first in (True, False):
+        server.called.clear()
+        with pytest.raises(ServerFaultError) as caught:
+            memory.store(ONE, look_first=look_first)
+        assert caught.value.kind is FaultKind.NOT_STORED
+        assert "w" in [tool for tool, _ in server.called]
+    assert memory.holds(ONE.id, ONE.id, ONE.summary) is None
+
+
+@pytest.mark.parametrize("server", FOREIGN.values(), ids=FOREIGN.keys())
+def test_a_note_that_names_a_learning_is_not_changed_or_removed(server):
+    memory = MemoryServer(server, SHOWN, PROJECT)
+    server.called.clear()
+    with suppress(ServerFaultError):
+        memory.update(ONE, ONE.id)
+    with suppress(ServerFaultError):
+        memory.delete(ONE.id, ONE.id)
+    assert "x" not in [arguments.get("id") for _, arguments in server.called]
+
+
+VALUES = values_of(ONE, PROJECT)
+ALTERED = {
+    "cut": Shows(f"{ONE.summary[:50]}…\n[grove:{ONE.id}]"),
+    "with a number": Shows(f"1. [39.6% match] **{ONE.summary}**\n[grove:{ONE.id}]"),
+    "tags beside it": Shows(
+        structured={"results": [{"text": ONE.summary.upper(), "tags": VALUES["labels"]}]}
+    ),
+    "its key": Shows(structured={"results": [{"id": ONE.id, "text": "Some other words"}]}),
+    "rewritten, its metadata kept": Shows(
+        structured={"results": [{"text": "Some other words", "metadata": VALUES["flat_metadata"]}]}
+    ),
+}
+
+
+@pytest.mark.parametrize("server", ALTERED.values(), ids=ALTERED.keys())
+def test_what_a_server_shows_altered_is_there(server):
+    memory = MemoryServer(server, SHOWN, PROJECT)
+    memory.store(ONE)
+    assert isinstance(memory.holds(ONE.id, ONE.id, ONE.summary), Found)
 
 
 class Broken:

@@ -5,9 +5,10 @@ import sys
 from datetime import UTC, datetime
 
 import pytest
+from attrs import evolve
 from click.testing import CliRunner
 
-from grove_backend_mcp.mapping import Operation, ServerMapping
+from grove_backend_mcp.mapping import Operation, QueryMode, ServerMapping
 from grove_backend_mcp.probe_command import command
 from grove_backend_mcp.probing import probe
 from grove_backend_mcp.settings import McpSettings
@@ -65,6 +66,7 @@ MAPPING = ServerMapping(
     setup=Operation(tool="make_space", arguments={"name": "grove"}),
     write=Operation(tool="store", arguments={"text": "{content}"}),
     search=Operation(tool="find", arguments={"query": "{query}"}),
+    query_mode=QueryMode.WORDS,
 )
 
 
@@ -88,7 +90,7 @@ def test_nothing_is_written_to_a_server_that_cannot_be_prepared():
 def test_a_server_that_needs_no_preparation_has_no_such_step():
     server = Prepared()
     server.is_ready = True
-    mapping = ServerMapping(write=MAPPING.write, search=MAPPING.search)
+    mapping = evolve(MAPPING, setup=None)
     steps, _ = probe(server, mapping, NOW)
     assert steps[0].name == "write"
 
@@ -103,7 +105,9 @@ def asked(tmp_path):
     home = tmp_path / "home"
     home.mkdir()
     context = BackendContext(
-        root=root, home=home, environment={"HOME": str(home), "PATH": "/usr/bin:/bin"},
+        root=root,
+        home=home,
+        environment={"HOME": str(home), "PATH": "/usr/bin:/bin"},
         settings=settings,
     )
     return lambda *words: CliRunner().invoke(command, list(words), obj=context)

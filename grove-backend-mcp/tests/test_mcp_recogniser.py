@@ -160,7 +160,10 @@ def test_nothing_else_is_ever_guessed(name, write, search, tools):
         ("save_memory(all_memories*)", None),
         ("save_memory_and_overwrite(text*)", None),
         ("save_all_memories(text*)", None),
-        ("add_memory(text*, type*: delete|note_taken)", {"text": "{content}", "type": "note_taken"}),
+        (
+            "add_memory(text*, type*: delete|note_taken)",
+            {"text": "{content}", "type": "note_taken"},
+        ),
         ("add_memory(text*, type*: delete|purge)", None),
         ("store_or_delete_memory_issue(text*)", None),
         ("create_memory_project(content*)", None),

@@ -150,7 +150,7 @@ def test_a_program_is_found_and_given_little_of_the_environment(place):
         "CLAUDE_PROJECT_DIR": f"{place}/project",
         "CLAUDE_PLUGIN_ROOT": "/plugins/x",
     }
-    assert found.cwd == f"{place}/project"
+    assert found.cwd == f"{place}/home"
     assert set(found.secrets) == {SECRET, "w" * 9}
     assert SECRET not in repr(found)
 
@@ -171,7 +171,18 @@ def test_a_proxy_with_a_password_is_a_secret(place):
     proxy = f"http://me:{SECRET}@proxy:3128"
     found = reach(place, entry_of(command="mem-server"), HTTPS_PROXY=proxy, NO_PROXY="localhost")
     assert found.environment["NO_PROXY"] == "localhost"
-    assert found.secrets == (proxy,)
+    assert found.secrets == (proxy, SECRET)
+
+
+def test_what_an_option_is_given_as_a_secret_is_one(place):
+    args = ("--api-key", SECRET, "--database", "postgres://me:hunter22@db/x", "--name=shop")
+    found = reach(place, entry_of(command="mem-server", args=args))
+    assert set(found.secrets) == {SECRET, "hunter22", "postgres://me:hunter22@db/x"}
+
+
+def test_what_is_put_in_and_no_secret_is_not_masked(place):
+    entry = entry_of(command="mem-server", env={"TEAM_SPACE": "${TEAM_SPACE}"})
+    assert reach(place, entry, TEAM_SPACE="grove").secrets == ()
 
 
 @pytest.mark.parametrize(
@@ -234,21 +245,22 @@ def test_the_user_can_name_a_program_in_the_project(place):
 
 
 @pytest.mark.parametrize(
-    ("command", "args", "is_in_project"),
+    ("command", "args"),
     [
-        ("mem-server", (), True),
-        ("node", ("/opt/server/index.js",), True),
-        ("node", ("server.js",), False),
-        ("python3", ("-m", "mcp_server_qdrant"), False),
-        ("npx", ("-y", "mcp-memory-keeper"), False),
-        ("uvx", ("basic-memory", "mcp"), False),
+        ("mem-server", ()),
+        ("node", ("/opt/server/index.js",)),
+        ("python3", ("-m", "mcp_server_qdrant")),
+        ("npx", ("-y", "mcp-memory-keeper")),
+        # Wrappers hide what looks for code, and for a file of settings, where it runs.
+        ("/usr/bin/env", ("python3", "-m", "mcp_server_qdrant")),
+        ("/usr/bin/nice", ("npx", "mcp-memory-keeper")),
     ],
 )
-def test_what_looks_for_code_where_it_runs_does_not_run_in_a_strangers_project(
-    place, command, args, is_in_project
-):
-    found = reach(place, entry_of(command=command, args=args))
-    assert found.cwd == str(place / ("project" if is_in_project else "home"))
+@pytest.mark.parametrize("origin", Origin)
+def test_only_what_is_of_the_project_runs_in_it(place, command, args, origin):
+    found = reach(place, entry_of(command=command, args=args, origin=origin))
+    is_of_it = origin in {Origin.LOCAL, Origin.PROJECT}
+    assert found.cwd == str(place / ("project" if is_of_it else "home"))
 
 
 @pytest.mark.parametrize("home", ["/nowhere/at/all", "", "project"])
@@ -308,9 +320,8 @@ def test_headers_are_expanded_and_secret(place):
     found = reach(place, entry, TOKEN=SECRET, TEAM="core-team")
     assert found.headers == {"Authorization": f"Bearer {SECRET}", "X-Key": "as-it-is"}
     assert found.url == "https://memory.example/core-team?api_key=in-the-file&page=first"
-    assert set(found.secrets) == {
-        "core-team", SECRET, f"Bearer {SECRET}", "as-it-is", "in-the-file"
-    }  # fmt: skip
+    # What is no secret by its name is not masked: it may stand in any answer.
+    assert set(found.secrets) == {SECRET, f"Bearer {SECRET}", "as-it-is", "in-the-file"}
     assert list(found.secrets) == sorted(found.secrets, key=len, reverse=True)
 
 

@@ -28,7 +28,7 @@ class Machine:
     def write(self, path, document):
         path.parent.mkdir(parents=True, exist_ok=True)
         text = document if isinstance(document, str) else json.dumps(document)
-        path.write_text(text)
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))
         return path
 
     def registry(self, user=None, local=None, root=None, **noted):
@@ -212,6 +212,7 @@ def make_repository(root, *, worktree=None):
         (inside / "commondir").write_text("../..\n")
         worktree.mkdir(parents=True)
         (worktree / ".git").write_text(f"gitdir: {inside}\n")
+        (inside / "gitdir").write_text(f"{worktree / '.git'}\n")
 
 
 def test_servers_of_a_project_lie_with_its_main_work_tree(machine):
@@ -223,6 +224,16 @@ def test_servers_of_a_project_lie_with_its_main_work_tree(machine):
     for place in (machine.root, inside, worktree):
         assert machine.names(place) == [(Origin.LOCAL, "l")]
     assert machine.names(machine.base) == []
+
+
+def test_a_file_that_names_another_projects_repository_borrows_none_of_its_servers(machine):
+    """An archive may hold it; git itself would say so on its side as well."""
+    machine.registry(local={"l": STDIO})
+    make_repository(machine.root)
+    forged = machine.base / "unpacked"
+    forged.mkdir()
+    (forged / ".git").write_text(f"gitdir: {machine.root}/.git\n")
+    assert machine.names(forged) == []
 
 
 def test_a_submodule_is_a_project_of_its_own(machine):

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from grove_backend_mcp.items import LONGEST_TEXT
-from grove_backend_mcp.mapping import Reading, ScoreKind, Success
+from grove_backend_mcp.mapping import Reading, ScoreKind, Success, TextForm
 from grove_backend_mcp.merging import merged
 from grove_backend_mcp.query_words import plain_query, single_words, whole_query
 from grove_backend_mcp.results import (
+    LONGEST_TEXT,
     MOST_RESULTS,
     Found,
     read_handle,
@@ -180,7 +180,7 @@ def test_prose_with_labels_and_ids_of_the_server():
     )
     parts = []
     for number, one in enumerate((LEARNING, hostile), start=1):
-        content = values_of(one, PROJECT)["plain"]
+        content = values_of(one, PROJECT, form=TextForm.SHORT)["content"]
         labels = ", ".join(values_of(one, PROJECT)["labels"])
         parts.append(f"{number}. {content}\n   Hash: {number:064x}\n   Created: now [{labels}]")
     answer = "Found 2 memories (mode: semantic) for query: 'x'\n\n" + "\n\n".join(parts)
@@ -215,6 +215,54 @@ def test_a_key_of_ours_names_a_learning_whose_text_is_cut():
         result(json.dumps(items)), Reading(items="$.items[*]", text="value", handle="key")
     )
     assert [(one.learning_id, one.handle) for one in found] == [(ID, ID), (None, "k-1")]
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        f"Minutes: we discussed grove:id:{ID} and the lock",
+        f"see grove:id:{ID}",
+        f'{{"tags": ["grove:id:{ID}"], "text": "Minutes"',
+    ],
+)
+def test_a_label_in_the_text_of_a_note_is_no_label(note):
+    for answer in (
+        result(note),
+        result(json.dumps({"results": [{"id": "m-1", "content": note}]})),
+        result(json.dumps({"results": [{"id": "m-1", "content": note, "title": note[:40]}]})),
+        result(json.dumps({"results": [{"id": "m-1", "summary": note, "text": "Minutes"}]})),
+        result(f"<entry><content>{note}</content><metadata>null</metadata></entry>"),
+    ):
+        assert [one.learning_id for one in read_results(answer, Reading())] == [None]
+
+
+@pytest.mark.parametrize("tags", [[f"grove:id:{ID}"], f"a, grove:id:{ID}", {"x": f"grove:id:{ID}"}])
+def test_a_label_beside_the_text_is_one(tags):
+    items = {"results": [{"id": "m-1", "content": "rewritten", "tags": tags}]}
+    assert [one.learning_id for one in read_results(result(json.dumps(items)), Reading())] == [ID]
+
+
+@pytest.mark.parametrize("length", [16_000, 16_300, 16_400, 20_000, 100_000])
+def test_long_learnings_come_back_whole(length):
+    learning = example_learning(detail="d" * length)
+    values = values_of(learning, PROJECT)
+    graph = {"entities": [{"name": ID, "observations": [values["plain"], values["block"]]}]}
+    text, entry = values["content"], json.dumps(values["metadata"])
+    for answer, reading in (
+        (result(json.dumps(graph)), Reading(items="$.entities[*]", text="observations[*]")),
+        (result(json.dumps(graph)), Reading()),
+        (result(text), Reading()),
+        (result(json.dumps([{"content": text}])), Reading(items="$[*]", text="content")),
+        (
+            result(
+                f"<entry><content>{values['plain']}</content><metadata>{entry}</metadata></entry>"
+            ),
+            Reading(),
+        ),
+    ):
+        found = read_results(answer, reading)
+        assert [one.learning for one in found] == [learning]
+        assert len(found[0].text) == min(len(values["plain"]), LONGEST_TEXT)
 
 
 def test_text_is_cleaned():

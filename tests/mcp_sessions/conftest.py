@@ -73,7 +73,8 @@ class Memory:
     def configure(self, *, more="", **settings):
         """Names the server in the user's configuration."""
         args = [FAKE, self.kind, self.store, "--control", self.control_file]
-        settings = {"command": sys.executable, "args": args, **settings}
+        # Folders of one name are not taken for one project, unless the user says so.
+        settings = {"project": "shop", "command": sys.executable, "args": args, **settings}
         if "url" in settings:
             del settings["command"], settings["args"]
         self.settings = settings

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from attrs import evolve, frozen
@@ -21,6 +22,7 @@ CONFIGURED_NAME: Final = "backends.mcp"
 
 _BROKEN: Final = "the section [backends.mcp] cannot be used: `grove config validate` says why"
 _SOURCE: Final = "[backends.mcp]"
+_MOST_BYTES: Final = 16 * 1024 * 1024
 
 
 @frozen(kw_only=True)
@@ -147,11 +149,12 @@ def endpoint_of(context: BackendContext, entry: ServerEntry) -> Endpoint:
     return resolve(entry, context.environment, context.root, passed)
 
 
-def trust_request(entry: ServerEntry) -> TrustRequest:
+def trust_request(entry: ServerEntry, root: Path) -> TrustRequest:
     """Say what a project asks to be started or reached.
 
     Args:
         entry: A server of the project's own files.
+        root: The project's root: of files in it, what they hold is agreed to.
     """
     said = (
         {"url": entry.url, "headers": dict(entry.headers)}
@@ -159,8 +162,26 @@ def trust_request(entry: ServerEntry) -> TrustRequest:
         else {"command": entry.command, "args": list(entry.args), "env": dict(entry.env)}
     )
     said = {key: value for key, value in said.items() if value}
+    if files := _files_of_project(entry, root):
+        said["files"] = files
     content = json.dumps(said, ensure_ascii=False, sort_keys=True)
     return TrustRequest(subject=f"MCP server {entry.name}", source=entry.source, content=content)
+
+
+def _files_of_project(entry: ServerEntry, root: Path) -> dict[str, str]:
+    """Give digests of the files in the project that a program's words name."""
+    import hashlib  # it loads OpenSSL, and few projects have such a file
+
+    found: dict[str, str] = {}
+    for word in (entry.command, *entry.args):
+        path = root / word.replace("${CLAUDE_PROJECT_DIR}", str(root))
+        try:
+            if "/" in word and path.is_file() and path.resolve().is_relative_to(root.resolve()):
+                content = path.read_bytes()[:_MOST_BYTES]
+                found[word] = f"sha256 {hashlib.sha256(content).hexdigest()}"
+        except (OSError, ValueError):
+            continue
+    return found
 
 
 def trust_requests(context: BackendContext) -> Sequence[TrustRequest]:
@@ -176,7 +197,7 @@ def trust_requests(context: BackendContext) -> Sequence[TrustRequest]:
     if not isinstance(settings, McpSettings) or settings.command or settings.url:
         return []
     return [
-        trust_request(one.entry)
+        trust_request(one.entry, context.root)
         for one in read_registrations(context).servers
         if one.entry.origin is Origin.PROJECT
         and not one.refused
@@ -292,33 +313,38 @@ def _judge_reachable(context: BackendContext, entry: ServerEntry, known: _Known)
 
 
 def _is_trusted(context: BackendContext, entry: ServerEntry) -> bool:
-    return bool(context.trusted) and trust_request(entry).digest in context.trusted
+    return bool(context.trusted) and trust_request(entry, context.root).digest in context.trusted
 
 
 def _known(context: BackendContext, settings: McpSettings, entry: ServerEntry) -> _Known | None:
     """Find what speaks for a server: the configuration, its package, or what a probe has shown."""
-    package = known_package(entry)
     verdict = load_verdict(context.home, entry.digest)
-    profile = verdict.profile if verdict is not None else package[1] if package else None
-    if settings.server == entry.name:
-        return _Known("named by [backends.mcp]", profile)
-    if verdict is not None and not verdict.has_write:
-        return None
+    if verdict is not None and verdict.has_write:
+        return _Known(_reason(verdict), verdict.profile)
+    # A server that had no tools for once is still the one that its package says.
+    package = known_package(entry)
     if package is not None:
-        return _Known(f"known by its package {package[0]}", profile)
-    return _Known(_reason(verdict), profile) if verdict is not None else None
+        return _Known(f"known by its package {package[0]}", package[1])
+    # Only a project's own server is known by its name alone, and needs trust: a project's file must
+    # not have any of the user's servers started.
+    if settings.server == entry.name and entry.origin is Origin.PROJECT and verdict is None:
+        return _Known("named by [backends.mcp]", None)
+    return None
 
 
 def _reason(verdict: Verdict) -> str:
     found = "stores and finds learnings" if verdict.has_search else "stores learnings"
-    return f"{found}, as a probe has shown on {verdict.checked_at:%Y-%m-%d}"
+    return f"{found}, as was found on {verdict.checked_at:%Y-%m-%d}"
 
 
 def _why_unknown(context: BackendContext, entry: ServerEntry) -> str:
     verdict = load_verdict(context.home, entry.digest)
     if verdict is not None:
         day = f"{verdict.checked_at:%Y-%m-%d}"
-        return f"has no tool that stores learnings, as a probe has shown on {day}"
+        return (
+            f"had no tool that stores learnings on {day}: `grove backends mcp probe {entry.name}`"
+            " asks it anew"
+        )
     if entry.origin is Origin.PROJECT:
         return (
             f"not known: set backends.mcp.server to {entry.name!r} and agree with `grove trust` to"

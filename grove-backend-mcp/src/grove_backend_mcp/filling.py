@@ -21,7 +21,14 @@ from grove_backend_mcp.schemas import (
     types_of,
 )
 from grove_backend_mcp.tools import Tool
-from grove_backend_mcp.words import CHANGING, DESTROYING, QUALIFIERS, SWEEPING, is_of_memory, words_of
+from grove_backend_mcp.words import (
+    CHANGING,
+    DESTROYING,
+    QUALIFIERS,
+    SWEEPING,
+    is_of_memory,
+    words_of,
+)
 
 _DEEPEST: Final = 4
 _MOST_RESULTS: Final = 50
@@ -178,7 +185,8 @@ def _filled(
     for one in arguments:
         if not one.is_required or one.name in filled:
             continue
-        value = _value_for(one, tool)
+        is_dangerous = not _DANGEROUS.isdisjoint(words_of(one.name))
+        value = None if is_dangerous else _value_for(one, tool)
         if value is None:
             return None
         filled[one.name] = value
@@ -241,16 +249,12 @@ def _object_for(property_: Property, schema: object, tool: Tool, depth: int) -> 
 
 def _value_for(property_: Property, tool: Tool) -> Json:
     """Fill in an argument that is required besides the text or the query; ``None`` for no idea."""
-    if not _DANGEROUS.isdisjoint(words_of(property_.name)):
-        return None
     choices = choices_of(property_, tool.schema)
     if choices:
         return _choice(property_, choices)
     default = property_.schema.get("default")
-    if isinstance(default, str):
-        return _literal(default)
-    if isinstance(default, int | float) and not isinstance(default, bool):
-        return default if abs(default) <= _LARGEST_DEFAULT else None
+    if isinstance(default, str | int | float):
+        return _default(default)
     if property_.takes("string") and (text := _string_for(property_)) is not None:
         return text
     if property_.types and property_.takes("integer", "number"):
@@ -259,6 +263,13 @@ def _value_for(property_: Property, tool: Tool) -> Json:
     if joined in _TAGS | _IDS and _takes_texts(property_, tool):
         return "{labels}" if joined in _TAGS else ["{id}"]
     return "{metadata}" if joined == "metadata" and property_.takes("object") else None
+
+
+def _default(value: str | float) -> Json:
+    """Take the default of an argument, unless it is a switch or nothing that could be sent."""
+    if isinstance(value, str):
+        return _literal(value)
+    return None if isinstance(value, bool) or not abs(value) <= _LARGEST_DEFAULT else value
 
 
 def _literal(text: str) -> Json:

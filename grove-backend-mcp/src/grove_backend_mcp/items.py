@@ -11,7 +11,8 @@ from grove_backend_mcp.paths import leads_somewhere, steps_of, values_at
 from grove_backend_mcp.texts import divided, parsed_json
 from grove_backend_mcp.tools import ToolResult
 
-LONGEST_TEXT: Final = 16_384
+LONGEST_READ: Final = 262_144
+"""Most code points of one text that are looked through for what is grove's."""
 
 _LONGEST_HANDLE: Final = 500
 _LONGEST_NUMBER: Final = 10**30
@@ -33,7 +34,7 @@ _PERCENT: Final = re.compile(r"(\d{1,3}(?:\.\d+)?) ?%")
 _ENTRY: Final = "<entry>"
 _CONTENT: Final = "<content>"
 _BEHIND_CONTENT: Final = "</content>"
-_LONGEST_ENTRY: Final = 4 * LONGEST_TEXT
+_LONGEST_ENTRY: Final = 2 * LONGEST_READ
 _MOST_ENDS: Final = 20
 _METADATA: Final = re.compile(r"\s*<metadata>(.*)</metadata>\s*</entry>\s*\Z", re.DOTALL)
 
@@ -47,14 +48,14 @@ class Item:
         metadata: Values that its metadata may be in.
         handle: The server's own id of it; empty without.
         score: Its score, whatever the server calls one.
-        labels: Everything else that is said of it.
+        labels: Everything else that is said of it, outside of its texts.
     """
 
     texts: tuple[str, ...]
     metadata: Json = None
     handle: str = ""
     score: Json = None
-    labels: str = ""
+    labels: tuple[str, ...] = ()
 
 
 def items_of(result: ToolResult, reading: Reading) -> Iterator[Item]:
@@ -150,11 +151,11 @@ def _item_from(value: Mapping[str, Any], reading: Reading) -> Item:
     handles = values_at(reading.handle, value) if reading.handle else _likely_handles(value)
     scores = values_at(reading.score, value) if reading.score else ()
     return Item(
-        texts=tuple(text[:LONGEST_TEXT] for text in texts[:_MOST_STRINGS]),
+        texts=tuple(text[:LONGEST_READ] for text in texts[:_MOST_STRINGS]),
         metadata=[*metadata, value],
         handle=next(filter(None, map(as_handle, handles)), ""),
         score=next(iter(scores), None),
-        labels="\n".join(text for text in _strings([value]) if text not in texts),
+        labels=tuple(text for text in _strings([value]) if text not in texts),
     )
 
 
@@ -238,8 +239,7 @@ def _parts_of(text: str, reading: Reading) -> Sequence[str]:
 
 def _item_of_text(part: str, reading: Reading) -> Item:
     percent = _PERCENT.search(part) if reading.score_kind is ScoreKind.PERCENT else None
-    text = part[:LONGEST_TEXT]
-    return Item(texts=(text,), score=percent[1] if percent else None, labels=text)
+    return Item(texts=(part[:LONGEST_READ],), score=percent[1] if percent else None)
 
 
 def _item_of_entry(text: str) -> Item:
@@ -255,8 +255,8 @@ def _item_of_entry(text: str) -> Item:
             break
         found = _METADATA.match(inside, end + len(_BEHIND_CONTENT))
         if found is not None:
-            return Item(texts=(inside[:end][:LONGEST_TEXT],), metadata=found[1])
-    return Item(texts=(inside[:LONGEST_TEXT],))
+            return Item(texts=(inside[:end][:LONGEST_READ],), metadata=found[1])
+    return Item(texts=(inside[:LONGEST_READ],))
 
 
 def as_handle(value: Json) -> str:

@@ -18,10 +18,11 @@ from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext, BackendError, StorageError, replace_text
 
 if TYPE_CHECKING:
-    from grove_backend_mcp.client import Connection
+    from grove_backend_mcp.client import Connection, Limits
     from grove_backend_mcp.memory_server import MemoryServer
 
-_LONGEST_LIFE_SECONDS: Final = 600.0
+# Within one command, the end of its time is worked out more than once.
+_SLACK_SECONDS: Final = 1.0
 
 
 class Link:
@@ -64,6 +65,9 @@ class Link:
         self._server: MemoryServer | None = None
         self._connection: Connection | None = None
         self._oddities: tuple[str, ...] = ()
+        # By `time.monotonic()`: what the command has asked for, and what the connection has.
+        self._reserved = 0.0
+        self._end = 0.0
         # A call that was given up may still be at it when the next one comes, in another thread.
         self._lock = RLock()
 
@@ -76,12 +80,30 @@ class Link:
         """Tell how the server has failed lately."""
         return read_breaker(self._places.breaker, self.entry.digest)
 
+    def reserve(self, seconds: float) -> None:
+        """Have the next connection last for a whole command, which may use it in several parts.
+
+        Args:
+            seconds: How long the command may take.
+        """
+        self._reserved = time.monotonic() + seconds
+
+    def masked(self, text: str) -> str:
+        """Give a text of the server as people may see it.
+
+        Args:
+            text: The text.
+        """
+        return text if self._connection is None else self._connection.shown(text)
+
     @contextmanager
     def server(self, seconds: float, *, asked: bool = False) -> Iterator["MemoryServer"]:
         """Talk to the server.
 
         Args:
-            seconds: How long to wait for an earlier call that is still at it.
+            seconds: How long that may take, the wait for an earlier call that is still at it among
+                it. A connection is made for no longer, and one that ends before is made anew: where
+                this process is killed, the server ends soon.
             asked: Whether to try also where it is left alone because it has failed.
 
         Yields:
@@ -90,6 +112,7 @@ class Link:
         Raises:
             ServerFaultError: It cannot be used, or has failed meanwhile.
         """
+        end = time.monotonic() + seconds
         breaker = self.breaker()
         if not asked and self._server is None and breaker.is_open(self._clock()):
             until = breaker.until()
@@ -100,9 +123,14 @@ class Link:
         if not self._lock.acquire(timeout=max(0.0, seconds)):
             raise ServerFaultError(FaultKind.TIMED_OUT, f"{self.entry.name} is still busy")
         try:
-            yield self._ready()
+            yield self._ready(end)
         except ServerFaultError as fault:
-            if fault.kind not in ABOUT_ONE_LEARNING:
+            # Who had too little time has not shown that the server needs too much of it.
+            given = self._end - (end - seconds)
+            was_short = given < self._limits().call_seconds / 2
+            if was_short and fault.kind is FaultKind.TIMED_OUT:
+                self.close()
+            elif fault.kind not in ABOUT_ONE_LEARNING:
                 self._has_failed(fault)
             raise
         finally:
@@ -126,25 +154,33 @@ class Link:
             with suppress(ServerFaultError):
                 stack.close()
 
-    def _ready(self) -> "MemoryServer":
+    def _ready(self, end: float) -> "MemoryServer":
+        end = max(end, self._reserved)
+        if self._server is not None and self._end < end - _SLACK_SECONDS:
+            self.close()
         if self._server is None:
-            self._server = self._connect()
+            self._end = end
+            self._server = self._connect(end)
         return self._server
 
-    def _connect(self) -> "MemoryServer":
+    def _limits(self) -> "Limits":
+        from grove_backend_mcp.client import Limits
+
+        settings: McpSettings = self._context.settings or McpSettings()
+        return Limits(connect_seconds=settings.connect_seconds, call_seconds=settings.call_seconds)
+
+    def _connect(self, end: float) -> "MemoryServer":
         from grove_backend_mcp.agreeing import keep_verdict, mapping_for
         from grove_backend_mcp.choosing import endpoint_of
-        from grove_backend_mcp.client import Limits, connect
+        from grove_backend_mcp.client import connect
         from grove_backend_mcp.memory_server import MemoryServer
 
         settings: McpSettings = self._context.settings or McpSettings()
-        limits = Limits(
-            connect_seconds=settings.connect_seconds, call_seconds=settings.call_seconds
-        )
+        limits = self._limits()
         endpoint = endpoint_of(self._context, self.entry)
         self._stack = ExitStack()
         atexit.register(self.close)
-        until = time.monotonic() + _LONGEST_LIFE_SECONDS
+        until = end + limits.closing_seconds + limits.ending_seconds
         connection = self._stack.enter_context(connect(endpoint, limits, until=until))
         self._connection = connection
         mapping = mapping_for(connection.tools(), connection.server_name, settings)

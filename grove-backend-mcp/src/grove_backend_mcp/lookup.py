@@ -1,6 +1,6 @@
 """Looking at what a memory server holds: by id, by words, and all of it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Final, Protocol
 
@@ -21,6 +21,11 @@ _LISTED_AT_ONCE: Final = 1_000
 _MOST_FETCHED: Final = 10
 _LEAST_FOUND: Final = 10
 _MOST_FOUND: Final = 50
+# Letters and digits of a summary, and of the beginning of a text, that are compared.
+_TELLING: Final = 40
+_LOOKED_THROUGH: Final = 200
+_LEAST_SHOWN: Final = 10
+_LONGEST_COMPARED: Final = 2_000
 
 
 class Unknown(Enum):
@@ -94,7 +99,8 @@ class Lookup:
         Args:
             learning_id: Its id.
             handle: The server's id of it, or grove's own.
-            words: Words of it: a server that searches by meaning does not know ids.
+            words: Its summary: a server that searches by meaning does not know ids, and a note
+                that only names the learning does not show it.
 
         Returns:
             It as the server has it, whole if possible; ``None`` where it is not there, and
@@ -105,11 +111,11 @@ class Lookup:
         """
         got: Found | Unknown | None = UNKNOWN
         if self._can_get(learning_id, handle):
-            got = self._got(learning_id, handle)
+            got = self._got(learning_id, handle, words)
         if got is UNKNOWN and self._mapping.search is not None:
             return self._searched(learning_id, handle, words)
         if got is UNKNOWN and self._mapping.listing is not None:
-            return _one_of(self.listing() or (), learning_id, handle)
+            return _one_of(self.listing() or (), learning_id, handle, words)
         return got
 
     def search(self, query: Query, limit: int) -> Sequence[Found]:
@@ -192,12 +198,12 @@ class Lookup:
         by_handle = "handle" in placeholders(dict(get.arguments))
         return not by_handle or self._mapping.handle is None or handle not in ("", learning_id)
 
-    def _got(self, learning_id: str, handle: str) -> Found | Unknown | None:
+    def _got(self, learning_id: str, handle: str, words: str = "") -> Found | Unknown | None:
         """Fetch a learning; where the answer is an error, the search has the last word."""
         assert self._mapping.get is not None
         result = self.call(self._mapping.get, self.fetching(learning_id, handle))
         found = read_results(result, self._mapping.got or self._mapping.found)
-        one = _one_of(found, learning_id, handle)
+        one = _one_of(found, learning_id, handle, words)
         if one is None and self._mapping.search is not None and failure_in(result):
             return UNKNOWN
         return one
@@ -209,7 +215,7 @@ class Lookup:
         if by_meaning:
             asked.append(plain_query(words, room))
         for found in self._answers(filter(None, asked), _LEAST_FOUND):
-            one = _one_of(found, learning_id, handle)
+            one = _one_of(found, learning_id, handle, words)
             if one is not None:
                 return one
         return UNKNOWN if by_meaning and not words else None
@@ -240,10 +246,24 @@ class Lookup:
         return evolve(got, relevance=found.relevance, handle=found.handle or got.handle)
 
 
-def _one_of(found: Sequence[Found], learning_id: str, handle: str) -> Found | None:
+def _one_of(found: Sequence[Found], learning_id: str, handle: str, words: str = "") -> Found | None:
     """The result that is a certain learning: by its id, else by the server's id of it."""
     for one in found:
-        if one.learning_id == learning_id:
+        if one.learning_id == learning_id and _is_itself(one, (handle, learning_id), words):
             return one
     same = (one for one in found if one.learning_id is None and one.handle)
     return next((one for one in same if one.handle in (handle, learning_id)), None)
+
+
+def _is_itself(one: Found, handles: Collection[str], summary: str) -> bool:
+    """Tell a learning from a note that only names it: servers cut and decorate what they show."""
+    if one.learning is not None or one.is_vouched or (one.handle and one.handle in handles):
+        return True
+    known, shown = _letters_of(summary)[:_TELLING], _letters_of(one.text)[:_LOOKED_THROUGH]
+    is_cut = len(shown) >= _LEAST_SHOWN and known.startswith(shown)
+    return known in shown or is_cut
+
+
+def _letters_of(text: str) -> str:
+    """Leave out what differs between a text and how a server shows it."""
+    return "".join(filter(str.isalnum, text[:_LONGEST_COMPARED].casefold()))

@@ -179,4 +179,8 @@ class MemoryServer:
         if self._mapping.handle is None or handle not in ("", learning_id):
             return handle or learning_id
         there = self.holds(learning_id, handle, words)
-        return self._handle_of(there, learning_id) if isinstance(there, Found) else learning_id
+        if not isinstance(there, Found):
+            return learning_id
+        # Without words, a note that only names the learning cannot be told from it.
+        is_told = words or there.learning is not None or there.is_vouched
+        return self._handle_of(there, learning_id) if is_told else learning_id

@@ -7,12 +7,12 @@ take programs or code from the project it happens to run for, which may be a str
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from grove_backend_mcp.faults import FaultKind, ServerFaultError
-from grove_backend_mcp.secrecy import REFERENCE, says_secret
+from grove_backend_mcp.secrecy import REFERENCE, option_values, referred_to, says_secret
 from grove_backend_mcp.servers import Endpoint, Origin, ServerEntry, Transport
 
 SLOW_RUNNERS: Final = frozenset("bunx npx pipx pnpx uvx".split())
@@ -30,14 +30,8 @@ _HANDED_ON_PREFIX: Final = "LC_"
 # What everybody knows of a machine: masking it would only make messages unreadable.
 _KNOWN: Final = frozenset("HOME LANG LOGNAME PATH PWD SHELL TMPDIR USER".split())
 _SHORTEST_SECRET: Final = 4
+_PASSWORD: Final = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
 _OF_THE_PROJECT: Final = frozenset((Origin.LOCAL, Origin.PROJECT))
-# These take programs, packages or settings from the directory that they are run in.
-_RUNNERS: Final = SLOW_RUNNERS | frozenset(
-    "bun deno hatch mise npm pdm pixi pnpm poetry rye uv yarn".split()
-)
-_INTERPRETER: Final = re.compile(
-    r"(bash|dash|java|node|nodejs|perl|php|pypy|python|ruby|sh|tsx|ts-node|zsh)[0-9.]*"
-)
 _PROJECT_VARIABLE: Final = "CLAUDE_PROJECT_DIR"
 _LOOPBACK: Final = re.compile(r"localhost|127(\.[0-9]{1,3}){3}|::1")
 _HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -108,14 +102,14 @@ def _resolve_address(entry: ServerEntry, known: Mapping[str, str]) -> Endpoint:
             raise ServerFaultError(
                 FaultKind.REFUSED, f"the header {name!r} holds what no header may, a line end say"
             )
-    # Whatever they say: in the client's files they may be there as they are.
-    written = (*headers.values(), *_secrets_of_query(url))
+    written = [value for name, value in headers.items() if says_secret(name)]
+    written += _secrets_of_query(url)
     return Endpoint(
         name=entry.name,
         transport=entry.transport,
         url=url,
         headers=headers,
-        secrets=_secrets(entry, known, [entry.url, *entry.headers.values()], written),
+        secrets=_secrets([entry.url, *entry.headers.values()], known, written),
     )
 
 
@@ -162,15 +156,15 @@ def _resolve_program(
     words = (_find_program(entry, command, child.get("PATH", ""), root), *args)
     written = [value for name, value in env.items() if says_secret(name)]
     written += [child[name] for name in pass_environment if name in child and name not in _KNOWN]
-    # Addresses of proxies may hold a password.
-    written += [value for value in child.values() if "://" in value and "@" in value]
+    written += option_values(args)
+    written += [value for value in (*child.values(), *args) if _PASSWORD.search(value)]
     return Endpoint(
         name=entry.name,
         transport=entry.transport,
         words=words,
         environment=child,
-        cwd=_directory_for(entry, words, child, root),
-        secrets=_secrets(entry, known, [entry.command, *entry.args, *entry.env.values()], written),
+        cwd=_directory_for(entry, child, root),
+        secrets=_secrets([entry.command, *entry.args, *entry.env.values()], known, written),
     )
 
 
@@ -236,30 +230,33 @@ def _path_outside(path: str, root: Path) -> str:
     return os.pathsep.join(kept)
 
 
-def _directory_for(
-    entry: ServerEntry, words: Sequence[str], child: Mapping[str, str], root: Path
-) -> str:
-    """Say where a program runs: in the project, unless it would take code from there."""
-    if entry.origin in _OF_THE_PROJECT or not _looks_around(words):
+def _directory_for(entry: ServerEntry, child: Mapping[str, str], root: Path) -> str:
+    """Say where a program runs: in the project only where it is of the project.
+
+    Many programs take code, packages or settings from where they run, and wrappers hide which.
+    """
+    if entry.origin in _OF_THE_PROJECT:
         return os.fspath(root)
     home = child.get("HOME", "")
     return home if os.path.isdir(home) and not _is_inside(home, root) else "/"  # noqa: PTH112
 
 
-def _looks_around(words: Sequence[str]) -> bool:
-    name = os.path.basename(words[0])  # noqa: PTH119 - a text all the way
-    if name in _RUNNERS:
-        return True
-    script = words[1] if len(words) > 1 else ""
-    return _INTERPRETER.fullmatch(name) is not None and not script.startswith("/")
-
-
 def _secrets(
-    entry: ServerEntry, known: Mapping[str, str], texts: Sequence[str], written: Sequence[str]
+    texts: Sequence[str], known: Mapping[str, str], values: Iterable[str]
 ) -> tuple[str, ...]:
-    open_names = _KNOWN.union(entry.extra, (_PROJECT_VARIABLE,))
-    names = (found[1] for text in texts for found in REFERENCE.finditer(text))
-    values = [known[name] for name in names if name in known and name not in open_names]
-    found = dict.fromkeys(each for each in (*values, *written) if len(each) >= _SHORTEST_SECRET)
+    """Collect what must not be shown: what names or places say is secret.
+
+    Args:
+        texts: What is written down, references not expanded.
+        known: The variables there are.
+        values: Values that are secret by their place, and addresses that may hold a password.
+    """
+    names = (name for text in texts for name in referred_to(text))
+    found = [known[name] for name in names if name in known and says_secret(name)]
+    found += values
+    # Of "Bearer abc", a server may repeat the part alone.
+    parts = [word for value in found for word in value.split(" ")[1:]]
+    parts += [password for value in found for password in _PASSWORD.findall(value)]
+    all_of_them = dict.fromkeys(one for one in (*found, *parts) if len(one) >= _SHORTEST_SECRET)
     # The longest first, so that masking one leaves nothing of another behind.
-    return tuple(sorted(found, key=len, reverse=True))
+    return tuple(sorted(all_of_them, key=len, reverse=True))

@@ -6,6 +6,8 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Final
 
+from attrs import evolve
+
 from grove_backend_mcp.contents import MOST_NOTES, Contents
 from grove_backend_mcp.courier import Courier, Delivered
 from grove_backend_mcp.faults import ServerFaultError
@@ -129,6 +131,7 @@ class Remote:
 
         with self.link.server(seconds) as server:
             found = server.search(query, _MOST_FOUND) if self.link.abilities.searches else ()
+            found = [evolve(one, text=self.link.masked(one.text)) for one in found]
         self.link.has_worked()
         known = hits_of(found, query, self._contents, self._project, self._clock())
         # Whoever has been shown one of these may ask for it by its id.
@@ -148,6 +151,7 @@ class Remote:
             StorageError: A file cannot be written.
         """
         until = time.monotonic() + seconds
+        self.link.reserve(seconds)
         if asked:
             self._want_all()
         delivered = self._courier.deliver(max(_LEAST_SECONDS, seconds * _SHARE), asked=asked)

@@ -75,8 +75,24 @@ def _shared_directory(top: Path) -> Path | None:
     if not named.startswith("gitdir:") or "\0" in named:
         return None
     directory = top / named.removeprefix("gitdir:").strip()
+    if not _belongs_to(directory, top):
+        return None  # anybody can write a file that names another project's repository
     common = _text(directory / "commondir").strip().replace("\0", "")
     return Path(os.path.realpath(directory / (common or ".")))
+
+
+def _belongs_to(directory: Path, top: Path) -> bool:
+    """Tell whether git's own directory says that a work tree is its, as git writes it."""
+    entry = os.path.realpath(top / ".git")
+    back = _text(directory / "gitdir").strip()
+    if back and "\0" not in back:
+        return os.path.realpath(directory / back) == entry
+    # A submodule's directory names its work tree in its configuration.
+    for line in _text(directory / "config").splitlines():
+        name, _, value = line.partition("=")
+        if name.strip().lower() == "worktree":
+            return os.path.realpath(directory / value.strip()) == os.path.realpath(top)
+    return False
 
 
 def _origin(shared: Path) -> str:

@@ -13,7 +13,7 @@ from typing import Final
 
 from attrs import frozen
 
-from grove_backend_mcp.items import LONGEST_TEXT, Item, as_handle, documents_of, items_of, rows_of
+from grove_backend_mcp.items import Item, as_handle, documents_of, items_of, rows_of
 from grove_backend_mcp.mapping import Json, Reading, ScoreKind
 from grove_backend_mcp.paths import values_at
 from grove_backend_mcp.success import is_talk
@@ -22,6 +22,8 @@ from grove_backend_mcp.tools import ToolResult
 from grove_core import Learning
 
 MOST_RESULTS: Final = 200
+LONGEST_TEXT: Final = 16_384
+"""Most code points of a text that is kept, cut after what is grove's has been found in it."""
 
 _OWN_HANDLE: Final = re.compile(r"cl_\d{8}_[a-z0-9]{3,}")
 _NUMBER: Final = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
@@ -38,6 +40,8 @@ class Found:
         handle: The server's own id of it; empty without.
         text: Its text, clean and bounded, without what only grove reads.
         relevance: The server's score as 0 to 1; ``None`` without a usable one.
+        is_vouched: Whether it is the server's metadata that says which learning it is; anybody can
+            write a text that names one.
     """
 
     learning_id: str | None
@@ -46,6 +50,7 @@ class Found:
     handle: str
     text: str
     relevance: float | None
+    is_vouched: bool = False
 
 
 def read_results(result: ToolResult, reading: Reading, most: int = MOST_RESULTS) -> Sequence[Found]:
@@ -142,6 +147,7 @@ def _found_in(item: Item, reading: Reading) -> Found | None:
         handle=handle,
         text=text,
         relevance=relevance_of(item.score, reading.score_kind),
+        is_vouched=recovered.is_vouched,
     )
 
 

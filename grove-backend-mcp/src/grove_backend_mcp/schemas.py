@@ -147,9 +147,10 @@ def bound_of(property_: Property, keyword: str, root: Schema) -> float | None:
     """
     for schema in _branches(property_.schema, root, 0):
         bound = schema.get(keyword)
-        is_number = isinstance(bound, int | float) and not isinstance(bound, bool)
+        if not isinstance(bound, int | float) or isinstance(bound, bool):
+            continue
         # Not a number, and the infinite, fail this, too.
-        if is_number and abs(bound) <= _LARGEST_BOUND:
+        if abs(bound) <= _LARGEST_BOUND:
             return bound
     return None
 

@@ -1,7 +1,7 @@
 """Which names stand for secrets, and where a secret would be seen by others."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
@@ -83,13 +83,24 @@ def exposed_options(args: Sequence[str]) -> tuple[str, ...]:
     Returns:
         Names of options, without their dashes.
     """
-    found = []
+    return tuple(dict.fromkeys(name for name, value in _options(args) if is_written_out(value)))
+
+
+def option_values(args: Sequence[str]) -> tuple[str, ...]:
+    """Give the values of options whose names stand for a secret.
+
+    Args:
+        args: The arguments.
+    """
+    return tuple(value for _, value in _options(args))
+
+
+def _options(args: Sequence[str]) -> Iterator[tuple[str, str]]:
     for place, word in enumerate(args):
         option = _OPTION.fullmatch(word)
         if option is None or not says_secret(option[1]):
             continue
         following = args[place + 1] if place + 1 < len(args) else "-"
         value = option[2] if option[2] is not None else following
-        if not value.startswith("-") and is_written_out(value):
-            found.append(option[1])
-    return tuple(dict.fromkeys(found))
+        if not value.startswith("-"):
+            yield option[1], value

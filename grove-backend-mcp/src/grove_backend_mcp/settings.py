@@ -130,27 +130,13 @@ class McpSettings:
         default=(), metadata=TRUSTED_ONLY, validator=_check_names
     )
     profile: str = field(default="auto", validator=_check_profile)
-    project: str = field(default="", validator=_check_project)
+    project: str = field(default="", metadata=TRUSTED_ONLY, validator=_check_project)
     connect_seconds: float = field(default=20.0, validator=_check_seconds)
     call_seconds: float = field(default=30.0, validator=_check_seconds)
-    setup: Mapping[str, Any] = field(
-        factory=dict, metadata=TRUSTED_ONLY, validator=_check_call
-    )
-    write: Mapping[str, Any] = field(
-        factory=dict, metadata=TRUSTED_ONLY, validator=_check_call
-    )
-    search: Mapping[str, Any] = field(
-        factory=dict, metadata=TRUSTED_ONLY, validator=_check_call
-    )
-    get: Mapping[str, Any] = field(
-        factory=dict, metadata=TRUSTED_ONLY, validator=_check_call
-    )
-    listing: Mapping[str, Any] = field(
-        factory=dict, metadata=TRUSTED_ONLY, validator=_check_call
-    )
-    update: Mapping[str, Any] = field(
-        factory=dict, metadata=TRUSTED_ONLY, validator=_check_call
-    )
-    delete: Mapping[str, Any] = field(
-        factory=dict, metadata=TRUSTED_ONLY, validator=_check_call
-    )
+    setup: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY, validator=_check_call)
+    write: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY, validator=_check_call)
+    search: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY, validator=_check_call)
+    get: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY, validator=_check_call)
+    listing: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY, validator=_check_call)
+    update: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY, validator=_check_call)
+    delete: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY, validator=_check_call)

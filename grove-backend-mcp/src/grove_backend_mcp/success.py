@@ -88,7 +88,7 @@ def is_talk(text: str) -> bool:
 
 
 def _said(result: ToolResult) -> str:
-    first = next((text for text in result.texts if text.strip()), "")
+    first = result.said or next((text for text in result.texts if text.strip()), "")
     return " ".join(clean_text(first, _LONGEST_SAID).split())
 
 

@@ -30,9 +30,11 @@ from grove_core import Learning
 _BETWEEN: Final = "\n\n"
 _REMOVED: Final = frozenset({"Cc", "Cf", "Co", "Cs"})
 _KEPT: Final = frozenset("\n\t\u200c\u200d")
-_LABEL: Final = re.compile(r"\bgrove:id:([A-Za-z0-9][A-Za-z0-9_-]{2,127})")
+_LABEL: Final = re.compile(r"[\s\"'\[(]*grove:id:([A-Za-z0-9][A-Za-z0-9_-]{2,127})[\s\"'\])]*")
+_LONGEST_LABELS: Final = 5_000
 _MOST_TRIED: Final = 40
 _MOST_LOOKED_AT: Final = 200
+_MOST_CHARACTERS: Final = 1_000_000
 _DEEPEST: Final = 7
 
 
@@ -61,9 +63,11 @@ def values_of(
     block = block_of(learning, project, longest or LONGEST_BLOCK)
     tail = mark_of(learning.id) if form is TextForm.SHORT else block
     content = plain + _BETWEEN + tail
-    if longest and len(content) > longest and form is TextForm.FULL:
-        tail = block_of(learning, project, 0)
-        content = _cut(plain, longest - len(tail) - len(_BETWEEN)) + _BETWEEN + tail
+    if longest and len(content) > longest:
+        if form is TextForm.FULL:
+            # What else makes the learning stays, as long as there is room for some text.
+            tail = block_of(learning, project, longest * 3 // 4)
+        content = _cut(plain, max(1, longest - len(tail) - len(_BETWEEN))) + _BETWEEN + tail
     return {
         "id": learning.id,
         "summary": escaped(learning.summary),
@@ -104,12 +108,14 @@ class Recovered:
         learning: The learning, where all of it has come back as it was written.
         project: The project that it belongs to, where that is said.
         text: The text without what only grove reads; not cleaned.
+        is_vouched: Whether the metadata says so, and not a text alone.
     """
 
     learning_id: str | None
     learning: Learning | None
     project: str | None
     text: str
+    is_vouched: bool = False
 
 
 def recover(texts: Sequence[str], metadata: Json = None) -> Recovered:
@@ -123,10 +129,11 @@ def recover(texts: Sequence[str], metadata: Json = None) -> Recovered:
         What was found.
     """
     document = next(_documents_in(metadata), None)
+    is_vouched = document is not None
     if document is None:
         document = next((one.document for text in texts for one in blocks_in(text)), None)
     if document is not None:
-        return _put_together(document, texts)
+        return _put_together(document, texts, is_vouched=is_vouched)
     learning_id = next((mark.document["id"] for text in texts for mark in marks_in(text)), None)
     return Recovered(learning_id=learning_id, learning=None, project=None, text=_for_people(texts))
 
@@ -147,17 +154,17 @@ def divided(text: str) -> Sequence[str]:
     return parts or [text]
 
 
-def labelled_id(text: str) -> str | None:
+def labelled_id(labels: Sequence[str]) -> str | None:
     """Find the id of a learning among the labels that a server shows with a result.
 
     Args:
-        text: Texts and labels of the result.
+        labels: Labels, or lists of them with commas between; no texts, which may speak of labels.
 
     Returns:
-        The id in the last ``grove:id:<id>``, since labels stand behind the text.
+        The id in the first ``grove:id:<id>`` that is a label by itself.
     """
-    found: list[str] = _LABEL.findall(text)
-    return found[-1] if found else None
+    parts = (part for one in labels for part in one[:_LONGEST_LABELS].split(","))
+    return next((found[1] for found in map(_LABEL.fullmatch, parts) if found is not None), None)
 
 
 def clean_text(text: str, longest: int) -> str:
@@ -214,8 +221,10 @@ def parsed_json(text: str) -> Json:
         return None
 
 
-def _put_together(document: Mapping[str, Any], texts: Sequence[str]) -> Recovered:
-    tried = islice(_plain_candidates(document, texts), _MOST_TRIED)
+def _put_together(
+    document: Mapping[str, Any], texts: Sequence[str], *, is_vouched: bool
+) -> Recovered:
+    tried = _some_of(islice(_plain_candidates(document, texts), _MOST_TRIED))
     learning = next(filter(None, (learning_of(document, plain) for plain in tried)), None)
     project = document.get("project")
     return Recovered(
@@ -223,7 +232,18 @@ def _put_together(document: Mapping[str, Any], texts: Sequence[str]) -> Recovere
         learning=learning,
         project=project if isinstance(project, str) else None,
         text=plain_text(learning) if learning else _for_people(texts),
+        is_vouched=is_vouched,
     )
+
+
+def _some_of(texts: Iterator[str]) -> Iterator[str]:
+    """Give texts up to an amount: each is taken apart and counted, however often it is sent."""
+    amount = 0
+    for text in texts:
+        amount += len(text)
+        yield text
+        if amount > _MOST_CHARACTERS:
+            return
 
 
 def _plain_candidates(document: Mapping[str, Any], texts: Sequence[str]) -> Iterator[str]:

@@ -48,11 +48,13 @@ class ToolResult:
         structured: Its structured content, any JSON value; ``None`` without.
         texts: Its texts in order, bounded in number and length.
         is_error: Whether the server says that it failed.
+        said: The first of its texts for people: one short clean line without secrets.
     """
 
     structured: Any
     texts: tuple[str, ...]
     is_error: bool
+    said: str = ""
 
 
 def tool_from(document: object) -> Tool | None:
@@ -68,9 +70,10 @@ def tool_from(document: object) -> Tool | None:
         return None
     name, schema = document.get("name"), document.get("inputSchema")
     annotations = document.get("annotations")
+    if not isinstance(name, str) or not isinstance(schema, dict):
+        return None
     # A name gets into messages; one that cannot be shown is nobody's that means well.
-    is_name = isinstance(name, str) and 0 < len(name) <= _LONGEST_NAME and name.isprintable()
-    if not is_name or not isinstance(schema, dict):
+    if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable():
         return None
     if not isinstance(schema.get("properties", {}), dict):
         return None

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from attrs import field, frozen
 
-from grove_core import append_text, edit_text, format_instant, parse_instant
+from grove_core import format_instant, parse_instant, replace_text
 
 _MOST_BYTES: Final = 256 * 1024
 _VERSION: Final = 1
@@ -69,8 +69,7 @@ def save_verdict(home: Path, digest: str, verdict: Verdict) -> None:
     """
     path = _path(home, digest)
     text = f"{json.dumps(_to_document(verdict), indent=2, sort_keys=True)}\n"
-    append_text(path, "")
-    edit_text(path, lambda _: text)
+    replace_text(path, text)
 
 
 def _path(home: Path, digest: str) -> Path:

@@ -269,6 +269,40 @@ def call_tells(message, identifier):
     texts(identifier, f"your key is {secret}", structuredContent={secret: [secret, arguments]})
 
 
+def call_longline(message, identifier):
+    """Prints an error line of which only the end is kept, with the end of a secret first."""
+    secret = os.environ.get("BAD_SERVER_SECRET", "")
+    for kept in (16384,):
+        sys.stderr.write("x" * 100_000 + secret + "y" * (kept - len(secret) // 2))
+    sys.stderr.flush()
+    texts(identifier, "ok")
+
+
+def list_floods(message, identifier):
+    """Prints for ever, and does not listen."""
+    usual(message, identifier)
+    while True:
+        say("x" * 500_000)
+
+
+def call_stray(message, identifier):
+    """Starts something in a session of its own, which does not end by itself."""
+    subprocess.Popen(["sleep", "300"], start_new_session=True)
+    texts(identifier, "ok")
+
+
+def list_slowpages(message, identifier):
+    """Gives page after page, each in time."""
+    time.sleep(0.2)
+    result(identifier, {"tools": [TOOL], "nextCursor": str(identifier)})
+
+
+def initialize_slowolder(message, identifier):
+    """Refuses one version after nearly the whole time, and takes the other after as long."""
+    time.sleep(1)
+    initialize_older(message, identifier)
+
+
 def call_late(message, identifier):
     """Answers once it is told that nobody waits any longer, and then to the next call with that."""
     given_up = sys.stdin.readline()

@@ -1,6 +1,6 @@
 """What the answers to requests say, as far as it is used here."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from grove_backend_mcp.client.limits import Limits
@@ -47,13 +47,16 @@ def server_info(result: Mapping[str, Any]) -> tuple[str, str]:
     )
 
 
-def tool_result(result: Mapping[str, Any], limits: Limits, oddities: Oddities) -> ToolResult:
+def tool_result(
+    result: Mapping[str, Any], limits: Limits, oddities: Oddities, clean: Callable[[str], str]
+) -> ToolResult:
     """Read what a tool has answered.
 
     Args:
         result: The answer.
         limits: How many texts are read.
         oddities: Where it is noted that there were more.
+        clean: Makes a line that people may see.
 
     Raises:
         ServerFaultError: It is no answer but a question.
@@ -71,6 +74,7 @@ def tool_result(result: Mapping[str, Any], limits: Limits, oddities: Oddities) -
     return ToolResult(
         structured=result.get("structuredContent"),
         texts=tuple(texts[: limits.texts]),
+        said=clean(next((text for text in texts if text.strip()), "")),
         is_error=result.get("isError") not in {None, False},
     )
 

@@ -33,13 +33,13 @@ class Conversation:
         self._end = end
         self._ids = itertools.count(1)
 
-    def request(self, method: str, params: Mapping[str, Any], seconds: float) -> object:
+    def request(self, method: str, params: Mapping[str, Any], deadline: float) -> object:
         """Ask, and wait for the answer.
 
         Args:
             method: What is asked.
             params: With what.
-            seconds: How long the answer may take.
+            deadline: When to give up, by ``time.monotonic()``.
 
         Returns:
             The result, any JSON value.
@@ -50,7 +50,7 @@ class Conversation:
             SessionLostError: The handshake must be made anew.
         """
         identifier = next(self._ids)
-        deadline = min(time.monotonic() + seconds, self._end)
+        deadline = min(deadline, self._end)
         message = {"id": identifier, "method": method, "params": params}
         try:
             return self._answer_to(message, deadline)
@@ -60,19 +60,18 @@ class Conversation:
                 self._cancel(identifier)
             raise
 
-    def notify(self, method: str, params: Mapping[str, Any], seconds: float) -> None:
+    def notify(self, method: str, params: Mapping[str, Any], deadline: float) -> None:
         """Tell the server something.
 
         Args:
             method: What is told.
             params: With what.
-            seconds: How long it may take.
+            deadline: When to give up, by ``time.monotonic()``.
 
         Raises:
             ServerFaultError: It could not be told.
         """
-        deadline = min(time.monotonic() + seconds, self._end)
-        self._transport.send({"method": method, "params": params}, deadline)
+        self._transport.send({"method": method, "params": params}, min(deadline, self._end))
 
     def _answer_to(self, message: Mapping[str, Any], deadline: float) -> object:
         replies = 0

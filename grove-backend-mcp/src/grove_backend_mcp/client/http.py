@@ -11,12 +11,18 @@ from typing import Any, Final, cast
 
 from grove_backend_mcp.client.addresses import address_of, redirected
 from grove_backend_mcp.client.events import EventReader
-from grove_backend_mcp.client.http_words import fault_of, header_value, own_headers, refusal
+from grove_backend_mcp.client.http_words import (
+    fault_of,
+    header_value,
+    own_headers,
+    refusal,
+    says_session_lost,
+)
 from grove_backend_mcp.client.limits import Limits
-from grove_backend_mcp.client.messages import MessageReader, encode, looks_like_answer
+from grove_backend_mcp.client.messages import MessageReader, encode, is_id, looks_like_answer
 from grove_backend_mcp.client.sockets import BoundedSocket, open_socket
 from grove_backend_mcp.client.transport import SessionLostError
-from grove_backend_mcp.client.wording import Oddities, Wording
+from grove_backend_mcp.client.wording import Oddities
 from grove_backend_mcp.faults import FaultKind, ServerFaultError
 from grove_backend_mcp.servers import Endpoint
 
@@ -32,15 +38,12 @@ _SESSION_VALUE: Final = re.compile(r"[\x21-\x7e]{1,1024}")
 class HttpTransport:
     """Messages to and from an address, each request on a connection of its own."""
 
-    def __init__(
-        self, endpoint: Endpoint, limits: Limits, wording: Wording, oddities: Oddities
-    ) -> None:
+    def __init__(self, endpoint: Endpoint, limits: Limits, oddities: Oddities) -> None:
         """Take a server's address; nothing is sent yet.
 
         Args:
             endpoint: The server.
             limits: How much is put up with.
-            wording: Cleans what it sends.
             oddities: Where strange things are noted.
 
         Raises:
@@ -51,7 +54,7 @@ class HttpTransport:
         self._context = ssl.create_default_context() if self._address.origin.is_secure else None
         self._limits = limits
         self._oddities = oddities
-        self._reader = MessageReader(wording=wording, depth=limits.depth)
+        self._reader = MessageReader(depth=limits.depth)
         self._session: str | None = None
         self._version = ""
         self._is_modern = False
@@ -62,7 +65,7 @@ class HttpTransport:
         """Send a request and give what comes in afterwards; see ``Transport``."""
         with self._request("POST", message, deadline) as response:
             if response.status >= http.client.MULTIPLE_CHOICES:
-                yield from self._refused(response)
+                yield from self._refused(response, message["id"])
                 return
             self._take_session(response)
             kind = response.headers.get_content_type()
@@ -169,17 +172,20 @@ class HttpTransport:
         else:
             self._oddities.note("gives its session a name that no header can hold")
 
-    def _refused(self, response: http.client.HTTPResponse) -> list[dict[str, Any]]:
+    def _refused(self, response: http.client.HTTPResponse, identifier: int) -> list[dict[str, Any]]:
         """Read an answer whose status is no success; it may be an error of JSON-RPC still."""
         body = self._whole(response)
-        names_session = b"session" in body.lower()
-        if response.status == _BAD_REQUEST and names_session:
-            raise SessionLostError
-        if response.status == _NOT_FOUND and self._session is not None:
-            raise SessionLostError
+        found: list[dict[str, Any]] = []
         with suppress(ValueError):
-            if found := [one for one in self._reader.read(body) if "error" in one]:
-                return found
+            found = [one for one in self._reader.read(body) if "jsonrpc" in one and "error" in one]
+        answers = [one for one in found if is_id(one.get("id"), identifier)]
+        if response.status == _NOT_FOUND and self._session is not None:
+            raise SessionLostError(is_certain=True)
+        if response.status == _BAD_REQUEST and not answers and says_session_lost(body):
+            raise SessionLostError(is_certain=False)
+        if found:
+            # Whatever id it has, it can only mean what was asked.
+            return answers or [{**one, "id": None} for one in found]
         raise refusal(response.status, body)
 
     def _document(self, response: http.client.HTTPResponse) -> list[dict[str, Any]]:
@@ -234,14 +240,13 @@ class HttpTransport:
 
 @contextmanager
 def reach_server(
-    endpoint: Endpoint, limits: Limits, wording: Wording, oddities: Oddities, end: float
+    endpoint: Endpoint, limits: Limits, oddities: Oddities, end: float
 ) -> Iterator[HttpTransport]:
     """Talk to a server for the length of a block.
 
     Args:
         endpoint: The server.
         limits: How much is put up with.
-        wording: Cleans what it sends.
         oddities: Where strange things are noted.
         end: When everything must be over.
 
@@ -251,7 +256,7 @@ def reach_server(
     Raises:
         ServerFaultError: The address, or a header, cannot be used.
     """
-    transport = HttpTransport(endpoint, limits, wording, oddities)
+    transport = HttpTransport(endpoint, limits, oddities)
     try:
         yield transport
     finally:

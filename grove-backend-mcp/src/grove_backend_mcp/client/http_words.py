@@ -18,8 +18,13 @@ _FRAME: Final = frozenset(
     {"host", "connection", "content-length", "transfer-encoding", "content-type", "accept"}
     | {"accept-encoding", "mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name"}
 )
-_SERVER_ERROR: Final = 500
 _LOOKED_AT: Final = 2000
+_LOST_SESSION: Final = re.compile(
+    rb"\b(?:missing|invalid|unknown|expired|no valid|no|bad)\s+(?:mcp[- ])?session\b"
+    rb"|\bsession(?:[- ]id)?(?:\s+header)?(?:\s+(?:is|was|has|been|does))*"
+    rb"\s+(?:missing|invalid|unknown|expired|not (?:found|valid|known|exist)|required|terminated)",
+    re.IGNORECASE,
+)
 _WORDS: Final = {
     401: "wants credentials, or others (HTTP 401): check its headers where it is written down",
     403: "does not allow it (HTTP 403): check its headers where it is written down",
@@ -70,11 +75,20 @@ def refusal(status: int, body: bytes) -> ServerFaultError:
     if status in _WORDS:
         words = _WORDS[status]
     else:
-        text = body[:_LOOKED_AT].decode("utf-8", "replace").strip()
+        text = body.decode("utf-8", "replace").strip()
         words = f"answered with HTTP {status}"
         if text and not text.startswith("<"):
             words += f": {text}"
-    return ServerFaultError(FaultKind.REFUSED, words, is_unclear=status >= _SERVER_ERROR)
+    return ServerFaultError(FaultKind.REFUSED, words, is_unclear=status not in _WORDS)
+
+
+def says_session_lost(body: bytes) -> bool:
+    """Tell whether the words of a refusal say that a session is not known.
+
+    Args:
+        body: What came with a status that is no success.
+    """
+    return _LOST_SESSION.search(body[:_LOOKED_AT]) is not None
 
 
 def fault_of(error: OSError | http.client.HTTPException, *, was_sent: bool) -> ServerFaultError:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from grove_backend_mcp.client.wording import Wording
+from grove_backend_mcp.client.wording import plain_json
 from grove_backend_mcp.faults import FaultKind, ServerFaultError
 
 METHOD_NOT_FOUND: Final = -32601
@@ -54,11 +54,9 @@ class MessageReader:
     """Reads messages of one server.
 
     Attributes:
-        wording: Cleans their values.
         depth: Most levels of lists and objects within each other.
     """
 
-    wording: Wording
     depth: int
 
     def read(self, data: bytes) -> list[dict[str, Any]]:
@@ -76,7 +74,7 @@ class MessageReader:
         """
         try:
             # For the length of the text, lists of a message count as levels, too.
-            value = self.wording.data(json.loads(data.decode("utf-8", "replace")), self.depth)
+            value = plain_json(json.loads(data.decode("utf-8", "replace")), self.depth)
         except RecursionError:
             raise ServerFaultError(
                 FaultKind.MALFORMED,

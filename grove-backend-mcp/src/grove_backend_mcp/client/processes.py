@@ -1,4 +1,8 @@
-"""The process of a server, and all that it has started: nothing of it stays behind."""
+"""The process of a server, and all that it has started: nothing of it stays behind.
+
+What it has started is its group and, where the system has ``/proc``, whatever descends from it at
+its end. A process that has left both on purpose, as daemons do, is not found.
+"""
 
 import atexit
 import os
@@ -6,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -18,6 +22,9 @@ from grove_backend_mcp.servers import Endpoint
 # The group is killed: what is left to do then is the kernel's, and takes no time of anybody.
 _REAPING_SECONDS: Final = 1.0
 _LOOK_SECONDS: Final = 0.02
+_PROCESSES: Final = Path("/proc")
+_PARENT: Final = 1
+_STARTED: Final = 19
 _running: Final[set["subprocess.Popen[bytes]"]] = set()
 
 
@@ -70,12 +77,17 @@ def _is_program(endpoint: Endpoint) -> bool:
 
 
 def stop(
-    process: "subprocess.Popen[bytes]", limits: Limits, end: float, drain: Callable[[float], None]
+    process: "subprocess.Popen[bytes]",
+    known: Mapping[int, str],
+    limits: Limits,
+    end: float,
+    drain: Callable[[float], None],
 ) -> None:
     """End a process politely, then less so; what it has started is killed in any case.
 
     Args:
         process: The process; its input is closed.
+        known: What descended from it before that (``descendants``): who ends leaves its children.
         limits: How long it is waited for.
         end: When it is killed at the latest.
         drain: Reads away what it prints for some seconds: who cannot print does not end.
@@ -85,10 +97,52 @@ def stop(
             _signal(process, signal.SIGTERM)
             _ends(process, min(time.monotonic() + limits.ending_seconds, end), drain)
     finally:
-        _signal(process, signal.SIGKILL)
+        _kill(process, known)
         with suppress(subprocess.TimeoutExpired):
             process.wait(_REAPING_SECONDS)
         _running.discard(process)
+
+
+def descendants(identifier: int) -> dict[int, str]:
+    """Find what descends from a process, in groups and sessions of their own or not.
+
+    Args:
+        identifier: Number of the process.
+
+    Returns:
+        When each of them began, by its number: numbers are given again. Empty without ``/proc``.
+    """
+    children: dict[int, list[tuple[int, str]]] = {}
+    for path in _PROCESSES.glob("[0-9]*"):
+        if fields := _fields_of(int(path.name)):
+            one = int(path.name), fields[_STARTED]
+            children.setdefault(int(fields[_PARENT]), []).append(one)
+    found: dict[int, str] = {}
+    waiting = [identifier]
+    while waiting:
+        for number, started in children.pop(waiting.pop(), ()):
+            found[number] = started
+            waiting.append(number)
+    return found
+
+
+def _fields_of(number: int) -> list[str]:
+    """Read what the system says of a process, from its state on: its name may hold anything."""
+    try:
+        text = (_PROCESSES / str(number) / "stat").read_text("utf-8", "replace")
+    except OSError:
+        return []
+    return text.rpartition(")")[2].split()
+
+
+def _kill(process: "subprocess.Popen[bytes]", known: Mapping[int, str]) -> None:
+    """Kill its group, and what descends from it now or did so before it was asked to end."""
+    found = {**known, **descendants(process.pid)}
+    _signal(process, signal.SIGKILL)
+    for number, started in found.items():
+        if _fields_of(number)[_STARTED : _STARTED + 1] == [started]:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(number, signal.SIGKILL)
 
 
 def _ends(
@@ -112,7 +166,7 @@ def _signal(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
 def _kill_all() -> None:
     """Kill what is still there when this process ends."""
     for process in list(_running):
-        _signal(process, signal.SIGKILL)
+        _kill(process, {})
 
 
 atexit.register(_kill_all)

@@ -114,7 +114,7 @@ class Connection:
         params = {"name": tool, "arguments": dict(arguments)}
         with self._speaker.faults_named(acts=True):
             try:
-                result = self._ask("tools/call", params)
+                result = self._ask("tools/call", params, self._calling(), acts=True)
             except AnsweredWithErrorError as error:
                 raise ServerFaultError(
                     FaultKind.TOOL_FAILED,
@@ -122,29 +122,49 @@ class Connection:
                     is_unclear=not error.is_ours,
                 ) from None
             answer = as_object(result, f"a call of {tool}")
-            return tool_result(answer, self._limits, self._oddities)
+            return tool_result(answer, self._limits, self._oddities, self._speaker.line)
 
-    def _ask(self, method: str, params: Mapping[str, Any]) -> object:
+    def shown(self, text: str) -> str:
+        """Give a text as people may see it: what must not be shown is masked.
+
+        Args:
+            text: Text of the server, of any length.
+        """
+        return self._speaker.mask(text)
+
+    def _calling(self) -> float:
+        """When a request that is made now is given up."""
+        return time.monotonic() + self._limits.call_seconds
+
+    def _ask(
+        self, method: str, params: Mapping[str, Any], deadline: float, *, acts: bool = False
+    ) -> object:
         """Make a request; where the server has lost the session, once more in a new one."""
         try:
-            return self._request(method, params, self._limits.call_seconds)
-        except SessionLostError:
+            return self._request(method, params, deadline)
+        except SessionLostError as lost:
             self._oddities.note("lost its session; a new one was begun")
             self._transport.forget()
             self._shake_hands()
-            return self._request(method, params, self._limits.call_seconds)
+            if acts and not lost.is_certain:
+                # Where it was done all the same, it would be done twice.
+                raise ServerFaultError(
+                    FaultKind.REFUSED, "lost its session when it was asked", is_unclear=True
+                ) from None
+            return self._request(method, params, deadline)
 
-    def _request(self, method: str, params: Mapping[str, Any], seconds: float) -> object:
+    def _request(self, method: str, params: Mapping[str, Any], deadline: float) -> object:
         meta = {"_meta": _META} if self._is_modern else {}
-        return self._conversation.request(method, {**params, **meta}, seconds)
+        return self._conversation.request(method, {**params, **meta}, deadline)
 
     def _shake_hands(self) -> None:
         """Agree about a version, the widely spoken one first: who knows others only says so."""
         self._is_modern = False
+        deadline = time.monotonic() + self._limits.connect_seconds
         try:
-            result = self._initialize(OFFERED_VERSION)
+            result = self._initialize(OFFERED_VERSION, deadline)
         except AnsweredWithErrorError as error:
-            result = self._shake_hands_again(error)
+            result = self._shake_hands_again(error, deadline)
         answer = as_object(result, "the handshake")
         name, version = server_info(answer)
         self.server_name, self.server_version = (
@@ -155,35 +175,36 @@ class Connection:
         self.protocol_version = spoken
         self._transport.agree(spoken, is_modern=self._is_modern)
         if not self._is_modern:
-            self._conversation.notify("notifications/initialized", {}, self._limits.connect_seconds)
+            self._conversation.notify("notifications/initialized", {}, deadline)
 
-    def _initialize(self, version: str) -> object:
+    def _initialize(self, version: str, deadline: float) -> object:
         params = {"protocolVersion": version, "capabilities": {}, "clientInfo": _CLIENT}
-        return self._request("initialize", params, self._limits.connect_seconds)
+        return self._request("initialize", params, deadline)
 
-    def _shake_hands_again(self, error: AnsweredWithErrorError) -> object:
+    def _shake_hands_again(self, error: AnsweredWithErrorError, deadline: float) -> object:
         """Try what the server says it speaks."""
         supported = _supported(error)
         try:
             if MODERN_VERSION in supported:
                 self._is_modern = True
                 self._transport.agree(MODERN_VERSION, is_modern=True)
-                return self._request("server/discover", {}, self._limits.connect_seconds)
+                return self._request("server/discover", {}, deadline)
             older = [version for version in supported if version < OFFERED_VERSION]
             if older:
-                return self._initialize(max(older))
+                return self._initialize(max(older), deadline)
         except AnsweredWithErrorError as again:
             error = again
         kind = FaultKind.UNSUPPORTED if supported else FaultKind.REFUSED
         raise ServerFaultError(kind, f"refused the handshake: {error.message}") from None
 
     def _tool_entries(self) -> Iterator[object]:
-        """Give the entries of all pages of the list of tools."""
+        """Give the entries of all pages of the list of tools, within the time of one request."""
+        deadline = self._calling()
         seen: set[str] = set()
         params: dict[str, Any] = {}
         for _ in range(self._limits.pages):
             try:
-                answer = as_object(self._ask("tools/list", params), "for its tools")
+                answer = as_object(self._ask("tools/list", params, deadline), "for its tools")
             except AnsweredWithErrorError as error:
                 has_none = error.code == METHOD_NOT_FOUND
                 kind = FaultKind.UNSUITABLE if has_none else FaultKind.MALFORMED
@@ -210,6 +231,9 @@ class _Speaker:
 
     def line(self, text: str) -> str:
         return self._wording.line(text)
+
+    def mask(self, text: str) -> str:
+        return self._wording.mask(text)
 
     @contextmanager
     def faults_named(self, *, acts: bool = False) -> Iterator[None]:
@@ -286,4 +310,4 @@ def _way_to(
         return run_server(endpoint, limits, wording, oddities, end)
     from grove_backend_mcp.client.http import reach_server
 
-    return reach_server(endpoint, limits, wording, oddities, end)
+    return reach_server(endpoint, limits, oddities, end)

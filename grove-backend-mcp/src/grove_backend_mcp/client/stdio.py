@@ -11,46 +11,59 @@ from typing import Any, Final
 
 from grove_backend_mcp.client.limits import Limits
 from grove_backend_mcp.client.messages import MessageReader, encode, looks_like_answer
-from grove_backend_mcp.client.processes import start, stop
+from grove_backend_mcp.client.processes import descendants, start, stop
 from grove_backend_mcp.client.wording import Oddities, Wording
 from grove_backend_mcp.faults import FaultKind, ServerFaultError
 from grove_backend_mcp.servers import Endpoint
 
 _CHUNK_BYTES: Final = 65536
-_KEPT_ERRORS: Final = 2048
+_KEPT_ERRORS: Final = 16384
 _LOOK_SECONDS: Final = 0.1
 _NOISE_SAMPLES: Final = 5
-_SAMPLE_BYTES: Final = 1200
 # What shells and `timeout` end with where a program cannot be run, or is not found.
 _NOT_RUN: Final = frozenset({126, 127})
 
 
 class _Lines:
-    """Whole lines out of bytes that come in pieces."""
+    """Whole lines out of bytes that come in pieces; those not asked for wait for who asks."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, longest: int, most: int) -> None:
+        self._longest = longest
         self._most = most
+        self._held = 0
         self._rest = bytearray()
-        self._whole: list[bytes] = []
+        self._whole: deque[bytes] = deque()
 
     def add(self, chunk: bytes) -> None:
-        """Take a piece; a line that is too long is a fault."""
+        """Take a piece; a line that is too long is a fault, and more than may wait is one."""
+        self._held += len(chunk)
         first, *more = chunk.split(b"\n")
         self._rest += first
         for piece in more:
-            self._whole.append(bytes(self._rest))
-            self._rest = bytearray(piece)
-        if max(len(self._rest), *map(len, self._whole), 0) > self._most:
-            raise ServerFaultError(
-                FaultKind.TOO_LARGE,
-                f"sent a message of more than {self._most // 1024} KiB",
-                is_unclear=True,
-            )
+            self._end_line()
+            self._rest += piece
+        if len(self._rest) > self._longest:
+            raise _too_large(f"a message of more than {self._longest // 1024} KiB")
+        if self._held > self._most:
+            raise _too_large(f"more than {self._most // 1024} KiB without being asked")
 
-    def take(self) -> list[bytes]:
-        """The whole lines so far, once."""
-        taken, self._whole = self._whole, []
-        return taken
+    def take(self) -> bytes | None:
+        """The next whole line; ``None`` when there is none."""
+        if not self._whole:
+            return None
+        line = self._whole.popleft()
+        self._held -= len(line) + 1
+        return line
+
+    def _end_line(self) -> None:
+        if len(self._rest) > self._longest:
+            raise _too_large(f"a message of more than {self._longest // 1024} KiB")
+        self._whole.append(bytes(self._rest))
+        self._rest.clear()
+
+
+def _too_large(what: str) -> ServerFaultError:
+    return ServerFaultError(FaultKind.TOO_LARGE, f"sent {what}", is_unclear=True)
 
 
 class StdioTransport:
@@ -72,17 +85,18 @@ class StdioTransport:
         Args:
             process: The program.
             limits: How much is put up with.
-            wording: Cleans what it sends.
+            wording: Knows what must not be shown.
             oddities: Where noise is noted.
         """
         self._process = process
         self._limits = limits
         self._oddities = oddities
-        self._reader = MessageReader(wording=wording, depth=limits.depth)
-        self._lines = _Lines(limits.message_bytes)
-        self._waiting: deque[bytes] = deque()
+        self._wording = wording
+        self._reader = MessageReader(depth=limits.depth)
+        self._lines = _Lines(limits.message_bytes, limits.answer_bytes)
         self._outgoing = bytearray()
         self._errors = bytearray()
+        self._errors_cut = False
         self._samples = 0
         self._over: ServerFaultError | None = None
         self._selector = selectors.DefaultSelector()
@@ -102,7 +116,8 @@ class StdioTransport:
         self.send(message, deadline)
         noise, room = 0, self._limits.answer_bytes
         while True:
-            for line in self._taken():
+            # Who asks may have enough after any message: then the next line waits.
+            for line in iter(self._lines.take, None):
                 room -= len(line)
                 found = self._read(line, message["id"])
                 yield from found
@@ -123,7 +138,8 @@ class StdioTransport:
         except ServerFaultError as fault:
             # Half a line went out: no other can follow it.
             self._end_with(fault)
-            raise ServerFaultError(fault.kind, fault.detail) from None
+            is_out = not self._outgoing
+            raise ServerFaultError(fault.kind, fault.detail, is_unclear=is_out) from None
         finally:
             with suppress(KeyError):
                 self._selector.unregister(self._stdin)
@@ -140,23 +156,17 @@ class StdioTransport:
         Args:
             end: When that must be done.
         """
+        known = descendants(self._process.pid)
         with suppress(OSError):
             self._stdin.close()
         try:
-            stop(self._process, self._limits, end, self._drain)
+            stop(self._process, known, self._limits, end, self._drain)
         finally:
             self._note_errors()
             self._selector.close()
             for stream in (self._stdout, self._stderr):
                 with suppress(OSError):
                     stream.close()
-
-    def _taken(self) -> Iterator[bytes]:
-        """Give lines one by one; those that are not asked for wait for the next request."""
-        self._waiting += self._lines.take()
-        while self._waiting:
-            yield self._waiting.popleft()
-            self._waiting += self._lines.take()
 
     def _read(self, line: bytes, identifier: int) -> list[dict[str, Any]]:
         """Read a line; one that is no message is noted, unless it was to be the answer."""
@@ -165,21 +175,21 @@ class StdioTransport:
         with suppress(ValueError):
             if found := self._reader.read(line):
                 return found
-        sample = line[:_SAMPLE_BYTES].decode("utf-8", "replace")
         if looks_like_answer(line, identifier):
+            sample = line.decode("utf-8", "replace")
             raise ServerFaultError(
                 FaultKind.MALFORMED, f"sent an answer that is no JSON: {sample}", is_unclear=True
             )
         self._samples += 1
         if self._samples <= _NOISE_SAMPLES:
-            self._oddities.note(f"prints what is no message: {sample}")
+            self._oddities.note(f"prints what is no message: {line.decode('utf-8', 'replace')}")
         return []
 
     def _flood(self, room: int) -> ServerFaultError:
         if room < 0:
-            size = self._limits.answer_bytes // 1024
-            text = f"sent more than {size} KiB before its answer"
-            return ServerFaultError(FaultKind.TOO_LARGE, text, is_unclear=True)
+            return _too_large(
+                f"more than {self._limits.answer_bytes // 1024} KiB before its answer"
+            )
         text = f"printed more than {self._limits.noise_lines} lines that are no messages"
         return ServerFaultError(FaultKind.MALFORMED, text, is_unclear=True)
 
@@ -227,6 +237,7 @@ class StdioTransport:
         chunk = _read_some(self._stderr.fileno())
         if chunk:
             self._errors += chunk
+            self._errors_cut = self._errors_cut or len(self._errors) > _KEPT_ERRORS
             del self._errors[:-_KEPT_ERRORS]
         elif chunk is not None:
             with suppress(KeyError):
@@ -249,7 +260,10 @@ class StdioTransport:
         return ServerFaultError(FaultKind.EXITED, how + self._last_error(), is_unclear=True)
 
     def _last_error(self) -> str:
-        lines = self._errors.decode("utf-8", "replace").strip().splitlines()
+        text = self._errors.decode("utf-8", "replace")
+        # What is left of a line may be the end of a secret, which nobody knows for one then.
+        whole = text.partition("\n")[2] if self._errors_cut else text
+        lines = self._wording.mask(whole).strip().splitlines()
         return f": {lines[-1].strip()}" if lines else ""
 
     def _note_errors(self) -> None:

@@ -5,7 +5,21 @@ from typing import Any, Protocol
 
 
 class SessionLostError(Exception):
-    """The server does not know its session any longer: what was sent has not been looked at."""
+    """The server does not know its session any longer.
+
+    Attributes:
+        is_certain: Whether what was sent has not been looked at, as the protocol has it; otherwise
+            only the server's words say so.
+    """
+
+    def __init__(self, *, is_certain: bool) -> None:
+        """Say how that is known.
+
+        Args:
+            is_certain: Whether the protocol says it.
+        """
+        super().__init__()
+        self.is_certain = is_certain
 
 
 class Transport(Protocol):

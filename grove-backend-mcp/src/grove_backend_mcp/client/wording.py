@@ -1,5 +1,10 @@
-"""Text of a server that people get to read: short, visible, and without secrets."""
+"""Text of a server that people get to read: short, visible, and without secrets.
 
+What is only computed with stays as it is: a secret may happen to stand in the name of a tool, or in
+a text that must come back as it was stored.
+"""
+
+import json
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -23,7 +28,7 @@ class Wording:
         Args:
             secrets: Values that are masked in every text; those under four code points are not.
         """
-        wanted = {one for one in secrets if len(one) >= _SHORTEST_SECRET}
+        wanted = {form for one in secrets if len(one) >= _SHORTEST_SECRET for form in _forms(one)}
         # The longest first: one may stand within another.
         words = [re.escape(one) for one in sorted(wanted, key=len, reverse=True)]
         self._secret = re.compile("|".join(words)) if words else None
@@ -42,36 +47,44 @@ class Wording:
         Args:
             text: Text of any origin.
         """
-        plain = _ESCAPE_SEQUENCE.sub(" ", self.mask(text[: LONGEST_LINE * 20]))
+        # Masked before it is cut: half a secret is not known for one.
+        plain = _ESCAPE_SEQUENCE.sub(" ", self.mask(text)[: LONGEST_LINE * 20])
         visible = "".join(map(_shown, plain))
         # What was hidden between the letters of a secret is gone now.
         whole = self.mask(" ".join(visible.split()))
         return whole if len(whole) <= LONGEST_LINE else whole[: LONGEST_LINE - 1].rstrip() + "…"
 
-    def data(self, value: object, depth: int) -> object:
-        """Make a JSON value safe to keep: no secrets, no lone surrogates, no NaN.
 
-        Args:
-            value: A JSON value.
-            depth: Most levels of lists and objects within each other.
+def plain_json(value: object, depth: int) -> object:
+    """Make a JSON value safe to keep: no lone surrogates, no NaN.
 
-        Returns:
-            The same value; ``None`` in the place of numbers that are none.
+    Args:
+        value: A JSON value.
+        depth: Most levels of lists and objects within each other.
 
-        Raises:
-            RecursionError: It has more levels.
-        """
-        if isinstance(value, str):
-            return self.mask(_LONE_SURROGATE.sub("\ufffd", value))
-        if isinstance(value, float):
-            return value if abs(value) < float("inf") else None
-        if not isinstance(value, list | dict):
-            return value
-        if depth == 0:
-            raise RecursionError
-        if isinstance(value, list):
-            return [self.data(one, depth - 1) for one in value]
-        return {self.data(key, 1): self.data(one, depth - 1) for key, one in value.items()}
+    Returns:
+        The same value; ``None`` in the place of numbers that are none.
+
+    Raises:
+        RecursionError: It has more levels.
+    """
+    if isinstance(value, str):
+        return _LONE_SURROGATE.sub("\ufffd", value)
+    if isinstance(value, float):
+        return value if abs(value) < float("inf") else None
+    if not isinstance(value, list | dict):
+        return value
+    if depth == 0:
+        raise RecursionError
+    if isinstance(value, list):
+        return [plain_json(one, depth - 1) for one in value]
+    return {plain_json(key, 1): plain_json(one, depth - 1) for key, one in value.items()}
+
+
+def _forms(secret: str) -> set[str]:
+    """How a secret may stand in a text: as it is, and as JSON writes it."""
+    escaped = {json.dumps(secret, ensure_ascii=is_ascii)[1:-1] for is_ascii in (True, False)}
+    return {secret, *escaped, *(one.replace("/", "\\/") for one in escaped)}
 
 
 def _shown(character: str) -> str:

@@ -35,7 +35,7 @@ def command(invocation: Invocation, *, yes: bool, revoking: bool) -> Result:
 
     What a project's files name is neither run nor reached until you have agreed to it, here and
     word by word: what changes later has to be agreed to again. On a terminal it asks; elsewhere it
-    lists. An agent cannot agree for you.
+    lists. An agent does not agree for you by accident.
 
     Exit code 1 when something is not trusted and nobody was asked.
     """
