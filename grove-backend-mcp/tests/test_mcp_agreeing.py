@@ -2,8 +2,8 @@
 
 import pytest
 
-from grove_backend_mcp.agreeing import mapping_for
 from grove_backend_mcp.faults import FaultKind, ServerFaultError
+from grove_backend_mcp.mappings.agreeing import mapping_for
 from grove_backend_mcp.settings import McpSettings
 from grove_backend_mcp.tools import Tool
 

@@ -7,7 +7,8 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_backend_mcp.block import (
+from grove_backend_mcp.mappings.mapping import Reading, TextForm
+from grove_backend_mcp.speaking.block import (
     LONGEST_BLOCK,
     block_of,
     blocks_in,
@@ -18,9 +19,8 @@ from grove_backend_mcp.block import (
     plain_text,
     unescaped,
 )
-from grove_backend_mcp.mapping import Reading, TextForm
-from grove_backend_mcp.results import read_results
-from grove_backend_mcp.texts import divided, recover, values_of
+from grove_backend_mcp.speaking.results import read_results
+from grove_backend_mcp.speaking.texts import divided, recover, values_of
 from grove_backend_mcp.tools import ToolResult
 from grove_core import LearningStatus, Scope
 from grove_core.testing import learnings

@@ -8,13 +8,13 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_backend_mcp.breaker import Breaker, read_breaker, text_of
-from grove_backend_mcp.cached import CachedLearnings
-from grove_backend_mcp.changes import changes_since
-from grove_backend_mcp.contents import Contents
-from grove_backend_mcp.courier import is_due
-from grove_backend_mcp.journal import Delivery
-from grove_backend_mcp.places import Places
+from grove_backend_mcp.delivering.courier import is_due
+from grove_backend_mcp.keeping.breaker import Breaker, read_breaker, text_of
+from grove_backend_mcp.keeping.cached import CachedLearnings
+from grove_backend_mcp.keeping.changes import changes_since
+from grove_backend_mcp.keeping.contents import Contents
+from grove_backend_mcp.keeping.journal import Delivery
+from grove_backend_mcp.keeping.places import Places
 from grove_core import BackendContext, BackendError, LearningStatus
 from grove_core.testing.samples import example_learning, learning_id
 

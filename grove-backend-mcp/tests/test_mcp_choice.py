@@ -4,10 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_backend_mcp.choice import map_tools
 from grove_backend_mcp.faults import ServerFaultError
-from grove_backend_mcp.map_document import mapping_document
-from grove_backend_mcp.templates import LEARNING_PLACEHOLDERS, QUERY_PLACEHOLDERS, check_template
+from grove_backend_mcp.mappings.choice import map_tools
+from grove_backend_mcp.mappings.map_document import mapping_document
+from grove_backend_mcp.mappings.templates import (
+    LEARNING_PLACEHOLDERS,
+    QUERY_PLACEHOLDERS,
+    check_template,
+)
 from grove_backend_mcp.tools import tool_from
 
 

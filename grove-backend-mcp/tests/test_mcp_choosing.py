@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from grove_backend_mcp.choosing import choose, endpoint_of, trust_requests
-from grove_backend_mcp.discovering import discovered
+from grove_backend_mcp.finding.choosing import choose, endpoint_of, trust_requests
+from grove_backend_mcp.finding.discovering import discovered
+from grove_backend_mcp.finding.verdicts import Verdict, save_verdict
 from grove_backend_mcp.servers import Origin
 from grove_backend_mcp.settings import McpSettings
-from grove_backend_mcp.verdicts import Verdict, save_verdict
 from grove_core import BackendContext
 
 KNOWN = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory@2026.8.31"]}
@@ -132,9 +132,10 @@ def test_a_server_that_is_named(machine):
     assert machine.why(server="b")[Origin.USER, "a"] == "[backends.mcp] names another server, b"
     # A project's file may name it: that alone must not have any server of the user's started.
     assert machine.used(server="payroll") is None
-    assert "`grove backends mcp probe payroll`" in machine.why(server="payroll")[
-        Origin.USER, "payroll"
-    ]
+    assert (
+        "`grove backends mcp probe payroll`"
+        in machine.why(server="payroll")[Origin.USER, "payroll"]
+    )
     choice = machine.choose(server="nobody")
     assert choice.entry is None
     assert "no server 'nobody' is registered" in choice.problems[0]

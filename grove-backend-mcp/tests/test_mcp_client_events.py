@@ -11,7 +11,7 @@ from grove_backend_mcp.client.events import EventReader
 from grove_backend_mcp.client.messages import MessageReader, encode, is_id
 from grove_backend_mcp.client.wording import Oddities, Wording
 from grove_backend_mcp.faults import ServerFaultError
-from grove_backend_mcp.success import failure_in
+from grove_backend_mcp.speaking.success import failure_in
 from grove_backend_mcp.tools import ToolResult
 
 SECRET = "hunter22"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from grove_backend_mcp.configured import configured_mapping
 from grove_backend_mcp.faults import FaultKind, ServerFaultError
-from grove_backend_mcp.mapping import QueryMode, Reading, ScoreKind, Success, TextForm
+from grove_backend_mcp.mappings.configured import configured_mapping
+from grove_backend_mcp.mappings.mapping import QueryMode, Reading, ScoreKind, Success, TextForm
 from grove_backend_mcp.tools import tool_from
 
 

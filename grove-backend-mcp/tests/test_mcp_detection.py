@@ -7,7 +7,7 @@ import sys
 import pytest
 from attrs import evolve
 
-from grove_backend_mcp.choosing import trust_requests
+from grove_backend_mcp.finding.choosing import trust_requests
 from grove_backend_mcp.plugin import grove_memory_backends
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext

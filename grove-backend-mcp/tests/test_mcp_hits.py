@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import pytest
 from attrs import evolve
 
-from grove_backend_mcp.contents import Contents
 from grove_backend_mcp.hits import hits_of
-from grove_backend_mcp.places import Places
-from grove_backend_mcp.results import Found
+from grove_backend_mcp.keeping.contents import Contents
+from grove_backend_mcp.keeping.places import Places
+from grove_backend_mcp.speaking.results import Found
 from grove_core import BackendContext, LearningStatus, Query
 from grove_core.testing.samples import NONSENSE, SUBJECTS
 

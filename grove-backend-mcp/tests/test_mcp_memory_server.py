@@ -19,12 +19,18 @@ from attrs import evolve, frozen
 
 from grove_backend_mcp.client import Limits, connect
 from grove_backend_mcp.faults import FaultKind, ServerFaultError
-from grove_backend_mcp.mapping import Operation, QueryMode, Reading, ServerMapping, TextForm
-from grove_backend_mcp.memory_server import UNKNOWN, Found, MemoryServer
-from grove_backend_mcp.profiles import match_profile
-from grove_backend_mcp.recogniser import recognise
+from grove_backend_mcp.mappings.mapping import (
+    Operation,
+    QueryMode,
+    Reading,
+    ServerMapping,
+    TextForm,
+)
+from grove_backend_mcp.mappings.profiles import match_profile
+from grove_backend_mcp.mappings.recogniser import recognise
 from grove_backend_mcp.servers import Endpoint, Transport
-from grove_backend_mcp.texts import values_of
+from grove_backend_mcp.speaking.memory_server import UNKNOWN, Found, MemoryServer
+from grove_backend_mcp.speaking.texts import values_of
 from grove_backend_mcp.tools import ToolResult, tool_from
 from grove_core import LearningStatus, Query
 from grove_core.testing.samples import SUBJECTS, TEXTS, example_learning, learning_id

@@ -1,6 +1,6 @@
 import pytest
 
-from grove_backend_mcp.paths import leads_somewhere, steps_of, values_at
+from grove_backend_mcp.speaking.paths import leads_somewhere, steps_of, values_at
 
 DOCUMENT = {"entities": [{"name": "a", "observations": ["x", "y"]}, {"name": "b"}, 3], "ids": [[1]]}
 

@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 from click.testing import CliRunner
 
-from grove_backend_mcp.mapping import Operation, QueryMode, ServerMapping
+from grove_backend_mcp.mappings.mapping import Operation, QueryMode, ServerMapping
 from grove_backend_mcp.probe_command import command
 from grove_backend_mcp.probing import probe
 from grove_backend_mcp.settings import McpSettings

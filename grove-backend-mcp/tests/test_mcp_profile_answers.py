@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from grove_backend_mcp.profiles import PROFILES
-from grove_backend_mcp.results import read_handle, read_results
-from grove_backend_mcp.success import failure_in
+from grove_backend_mcp.mappings.profiles import PROFILES
+from grove_backend_mcp.speaking.results import read_handle, read_results
+from grove_backend_mcp.speaking.success import failure_in
 from grove_backend_mcp.tools import ToolResult
 
 _MAPPINGS = {profile.name: profile.mapping for profile in PROFILES}

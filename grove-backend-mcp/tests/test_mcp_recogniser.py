@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from grove_backend_mcp.mapping import QueryMode, TextForm
-from grove_backend_mcp.recogniser import recognise
-from grove_backend_mcp.templates import LEARNING_PLACEHOLDERS, QUERY_PLACEHOLDERS, check_template
+from grove_backend_mcp.mappings.mapping import QueryMode, TextForm
+from grove_backend_mcp.mappings.recogniser import recognise
+from grove_backend_mcp.mappings.templates import (
+    LEARNING_PLACEHOLDERS,
+    QUERY_PLACEHOLDERS,
+    check_template,
+)
 from grove_backend_mcp.tools import Tool
 
 _FILE = Path(__file__).parent / "data" / "mcp_unseen.txt"

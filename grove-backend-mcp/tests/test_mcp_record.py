@@ -9,8 +9,8 @@ from attrs import evolve
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from grove_backend_mcp.lines import Folded
-from grove_backend_mcp.record import NOTHING, Record, read_lines
+from grove_backend_mcp.keeping.lines import Folded
+from grove_backend_mcp.keeping.record import NOTHING, Record, read_lines
 from grove_core import BackendError, LearningStatus, StorageError
 from grove_core.testing.samples import example_learning, learning_id
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from grove_backend_mcp.choice import map_tools
-from grove_backend_mcp.mapping import QueryMode, TextForm
-from grove_backend_mcp.profiles import PACKAGES, PROFILES
-from grove_backend_mcp.schemas import arguments_of
-from grove_backend_mcp.templates import (
+from grove_backend_mcp.mappings.choice import map_tools
+from grove_backend_mcp.mappings.mapping import QueryMode, TextForm
+from grove_backend_mcp.mappings.profiles import PACKAGES, PROFILES
+from grove_backend_mcp.mappings.schemas import arguments_of
+from grove_backend_mcp.mappings.templates import (
     FETCH_PLACEHOLDERS,
     LEARNING_PLACEHOLDERS,
     LISTING_PLACEHOLDERS,

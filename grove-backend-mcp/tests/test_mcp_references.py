@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_backend_mcp.faults import FaultKind, ServerFaultError
-from grove_backend_mcp.references import expand, resolve
+from grove_backend_mcp.finding.references import expand, resolve
 from grove_backend_mcp.servers import Origin, ServerEntry, Transport
 
 SECRET = "s3cret-of-the-environment"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grove_backend_mcp.choosing import choose, trust_requests
-from grove_backend_mcp.registrations import read_registrations
+from grove_backend_mcp.finding.choosing import choose, trust_requests
+from grove_backend_mcp.finding.registrations import read_registrations
 from grove_backend_mcp.servers import Origin, Transport
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from grove_backend_mcp.mapping import Reading, ScoreKind, Success, TextForm
-from grove_backend_mcp.merging import merged
-from grove_backend_mcp.query_words import plain_query, single_words, whole_query
-from grove_backend_mcp.results import (
+from grove_backend_mcp.mappings.mapping import Reading, ScoreKind, Success, TextForm
+from grove_backend_mcp.speaking.merging import merged
+from grove_backend_mcp.speaking.query_words import plain_query, single_words, whole_query
+from grove_backend_mcp.speaking.results import (
     LONGEST_TEXT,
     MOST_RESULTS,
     Found,
@@ -18,8 +18,8 @@ from grove_backend_mcp.results import (
     read_results,
     relevance_of,
 )
-from grove_backend_mcp.success import failure_in, is_talk
-from grove_backend_mcp.texts import values_of
+from grove_backend_mcp.speaking.success import failure_in, is_talk
+from grove_backend_mcp.speaking.texts import values_of
 from grove_backend_mcp.tools import ToolResult
 from grove_core import Query
 from grove_core.testing.samples import example_learning

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_backend_mcp.templates import (
+from grove_backend_mcp.mappings.templates import (
     LEARNING_PLACEHOLDERS,
     QUERY_PLACEHOLDERS,
     check_template,

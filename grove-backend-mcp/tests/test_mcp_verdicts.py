@@ -8,7 +8,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_backend_mcp.verdicts import Verdict, load_verdict, save_verdict
+from grove_backend_mcp.finding.verdicts import Verdict, load_verdict, save_verdict
 
 NOW = datetime(2026, 11, 22, 18, 0, tzinfo=UTC)
 VERDICT = Verdict(

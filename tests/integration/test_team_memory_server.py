@@ -10,8 +10,8 @@ from pathlib import Path
 from sample_learnings import samples
 
 from grove_backend_mcp.client import connect
-from grove_backend_mcp.memory_server import MemoryServer
-from grove_backend_mcp.profiles import match_profile
+from grove_backend_mcp.mappings.profiles import match_profile
+from grove_backend_mcp.speaking.memory_server import MemoryServer
 
 MEMBER = Path(__file__).parents[1] / "mcp" / "harness" / "team_member.py"
 MEMBERS = 4

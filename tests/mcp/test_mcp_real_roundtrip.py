@@ -8,8 +8,8 @@ from attrs import evolve, frozen
 from sample_learnings import samples
 
 from grove_backend_mcp.client import connect
-from grove_backend_mcp.memory_server import UNKNOWN, MemoryServer
-from grove_backend_mcp.profiles import match_profile
+from grove_backend_mcp.mappings.profiles import match_profile
+from grove_backend_mcp.speaking.memory_server import UNKNOWN, MemoryServer
 from grove_core import LearningStatus, Query
 
 

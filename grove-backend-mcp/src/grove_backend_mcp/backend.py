@@ -9,15 +9,15 @@ from typing import Final
 
 from attrs import evolve
 
-from grove_backend_mcp.agreeing import expected_of
-from grove_backend_mcp.changes import changes_since
-from grove_backend_mcp.choosing import choose
-from grove_backend_mcp.contents import Contents
-from grove_backend_mcp.journal import Journal
-from grove_backend_mcp.link import Link
-from grove_backend_mcp.places import Places
-from grove_backend_mcp.remote import Remote
-from grove_backend_mcp.repository import project_name
+from grove_backend_mcp.delivering.link import Link
+from grove_backend_mcp.delivering.remote import Remote
+from grove_backend_mcp.finding.choosing import choose
+from grove_backend_mcp.finding.repository import project_name
+from grove_backend_mcp.keeping.changes import changes_since
+from grove_backend_mcp.keeping.contents import Contents
+from grove_backend_mcp.keeping.journal import Journal
+from grove_backend_mcp.keeping.places import Places
+from grove_backend_mcp.mappings.agreeing import expected_of
 from grove_core import (
     BackendContext,
     BackendError,

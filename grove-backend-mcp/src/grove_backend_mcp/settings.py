@@ -70,7 +70,7 @@ def _check_project(_: object, attribute: "Attribute[Any]", value: str) -> None:
 def _check_profile(_: object, attribute: "Attribute[Any]", value: str) -> None:
     if value not in _NO_PROFILES:
         # The profiles are not loaded by hooks where there is nothing to compare.
-        from grove_backend_mcp.choice import unknown_profile
+        from grove_backend_mcp.mappings.choice import unknown_profile
 
         said = unknown_profile(value)
         if said:
@@ -79,7 +79,7 @@ def _check_profile(_: object, attribute: "Attribute[Any]", value: str) -> None:
 
 def _check_call(_: object, attribute: "Attribute[Any]", value: Mapping[str, Any]) -> None:
     if value:
-        from grove_backend_mcp.configured import faults_of_table
+        from grove_backend_mcp.mappings.configured import faults_of_table
 
         faults = faults_of_table(attribute.name, value)
         if faults:

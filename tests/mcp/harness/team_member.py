@@ -12,9 +12,9 @@ import time
 from sample_learnings import samples
 
 from grove_backend_mcp.client import connect
-from grove_backend_mcp.memory_server import MemoryServer
-from grove_backend_mcp.profiles import match_profile
+from grove_backend_mcp.mappings.profiles import match_profile
 from grove_backend_mcp.servers import Endpoint, Transport
+from grove_backend_mcp.speaking.memory_server import MemoryServer
 from grove_core import Query
 
 PATIENCE_SECONDS = 30

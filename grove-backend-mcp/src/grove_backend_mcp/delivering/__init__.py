@@ -1,0 +1,1 @@
+"""Bringing learnings to a server, and taking in what it has."""

@@ -1,0 +1,205 @@
+"""The connection to the server: made when it is first needed, kept, and given up when it fails."""
+
+import atexit
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import datetime
+from threading import RLock
+from typing import TYPE_CHECKING, Final
+
+from grove_backend_mcp.faults import ABOUT_ONE_LEARNING, FaultKind, ServerFaultError
+from grove_backend_mcp.keeping.breaker import Breaker, read_breaker, text_of
+from grove_backend_mcp.keeping.places import Places
+from grove_backend_mcp.mappings.agreeing import Abilities, abilities_of
+from grove_backend_mcp.mappings.mapping import ServerMapping
+from grove_backend_mcp.servers import ServerEntry
+from grove_backend_mcp.settings import McpSettings
+from grove_core import BackendContext, BackendError, StorageError, replace_text
+
+if TYPE_CHECKING:
+    from grove_backend_mcp.client import Connection, Limits
+    from grove_backend_mcp.speaking.memory_server import MemoryServer
+
+# Within one command, the end of its time is worked out more than once.
+_SLACK_SECONDS: Final = 1.0
+
+
+class Link:
+    """The connection of one project to its server.
+
+    Attributes:
+        entry: The server, as it is written down.
+        described: What it is and how it is spoken to, for people; empty before it was connected.
+    """
+
+    def __init__(
+        self,
+        context: BackendContext,
+        entry: ServerEntry,
+        project: str,
+        places: Places,
+        clock: Callable[[], datetime],
+        *,
+        expected: Abilities,
+    ) -> None:
+        """Connect to nothing yet.
+
+        Args:
+            context: Where the backend works.
+            entry: The server.
+            project: The name under which the project's learnings lie there.
+            places: Where the files lie.
+            clock: Tells the time, UTC.
+            expected: What it is expected to be able to do.
+        """
+        self.entry = entry
+        self._expected = expected
+        self._mapping: ServerMapping | None = None
+        self.described = ""
+        self._context = context
+        self._project = project
+        self._places = places
+        self._clock = clock
+        self._stack: ExitStack | None = None
+        self._server: MemoryServer | None = None
+        self._connection: Connection | None = None
+        self._oddities: tuple[str, ...] = ()
+        # By `time.monotonic()`: what the command has asked for, and what the connection has.
+        self._reserved = 0.0
+        self._end = 0.0
+        # A call that was given up may still be at it when the next one comes, in another thread.
+        self._lock = RLock()
+
+    @property
+    def abilities(self) -> Abilities:
+        """What the server can do; what is to be expected, before it was connected."""
+        return self._expected if self._mapping is None else abilities_of(self._mapping)
+
+    def breaker(self) -> Breaker:
+        """Tell how the server has failed lately."""
+        return read_breaker(self._places.breaker, self.entry.digest)
+
+    def reserve(self, seconds: float) -> None:
+        """Have the next connection last for a whole command, which may use it in several parts.
+
+        Args:
+            seconds: How long the command may take.
+        """
+        self._reserved = time.monotonic() + seconds
+
+    def masked(self, text: str) -> str:
+        """Give a text of the server as people may see it.
+
+        Args:
+            text: The text.
+        """
+        return text if self._connection is None else self._connection.shown(text)
+
+    @contextmanager
+    def server(self, seconds: float, *, asked: bool = False) -> Iterator["MemoryServer"]:
+        """Talk to the server.
+
+        Args:
+            seconds: How long that may take, the wait for an earlier call that is still at it among
+                it. A connection is made for no longer, and one that ends before is made anew: where
+                this process is killed, the server ends soon.
+            asked: Whether to try also where it is left alone because it has failed.
+
+        Yields:
+            The server, ready.
+
+        Raises:
+            ServerFaultError: It cannot be used, or has failed meanwhile.
+        """
+        end = time.monotonic() + seconds
+        breaker = self.breaker()
+        if not asked and self._server is None and breaker.is_open(self._clock()):
+            until = breaker.until()
+            when = f" until {until:%H:%M:%S} UTC" if until else ""
+            raise ServerFaultError(
+                FaultKind.REFUSED, f"{breaker.detail} (not asked again{when})", is_unclear=False
+            )
+        if not self._lock.acquire(timeout=max(0.0, seconds)):
+            raise ServerFaultError(FaultKind.TIMED_OUT, f"{self.entry.name} is still busy")
+        try:
+            yield self._ready(end)
+        except ServerFaultError as fault:
+            # Who had too little time has not shown that the server needs too much of it.
+            given = self._end - (end - seconds)
+            was_short = given < self._limits().call_seconds / 2
+            if was_short and fault.kind is FaultKind.TIMED_OUT:
+                self.close()
+            elif fault.kind not in ABOUT_ONE_LEARNING:
+                self._has_failed(fault)
+            raise
+        finally:
+            self._lock.release()
+
+    def has_worked(self) -> None:
+        """Forget earlier failures; called after the server has done something."""
+        with suppress(OSError):
+            self._places.breaker.unlink(missing_ok=True)
+
+    def oddities(self) -> tuple[str, ...]:
+        """Name what was odd about the server's answers, a line each."""
+        return self._oddities if self._connection is None else tuple(self._connection.oddities)
+
+    def close(self) -> None:
+        """End the connection, and the server where it was started for that."""
+        self._oddities = self.oddities()
+        stack, self._stack, self._server, self._connection = self._stack, None, None, None
+        atexit.unregister(self.close)
+        if stack is not None:
+            with suppress(ServerFaultError):
+                stack.close()
+
+    def _ready(self, end: float) -> "MemoryServer":
+        end = max(end, self._reserved)
+        if self._server is not None and self._end < end - _SLACK_SECONDS:
+            self.close()
+        if self._server is None:
+            self._end = end
+            self._server = self._connect(end)
+        return self._server
+
+    def _limits(self) -> "Limits":
+        from grove_backend_mcp.client import Limits
+
+        settings: McpSettings = self._context.settings or McpSettings()
+        return Limits(connect_seconds=settings.connect_seconds, call_seconds=settings.call_seconds)
+
+    def _connect(self, end: float) -> "MemoryServer":
+        from grove_backend_mcp.client import connect
+        from grove_backend_mcp.finding.choosing import endpoint_of
+        from grove_backend_mcp.mappings.agreeing import keep_verdict, mapping_for
+        from grove_backend_mcp.speaking.memory_server import MemoryServer
+
+        settings: McpSettings = self._context.settings or McpSettings()
+        limits = self._limits()
+        endpoint = endpoint_of(self._context, self.entry)
+        self._stack = ExitStack()
+        atexit.register(self.close)
+        until = end + limits.closing_seconds + limits.ending_seconds
+        connection = self._stack.enter_context(connect(endpoint, limits, until=until))
+        self._connection = connection
+        mapping = mapping_for(connection.tools(), connection.server_name, settings)
+        keep_verdict(self._context, self.entry, connection, mapping, self._clock())
+        self._mapping = mapping
+        if mapping.write is None:
+            raise ServerFaultError(
+                FaultKind.UNSUITABLE,
+                f"{self.entry.name} has no tool for storing that is known:"
+                f" `grove backends mcp probe {self.entry.name}` shows what it has",
+            )
+        known = mapping.profile or "by its tools"
+        self.described = f"{connection.server_name} {connection.server_version}, spoken to {known}"
+        server = MemoryServer(connection, mapping, self._project)
+        server.prepare()
+        return server
+
+    def _has_failed(self, fault: ServerFaultError) -> None:
+        self.close()
+        breaker = self.breaker().after_failure(self._clock(), fault.detail)
+        with suppress(StorageError, BackendError):
+            replace_text(self._places.breaker, text_of(breaker))

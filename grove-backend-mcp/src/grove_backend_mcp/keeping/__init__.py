@@ -1,0 +1,1 @@
+"""What is kept on this side of a server."""

@@ -1,0 +1,246 @@
+"""The mapping that a user has configured, read with words for everything that is wrong in it.
+
+Each operation is a table with ``tool`` and ``arguments`` (``templates.py`` says what stands in
+these), and what is told about the answer:
+
+==========================  =======================================================================
+table                       further keys
+==========================  =======================================================================
+``search``                  ``items``, ``columns``, ``separator``, ``text``, ``metadata``,
+                            ``handle``, ``handle_pattern``, ``score``, ``score_kind``,
+                            ``query_mode``, ``longest_query``
+``get``, ``listing``        the same but the last two; without any, an answer is read as a search's
+``write``                   ``items``, ``handle``, ``handle_pattern``, ``text_matches``,
+                            ``text_refuses``, ``json_absent``, ``text_form``, ``longest_text``,
+                            ``single_writer``
+``update``                  ``then``: a list of tables with ``tool`` and ``arguments``
+``setup``, ``delete``       none
+==========================  =======================================================================
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from enum import Enum
+from typing import Any, Final
+
+from grove_backend_mcp.faults import FaultKind, ServerFaultError
+from grove_backend_mcp.mappings.configured_checks import faults_against, faults_of_template
+from grove_backend_mcp.mappings.mapping import (
+    Operation,
+    QueryMode,
+    Reading,
+    ScoreKind,
+    ServerMapping,
+    Success,
+    TextForm,
+)
+from grove_backend_mcp.speaking.paths import steps_of
+from grove_backend_mcp.tools import Tool
+
+_OPERATION: Final = ("tool", "arguments")
+_READING: Final = (
+    *("items", "columns", "separator", "text", "metadata", "handle", "handle_pattern"),
+    *("score", "score_kind"),
+)
+_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
+    "setup": _OPERATION,
+    "write": (
+        *_OPERATION,
+        *("items", "handle", "handle_pattern", "text_matches", "text_refuses", "json_absent"),
+        *("text_form", "longest_text", "single_writer"),
+    ),
+    "search": (*_OPERATION, *_READING, "query_mode", "longest_query"),
+    "get": (*_OPERATION, *_READING),
+    "listing": (*_OPERATION, *_READING),
+    "update": (*_OPERATION, "then"),
+    "delete": _OPERATION,
+}
+_PATHS: Final = frozenset({"items", "text", "metadata", "handle", "score"})
+_PATTERNS: Final = frozenset({"separator", "handle_pattern", "text_matches", "text_refuses"})
+_NUMBERS: Final = frozenset({"longest_text", "longest_query"})
+_FLAGS: Final = frozenset({"columns", "single_writer"})
+_CHOICES: Final[Mapping[str, type[Enum]]] = {
+    "score_kind": ScoreKind,
+    "query_mode": QueryMode,
+    "text_form": TextForm,
+}
+_LONGEST_PATTERN: Final = 500
+
+
+def configured_mapping(tables: Mapping[str, Any], tools: Sequence[Tool]) -> ServerMapping:
+    """Read a configured mapping and hold it against the tools of the server.
+
+    Args:
+        tables: The tables of the configuration, by operation.
+        tools: The server's tools.
+
+    Returns:
+        The mapping.
+
+    Raises:
+        ServerFaultError: Something is wrong in it; the message names everything.
+    """
+    faults = [fault for name, table in tables.items() for fault in _faults_of_table(name, table)]
+    if not faults:
+        mapping = _mapping_of(tables)
+        faults = faults_against(mapping, tools)
+        if not faults:
+            return mapping
+    raise ServerFaultError(
+        FaultKind.UNSUITABLE, "the configured mapping does not fit: " + "; ".join(faults)
+    )
+
+
+def faults_of_table(name: str, table: object) -> list[str]:
+    """Say what is wrong in the table of an operation, whatever server it is for.
+
+    Args:
+        name: The operation.
+        table: The table.
+
+    Returns:
+        What is wrong, in words; empty for a sound table.
+    """
+    faults = list(_faults_of_table(name, table))
+    if faults or not isinstance(table, Mapping):
+        return faults
+    calls = (table, *table.get("then", ()))
+    wrong = (faults_of_template(name, call.get("arguments", {})) for call in calls)
+    return [f"{name}: {fault}" for one in wrong for fault in one]
+
+
+def _mapping_of(tables: Mapping[str, Any]) -> ServerMapping:
+    """Put a mapping together from tables without faults."""
+    write, search = tables.get("write", {}), tables.get("search", {})
+    update = tables.get("update", {})
+    return ServerMapping(
+        setup=_operation(tables.get("setup")),
+        write=_operation(write),
+        search=_operation(search),
+        get=_operation(tables.get("get")),
+        listing=_operation(tables.get("listing")),
+        update=tuple(
+            step
+            for table in (update, *update.get("then", ()))
+            if (step := _operation(table)) is not None
+        ),
+        delete=_operation(tables.get("delete")),
+        query_mode=QueryMode(search.get("query_mode", QueryMode.WHOLE.value)),
+        text_form=TextForm(write.get("text_form", TextForm.FULL.value)),
+        written=Success(
+            text_matches=write.get("text_matches", ""),
+            text_refuses=write.get("text_refuses", ""),
+            json_absent=tuple(write.get("json_absent", ())),
+        ),
+        handle=_reading(write),
+        found=_reading(search) or Reading(),
+        got=_reading(tables.get("get")),
+        listed=_reading(tables.get("listing")),
+        longest_text=write.get("longest_text", 0),
+        longest_query=search.get("longest_query", 0),
+        single_writer=write.get("single_writer", False),
+    )
+
+
+def _operation(table: Mapping[str, Any] | None) -> Operation | None:
+    """Read the call of a table."""
+    return Operation(tool=table["tool"], arguments=table.get("arguments", {})) if table else None
+
+
+def _reading(table: Mapping[str, Any] | None) -> Reading | None:
+    """Read how an answer is read; ``None`` where a table does not say."""
+    said = {key: value for key, value in (table or {}).items() if key in _READING}
+    if not said:
+        return None
+    kind = ScoreKind(said.pop("score_kind", ScoreKind.NONE.value))
+    return Reading(**said, score_kind=kind)
+
+
+def _faults_of_table(name: str, table: object) -> Iterator[str]:
+    """Find what is wrong in a table, whatever server it is for."""
+    if name not in _KEYS:
+        yield f"{name}: no such operation{_near(name, _KEYS)}"
+    elif not isinstance(table, Mapping):
+        yield f"{name} must be a table"
+    else:
+        yield from _faults_of_call(name, table)
+        for key, value in table.items():
+            if key not in _KEYS[name]:
+                yield f"{name}: unknown key {key!r}{_near(key, _KEYS[name])}"
+            elif key == "then":
+                yield from _faults_of_steps(f"{name}.then", value)
+            elif (wrong := _wrong_in(key, value)) is not None:
+                yield f"{name}.{key} {wrong}"
+
+
+def _faults_of_call(name: str, table: Mapping[str, Any]) -> Iterator[str]:
+    """Find what is wrong in the call of a table."""
+    if not isinstance(table.get("tool"), str) or not table["tool"]:
+        yield f"{name}.tool must be the name of a tool"
+    if not isinstance(table.get("arguments", {}), Mapping):
+        yield f"{name}.arguments must be a table"
+
+
+def _faults_of_steps(name: str, steps: object) -> Iterator[str]:
+    """Find what is wrong in a list of calls."""
+    if not isinstance(steps, list | tuple):
+        yield f"{name} must be a list of tables"
+        return
+    for step in steps:
+        if not isinstance(step, Mapping):
+            yield f"{name} must be a list of tables"
+        else:
+            yield from _faults_of_call(name, step)
+            yield from (f"{name}: unknown key {key!r}" for key in step if key not in _OPERATION)
+
+
+def _wrong_in(key: str, value: object) -> str | None:
+    """Say what is wrong with the value of a key."""
+    if key in _OPERATION:
+        return None
+    if key in _FLAGS:
+        return None if isinstance(value, bool) else "must be true or false"
+    if key in _NUMBERS:
+        is_number = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+        return None if is_number else "must be a whole number, 0 or more"
+    if key == "json_absent":
+        is_list = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+        return None if is_list else "must be a list of names"
+    if not isinstance(value, str):
+        return "must be a text"
+    return _wrong_in_text(key, value)
+
+
+def _wrong_in_text(key: str, value: str) -> str | None:
+    """Say what is wrong with a path, a pattern or a choice."""
+    if key in _CHOICES:
+        known = [str(one.value) for one in _CHOICES[key]]
+        return None if value in known else f"must be one of {', '.join(known)}, not {value!r}"
+    if key in _PATTERNS:
+        return _wrong_in_pattern(key, value)
+    if key in _PATHS:
+        try:
+            steps_of(value)
+        except ValueError as error:
+            return f"is wrong: {error}"
+    return None
+
+
+def _wrong_in_pattern(key: str, pattern: str) -> str | None:
+    """Say what is wrong with a pattern."""
+    if len(pattern) > _LONGEST_PATTERN:
+        return f"is longer than {_LONGEST_PATTERN} characters"
+    try:
+        groups = re.compile(pattern).groups
+    except (re.error, OverflowError, RecursionError) as error:
+        return f"is no pattern: {error}"
+    if key == "handle_pattern" and not groups:
+        return "must have a group, such as id=([0-9a-f]+)"
+    return None
+
+
+def _near(name: object, known: "Mapping[str, Any] | Sequence[str]") -> str:
+    """Suggest a name."""
+    near = get_close_matches(str(name), known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else f" (known: {', '.join(known)})"

@@ -1,0 +1,1 @@
+"""Learnings as servers are told of them, and as they answer."""
