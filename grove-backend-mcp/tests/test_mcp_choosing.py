@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from grove_backend_mcp.finding.choosing import choose, endpoint_of, trust_requests
+from grove_backend_mcp.finding.choosing import choose, endpoint_of, trust_request, trust_requests
 from grove_backend_mcp.finding.discovering import discovered
 from grove_backend_mcp.finding.verdicts import Verdict, save_verdict
-from grove_backend_mcp.servers import Origin
+from grove_backend_mcp.servers import Origin, ServerEntry, Transport
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext
 
@@ -140,6 +140,30 @@ def test_a_server_that_is_named(machine):
     assert choice.entry is None
     assert "no server 'nobody' is registered" in choice.problems[0]
     assert discovered(machine.context(server="nobody"))[-1].why == choice.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("args", "file"),
+    [
+        (["server.py"], "server.py"),
+        (["--require=./hook.js", "x"], "hook.js"),
+        (["${CLAUDE_PROJECT_DIR:-.}/tools/run.sh"], "tools/run.sh"),
+    ],
+)
+def test_an_agreement_covers_the_projects_programs_and_no_data(machine, args, file):
+    root = machine.root
+    (root / "tools").mkdir(exist_ok=True)
+    (root / file).write_text("print(1)\n")
+    (root / "memory.db").write_text("1")
+    entry = ServerEntry(
+        name="team", origin=Origin.PROJECT, source=".mcp.json", transport=Transport.STDIO,
+        command="python3", args=(*args, "--db", "./memory.db"),
+    )  # fmt: skip
+    agreed = trust_request(entry, root).digest
+    (root / "memory.db").write_text("2")
+    assert trust_request(entry, root).digest == agreed
+    (root / file).write_text("print(2)\n")
+    assert trust_request(entry, root).digest != agreed
 
 
 @pytest.mark.parametrize(

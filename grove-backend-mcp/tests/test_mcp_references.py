@@ -180,6 +180,16 @@ def test_what_an_option_is_given_as_a_secret_is_one(place):
     assert set(found.secrets) == {SECRET, "hunter22", "postgres://me:hunter22@db/x"}
 
 
+def test_credentials_in_other_places_are_secrets(place):
+    args = ("--header", f"Authorization: Bearer {SECRET}", "https://h/mcp?api_key=in-the-address")
+    found = reach(place, entry_of(command="mem-server", args=args))
+    assert {SECRET, "in-the-address"} <= set(found.secrets)
+    entry = entry_of(url="https://h/mcp", headers={"X-Upstream": f"Bearer {SECRET}"})
+    assert reach(place, entry).secrets == (SECRET,)
+    entry = entry_of(command="mem-server", env={"DB": "postgres://me:pw%2F99x@db/x"})
+    assert {"pw%2F99x", "pw/99x"} <= set(reach(place, entry).secrets)
+
+
 def test_what_is_put_in_and_no_secret_is_not_masked(place):
     entry = entry_of(command="mem-server", env={"TEAM_SPACE": "${TEAM_SPACE}"})
     assert reach(place, entry, TEAM_SPACE="grove").secrets == ()

@@ -231,8 +231,19 @@ def test_a_file_that_names_another_projects_repository_borrows_none_of_its_serve
     machine.registry(local={"l": STDIO})
     make_repository(machine.root)
     forged = machine.base / "unpacked"
-    forged.mkdir()
+    own = forged / "own"
+    own.mkdir(parents=True)
     (forged / ".git").write_text(f"gitdir: {machine.root}/.git\n")
+    assert machine.names(forged) == []
+    # The other side of it as well, in a folder of its own.
+    (forged / ".git").write_text("gitdir: own\n")
+    (own / "commondir").write_text(f"{machine.root}/.git\n")
+    (own / "gitdir").write_text("../.git\n")
+    assert machine.names(forged) == []
+    (own / "config").write_text("[core]\n\tworktree = ..\n")
+    assert machine.names(forged) == []
+    (own / "commondir").unlink()
+    (own / "config").write_bytes(b"[core]\n\tworktree = a\0b\n")
     assert machine.names(forged) == []
 
 

@@ -11,7 +11,7 @@ from attrs import field, frozen
 from grove_core.config import Config, Source, config_keys, load_config
 from grove_core.config.plugin_section import requests_of_section, validate_plugin_section
 from grove_core.config.template import render_default_config
-from grove_core.model.value import TRUSTED_ONLY, USER_ONLY
+from grove_core.model.value import TRUSTED_ALONE, TRUSTED_ONLY, USER_ONLY
 
 
 def test_fresh_file_says_nothing(tmp_path):
@@ -233,6 +233,26 @@ def test_what_the_user_has_agreed_to_stands_alone_or_not_at_all():
     assert problems == [
         "env of your own configuration does not count beside what the project sets there"
     ]
+
+
+@frozen
+class Named(Asking):
+    """The same with a key that means the same whatever the others say."""
+
+    name: str = field(default="", metadata=TRUSTED_ALONE)
+
+
+def test_a_name_counts_beside_what_the_user_has_set():
+    own, project = {"command": "mine"}, {"name": "shop"}
+    assert [*requests_of_section("backends.acme", {**own, **project}, Named, own)] == ["name"]
+    found, problems = validate_plugin_section({**own, **project}, Named, own)
+    assert (found, problems) == (Named(command="mine", name="shop"), [])
+    found, problems = validate_plugin_section({**own, **project}, Named, own, untrusted={"name"})
+    assert found == Named(command="mine")
+    assert [one.split(" ", 1)[0] for one in problems] == ["name"]
+    written = {**own, **project, "command": "run"}
+    found, _ = validate_plugin_section(written, Named, own, untrusted={"name"})
+    assert found == Named(command="run")
 
 
 @frozen

@@ -77,7 +77,7 @@ def _ask(context: BackendContext, judged: Judged) -> tuple[dict[str, Any], Seque
         if mapping.write is not None:
             steps, facts = probe(connection, mapping, now)
         facts = {**facts, "start_milliseconds": started}
-        keep_verdict(context, judged.entry, connection, mapping, now, facts)
+        keep_verdict(context, judged.entry, connection, tools, mapping, now, facts=facts)
         document = {
             "server": {
                 "name": judged.entry.name,

@@ -7,7 +7,7 @@ from typing import Any, Final
 from attrs import Attribute, field, frozen
 
 from grove_backend_mcp.secrecy import exposed_variables, is_written_out, says_secret
-from grove_core import TRUSTED_ONLY
+from grove_core import TRUSTED_ALONE, TRUSTED_ONLY
 
 _LEAST_SECONDS: Final = 0.1
 _MOST_SECONDS: Final = 600.0
@@ -130,7 +130,7 @@ class McpSettings:
         default=(), metadata=TRUSTED_ONLY, validator=_check_names
     )
     profile: str = field(default="auto", validator=_check_profile)
-    project: str = field(default="", metadata=TRUSTED_ONLY, validator=_check_project)
+    project: str = field(default="", metadata=TRUSTED_ALONE, validator=_check_project)
     connect_seconds: float = field(default=20.0, validator=_check_seconds)
     call_seconds: float = field(default=30.0, validator=_check_seconds)
     setup: Mapping[str, Any] = field(factory=dict, metadata=TRUSTED_ONLY, validator=_check_call)

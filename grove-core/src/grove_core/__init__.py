@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     )
     from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
     from grove_core.model.trust import TrustRequest
-    from grove_core.model.value import TRUSTED_ONLY, USER_ONLY
+    from grove_core.model.value import TRUSTED_ALONE, TRUSTED_ONLY, USER_ONLY
     from grove_core.plugins.descriptors import (
         Area,
         BackendContext,
@@ -114,6 +114,7 @@ _MODULE_OF_NAME = {
     "parse_instant": "clock",
     "learning_from_dict": "codec.documents",
     "learning_to_dict": "codec.documents",
+    "TRUSTED_ALONE": "model.value",
     "TRUSTED_ONLY": "model.value",
     "USER_ONLY": "model.value",
     "BackendError": "errors",
@@ -211,6 +212,7 @@ _MODULE_OF_NAME = {
 
 __all__ = [
     "GROVE_API",
+    "TRUSTED_ALONE",
     "TRUSTED_ONLY",
     "USER_ONLY",
     "Area",

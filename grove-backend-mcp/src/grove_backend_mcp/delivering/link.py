@@ -183,8 +183,9 @@ class Link:
         until = end + limits.closing_seconds + limits.ending_seconds
         connection = self._stack.enter_context(connect(endpoint, limits, until=until))
         self._connection = connection
-        mapping = mapping_for(connection.tools(), connection.server_name, settings)
-        keep_verdict(self._context, self.entry, connection, mapping, self._clock())
+        tools = connection.tools()
+        mapping = mapping_for(tools, connection.server_name, settings)
+        keep_verdict(self._context, self.entry, connection, tools, mapping, self._clock())
         self._mapping = mapping
         if mapping.write is None:
             raise ServerFaultError(

@@ -1,6 +1,8 @@
 """Which server is used, and why the others are not."""
 
 import json
+import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -22,7 +24,8 @@ CONFIGURED_NAME: Final = "backends.mcp"
 
 _BROKEN: Final = "the section [backends.mcp] cannot be used: `grove config validate` says why"
 _SOURCE: Final = "[backends.mcp]"
-_MOST_BYTES: Final = 16 * 1024 * 1024
+_PROJECT_DIRECTORY: Final = re.compile(r"\$\{CLAUDE_PROJECT_DIR(?::-[^}]*)?\}")
+_CODE_SUFFIXES: Final = frozenset(".cjs .js .jar .lua .mjs .php .pl .py .pyz .rb .sh .ts".split())
 
 
 @frozen(kw_only=True)
@@ -169,16 +172,25 @@ def trust_request(entry: ServerEntry, root: Path) -> TrustRequest:
 
 
 def _files_of_project(entry: ServerEntry, root: Path) -> dict[str, str]:
-    """Give digests of the files in the project that a program's words name."""
+    """Give digests of the programs in the project that a server's words name.
+
+    What these load in turn is not covered, and neither are data: a server may write them.
+    """
     import hashlib  # it loads OpenSSL, and few projects have such a file
 
     found: dict[str, str] = {}
-    for word in (entry.command, *entry.args):
-        path = root / word.replace("${CLAUDE_PROJECT_DIR}", str(root))
+    for place, word in enumerate((entry.command, *entry.args)):
+        # An option may name one as well: --require=./hook.js
+        name = _PROJECT_DIRECTORY.sub(lambda _: str(root), word.rpartition("=")[2])
+        path = root / name
         try:
-            if "/" in word and path.is_file() and path.resolve().is_relative_to(root.resolve()):
-                content = path.read_bytes()[:_MOST_BYTES]
-                found[word] = f"sha256 {hashlib.sha256(content).hexdigest()}"
+            is_here = path.is_file() and path.resolve().is_relative_to(root.resolve())
+            is_code = is_here and (
+                place == 0 or os.access(path, os.X_OK) or path.suffix in _CODE_SUFFIXES
+            )
+            if is_code:
+                with path.open("rb") as file:
+                    found[word] = f"sha256 {hashlib.file_digest(file, 'sha256').hexdigest()}"
         except (OSError, ValueError):
             continue
     return found

@@ -30,6 +30,7 @@ _HANDED_ON_PREFIX: Final = "LC_"
 # What everybody knows of a machine: masking it would only make messages unreadable.
 _KNOWN: Final = frozenset("HOME LANG LOGNAME PATH PWD SHELL TMPDIR USER".split())
 _SHORTEST_SECRET: Final = 4
+_CREDENTIALS: Final = re.compile(r"(?i)\b(?:basic|bearer|token)\s+(\S+)")
 _PASSWORD: Final = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
 _OF_THE_PROJECT: Final = frozenset((Origin.LOCAL, Origin.PROJECT))
 _PROJECT_VARIABLE: Final = "CLAUDE_PROJECT_DIR"
@@ -103,6 +104,7 @@ def _resolve_address(entry: ServerEntry, known: Mapping[str, str]) -> Endpoint:
                 FaultKind.REFUSED, f"the header {name!r} holds what no header may, a line end say"
             )
     written = [value for name, value in headers.items() if says_secret(name)]
+    written += [found[1] for value in headers.values() if (found := _CREDENTIALS.search(value))]
     written += _secrets_of_query(url)
     return Endpoint(
         name=entry.name,
@@ -157,6 +159,8 @@ def _resolve_program(
     written = [value for name, value in env.items() if says_secret(name)]
     written += [child[name] for name in pass_environment if name in child and name not in _KNOWN]
     written += option_values(args)
+    written += [found[1] for word in args if (found := _CREDENTIALS.search(word))]
+    written += [value for word in args if "://" in word for value in _secrets_of_query(word)]
     written += [value for value in (*child.values(), *args) if _PASSWORD.search(value)]
     return Endpoint(
         name=entry.name,
@@ -251,11 +255,14 @@ def _secrets(
         known: The variables there are.
         values: Values that are secret by their place, and addresses that may hold a password.
     """
+    from urllib.parse import unquote
+
     names = (name for text in texts for name in referred_to(text))
     found = [known[name] for name in names if name in known and says_secret(name)]
     found += values
     # Of "Bearer abc", a server may repeat the part alone.
     parts = [word for value in found for word in value.split(" ")[1:]]
+    parts += [unquote(one) for value in found for one in _PASSWORD.findall(value)]
     parts += [password for value in found for password in _PASSWORD.findall(value)]
     all_of_them = dict.fromkeys(one for one in (*found, *parts) if len(one) >= _SHORTEST_SECRET)
     # The longest first, so that masking one leaves nothing of another behind.

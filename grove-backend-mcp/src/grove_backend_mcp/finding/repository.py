@@ -10,7 +10,7 @@ from grove_core import BackendContext
 
 _MOST_BYTES: Final = 1024 * 1024
 _SECTION: Final = re.compile(r'\[\s*(\w+)(?:\s+"([^"]*)")?\s*\]')
-_URL_LINE: Final = re.compile(r'\s*url\s*=\s*"?([^"#;]+)', re.IGNORECASE)
+_KEY_LINE: Final = re.compile(r'\s*(\w+)\s*=\s*"?([^"#;]+)')
 _ADDRESS: Final = re.compile(r"(?:[a-z+]+://)(?:[^/@]*@)?[^/]+/(.+)|(?:[^/:@]+@)?[^/:]+:(.+)")
 _UNWANTED: Final = re.compile(r"[^a-z0-9._/-]+")
 _LONGEST_NAME: Final = 100
@@ -75,35 +75,41 @@ def _shared_directory(top: Path) -> Path | None:
     if not named.startswith("gitdir:") or "\0" in named:
         return None
     directory = top / named.removeprefix("gitdir:").strip()
-    if not _belongs_to(directory, top):
-        return None  # anybody can write a file that names another project's repository
+    if _text(directory / "commondir"):
+        return _shared_by_work_trees(directory, entry)
+    worktree = _value_in(directory, "core", None, "worktree").replace("\0", "")
+    is_own = bool(worktree) and os.path.realpath(directory / worktree) == os.path.realpath(top)
+    return Path(os.path.realpath(directory)) if is_own else None
+
+
+def _shared_by_work_trees(directory: Path, entry: Path) -> Path | None:
+    """Find what a linked work tree belongs to, where both sides say so.
+
+    Anybody can write both files into a folder of their own; only who owns the repository can put a
+    directory below its ``worktrees``.
+    """
+    back = _text(directory / "gitdir").strip().replace("\0", "")
     common = _text(directory / "commondir").strip().replace("\0", "")
-    return Path(os.path.realpath(directory / (common or ".")))
-
-
-def _belongs_to(directory: Path, top: Path) -> bool:
-    """Tell whether git's own directory says that a work tree is its, as git writes it."""
-    entry = os.path.realpath(top / ".git")
-    back = _text(directory / "gitdir").strip()
-    if back and "\0" not in back:
-        return os.path.realpath(directory / back) == entry
-    # A submodule's directory names its work tree in its configuration.
-    for line in _text(directory / "config").splitlines():
-        name, _, value = line.partition("=")
-        if name.strip().lower() == "worktree":
-            return os.path.realpath(directory / value.strip()) == os.path.realpath(top)
-    return False
+    shared = os.path.realpath(directory / common)
+    is_inside = os.path.dirname(os.path.realpath(directory)) == f"{shared}/worktrees"  # noqa: PTH120
+    is_back = os.path.realpath(directory / back) == os.path.realpath(entry)
+    return Path(shared) if is_inside and back and is_back else None
 
 
 def _origin(shared: Path) -> str:
     """Give the address of the remote ``origin``, as the repository's configuration writes it."""
-    is_origin = False
-    for line in _text(shared / "config").splitlines():
-        section = _SECTION.match(line.strip())
-        if section is not None:
-            is_origin = section[1].lower() == "remote" and section[2] == "origin"
-        elif is_origin and (found := _URL_LINE.match(line)):
-            return found[1].strip()
+    return _value_in(shared, "remote", "origin", "url")
+
+
+def _value_in(directory: Path, section: str, subsection: str | None, key: str) -> str:
+    """Give the first value of a key of a repository's configuration; empty without one."""
+    is_there = False
+    for line in _text(directory / "config").splitlines():
+        header = _SECTION.match(line.strip())
+        if header is not None:
+            is_there = header[1].lower() == section and header[2] == subsection
+        elif is_there and (found := _KEY_LINE.match(line)) and found[1].lower() == key:
+            return found[2].strip()
     return ""
 
 

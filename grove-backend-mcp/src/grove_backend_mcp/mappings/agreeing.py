@@ -97,8 +97,10 @@ def keep_verdict(
     context: BackendContext,
     entry: ServerEntry,
     connection: "Connection",
+    tools: Sequence[Tool],
     mapping: ServerMapping,
     now: datetime,
+    *,
     facts: Mapping[str, Any] | None = None,
 ) -> None:
     """Keep what a server has shown of itself, where that is new; a fault is none.
@@ -107,6 +109,7 @@ def keep_verdict(
         context: Where the backend works.
         entry: The server.
         connection: The connection to it.
+        tools: Its tools.
         mapping: What is done with it.
         now: The time, UTC.
         facts: What a probe has found out besides.
@@ -120,7 +123,7 @@ def keep_verdict(
         profile=mapping.profile,
         has_write=mapping.write is not None,
         has_search=mapping.search is not None,
-        tools_digest=tools_digest(connection.tools()),
+        tools_digest=tools_digest(tools),
         checked_at=now if known is None else known.checked_at,
         facts={
             **(known.facts if known else {}),

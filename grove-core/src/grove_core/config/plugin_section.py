@@ -7,7 +7,7 @@ from attrs import NOTHING, fields, has, resolve_types
 
 from grove_core.config.schema import setting_of
 from grove_core.config.values import ValueProblem, check_value, printable, unknown_key
-from grove_core.model.value import TRUSTED_ONLY, USER_ONLY
+from grove_core.model.value import TRUSTED_ALONE, TRUSTED_ONLY, USER_ONLY
 
 if TYPE_CHECKING:
     from grove_core.model.trust import TrustRequest
@@ -125,13 +125,17 @@ def _of_whom_it_may_be(
     untrusted: Collection[str],
 ) -> tuple[Mapping[str, Any], list[str]]:
     """Take of a project's values those that may count; the others are named."""
-    guarded = _marked(attributes, TRUSTED_ONLY)
+    guarded = [
+        key
+        for key in _marked(attributes, TRUSTED_ONLY)
+        if not TRUSTED_ALONE.items() <= attributes[key].metadata.items()
+    ]
     asked = [key for key in guarded if _is_asked(key, section, own)]
+    disagreed = not set(asked).isdisjoint(untrusted)
     refused = dict.fromkeys(_marked(attributes, USER_ONLY), _NOT_HERE)
-    if untrusted:
-        refused |= dict.fromkeys((*asked, *untrusted), _NOT_AGREED)
+    refused |= dict.fromkeys((*(asked if disagreed else ()), *untrusted), _NOT_AGREED)
     found, problems = _without_strangers(section, own, refused)
-    if not asked or untrusted:
+    if not asked or disagreed:
         return found, problems
     # The user's secrets do not go to the project's program, nor the project's words to the user's.
     apart = {key for key in guarded if key not in asked and key in own}

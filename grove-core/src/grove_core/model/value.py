@@ -10,6 +10,10 @@ TRUSTED_ONLY = {"grove_trusted_only": True}
 """Metadata of a field of a plugin's settings class that a project may set only once the user has
 agreed to the very value with ``grove trust``, such as a program, a URL or a file elsewhere."""
 
+TRUSTED_ALONE = {"grove_trusted_only": "alone"}
+"""The same of a field that means the same whatever the others say, such as a name: it counts beside
+what the user has set, and whether or not others have been agreed to."""
+
 
 class Value:
     """Equality, hash and representation of a frozen attrs class.
