@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 _PING_SECONDS: Final = 25.0
 _MOST_ODDITIES: Final = 3
 _LOCAL_FLUSH: Final = "`grove maintain flush` tries again"
+_SHARED: Final = (
+    "the client starts this server as well, and its store may lose what two write at once (grove"
+    " writes again what it sees lost): give grove a store of its own in [backends.mcp], or use HTTP"
+)
 _NO_SERVER: Final = "mend or name one: `grove backends discover` says what is wrong with each"
 _MENDS: Final = {
     FaultKind.NOT_STARTED: "look at how it is written down: `grove backends discover`",
@@ -72,9 +76,11 @@ def _asked(remote: "Remote") -> tuple[str, str]:
             spoken = remote.link.described
     except ServerFaultError as fault:
         mend = _MENDS.get(fault.kind, _LOCAL_FLUSH)
-        return f"{remote.name} {fault.kind.value}: {fault.detail}", mend
+        said = fault.detail.removeprefix(f"{remote.link.entry.name}: ")
+        kind = fault.kind.value
+        return f"{remote.name} {said if said.startswith(kind) else f'{kind}: {said}'}", mend
     remote.link.has_worked()
-    return f"{remote.name} works ({spoken})", ""
+    return f"{remote.name} works ({spoken})", _SHARED if remote.link.loses_writes else ""
 
 
 def _lines_of(path: Path) -> tuple[str, ...]:

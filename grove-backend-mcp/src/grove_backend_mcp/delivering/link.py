@@ -13,7 +13,7 @@ from grove_backend_mcp.keeping.breaker import Breaker, read_breaker, text_of
 from grove_backend_mcp.keeping.places import Places
 from grove_backend_mcp.mappings.agreeing import Abilities, abilities_of
 from grove_backend_mcp.mappings.mapping import ServerMapping
-from grove_backend_mcp.servers import ServerEntry
+from grove_backend_mcp.servers import Origin, ServerEntry, Transport
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext, BackendError, StorageError, replace_text
 
@@ -75,6 +75,13 @@ class Link:
     def abilities(self) -> Abilities:
         """What the server can do; what is to be expected, before it was connected."""
         return self._expected if self._mapping is None else abilities_of(self._mapping)
+
+    @property
+    def loses_writes(self) -> bool:
+        """Whether the client starts the same server, whose store bears no second writer."""
+        single = self._mapping is not None and self._mapping.single_writer
+        is_started = self.entry.transport is Transport.STDIO
+        return single and is_started and self.entry.origin is not Origin.CONFIGURED
 
     def breaker(self) -> Breaker:
         """Tell how the server has failed lately."""
