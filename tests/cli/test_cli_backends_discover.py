@@ -304,7 +304,7 @@ def test_an_unknown_backend_may_be_one_whose_plugin_is_broken(acme):
 def test_a_command_of_the_same_name_as_one_of_grove_s_own_is_not_reached(acme):
     change(acme, 'name="acme"', 'name="discover"')
     assert "discovered" in acme.grove("backends", "discover", "--json").json
-    assert "Commands of the backend" not in acme.grove("backends", "--help").stdout
+    assert "Commands of the backend discover" not in acme.grove("backends", "--help").stdout
 
 
 def test_a_command_of_a_plugin_besides_backends_ends_likewise(world):

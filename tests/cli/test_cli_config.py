@@ -58,7 +58,7 @@ def settings(world, *words):
 
 def test_every_key_with_value_and_origin(layered):
     found = settings(layered, "show")
-    of_plugins = ("ticketing.overrides.", "tickets.", "backends.total-recall.")
+    of_plugins = ("ticketing.overrides.", "tickets.", "backends.total-recall.", "backends.mcp.")
     names = {key for key in found if not key.startswith(of_plugins)}
     assert names | {"ticketing.overrides"} == set(config_keys())
     expected = {

@@ -1,6 +1,7 @@
 """What people are told of a memory server, and what nobody is: secrets."""
 
 import json
+import shlex
 import stat
 import subprocess
 import sys
@@ -17,7 +18,10 @@ FAKE = Path(__file__).parents[2] / "grove-backend-mcp" / "tests" / "servers" / "
 def program(memory, name, text):
     """A server of one's own making, as a program that can be run."""
     path = memory.world.others / name
-    path.write_text(f"#!{sys.executable}\n{text}")
+    written = path.with_suffix(".py")
+    written.write_text(text)
+    # The first line of a program cannot name one in a folder with a blank.
+    path.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "{written}" "$@"\n')
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path
 
