@@ -276,6 +276,15 @@ class TestAsking:
         context = make_context(PATH=fake_task(script))
         assert taskwarrior.current_ticket(context) is None
 
+    def test_no_configuration_is_made_where_there_is_none(self, fake_task, make_context, tmp_path):
+        script = f'echo "$TASKRC" > {tmp_path}/configuration; echo "[]"'
+        context = make_context(PATH=fake_task(script))
+        taskwarrior.current_ticket(context)
+        assert (tmp_path / "configuration").read_text() == "/dev/null\n"
+        (tmp_path / "home" / ".taskrc").touch()
+        taskwarrior.current_ticket(context)
+        assert (tmp_path / "configuration").read_text() == "\n"
+
     def test_nothing_is_asked_where_there_are_no_tasks(self, fake_task, tmp_path, make_context):
         context = make_context(PATH=fake_task("echo '[]'"))
         (tmp_path / "home" / ".task").rmdir()

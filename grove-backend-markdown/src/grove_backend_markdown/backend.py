@@ -32,7 +32,7 @@ from grove_core import (
     edit_text,
     is_ignored_by_git,
     is_learning_id,
-    rule_relevance,
+    rule_hits,
 )
 
 NAME: Final = "markdown"
@@ -95,7 +95,7 @@ class MarkdownBackend:
             return _joint(text, header) + entry
 
         with _as_backend_error():
-            stored = self._store.entries().get(learning.id)
+            stored = self._store.find(learning.id)
             if stored is not None and not self._complete(stored.path, learning.id, entry):
                 return _receipt(learning, ReceiptStatus.DUPLICATE, stored.path)
             if stored is not None:
@@ -133,13 +133,7 @@ class MarkdownBackend:
         Raises:
             BackendError: A file could not be read.
         """
-        admitted = filter(filters.admit, self._learnings())
-        if query.is_empty:
-            hits = [Hit(learning=learning, relevance=0.0) for learning in admitted]
-        else:
-            hits = [hit for learning in admitted if (hit := _hit(query, learning))]
-        hits.sort(key=_order)
-        return hits[: filters.limit]
+        return rule_hits(query, self._learnings(), filters)
 
     def ping(self) -> Health:
         """Look whether the files can be read and written."""
@@ -262,15 +256,6 @@ def _joint(text: str, header: str) -> str:
     if not text:
         return header
     return "" if text.endswith(("\n\n", "\n\r\n")) else "\n"
-
-
-def _hit(query: Query, learning: Learning) -> Hit | None:
-    relevance, reasons = rule_relevance(query, learning)
-    return Hit(learning=learning, relevance=relevance, reasons=reasons) if relevance else None
-
-
-def _order(hit: Hit) -> tuple[float, float, str]:
-    return -hit.relevance, -hit.learning.timestamp.timestamp(), hit.learning.id
 
 
 def _receipt(learning: Learning, status: ReceiptStatus, path: Path) -> Receipt:

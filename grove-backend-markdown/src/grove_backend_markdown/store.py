@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from grove_backend_markdown.collecting import without_collecting
 from grove_backend_markdown.reader import Entry, Problem, Reading, read_entries
-from grove_core import StorageError, read_text
+from grove_core import StorageError, read_bytes, read_text
 
 _Stamp = tuple[int, int, int]
 _ENDING: Final = ".md"
@@ -98,6 +98,21 @@ class Store:
                 entries.setdefault(entry.learning.id, Located(path, entry))
         return entries
 
+    def find(self, learning_id: str) -> Located | None:
+        """Find an entry, as ``entries`` has it, and parse no file that does not hold its id.
+
+        Args:
+            learning_id: Its id, which is compared exactly.
+
+        Raises:
+            StorageError: A file cannot be read.
+        """
+        for path in (self.path, *map(Path, self._files_in_folder())):
+            entry = self._read(path, holding=learning_id).find(learning_id)
+            if entry is not None:
+                return Located(path, entry)
+        return None
+
     def problems(self) -> list[LocatedProblem]:
         """Name everything that cannot be read.
 
@@ -125,8 +140,8 @@ class Store:
         Raises:
             StorageError: A file cannot be read.
         """
-        found = {"": _bytes_of(str(self.path))}
-        found |= {path.rpartition("/")[2]: _bytes_of(path) for path in self._files_in_folder()}
+        found = {"": read_bytes(self.path)}
+        found |= {path.rpartition("/")[2]: read_bytes(path) for path in self._files_in_folder()}
         return {name: content for name, content in found.items() if content is not None}
 
     def forget(self, path: Path) -> None:
@@ -155,7 +170,8 @@ class Store:
         # Text: making a Path takes as long as reading a small file.
         return [f"{self._folder}/{name}" for name in names]
 
-    def _read(self, path: Path) -> Reading:
+    def _read(self, path: Path, *, holding: str = "") -> Reading:
+        """Read a file; unless it has been parsed, nothing of one that does not hold a text."""
         stamp = _stamp_of(path)
         if stamp is None:
             return _NOTHING
@@ -163,19 +179,11 @@ class Store:
         if cached is not None and cached[0] == stamp:
             return cached[1]
         text = read_text(path)
+        if text is not None and holding not in text:
+            return _NOTHING
         reading = _NOTHING if text is None else read_entries(text)
         self._cache[path] = stamp, reading
         return reading
-
-
-def _bytes_of(path: str) -> bytes | None:
-    try:
-        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - it is text
-            return file.read()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
 
 
 def _stamp_of(path: Path) -> _Stamp | None:

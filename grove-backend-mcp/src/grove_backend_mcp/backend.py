@@ -37,9 +37,10 @@ from grove_core import (
     StorageError,
     Synchronised,
     UnsupportedError,
+    best_first,
     is_ignored_by_git,
     is_learning_id,
-    rule_relevance,
+    rule_hits,
 )
 
 NAME: Final = "mcp"
@@ -170,7 +171,10 @@ class McpBackend:
         Raises:
             BackendError: A file could not be read.
         """
-        hits = {hit.learning.id: hit for hit in self._found_here(query, filters)}
+        hits = {
+            hit.learning.id: hit
+            for hit in rule_hits(query, self._contents.learnings(), evolve(filters, limit=None))
+        }
         if self._remote is not None and not self._in_hook and not query.is_empty:
             with _as_backend_error():
                 for hit in self._remote.search(query, _SEARCH_SECONDS):
@@ -179,18 +183,7 @@ class McpBackend:
                         known is None or known.relevance < hit.relevance
                     ):
                         hits[hit.learning.id] = hit
-        return sorted(hits.values(), key=_order)[: filters.limit]
-
-    def _found_here(self, query: Query, filters: Filters) -> Iterator[Hit]:
-        for learning in self._contents.learnings():
-            if not filters.admit(learning):
-                continue
-            if query.is_empty:
-                yield Hit(learning=learning, relevance=0.0)
-                continue
-            relevance, reasons = rule_relevance(query, learning)
-            if relevance:
-                yield Hit(learning=learning, relevance=relevance, reasons=reasons)
+        return best_first(hits.values())[: filters.limit]
 
     def ping(self) -> Health:
         """Look whether learnings can be recorded, and whether the server answers."""
@@ -329,10 +322,6 @@ def _refuse_unwritable(learning: Learning) -> None:
         f"{learning.summary}{learning.detail}".encode()
     except UnicodeEncodeError as error:
         raise BackendError(f"{learning.id} holds half a character: {error}") from error
-
-
-def _order(hit: Hit) -> tuple[float, float, str]:
-    return -hit.relevance, -hit.learning.timestamp.timestamp(), hit.learning.id
 
 
 @contextmanager

@@ -15,7 +15,6 @@ from grove_backend_totalrecall.places import Places
 from grove_backend_totalrecall.record import Record
 from grove_backend_totalrecall.settings import TotalRecallSettings, Via
 from grove_backend_totalrecall.store import Store
-from grove_backend_totalrecall.stored import Stored
 from grove_backend_totalrecall.writing import Writer
 from grove_core import (
     BackendContext,
@@ -36,7 +35,7 @@ from grove_core import (
     UnsupportedError,
     is_ignored_by_git,
     is_learning_id,
-    rule_relevance,
+    rule_hits,
 )
 
 NAME: Final = "total-recall"
@@ -140,10 +139,10 @@ class TotalRecallBackend:
             BackendError: A file could not be read.
         """
         contents = self._contents()
-        found = [*contents.learnings(), *contents.notes.values()]
-        hits = [hit for one in found if filters.admit(one.learning) and (hit := _hit(query, one))]
-        hits.sort(key=_order)
-        return hits[: filters.limit]
+        stored = [*contents.learnings(), *contents.notes.values()]
+        whole = [one.learning for one in stored if one.complete]
+        notes = [one.learning for one in stored if not one.complete]
+        return rule_hits(query, whole, filters, notes=notes)
 
     def ping(self) -> Health:
         """Look whether the logs can be read and written."""
@@ -245,21 +244,6 @@ def _refuse_unwritable(learning: Learning) -> None:
         f"{learning.summary}{learning.detail}".encode()
     except UnicodeEncodeError as error:
         raise BackendError(f"{learning.id} holds half a character: {error}") from error
-
-
-def _hit(query: Query, stored: Stored) -> Hit | None:
-    if query.is_empty:
-        return Hit(learning=stored.learning, relevance=0.0, complete=stored.complete)
-    relevance, reasons = rule_relevance(query, stored.learning)
-    if not relevance:
-        return None
-    return Hit(
-        learning=stored.learning, relevance=relevance, complete=stored.complete, reasons=reasons
-    )
-
-
-def _order(hit: Hit) -> tuple[float, float, str]:
-    return -hit.relevance, -hit.learning.timestamp.timestamp(), hit.learning.id
 
 
 @contextmanager

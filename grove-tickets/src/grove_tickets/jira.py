@@ -20,6 +20,7 @@ from grove_core import (
 )
 from grove_tickets.states import DONE
 
+grove_api = 1
 SYSTEM = "jira"
 _SERVERS = ("jira", "atlassian")
 _TOOLS = frozenset({"transitionjiraissue", "jiratransitionissue", "transitionissue"})

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from grove_core import CommandReader, ToolCall, hookimpl
 
+grove_api = 1
+
 
 @hookimpl
 def grove_command_readers() -> Sequence[CommandReader]:

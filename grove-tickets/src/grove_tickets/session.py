@@ -5,6 +5,8 @@ from pathlib import Path
 
 from grove_core import Detection, ProjectContext, TicketProbe, hookimpl
 
+grove_api = 1
+
 
 @hookimpl
 def grove_ticket_probes() -> Sequence[TicketProbe]:

@@ -21,6 +21,7 @@ from grove_core import (
 if TYPE_CHECKING:
     from grove_tickets.shell import Command
 
+grove_api = 1
 SYSTEM = "taskmaster"
 _TASKS = (".taskmaster/tasks/tasks.json", "tasks/tasks.json")
 # Not `.taskmaster` alone: one in the home directory holds the tool's own login.
@@ -234,6 +235,8 @@ def _find_root(cwd: Path) -> Path | None:
 def _stored_as_done(
     close: TicketClose, result: ToolResult | None, context: ProjectContext
 ) -> bool | None:
+    from grove_tickets.records import text_field
+
     root = _find_root(Path(close.directory or context.cwd))
     if close.ticket_id is None or root is None:
         return None
@@ -245,7 +248,7 @@ def _stored_as_done(
         task = _find(task.get("subtasks"), subnumber)
     if task is None:
         return False if tasks else None
-    return task.get("status") in _FINISHED
+    return text_field(task, "status") in _FINISHED
 
 
 def _printed_as_done(result: ToolResult, ticket_id: str | None) -> bool | None:

@@ -24,6 +24,7 @@ from grove_core import (
     hookimpl,
 )
 
+grove_api = 1
 SYSTEM = "tasks"
 _OPEN = frozenset({"pending", "in_progress"})
 _MAX_BYTES = 1024 * 1024
@@ -122,7 +123,7 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:  #
     fields = dict(call.input)
     ticket_id: str | None = None
     title = ""
-    status = fields.get("status")
+    status = _text(fields, "status")
     match call.name:
         case "TaskUpdate" if status == "completed" and _id(fields.get("taskId")):
             ticket_id, title = _id(fields["taskId"]), _text(fields, "subject")
@@ -170,7 +171,7 @@ def _confirm_from_list(ticket_id: str, context: ProjectContext, *, stored: bool)
     tasks = _read_tasks(context)
     if tasks is None:
         return Confirmation.YES
-    unfinished = {number for number, task in tasks.items() if task.get("status") in _OPEN}
+    unfinished = {number for number, task in tasks.items() if _text(task, "status") in _OPEN}
     if not stored:
         unfinished.discard(ticket_id)
     return Confirmation.NO if unfinished else Confirmation.YES

@@ -1,5 +1,6 @@
 """Taskwarrior: a person's own tasks, the same in every directory; nothing to do with go-task."""
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from grove_core import (
     hookimpl,
 )
 
+grove_api = 1
 SYSTEM = "taskwarrior"
 _CURRENT_SECONDS: Final = 0.25
 _STATUS_SECONDS: Final = 1.0
@@ -94,13 +96,18 @@ def detect(context: ProjectContext) -> Detection | None:
     """
     from grove_tickets.places import exists
 
-    environment = context.environment
-    home = environment.get("HOME")
-    named = [environment.get("TASKRC"), environment.get("TASKDATA")]
-    usual = [".taskrc", ".config/task/taskrc", ".task"]
-    paths = [context.cwd / path for path in named if path]
-    paths += [Path(home, path) for path in usual if home]
+    home, data = (context.environment.get(name) for name in ("HOME", "TASKDATA"))
+    paths = _configurations(context)
+    paths += [context.cwd / data] if data else []
+    paths += [Path(home, ".task")] if home else []
     return next((Detection(marker=str(path)) for path in paths if exists(path)), None)
+
+
+def _configurations(context: ProjectContext) -> list[Path]:
+    """Where its configuration may lie."""
+    home, named = (context.environment.get(name) for name in ("HOME", "TASKRC"))
+    usual = [Path(home, path) for path in (".taskrc", ".config/task/taskrc")] if home else []
+    return [context.cwd / named, *usual] if named else usual
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
@@ -279,10 +286,15 @@ def _ask(wanted: str, context: ProjectContext, seconds: float) -> Sequence[dict[
     import json
 
     from grove_tickets.asking import ask
+    from grove_tickets.places import exists
 
     if detect(context) is None:
         return ()
-    output = ask("task", (*_READING, wanted, "export"), context.cwd, context.environment, seconds)
+    environment = context.environment
+    if not any(exists(path) for path in _configurations(context)):
+        # Without a configuration, the program would write one.
+        environment = {**environment, "TASKRC": os.devnull}
+    output = ask("task", (*_READING, wanted, "export"), context.cwd, environment, seconds)
     try:
         answer = json.loads(output)
     except (ValueError, RecursionError):

@@ -1,7 +1,8 @@
-"""Help for testing plugins: a contract for memory backends, and a backend that keeps it.
+"""Help for testing plugins: contracts to subclass, and a memory backend that keeps its own.
 
-``InMemoryBackend`` needs nothing besides grove; ``BackendContract`` needs pytest, and ``learnings``
-hypothesis. Each is loaded when it is first used.
+``InMemoryBackend`` needs nothing besides grove; the contracts need pytest, and ``learnings``
+hypothesis. Each is loaded when it is first used. Fixtures for tests of plugins are in
+``grove_core.testing.pytest_plugin``, which pytest finds by itself.
 """
 
 TYPE_CHECKING = False
@@ -9,16 +10,27 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from grove_core.testing.backend_contract import BackendContract
     from grove_core.testing.memory_backend import InMemoryBackend, InMemoryStorage
+    from grove_core.testing.plugin_contract import PluginContract
     from grove_core.testing.strategies import learnings
+    from grove_core.testing.ticket_contract import TicketContract
 
 _MODULE_OF_NAME = {
     "BackendContract": "backend_contract",
     "InMemoryBackend": "memory_backend",
     "InMemoryStorage": "memory_backend",
+    "PluginContract": "plugin_contract",
+    "TicketContract": "ticket_contract",
     "learnings": "strategies",
 }
 
-__all__ = ["BackendContract", "InMemoryBackend", "InMemoryStorage", "learnings"]
+__all__ = [
+    "BackendContract",
+    "InMemoryBackend",
+    "InMemoryStorage",
+    "PluginContract",
+    "TicketContract",
+    "learnings",
+]
 
 
 def __getattr__(name: str) -> object:

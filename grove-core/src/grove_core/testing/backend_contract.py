@@ -1,7 +1,5 @@
 """The contract of memory backends, for plugin authors to run against their own."""
 
-from typing import Any
-
 import pytest
 
 from grove_core.testing.rules.changing import ChangesRules, FilesRules
@@ -16,7 +14,7 @@ from grove_core.testing.rules.status import StatusRules
 from grove_core.testing.rules.synchronising import SynchronisingRules
 from grove_core.testing.rules.withdrawing import WithdrawingRules
 from grove_core.testing.rules.writing import WritingRules
-from grove_core.testing.verdict import expect, rule
+from grove_core.testing.standard import StandardTests, standard_tests
 
 
 class BackendContract(
@@ -32,6 +30,8 @@ class BackendContract(
     SynchronisingRules,
     ConcurrencyRules,
     FailingRules,
+    StandardTests,
+    standard=True,
 ):
     """What every memory backend must do; a plugin's tests subclass it and give one fixture.
 
@@ -55,15 +55,6 @@ class BackendContract(
       backend with files or a server has to pass it.
     """
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:  # noqa: ANN401 - whatever a class takes
-        super().__init_subclass__(**kwargs)
-        changed = [name for name in STANDARD_TESTS if not _is_standard(cls, name)]
-        if changed:
-            raise TypeError(
-                f"{cls.__name__} replaces {', '.join(changed)} of BackendContract. What the "
-                "backend cannot do is left out of its capabilities; own tests get other names."
-            )
-
     @pytest.fixture
     def open_backend(self) -> Opener:
         """Say that the fixture is missing."""
@@ -77,21 +68,6 @@ class BackendContract(
         """Leave out by name what needs the fixture."""
         pytest.skip(f"{type(self).__name__} has no fixture broken_backend")
 
-    @rule("grove_core.testing.BackendContract")
-    def test_no_rule_is_left_out(self) -> None:
-        """Every test of the contract is run."""
-        changed = [name for name in STANDARD_TESTS if not _is_standard(type(self), name)]
-        expect(changed, [], "the tests that were replaced or removed")
-        expect(
-            getattr(type(self), "__test__", True),
-            expected=True,
-            about="whether pytest collects them",
-        )
 
-
-STANDARD_TESTS = tuple(name for name in dir(BackendContract) if name.startswith("test_"))
+STANDARD_TESTS = standard_tests(BackendContract)
 """The names of the contract's tests."""
-
-
-def _is_standard(cls: type, name: str) -> bool:
-    return getattr(cls, name, None) is getattr(BackendContract, name)

@@ -19,7 +19,7 @@ from grove_core.model.memory import (
     Receipt,
     ReceiptStatus,
 )
-from grove_core.retrieval.rules import rule_relevance
+from grove_core.retrieval.rules import rule_hits
 
 _CAPABILITIES: Final = frozenset(
     {
@@ -81,12 +81,7 @@ class InMemoryBackend:
 
     def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
         """Score every learning that the filters admit; an empty query finds all of them."""
-        hits: list[Hit] = []
-        for learning in filter(filters.admit, self._all()):
-            relevance, reasons = rule_relevance(query, learning)
-            if relevance > 0 or query.is_empty:
-                hits.append(Hit(learning=learning, relevance=relevance, reasons=reasons))
-        return sorted(hits, key=lambda hit: -hit.relevance)[: filters.limit]
+        return rule_hits(query, self._all(), filters)
 
     def ping(self) -> Health:
         """Tell how many learnings there are."""

@@ -1,5 +1,6 @@
 """What hypothesis makes of learnings; it is imported only when a strategy is asked for."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 
 _WORDS: Final = "The orders report is slow"
 _LONGEST_TICKET: Final = 200
+_SHELL_WORDS: Final = (
+    *"; && || | & ( ) { } ! $( ` ' \" \\ > < << <<< 2>&1 # = [[ ]]".split(),
+    *"if then fi for in do done".split(),
+    *"case esac while function f() $x ${x} $((1)) *.txt ~ -- - sudo env xargs eval bash -c".split(),
+    "\n", "<<'END'\n", "\nEND\n", "\t",
+)  # fmt: skip
 
 
 def learnings(*scopes: Scope) -> "SearchStrategy[Learning]":
@@ -51,6 +58,21 @@ def learnings(*scopes: Scope) -> "SearchStrategy[Learning]":
         | st.text(max_size=20).map(lambda text: clean_line(text, _LONGEST_TICKET)).filter(bool),
         status=st.just(LearningStatus.ACTIVE),
     )
+
+
+def shell_texts(lines: Sequence[str]) -> "SearchStrategy[str]":
+    """Make shell text around some commands, most of it senseless.
+
+    Args:
+        lines: The commands.
+
+    Returns:
+        A strategy.
+    """
+    from hypothesis import strategies as st
+
+    words = st.sampled_from([*lines, *_SHELL_WORDS])
+    return st.lists(words | st.text(max_size=12), max_size=14).map(" ".join)
 
 
 def _learning(candidate: Candidate, **fields: Any) -> Learning:  # noqa: ANN401 - any field

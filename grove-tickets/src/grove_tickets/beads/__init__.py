@@ -16,6 +16,7 @@ from grove_core import (
     hookimpl,
 )
 
+grove_api = 1
 SYSTEM = "beads"
 
 

@@ -19,6 +19,7 @@ from grove_core import (
     hookimpl,
 )
 
+grove_api = 1
 SYSTEM = "br"
 
 

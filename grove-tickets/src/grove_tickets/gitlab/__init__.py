@@ -17,6 +17,7 @@ from grove_core import (
     hookimpl,
 )
 
+grove_api = 1
 SYSTEM = "gitlab"
 
 

@@ -1,4 +1,4 @@
-"""Memory backends with one fault each, and the rule of the contract that each of them breaks.
+"""Plugins with one fault each, and the rule of the contract that each of them breaks.
 
 They prove that the contract notices what it is there to notice.
 """
@@ -59,6 +59,7 @@ BROKEN_BACKENDS: Final = {
     listing.AnswersWhatItDoesNotDeclare: "test_capability_is_true[get]",
     listing.ListsItsCapabilities: "test_capabilities_are_a_frozenset",
     listing.HasNoName: "test_name_is_text",
+    listing.AsksAndDoesNotSaySo: "test_only_slow_ones_ask_others",
     listing.FetchesActiveOnesOnly: "test_get_fetches_one_of_any_status",
     changing.KeepsStatusToItself: "test_status_changes_and_changes_back[archived]",
     changing.ChangesNeighbours: "test_other_learnings_keep_their_status",

@@ -2,6 +2,7 @@
 
 # ruff: noqa: D102 - each class says what is wrong with its methods
 
+import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,10 @@ from typing import Any
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.memory import (
     Capability,
+    Filters,
     Health,
+    Hit,
+    Query,
 )
 from grove_core.testing.memory_backend import InMemoryBackend, InMemoryStorage
 
@@ -19,6 +23,14 @@ class RaisesInPing(InMemoryBackend):
 
     def ping(self) -> Health:
         raise ConnectionError("no route to the store")
+
+
+class AsksAndDoesNotSaySo(InMemoryBackend):
+    """Starts a program in each search, and hooks would wait for it."""
+
+    def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
+        subprocess.run(["true"], check=True)
+        return super().search(query, filters)
 
 
 class ClaimsWhatItCannot(InMemoryBackend):

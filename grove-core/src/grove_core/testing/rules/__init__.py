@@ -1,1 +1,1 @@
-"""What every memory backend must do, as tests: a class for each part of the contract."""
+"""What every plugin must do, as tests: a class for each part of a contract."""

@@ -7,10 +7,12 @@ import pytest
 
 from grove_core.errors import UnsupportedError
 from grove_core.model.learning import LearningStatus
-from grove_core.model.memory import Capability, Health
+from grove_core.model.memory import Capability, Filters, Health, Query
+from grove_core.plugins.descriptors import MemoryBackend
 from grove_core.testing.rules.reading_back import Opener
 from grove_core.testing.samples import UNKNOWN_ID, example_learning
 from grove_core.testing.verdict import expect, expect_error, require, rule
+from grove_core.testing.watching import Watching
 
 _CALLS: Final[dict[Capability, tuple[str, Callable[[Any], object]]]] = {
     Capability.GET: ("get", lambda get: get(UNKNOWN_ID)),
@@ -54,6 +56,22 @@ class IdentityRules:
             require(callable(method), expected=f"a method {name}", found=method)
         elif method is not None:
             expect_error(UnsupportedError, lambda: call(method), f"{name}, which is not declared")
+
+    @rule("grove_core.Capability.SLOW")
+    def test_only_slow_ones_ask_others(self, open_backend: Opener) -> None:
+        """A backend that is not declared slow starts no program and makes no connection."""
+        if Capability.SLOW in open_backend().capabilities:
+            pytest.skip(f"the backend {open_backend().name} has no such duty: it declares slow")
+        calls: dict[str, Callable[[MemoryBackend], object]] = {
+            "write": lambda backend: backend.write(example_learning()),
+            "search": lambda backend: backend.search(Query(text="kerosene migrations"), Filters()),
+            "ping": lambda backend: backend.ping(),
+        }
+        for name, call in calls.items():
+            backend = open_backend()
+            with Watching() as watching:
+                call(backend)
+            expect(watching.heard, [], f"what {name} has started or connected to")
 
     @rule("grove_core.MemoryBackend.ping")
     def test_ping_tells_how_it_is(self, open_backend: Opener) -> None:

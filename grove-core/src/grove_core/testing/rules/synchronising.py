@@ -1,10 +1,8 @@
 """Bringing what is kept here and what a server has into line."""
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from threading import get_ident
-from typing import Any, Final, Self
+from typing import Final
 
 import pytest
 
@@ -21,14 +19,11 @@ from grove_core.testing.rules.reading_back import (
 )
 from grove_core.testing.samples import example_learning
 from grove_core.testing.verdict import expect, require, rule
+from grove_core.testing.watching import Watching
 
 _FRESHNESS: Final = "grove_core.Synchronising.freshness"
 _SYNCHRONISE: Final = "grove_core.Synchronising.synchronise"
 _SECONDS: Final = 60.0
-_ASKING: Final = frozenset(
-    {"subprocess.Popen", "socket.connect", "os.posix_spawn", "os.system", "os.exec", "os.fork"}
-)
-"""What Python is told of whenever a program is started or a connection is made."""
 
 
 class SynchronisingRules:
@@ -58,9 +53,9 @@ class SynchronisingRules:
             calls["iterate"] = lambda backend: list(backend.iterate())
         for name, call in calls.items():
             backend = open_backend()
-            with _Listening() as listening:
+            with Watching() as watching:
                 call(backend)
-            expect(listening.heard, [], f"what {name} has started or connected to")
+            expect(watching.heard, [], f"what {name} has started or connected to")
 
     @rule(_SYNCHRONISE)
     def test_what_is_written_is_delivered_or_waits(self, open_backend: Opener) -> None:
@@ -126,39 +121,6 @@ class SynchronisingRules:
             if not _fresh(open_backend()).source or done.fault:
                 pytest.skip(f"the server cannot be used: {done.fault or 'there is none'}")
             expect((mark.is_file(), stamp_of([mark]) != before), (True, True), f"{mark}, written")
-
-
-class _Listening:
-    """Hears what this thread starts or connects to."""
-
-    def __init__(self) -> None:
-        self.heard: list[str] = []
-        self._thread = get_ident()
-
-    def __enter__(self) -> Self:
-        if not _hooked:
-            _hooked.append(True)
-            # It cannot be taken away again; without listeners it does nothing.
-            sys.addaudithook(_hear)
-        _listeners.append(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        _listeners.remove(self)
-
-    def hear(self, event: str, arguments: Sequence[object]) -> None:
-        if get_ident() == self._thread:
-            self.heard.append(f"{event} {[*arguments]}")
-
-
-_hooked: Final[list[bool]] = []
-_listeners: Final[list[_Listening]] = []
-
-
-def _hear(event: str, arguments: tuple[Any, ...]) -> None:
-    if event in _ASKING:
-        for listener in _listeners:
-            listener.hear(event, arguments)
 
 
 def _fresh(backend: MemoryBackend) -> Freshness:

@@ -1,0 +1,8 @@
+"""What all tests need of the process that runs them."""
+
+import signal
+
+# A job in the background of a script ignores Ctrl-C, and so would every program that it starts;
+# tests that send it would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,0 +1,1 @@
+"""Modules of plugins whose import is the fault."""

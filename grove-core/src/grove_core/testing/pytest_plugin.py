@@ -1,0 +1,78 @@
+"""Fixtures for the tests of plugins, by themselves: pytest loads this module in every session.
+
+That is why nothing is imported here besides pytest: a session of other tests is no slower for it.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from grove_core.testing.payloads import Payloads
+    from grove_core.testing.set_clock import SetClock
+
+
+@pytest.fixture
+def grove_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a home of its own for a test, so that nothing of the user's is read or written.
+
+    Returns:
+        grove's own directory in it (``GROVE_HOME``); ``HOME`` is the folder around it.
+    """
+    home = tmp_path / "home"
+    folder = home / ".grove"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("HOME", os.fspath(home))
+    monkeypatch.setenv("GROVE_HOME", os.fspath(folder))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", os.fspath(home / ".claude"))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    return folder
+
+
+@pytest.fixture
+def grove_project(tmp_path: Path, grove_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a project that uses grove, and a git repository of it where git is installed.
+
+    Returns:
+        Its root; the home is that of ``grove_home``.
+    """
+    del grove_home  # so that git reads no settings of the user's
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        # Where a hook of git runs the tests.
+        monkeypatch.delenv(name, raising=False)
+    project = tmp_path / "project"
+    (project / ".grove").mkdir(parents=True)
+    (project / ".grove" / "config.toml").touch()
+    if shutil.which("git"):
+        from subprocess import run
+
+        run(["git", "init", "-q", "-b", "main", "--template="], cwd=project, check=True)
+    return project
+
+
+@pytest.fixture
+def grove_clock() -> "SetClock":
+    """Make a clock that stands still until the test moves it.
+
+    Returns:
+        A function that tells the time, with ``set`` and ``move``.
+    """
+    from grove_core.testing.set_clock import SetClock
+
+    return SetClock()
+
+
+@pytest.fixture
+def grove_payloads(grove_project: Path) -> "Payloads":
+    """Make what the client sends to hooks in a session in the project.
+
+    Returns:
+        The factory: a method for each event.
+    """
+    from grove_core.testing.payloads import Payloads
+
+    return Payloads(project=grove_project)

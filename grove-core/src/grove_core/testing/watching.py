@@ -1,0 +1,79 @@
+"""Hearing what code under test does to the world outside: programs, connections, files."""
+
+import os
+import sys
+from collections.abc import Sequence
+from threading import get_ident
+from typing import Any, Final, Self
+
+ASKING: Final = frozenset(
+    {"subprocess.Popen", "socket.connect", "os.posix_spawn", "os.system", "os.exec", "os.fork"}
+)
+"""What Python is told of whenever a program is started or a connection is made."""
+CHANGING: Final = frozenset(
+    {
+        "open", "os.chdir", "os.chmod", "os.chown", "os.link", "os.mkdir", "os.putenv", "os.remove",
+        "os.rename", "os.rmdir", "os.symlink", "os.truncate", "os.unsetenv", "shutil.rmtree",
+    }
+)  # fmt: skip
+"""The same for changes of files and of the process; opening counts where it is for writing."""
+_WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+
+class Watching:
+    """Hears what this thread does, in a ``with`` statement.
+
+    Attributes:
+        heard: What it did, a line each.
+    """
+
+    def __init__(self, events: frozenset[str] = ASKING) -> None:
+        """Say what to listen for.
+
+        Args:
+            events: Names of audit events.
+        """
+        self.heard: list[str] = []
+        self._events = events
+        self._thread = get_ident()
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        if not _hooked:
+            _hooked.append(True)
+            # It cannot be taken away again; without listeners it does nothing.
+            sys.addaudithook(_hear)
+        # What Python compiles on its own account is nothing that the code under test writes.
+        self._before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+        _listeners.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End."""
+        _listeners.remove(self)
+        sys.dont_write_bytecode = self._before
+
+    def hear(self, event: str, arguments: Sequence[object]) -> None:
+        """Note an event of this thread."""
+        if get_ident() != self._thread or event not in self._events:
+            return
+        if event != "open" or _is_for_writing(arguments):
+            self.heard.append(f"{event} {[*arguments]}")
+
+
+def _is_for_writing(arguments: Sequence[object]) -> bool:
+    path, mode, flags = (*arguments, None, None, None)[:3]
+    if path == os.devnull:
+        return False
+    if isinstance(mode, str):
+        return any(letter in mode for letter in "wax+")
+    return isinstance(flags, int) and bool(flags & _WRITING)
+
+
+_hooked: Final[list[bool]] = []
+_listeners: Final[list[Watching]] = []
+
+
+def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    for listener in _listeners:
+        listener.hear(event, arguments)

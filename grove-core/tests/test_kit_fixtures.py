@@ -1,0 +1,195 @@
+"""The kit's fixtures, as the tests of a plugin meet them."""
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from grove_core import format_instant
+from grove_core.testing.payloads import Payloads
+from grove_core.testing.set_clock import SetClock
+
+ROOT = Path(__file__).parents[2]
+RECORDED = ROOT / "tests" / "data" / "hook-payloads"
+PAGE = ROOT / "docs" / "how-to" / "test-a-plugin.md"
+# What clients of other versions, and in other modes, leave out.
+OPTIONAL = {
+    "effort",
+    "mcp_server",
+    "context_tokens",
+    "estimated_cache_write_usd",
+    "prompt_cache_likely_expired",
+    "seconds_since_last_response",
+}
+
+USING_THEM = """
+    import json, os, shutil, subprocess, sys
+    from pathlib import Path
+
+    def run(project, event, payload):
+        command = [sys.executable, "-m", "grove_core._entry", "hook", event]
+        return subprocess.run(command, cwd=project, input=json.dumps(payload), text=True,
+                              capture_output=True, check=True)
+
+    def test_a_session(grove_project, grove_home, grove_payloads):
+        run(grove_project, "session-start", grove_payloads.session_start())
+        session = json.loads((grove_home / "sessions" / "session-1.json").read_text())
+        assert session["project_root"] == str(grove_project)
+        call = grove_payloads.pre_tool_use("Bash", command="tracker close T-1")
+        run(grove_project, "pre-tool-use", call)
+        run(grove_project, "post-tool-use", grove_payloads.post_tool_use(call, stdout="closed"))
+        run(grove_project, "stop", grove_payloads.stop())
+        run(grove_project, "session-end", grove_payloads.session_end())
+
+    def test_the_home_is_its_own(grove_home, tmp_path):
+        assert Path.home() == tmp_path / "home"
+        assert os.environ["GROVE_HOME"] == str(grove_home)
+        assert grove_home.is_dir()
+        assert not [*grove_home.iterdir()]
+
+    def test_the_project_is_a_repository(grove_project):
+        assert (grove_project / ".grove" / "config.toml").read_text() == ""
+        if shutil.which("git"):
+            words = ["git", "rev-parse", "--show-toplevel"]
+            done = subprocess.run(words, cwd=grove_project, capture_output=True, text=True)
+            assert done.stdout.strip() == str(grove_project.resolve())
+
+    def test_the_clock_stands(grove_clock):
+        assert grove_clock() == grove_clock()
+"""
+
+
+def pytest_run(folder, source, *arguments, **variables):
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    (folder / "test_it.py").write_text(dedent(source))
+    words = ["-q", "-p", "no:cacheprovider", *arguments]
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *words],
+        cwd=folder,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_plugins_tests_can_use_them(tmp_path, monkeypatch):
+    home = tmp_path / "real home"
+    home.mkdir()
+    # As in a hook of git.
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "another repository"))
+    done = pytest_run(tmp_path, USING_THEM, HOME=str(home), GROVE_HOME=str(home / "grove"))
+    assert "4 passed" in done.stdout, done.stdout
+    assert [*home.iterdir()] == []
+
+
+def test_sessions_of_other_tests_pay_next_to_nothing():
+    source = """
+        import sys, pytest
+        before = set(sys.modules)
+        import grove_core.testing.pytest_plugin
+        print(*sorted(set(sys.modules) - before))
+    """
+    command = [sys.executable, "-P", "-c", dedent(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [
+        "grove_core",
+        "grove_core.testing",
+        "grove_core.testing.pytest_plugin",
+    ]
+
+
+@pytest.fixture
+def payloads(tmp_path):
+    return Payloads(project=tmp_path / "project")
+
+
+def call_of(payloads, recorded):
+    return payloads.pre_tool_use(recorded["tool_name"], **recorded["tool_input"])
+
+
+MAKERS = {
+    "SessionStart-startup": lambda make, _: make.session_start(),
+    "SessionStart-resume": lambda make, _: make.session_start("resume"),
+    "UserPromptSubmit": lambda make, one: make.user_prompt_submit(one["prompt"]),
+    "PreToolUse-Bash": call_of,
+    "PreToolUse-Edit": call_of,
+    "PreToolUse-mcp": call_of,
+    "PostToolUse-Bash": lambda make, one: make.post_tool_use(call_of(make, one), stdout="hi"),
+    "PostToolUse-Edit": lambda make, one: make.post_tool_use(
+        call_of(make, one), one["tool_response"]
+    ),
+    "PostToolUseFailure-Bash": lambda make, one: make.post_tool_use_failure(call_of(make, one)),
+    "Stop-first": lambda make, _: make.stop(),
+    "Stop-after-block": lambda make, _: make.stop(stop_hook_active=True),
+    "SessionEnd-other": lambda make, _: make.session_end(),
+    "SessionEnd-clear": lambda make, _: make.session_end("clear"),
+}
+# What differs from session to session.
+OWN = {
+    "session_id",
+    "transcript_path",
+    "cwd",
+    "prompt_id",
+    "tool_use_id",
+    "duration_ms",
+    "last_assistant_message",
+}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_payloads_are_like_recorded_ones(payloads, name):
+    recorded = json.loads((RECORDED / f"{name}.json").read_text())["stdin"]
+    made = MAKERS[name](payloads, recorded)
+    assert made.keys() <= recorded.keys()
+    assert recorded.keys() - made.keys() <= OPTIONAL
+    for field in made.keys() & recorded.keys():
+        assert type(made[field]) is type(recorded[field]), field
+        if field not in OWN:
+            assert made[field] == recorded[field], field
+    assert json.loads(json.dumps(made)) == made
+
+
+def test_payloads_of_a_session_belong_together(payloads):
+    first, second = (payloads.pre_tool_use(command="true") for _ in range(2))
+    assert first["tool_use_id"] != second["tool_use_id"]
+    assert payloads.post_tool_use(first)["tool_use_id"] == first["tool_use_id"]
+    assert first["hook_event_name"] == "PreToolUse"
+    asked = payloads.user_prompt_submit("Go on.")
+    assert asked["prompt_id"] not in {first["prompt_id"], ""}
+    assert payloads.stop()["prompt_id"] == asked["prompt_id"]
+    assert payloads.user_prompt_submit("And on.")["prompt_id"] != asked["prompt_id"]
+
+
+def test_the_clock_is_set_and_moved():
+    clock = SetClock(datetime(2026, 3, 1, 12, tzinfo=timezone(timedelta(hours=2))))
+    assert format_instant(clock()) == "2026-03-01T10:00:00Z"
+    assert clock.move(days=1, seconds=-1) == clock() == datetime(2026, 3, 2, 9, 59, 59, tzinfo=UTC)
+    with pytest.raises(ValueError, match="no time zone"):
+        clock.set(datetime(2026, 3, 1))
+
+
+def test_the_page_counts_the_lines_of_its_classes():
+    text = PAGE.read_text()
+    promised = dict(
+        re.findall(r"^\| .* \| `(\w+Contract)` \| .*: (\d+) lines \|$", text, re.MULTILINE)
+    )
+    trees = [
+        ast.parse(body)
+        for body in re.findall(r"cat > test_\w+\.py <<'END'\n(.*?)\nEND\n", text, re.DOTALL)
+    ]
+    counted = {}
+    for node in (one for tree in trees for one in tree.body if isinstance(one, ast.ClassDef)):
+        lines = ast.unparse(node).splitlines()
+        # What only the reference backend needs.
+        own = [line for line in lines if line.strip() and "shared_between" not in line]
+        counted[node.bases[0].id] = str(len(own))
+    assert promised == counted
+    assert max(map(int, counted.values())) <= 6
