@@ -1,0 +1,118 @@
+"""What a database server is, and what of it grove can use."""
+
+import re
+from typing import Final
+
+from attrs import frozen
+
+from grove_backend_postgres import statements
+from grove_backend_postgres.connecting import Connection
+from grove_backend_postgres.faults import DatabaseRefusedError
+from grove_backend_postgres.migrations import (
+    POLICIES,
+    TEXT_SEARCH,
+    VECTORS,
+    WANTED,
+    is_current,
+    missing,
+)
+
+_YUGABYTE: Final = re.compile(r"-YB-(\S+)")
+_ENGINE: Final = re.compile(r"(\w+)\D*?v?(\d[\w.]*)")
+_LONGEST_NAME: Final = 40
+
+
+@frozen(kw_only=True)
+class ServerAbout:
+    """What a database server is and can do.
+
+    Attributes:
+        engine: ``PostgreSQL``, ``CockroachDB``, ``YugabyteDB`` or what it calls itself.
+        version: Its version, such as ``18.1``.
+        user: The role that grove is connected as.
+        schema_number: The number of the last required migration that it has; 0 before the first.
+        wanted_number: The number that this program wants.
+        pending: Names of migrations that could still be applied, optional ones among them.
+        has_text_search: Whether searches use its full-text search.
+        has_rls: Whether it keeps projects apart by policies besides.
+        rls_applies: Whether those count for this role; not so for superusers.
+        has_vector: Whether vectors can be stored and compared.
+        learnings: How many learnings the project has.
+        embedded: How many of them have a vector of the model in use.
+    """
+
+    engine: str
+    version: str
+    user: str
+    schema_number: int
+    wanted_number: int
+    pending: tuple[str, ...]
+    has_text_search: bool
+    has_rls: bool
+    rls_applies: bool
+    has_vector: bool
+    learnings: int
+    embedded: int
+
+
+def describe(
+    connection: Connection, applied: frozenset[int], *, schema: str, model: str
+) -> ServerAbout:
+    """Ask a server what it is.
+
+    Args:
+        connection: Where statements are sent.
+        applied: Numbers of the migrations that it has.
+        schema: The schema of the tables.
+        model: The model whose vectors are counted.
+
+    Returns:
+        What it is and can do.
+    """
+    server = connection.run(lambda sent: sent.send(statements.SERVER))[0]
+    engine, version = engine_of(server["version"])
+    has_rls, has_vector = POLICIES in applied, VECTORS in applied
+    return ServerAbout(
+        engine=engine,
+        version=version,
+        user=server["name"],
+        schema_number=max((one for one in applied if one <= WANTED), default=0),
+        wanted_number=WANTED,
+        pending=tuple(one.name for one in missing(applied)),
+        has_text_search=TEXT_SEARCH in applied,
+        has_rls=has_rls,
+        rls_applies=has_rls and _policies_apply(connection, schema),
+        has_vector=has_vector,
+        learnings=_count(connection, statements.LEARNINGS_COUNT) if is_current(applied) else 0,
+        embedded=_count(connection, statements.EMBEDDINGS_COUNT, model=model) if has_vector else 0,
+    )
+
+
+def engine_of(said: str) -> tuple[str, str]:
+    """Read what a server says about itself.
+
+    Args:
+        said: What ``version()`` gives, such as ``PostgreSQL 18.1 on x86_64``.
+
+    Returns:
+        The name of the program and its version.
+    """
+    if own := _YUGABYTE.search(said):
+        return "YugabyteDB", own[1]
+    words = _ENGINE.match(said)
+    return (words[1], words[2]) if words else (said[:_LONGEST_NAME], "")
+
+
+def _count(connection: Connection, statement: str, **values: object) -> int:
+    rows = connection.run(lambda sent: sent.send(statement, **values))
+    return int(rows[0]["number"])
+
+
+def _policies_apply(connection: Connection, schema: str) -> bool:
+    table = f"{schema}.learning"
+    try:
+        rows = connection.run(lambda sent: sent.send(statements.POLICIES_APPLY, table=table))
+    except DatabaseRefusedError:
+        # A database that can not be asked.
+        return False
+    return bool(rows[0]["active"])

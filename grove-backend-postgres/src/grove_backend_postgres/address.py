@@ -1,0 +1,167 @@
+"""Where a database is, read from a URL or from keywords as libpq takes them."""
+
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any, Final
+from urllib.parse import unquote
+
+from attrs import field, frozen
+
+from grove_core import ConfigError
+
+_SCHEMES: Final = ("postgresql://", "postgres://")
+_KEYWORD: Final = re.compile(
+    r"\s*(\w+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?:[^\s'\\]|\\.)*))(?=\s|$)", re.DOTALL
+)
+_ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
+_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_HOST: Final = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::(\d*))?")
+_SHORTEST_CONNECT_SECONDS: Final = 2
+_LONGEST_CONNECT_SECONDS: Final = 10
+_KEEPALIVE_SECONDS: Final = 10
+_PLACE: Final = ("host", "hostaddr", "port", "dbname", "service")
+_HOW: Final = (
+    "a URL such as `postgresql://grove@db.example.org/team`, or keywords such as"
+    " `host=db.example.org dbname=team user=grove`"
+)
+
+
+@frozen(kw_only=True)
+class Address:
+    """Where a database is.
+
+    Attributes:
+        parameters: Its parts under libpq's names, such as ``host``, a password among them: never
+            to be shown. What is missing comes from the environment, ``~/.pgpass`` and the like.
+    """
+
+    parameters: Mapping[str, str] = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        """Database and server for people, such as ``team at db.example.org``; no password."""
+        given = self.parameters
+        if "service" in given and "host" not in given:
+            return f"of the service {given['service']}"
+        hosts = _paired(given.get("host") or given.get("hostaddr", ""), given.get("port", ""))
+        return f"{given.get('dbname') or given.get('user') or 'by default'} at {hosts}"
+
+    def key(self, project: str, schema: str) -> str:
+        """Make a name for files about one project there: letters and digits.
+
+        It stays when user, password or options change, and tells databases apart.
+
+        Args:
+            project: The project.
+            schema: The schema of the tables.
+
+        Returns:
+            The name.
+        """
+        given = self.parameters
+        place = [given.get(name, "") for name in _PLACE]
+        if not given.get("dbname") and "service" not in given:
+            # As for libpq: a database that is not named is the user's.
+            place.append(given.get("user", ""))
+        told = "\0".join([*place, schema, project]).encode("utf-8", "surrogatepass")
+        return sha256(told).hexdigest()[:32]
+
+    def options(self, seconds: float) -> dict[str, Any]:
+        """Give what a connection is opened with.
+
+        Args:
+            seconds: How long everything may last.
+
+        Returns:
+            The parameters, and those of our own that they do not set.
+        """
+        given = self.parameters
+        longest = float(given.get("connect_timeout") or 0) or _LONGEST_CONNECT_SECONDS
+        own = {
+            "fallback_application_name": "grove",
+            "keepalives_idle": _KEEPALIVE_SECONDS,
+            "tcp_user_timeout": max(1, int(seconds * 1000)),
+        }
+        if "," in given.get("host", given.get("hostaddr", "")):
+            # Of several servers the one that takes changes, which is another one after a failover.
+            own["target_session_attrs"] = "read-write"
+        limit = max(_SHORTEST_CONNECT_SECONDS, int(min(longest, seconds)))
+        return {**own, **given, "connect_timeout": limit}
+
+
+def parse_address(text: str) -> Address:
+    """Read an address; nothing is asked and psycopg is not imported.
+
+    Args:
+        text: ``postgresql://user@host:5432/database?sslmode=require`` or
+            ``host=… dbname=… user=…``.
+
+    Returns:
+        The address.
+
+    Raises:
+        ConfigError: It is neither; the message does not show it.
+    """
+    scheme = next((each for each in _SCHEMES if text.startswith(each)), None)
+    parameters = _of_url(text.removeprefix(scheme)) if scheme else _of_keywords(text)
+    if "\0" in text or parameters is None or not _is_number(parameters.get("connect_timeout")):
+        raise ConfigError(f"`backends.postgres.url` is no address of a database: write {_HOW}")
+    return Address(parameters=parameters)
+
+
+def _of_keywords(text: str) -> dict[str, str] | None:
+    found: dict[str, str] = {}
+    place = 0
+    while place < len(text.rstrip()):
+        one = _KEYWORD.match(text, place)
+        if one is None:
+            return None
+        value = one[3] if one[2] is None else one[2]
+        found[one[1]] = _ESCAPED.sub(r"\1", value)
+        place = one.end()
+    return found or None
+
+
+def _of_url(text: str) -> dict[str, str] | None:
+    if _PERCENT.search(text):
+        return None
+    rest, _, query = text.partition("?")
+    rest, _, database = rest.partition("/")
+    login, _, hosts = rest.rpartition("@")
+    user, _, password = login.partition(":")
+    pairs = [_HOST.fullmatch(each) for each in hosts.split(",")]
+    options = [each.partition("=") for each in query.split("&") if each]
+    # An "@" here ends a password with a "/" that is not written as %2F: no database is named so.
+    if not all(pairs) or "@" in database:
+        return None
+    if not all(sign and name for name, sign, _ in options):
+        return None
+    ports = [each[2] or "" for each in pairs if each]
+    found = {
+        "user": user,
+        "password": password,
+        "host": ",".join(each[1].strip("[]") for each in pairs if each),
+        "port": ",".join(ports) if any(ports) else "",
+        "dbname": database,
+        **{name: value for name, _, value in options},
+    }
+    found = {unquote(name): unquote(value) for name, value in found.items() if value.strip(",")}
+    if found.pop("ssl", "") == "true":
+        found["sslmode"] = "require"
+    return found
+
+
+def _paired(hosts: str, ports: str) -> str:
+    """Put hosts and their ports together: one port may stand for all."""
+    names, numbers = hosts.split(","), ports.split(",")
+    numbers = numbers * len(names) if len(numbers) == 1 else numbers
+    numbers += [""] * (len(names) - len(numbers))
+    return ", ".join(
+        (name or "this machine") + (f":{number}" if number else "")
+        for name, number in zip(names, numbers, strict=False)
+    )
+
+
+def _is_number(text: str | None) -> bool:
+    return text is None or text.strip().removeprefix("-").isdecimal()

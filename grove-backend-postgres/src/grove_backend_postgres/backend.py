@@ -1,0 +1,321 @@
+"""The memory backend itself."""
+
+import time
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from attrs import evolve
+
+from grove_backend_postgres.breaker import read_breaker
+from grove_backend_postgres.outbox import Outbox
+from grove_backend_postgres.places import Places
+from grove_backend_postgres.replica import Replica
+from grove_backend_postgres.replica_file import ReplicaFile
+from grove_backend_postgres.store import Store
+from grove_backend_postgres.synchronising import PATIENCE_SECONDS, Delivered, Line
+from grove_backend_postgres.team import team_of
+from grove_core import (
+    BackendContext,
+    BackendError,
+    Capability,
+    Changes,
+    Filters,
+    Freshness,
+    Health,
+    Hit,
+    Learning,
+    LearningStatus,
+    Query,
+    Receipt,
+    ReceiptStatus,
+    StorageError,
+    Synchronised,
+    best_first,
+    is_learning_id,
+    rule_hits,
+)
+
+NAME: Final = "postgres"
+_WRITE_SECONDS: Final = 60.0
+_STATUS_SECONDS: Final = 3.0
+_SEARCH_SECONDS: Final = 12.0
+_CAPABILITIES: Final = frozenset(
+    {
+        Capability.GET,
+        Capability.ITERATE,
+        Capability.SET_STATUS,
+        Capability.FILES,
+        Capability.CHANGES,
+        Capability.SLOW,
+        Capability.SYNCHRONISE,
+    }
+)
+
+
+def utc_now() -> datetime:
+    """Tell the time."""
+    return datetime.now(UTC)
+
+
+class PostgresBackend:
+    """Learnings in a database, and what this machine knows of it.
+
+    Hooks are answered from what is known here; only commands ask the database.
+    """
+
+    def __init__(self, context: BackendContext, *, clock: Callable[[], datetime] = utc_now) -> None:
+        """Open the backend; nothing is read, created or asked yet.
+
+        Args:
+            context: Where to work.
+            clock: Tells the time, UTC.
+
+        Raises:
+            BackendError: It is not configured.
+        """
+        self._team = team_of(context)
+        settings = self._team.settings
+        self._in_hook = context.in_hook
+        self._clock = clock
+        self._places = Places(context.home, self._team.address, settings.project, settings.schema)
+        self._outbox = Outbox(self._places.outbox)
+        self._replica = Replica(
+            ReplicaFile(self._places.replica, self._places.synchronised), self._outbox
+        )
+        self._line = Line(self._places, self._outbox, self._replica, clock)
+        self._writing: tuple[Store, float] | None = None
+        self._hang_up: Callable[[], object] = bool
+
+    @property
+    def name(self) -> str:
+        """The backend's name."""
+        return NAME
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What it can do besides write, search and ping."""
+        return _CAPABILITIES
+
+    def write(self, learning: Learning) -> Receipt:
+        """Keep a learning here, unless its id is known, and bring it to the database.
+
+        Args:
+            learning: What to store.
+
+        Returns:
+            Stored once the database has it; queued where it waits for that; or duplicate.
+
+        Raises:
+            BackendError: It could not be kept.
+        """
+        if not is_learning_id(learning.id):
+            raise BackendError(f"{learning.id!a} is no id of a learning")
+        with _as_backend_error():
+            is_new = self._replica.add(learning)
+            note = self._bring(learning.id, _WRITE_SECONDS) if is_new else ""
+        status = ReceiptStatus.QUEUED if note else ReceiptStatus.STORED
+        return Receipt(
+            learning_id=learning.id,
+            status=status if is_new else ReceiptStatus.DUPLICATE,
+            backend=NAME,
+            location=str(self._places.outbox) if note else self._team.label,
+            note=note,
+        )
+
+    def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
+        """Have the database search where nobody's hook waits, and search here where it cannot.
+
+        Args:
+            query: What to look for; an empty query finds everything, with relevance 0.
+            filters: What may be returned.
+
+        Returns:
+            Hits, most relevant first, then newest first.
+
+        Raises:
+            BackendError: What is kept here could not be read.
+        """
+        with _as_backend_error():
+            if self._in_hook or query.is_empty or self._line.pause():
+                return rule_hits(query, self._replica.learnings(), filters)
+            try:
+                return self._search_there(query, filters)
+            except BackendError:
+                # It has been noted, and `grove backends` says so.
+                return rule_hits(query, self._replica.learnings(), filters)
+
+    def ping(self) -> Health:
+        """Look whether learnings can be kept here, and whether the database answers."""
+        from grove_backend_postgres.health import look_at
+
+        return look_at(self._team, self._places, self._outbox, self._replica, self._line)
+
+    def get(self, learning_id: str) -> Learning | None:
+        """Fetch a learning of any status, as it is known here.
+
+        Args:
+            learning_id: Its id, which is compared exactly.
+
+        Returns:
+            The learning, or ``None`` when there is none of that id.
+
+        Raises:
+            BackendError: What is kept here could not be read.
+        """
+        if not is_learning_id(learning_id):
+            return None
+        with _as_backend_error():
+            return self._replica.get(learning_id)
+
+    def iterate(self) -> Sequence[Learning]:
+        """Go through the learnings of any status that are known here, oldest first.
+
+        Raises:
+            BackendError: What is kept here could not be read.
+        """
+        with _as_backend_error():
+            return self._replica.learnings()
+
+    def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
+        """Archive, restore or supersede a learning, and tell the database.
+
+        Args:
+            learning_id: Its id.
+            status: The new status.
+            note: A few words for people, which are not kept.
+
+        Returns:
+            The learning with its new status.
+
+        Raises:
+            LearningNotFoundError: There is none of that id.
+            BackendError: It could not be changed.
+        """
+        del note
+        with _as_backend_error():
+            changed = self._replica.set_status(learning_id, status, self._clock())
+            self._bring(learning_id, _STATUS_SECONDS)
+        return changed
+
+    def files(self) -> Sequence[Path]:
+        """Name what is known here, and what waits."""
+        return [self._places.outbox, self._places.replica]
+
+    def changes(self, mark: str) -> Changes:
+        """Tell what has changed here since an earlier answer.
+
+        Args:
+            mark: The mark of that answer; any other text asks for everything.
+
+        Returns:
+            What has changed, or everything, oldest first.
+
+        Raises:
+            BackendError: What is kept here could not be read.
+        """
+        with _as_backend_error():
+            return self._replica.changes(mark)
+
+    def freshness(self) -> Freshness:
+        """Tell how well what is known here stands for what the database has; asks nobody."""
+        with _as_backend_error():
+            return Freshness(
+                source=self._team.label,
+                mark=self._places.synchronised,
+                waiting=self._waiting(),
+                fault=read_breaker(self._places.breaker).detail,
+            )
+
+    def synchronise(self, seconds: float, *, asked: bool) -> Synchronised:
+        """Deliver what waits, and take in what is new in the database.
+
+        Args:
+            seconds: How long that may take.
+            asked: Whether a person has asked for it.
+
+        Returns:
+            What came of it.
+
+        Raises:
+            BackendError: What is kept here could not be read or written.
+        """
+        with _as_backend_error():
+            pause = "" if asked else self._line.pause()
+            if pause:
+                return Synchronised(waiting=self._waiting(), fault=pause)
+            ids, received, fault = self._both_ways(seconds)
+            receipts = tuple(map(self._receipt, ids))
+            return Synchronised(
+                delivered=receipts, received=received, waiting=self._waiting(), fault=fault
+            )
+
+    def _both_ways(self, seconds: float) -> tuple[Sequence[str], int, str]:
+        """Deliver, pull, and deliver what the database turns out to have lost."""
+        with self._team.store(seconds, with_vectors=True) as store:
+            first, received, again = self._line.deliver(store), 0, Delivered()
+            fault = first.fault
+            try:
+                if not fault or not self._line.pause():
+                    received = self._line.pull(store)
+                    again = self._line.deliver(store)
+                    store.embed_missing()
+            except (BackendError, StorageError) as error:
+                fault = fault or str(error)
+        return tuple(dict.fromkeys([*first.ids, *again.ids])), received, fault or again.fault
+
+    def _search_there(self, query: Query, filters: Filters) -> Sequence[Hit]:
+        waiting = {one.id: one for one in self._replica.undelivered()}
+        limit = None if filters.limit is None else filters.limit + len(waiting)
+        store = self._team.store(_SEARCH_SECONDS, with_vectors=True)
+        with store, self._line.noting_faults():
+            hits = store.search(query, evolve(filters, limit=limit))
+        # Whoever is shown one of these may ask for it by its id.
+        self._replica.take_in_found(hit.learning for hit in hits)
+        there = [hit for hit in hits if hit.learning.id not in waiting]
+        here = rule_hits(query, waiting.values(), filters)
+        return best_first([*there, *here])[: filters.limit]
+
+    def _bring(self, learning_id: str, seconds: float) -> str:
+        """Bring what waits to the database; say why one learning is not there now."""
+        if self._in_hook:
+            return f"it waits for {self._team.label}: hooks do not"
+        if pause := self._line.pause():
+            return f"it waits: {pause}"
+        store = self._store_for_writing(seconds)
+        why = self._line.deliver(store, patience=min(seconds, PATIENCE_SECONDS) / 2).fault
+        if learning_id not in self._waiting():
+            return ""
+        return f"it waits: {why or f'another process delivers to {self._team.label}'}"
+
+    def _store_for_writing(self, seconds: float) -> Store:
+        """Give one connection to what this process writes, as long as time enough is left on it."""
+        now = time.monotonic()
+        if self._writing is None or self._writing[1] - now < seconds / 2:
+            self._hang_up()
+            store = self._team.store(seconds)
+            self._writing = (store, now + seconds)
+            self._hang_up = weakref.finalize(self, store.__exit__, None, None, None)
+        return self._writing[0]
+
+    def _waiting(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.learning_id for one in self._outbox.all().entries))
+
+    def _receipt(self, learning_id: str) -> Receipt:
+        return Receipt(
+            learning_id=learning_id,
+            status=ReceiptStatus.STORED,
+            backend=NAME,
+            location=self._team.label,
+        )
+
+
+@contextmanager
+def _as_backend_error() -> Iterator[None]:
+    try:
+        yield
+    except StorageError as error:
+        raise BackendError(str(error)) from error

@@ -1,0 +1,50 @@
+"""``grove backends postgres migrate``."""
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+import rich_click as click  # noqa: TID253 - imported when the command is called
+
+from grove_backend_postgres.team import team_of
+from grove_core import BackendContext
+
+_SECONDS: Final = 600.0
+
+
+@click.command("migrate")
+@click.option("--dry-run", is_flag=True, help="Say what would be applied, and change nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def command(ctx: click.Context, *, dry_run: bool, as_json: bool) -> None:
+    """Make grove's tables in the database, or bring them up to date.
+
+    That happens by itself where the role may create tables. Where it may not, whoever owns them
+    runs this once.
+    """
+    team = team_of(ctx.find_object(BackendContext))
+    with team.store(_SECONDS) as store:
+        migrations = store.migrate(dry_run=dry_run)
+    if as_json:
+        click.echo(json.dumps(migrate_document(migrations, dry_run=dry_run), indent=2))
+        return
+    for one in migrations:
+        click.echo(f"{_verb(one, dry_run=dry_run)} {one}")
+    if not migrations:
+        click.echo(f"the tables of {team.address.label} are up to date")
+
+
+def migrate_document(migrations: Sequence[str], *, dry_run: bool) -> dict[str, object]:
+    """Say what was applied, as ``--json`` has it.
+
+    Args:
+        migrations: A line for each, as the store has it.
+        dry_run: Whether nothing was changed.
+    """
+    return {"dry_run": dry_run, "migrations": list(migrations)}
+
+
+def _verb(line: str, *, dry_run: bool) -> str:
+    if dry_run:
+        return "would apply"
+    return "left out" if ": not here: " in line else "applied"

@@ -1,0 +1,103 @@
+"""A look at how the backend and its database do, for ``grove backends`` and doctor."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from grove_backend_postgres.about import ServerAbout
+from grove_backend_postgres.faults import DatabaseRefusedError
+from grove_backend_postgres.outbox import Outbox
+from grove_backend_postgres.places import Places
+from grove_backend_postgres.replica import Replica
+from grove_backend_postgres.synchronising import Line
+from grove_backend_postgres.team import Team
+from grove_core import BackendError, Health, StorageError
+
+_PING_SECONDS: Final = 20.0
+_LATER: Final = "`grove maintain flush` tries again"
+_MIGRATE: Final = "grove backends postgres migrate"
+_OTHER_ROLE: Final = (
+    "connect as a role that is no superuser and has no BYPASSRLS, so that the database keeps"
+    " projects apart as well"
+)
+
+
+def look_at(team: Team, places: Places, outbox: Outbox, replica: Replica, line: Line) -> Health:
+    """Look whether learnings can be kept here, and whether the database answers.
+
+    Args:
+        team: The database.
+        places: Where the files lie.
+        outbox: What waits.
+        replica: What is known here.
+        line: What has noted how the database does.
+
+    Returns:
+        Health. It works as long as learnings can be kept: what a database does not get that cannot
+        be reached waits. What one refuses waits for a person.
+    """
+    location = team.label
+    try:
+        held, complaint = _kept_here(places, outbox, replica)
+    except (BackendError, StorageError) as error:
+        return Health(ok=False, detail=str(error), location=str(places.outbox.parent))
+    if complaint:
+        return Health(ok=False, detail=complaint, location=str(places.outbox.parent))
+    try:
+        with team.store(_PING_SECONDS) as store, line.noting_faults():
+            about = store.about()
+    except DatabaseRefusedError as error:
+        return Health(ok=False, detail=f"{held}; {error}", location=location)
+    except (BackendError, StorageError) as error:
+        return Health(ok=True, detail=f"{held}; {error}", location=location, mend=_LATER)
+    detail = f"{held}; {described(about)}"
+    mend = _mend_of(about, team)
+    return Health(ok=True, detail=detail, location=location, mend=mend)
+
+
+def described(about: ServerAbout) -> str:
+    """Say in a line what a server is and can do.
+
+    Args:
+        about: What it has told.
+    """
+    server = f"{about.engine} {about.version} as {about.user}"
+    if not about.schema_number:
+        return f"{server}: no tables yet, they are made when something is first delivered"
+    abilities = {
+        "full-text search": about.has_text_search,
+        "row-level security": about.rls_applies,
+        "vectors": about.has_vector,
+    }
+    having = ", ".join(name for name, holds in abilities.items() if holds) or "nothing besides"
+    missing = ", ".join(name for name, holds in abilities.items() if not holds)
+    without = f"; without {missing}" if missing else ""
+    return f"{server}: {having}{without}"
+
+
+def _kept_here(places: Places, outbox: Outbox, replica: Replica) -> tuple[str, str]:
+    tail = outbox.all()
+    learnings = len(replica.learnings())
+    waiting = len({one.learning_id for one in tail.entries})
+    held = f"learnings: {learnings}" + (f", waiting: {waiting}" if waiting else "")
+    if tail.unreadable:
+        held += f"; lines of {places.outbox} that cannot be read: {tail.unreadable}"
+    if not _is_writable(places.outbox):
+        return held, f"{places.outbox} cannot be written"
+    return held, replica.complaint()
+
+
+def _mend_of(about: ServerAbout, team: Team) -> str:
+    if about.schema_number < about.wanted_number:
+        return _MIGRATE
+    if about.has_rls and not about.rls_applies:
+        return _OTHER_ROLE
+    return team.complaint()
+
+
+def _is_writable(path: Path) -> bool:
+    """Tell whether a file could be appended to, or made."""
+    if path.exists():
+        return path.is_file() and os.access(path, os.W_OK)
+    folder = next(one for one in path.parents if one.exists())
+    return folder.is_dir() and os.access(folder, os.W_OK)

@@ -1,0 +1,148 @@
+"""The tables, and what brought each of their versions about."""
+
+from typing import Final
+
+from attrs import frozen
+
+
+@frozen(kw_only=True)
+class Migration:
+    """One step from a version of the tables to the next.
+
+    Attributes:
+        number: Its place; what was once published is never changed.
+        name: What it brings, for people.
+        statements: Each is a transaction of its own, and may be repeated.
+        optional: Whether grove can do without: some databases do not have what it needs.
+    """
+
+    number: int
+    name: str
+    statements: tuple[str, ...]
+    optional: bool = False
+
+
+def _kept_apart(table: str) -> tuple[str, ...]:
+    # The policy comes first: with none, a table that is kept apart shows no row at all.
+    policy = (
+        f"CREATE POLICY grove_project ON {{schema}}.{table}"
+        " USING (project = current_setting('grove.project', true))"
+    )
+    return (
+        policy,
+        f"ALTER TABLE {{schema}}.{table} ENABLE ROW LEVEL SECURITY",
+        f"ALTER TABLE {{schema}}.{table} FORCE ROW LEVEL SECURITY",
+    )
+
+
+# Only sent where there is none: the rights are looked at first, and then whether there is one.
+CREATE_SCHEMA: Final = "CREATE SCHEMA IF NOT EXISTS {schema}"
+CREATE_RECORD: Final = (
+    "CREATE TABLE IF NOT EXISTS {schema}.migration (number integer PRIMARY KEY,"
+    " name text NOT NULL, applied_at timestamptz NOT NULL)"
+)
+RECORD: Final = (
+    "INSERT INTO {schema}.migration (number, name, applied_at)"
+    " VALUES (%(number)s, %(name)s, %(applied_at)s) ON CONFLICT (number) DO NOTHING"
+)
+
+MIGRATIONS: Final = (
+    Migration(
+        number=1,
+        name="tables",
+        statements=(
+            (
+                "CREATE TABLE IF NOT EXISTS {schema}.project (project text PRIMARY KEY,"
+                " revision bigint NOT NULL)"
+            ),
+            (
+                "CREATE TABLE IF NOT EXISTS {schema}.revision (project text NOT NULL,"
+                " number bigint NOT NULL, token text NOT NULL, PRIMARY KEY (project, number))"
+            ),
+            (
+                "CREATE TABLE IF NOT EXISTS {schema}.learning (project text NOT NULL,"
+                " id text NOT NULL, revision bigint NOT NULL, status text NOT NULL,"
+                " status_at timestamptz, scope text NOT NULL, category text NOT NULL,"
+                " created_at timestamptz NOT NULL, ticket text, tags text[] NOT NULL,"
+                " file_names text[] NOT NULL,"
+                " summary text NOT NULL, detail text NOT NULL, tag_words text NOT NULL,"
+                " part_words text NOT NULL, document text NOT NULL, PRIMARY KEY (project, id))"
+            ),
+            (
+                "CREATE INDEX IF NOT EXISTS learning_by_revision ON {schema}.learning"
+                " (project, revision)"
+            ),
+        ),
+    ),
+    Migration(
+        number=2,
+        name="full-text search",
+        statements=(
+            (
+                "ALTER TABLE {schema}.learning ADD COLUMN IF NOT EXISTS words tsvector"
+                " GENERATED ALWAYS AS (setweight(to_tsvector('english', summary), 'A')"
+                " || setweight(to_tsvector('simple', tag_words), 'B')"
+                " || setweight(to_tsvector('english', detail), 'C')"
+                " || setweight(to_tsvector('simple', part_words), 'D')) STORED"
+            ),
+            "CREATE INDEX IF NOT EXISTS learning_by_words ON {schema}.learning USING gin (words)",
+        ),
+        optional=True,
+    ),
+    Migration(
+        number=3,
+        name="row-level security",
+        statements=tuple(
+            one for table in ("project", "revision", "learning") for one in _kept_apart(table)
+        ),
+        optional=True,
+    ),
+    Migration(
+        number=4,
+        name="vectors",
+        statements=(
+            "CREATE EXTENSION IF NOT EXISTS vector",
+            (
+                "CREATE TABLE IF NOT EXISTS {schema}.embedding (project text NOT NULL,"
+                " id text NOT NULL, model text NOT NULL, size integer NOT NULL,"
+                " vector vector NOT NULL, PRIMARY KEY (project, id, model))"
+            ),
+        ),
+        optional=True,
+    ),
+    Migration(
+        number=5,
+        name="row-level security of vectors",
+        statements=_kept_apart("embedding"),
+        optional=True,
+    ),
+)
+"""In their order. All but the first are what a server either has or has not."""
+
+TEXT_SEARCH: Final = 2
+POLICIES: Final = 3
+VECTORS: Final = 4
+WANTED: Final = max(one.number for one in MIGRATIONS if not one.optional)
+NEWEST: Final = max(one.number for one in MIGRATIONS)
+
+
+def missing(applied: frozenset[int]) -> list[Migration]:
+    """Name what has not been applied.
+
+    Args:
+        applied: Numbers of what has.
+
+    Returns:
+        The others, in their order.
+    """
+    return [one for one in MIGRATIONS if one.number not in applied]
+
+
+def is_current(applied: frozenset[int]) -> bool:
+    """Tell whether everything is there that grove cannot do without."""
+    return all(one.optional for one in missing(applied))
+
+
+def is_newer(applied: frozenset[int]) -> bool:
+    """Tell whether a newer grove has changed the tables."""
+    return max(applied, default=0) > NEWEST

@@ -1,0 +1,211 @@
+"""What waits for the database, on this machine: a file that is there before anything is sent.
+
+One JSON object a line. The first says which writing of the file this is, the others what waits:
+
+- ``{"outbox": "5f0c…"}``: drawn anew whenever the file is written anew;
+- ``{"learning": {…}}``: a learning, as ``learning_to_dict`` writes it;
+- ``{"id": …, "status": …, "at": …, "was": …}``: a change of a learning's status.
+
+Lines are appended, and taken out once the database has what they say. What cannot be read is kept.
+"""
+
+import json
+import secrets
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from grove_backend_postgres.changing import StatusChange
+from grove_core import (
+    CodecError,
+    Learning,
+    LearningStatus,
+    append_text,
+    edit_text,
+    format_instant,
+    learning_from_dict,
+    learning_to_dict,
+    parse_instant,
+    read_bytes,
+)
+
+_TOKEN_BYTES: Final = 8
+
+
+class Entry(NamedTuple):
+    """Something that waits.
+
+    Attributes:
+        line: The line that says so, as it stands in the file.
+        learning_id: The learning that it is about.
+        what: The learning itself, or a change of its status.
+    """
+
+    line: bytes
+    learning_id: str
+    what: Learning | StatusChange
+
+
+class Tail(NamedTuple):
+    """The end of the file.
+
+    Attributes:
+        token: Which writing of the file it is of; empty without a file.
+        end: Where it ends, in bytes from the beginning of the file.
+        entries: What it says.
+        unreadable: How many of its lines cannot be read.
+    """
+
+    token: str
+    end: int
+    entries: tuple[Entry, ...]
+    unreadable: int
+
+
+class Outbox:
+    """The file of one project."""
+
+    def __init__(self, path: Path) -> None:
+        """Read nothing yet.
+
+        Args:
+            path: The file, whether it is there or not.
+        """
+        self.path = path
+
+    def since(self, token: str, end: int) -> Tail:
+        """Read what has come after an earlier look.
+
+        Args:
+            token: What that has told.
+            end: Where it ended.
+
+        Returns:
+            The rest; everything where the file has been written anew since.
+
+        Raises:
+            StorageError: The file is there and cannot be read.
+        """
+        content = read_bytes(self.path) or b""
+        # Somebody may be writing the last line.
+        content = content[: content.rfind(b"\n") + 1]
+        first, _, _ = content.partition(b"\n")
+        now = _token_in(first)
+        start = end if now and now == token and end <= len(content) else 0
+        lines = [line for line in content[start:].split(b"\n") if line.strip()]
+        entries = tuple(filter(None, map(_entry_of, lines)))
+        unreadable = len(lines) - len(entries) - sum(1 for line in lines if _token_in(line))
+        return Tail(now, len(content), entries, unreadable)
+
+    def all(self) -> Tail:
+        """Read everything.
+
+        Raises:
+            StorageError: The file is there and cannot be read.
+        """
+        return self.since("", 0)
+
+    def add(self, learnings: Iterable[Learning]) -> None:
+        """Have learnings wait.
+
+        Args:
+            learnings: The learnings.
+
+        Raises:
+            StorageError: They could not be written.
+        """
+        self._append({"learning": learning_to_dict(one)} for one in learnings)
+
+    def add_change(self, learning_id: str, change: StatusChange) -> None:
+        """Have a change of a learning's status wait.
+
+        Args:
+            learning_id: The learning's id.
+            change: The change.
+
+        Raises:
+            StorageError: It could not be written.
+        """
+        at, status, was = format_instant(change.at), change.status.value, change.was.value
+        self._append([{"id": learning_id, "status": status, "at": at, "was": was}])
+
+    def remove(self, entries: Collection[Entry]) -> None:
+        """Take out what the database has; everything else stays as it is.
+
+        Args:
+            entries: What was delivered.
+
+        Raises:
+            StorageError: The file could not be written anew.
+        """
+        gone = {one.line.decode("utf-8", "surrogateescape") for one in entries}
+
+        def rest(text: str) -> str:
+            lines = [line for line in text.split("\n") if line.strip() and line not in gone]
+            kept = [line for line in lines if not _token_in(line)]
+            return "".join(f"{line}\n" for line in (_first_line(), *kept))
+
+        if gone:
+            edit_text(self.path, rest)
+
+    def _append(self, documents: Iterable[dict[str, Any]]) -> None:
+        text = "".join(f"{json.dumps(each)}\n" for each in documents)
+        if not text:
+            return
+        if not self.path.exists():
+            append_text(self.path, lambda there: "" if there else f"{_first_line()}\n")
+        append_text(self.path, text)
+
+
+def status_changes(entries: Iterable[Entry]) -> Iterator[tuple[str, StatusChange]]:
+    """Give what waits that is about a status, each with the learning's id.
+
+    Args:
+        entries: What waits.
+    """
+    for entry in entries:
+        if isinstance(entry.what, StatusChange):
+            yield entry.learning_id, entry.what
+
+
+def new_learnings(entries: Iterable[Entry]) -> dict[str, Learning]:
+    """Give the learnings that wait, by id.
+
+    Args:
+        entries: What waits.
+    """
+    return {one.learning_id: one.what for one in entries if isinstance(one.what, Learning)}
+
+
+def _first_line() -> str:
+    return json.dumps({"outbox": secrets.token_hex(_TOKEN_BYTES)})
+
+
+def _token_in(line: bytes | str) -> str:
+    document = _document(line)
+    token = document.get("outbox")
+    return token if isinstance(token, str) else ""
+
+
+def _entry_of(line: bytes) -> Entry | None:
+    document = _document(line)
+    try:
+        if "learning" in document:
+            learning = learning_from_dict(document["learning"])
+            return Entry(line, learning.id, learning)
+        change = StatusChange(
+            status=LearningStatus(document["status"]),
+            at=parse_instant(document["at"]),
+            was=LearningStatus(document["was"]),
+        )
+        return Entry(line, str(document["id"]), change)
+    except (CodecError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        return None
+
+
+def _document(line: bytes | str) -> dict[str, Any]:
+    try:
+        document = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}

@@ -1,0 +1,136 @@
+"""Every statement that is sent to a database, migrations aside.
+
+They keep to what PostgreSQL and the databases that speak its language have in common; why each part
+is as it is stands in ``docs/explanation/postgres-sql.md``. ``{schema}`` is filled in with the
+quoted name of the schema, everything else with parameters.
+"""
+
+from typing import Final
+
+BEGIN: Final = (
+    "SELECT set_config('grove.project', %(project)s, true),"
+    " set_config('statement_timeout', %(patience)s, true),"
+    " set_config('idle_in_transaction_session_timeout', %(idle)s, true)"
+)
+"""The first of each transaction: for whom the policies are, and how long it may take."""
+
+APPLIED: Final = "SELECT number FROM {schema}.migration ORDER BY number"
+
+PROJECT_ADD: Final = (
+    "INSERT INTO {schema}.project (project, revision) VALUES (%(project)s, 0)"
+    " ON CONFLICT (project) DO NOTHING"
+)
+REVISION_NEXT: Final = (
+    "UPDATE {schema}.project SET revision = revision + 1 WHERE project = %(project)s"
+    " RETURNING revision"
+)
+"""The first of each change of rows: whoever changes the same project waits here."""
+
+REVISION_ADD: Final = (
+    "INSERT INTO {schema}.revision (project, number, token)"
+    " VALUES (%(project)s, %(revision)s, %(token)s)"
+)
+
+LEARNINGS_THERE: Final = (
+    "SELECT id FROM {schema}.learning WHERE project = %(project)s AND id = ANY(%(ids)s)"
+)
+LEARNING_ADD: Final = (
+    "INSERT INTO {schema}.learning (project, id, revision, status, scope, category, created_at,"
+    " ticket, tags, file_names, summary, detail, tag_words, part_words, document)"
+    " VALUES (%(project)s, %(id)s, %(revision)s, %(status)s, %(scope)s, %(category)s,"
+    " %(created_at)s, %(ticket)s, %(tags)s, %(file_names)s, %(summary)s, %(detail)s,"
+    " %(tag_words)s, %(part_words)s, %(document)s)"
+    " ON CONFLICT (project, id) DO NOTHING RETURNING id"
+)
+LEARNING_STATUS: Final = (
+    "SELECT status, status_at FROM {schema}.learning WHERE project = %(project)s AND id = %(id)s"
+)
+LEARNING_SET_STATUS: Final = (
+    "UPDATE {schema}.learning SET status = %(status)s, status_at = %(at)s,"
+    " revision = %(revision)s WHERE project = %(project)s AND id = %(id)s"
+)
+LEARNING_GET: Final = (
+    "SELECT id, document, status FROM {schema}.learning WHERE project = %(project)s AND id = %(id)s"
+)
+LEARNINGS_COUNT: Final = (
+    "SELECT count(*) AS number FROM {schema}.learning WHERE project = %(project)s"
+)
+
+# One statement, so that all of it is as it was at one instant. What is asked besides the rows does
+# not depend on them, and so is worked out once.
+CHANGES: Final = (
+    "SELECT p.revision, coalesce(r.token, '') AS token,"
+    " (SELECT count(*) FROM {schema}.learning c WHERE c.project = %(project)s) AS total,"
+    " EXISTS (SELECT 1 FROM {schema}.revision k WHERE k.project = %(project)s"
+    " AND k.number = %(number)s AND k.token = %(token)s) AS known,"
+    " l.id, l.document, l.status, coalesce(l.status_at, l.created_at) AS status_at"
+    " FROM {schema}.project p"
+    " LEFT JOIN {schema}.revision r ON r.project = p.project AND r.number = p.revision"
+    " LEFT JOIN {schema}.learning l ON l.project = p.project AND l.revision > %(number)s"
+    " WHERE p.project = %(project)s"
+)
+
+_ADMITTED: Final = (
+    " FROM {schema}.learning l"
+    " WHERE l.project = %(project)s AND l.status = ANY(%(statuses)s)"
+    " AND (%(any_scope)s OR l.scope = ANY(%(scopes)s))"
+    " AND (%(any_category)s OR l.category = ANY(%(categories)s))"
+    " AND (%(any_tag)s OR l.tags && %(tags)s)"
+    " AND (%(any_time)s OR l.created_at > %(created_after)s)"
+)
+LISTED: Final = (
+    "SELECT l.id, l.document, l.status"
+    + _ADMITTED
+    + " ORDER BY l.created_at DESC, l.id LIMIT %(most)s"
+)
+_PLAIN: Final = (
+    "ts_rank(ARRAY[0.5, 0.6, 0.9, 1.0]::real[], l.words, to_tsquery('english', %({0}_plain)s))"
+)
+_EXACT: Final = (
+    "ts_rank(ARRAY[0.5, 0.6, 0.9, 1.0]::real[], l.words, to_tsquery('simple', %({0}_exact)s))"
+)
+
+
+def _rank(part: str) -> str:
+    return f"greatest({_PLAIN.format(part)}, {_EXACT.format(part)})"
+
+
+FOUND: Final = (
+    f"SELECT l.id, l.document, l.status, {_rank('named')} AS named, {_rank('further')} AS further"
+    + _ADMITTED
+    + " AND (l.words @@ (to_tsquery('english', %(named_plain)s)"
+    " || to_tsquery('simple', %(named_exact)s) || to_tsquery('english', %(further_plain)s)"
+    " || to_tsquery('simple', %(further_exact)s))"
+    " OR l.tags && %(named_tags)s OR l.file_names && %(named_files)s OR l.ticket = %(ticket)s)"
+    " ORDER BY named DESC, further DESC, l.created_at DESC LIMIT %(most)s"
+)
+ALIKE: Final = (
+    "SELECT l.id, l.document, l.status, 1 - (e.vector <=> %(vector)s::vector) AS likeness"
+    + _ADMITTED.replace(
+        "learning l",
+        "learning l JOIN {schema}.embedding e"
+        " ON e.project = l.project AND e.id = l.id"
+        " AND e.model = %(model)s AND e.size = %(size)s",
+    )
+    + " ORDER BY likeness DESC LIMIT %(most)s"
+)
+
+EMBEDDING_MISSING: Final = (
+    "SELECT l.id, l.summary, l.detail FROM {schema}.learning l"
+    " WHERE l.project = %(project)s AND NOT EXISTS (SELECT 1 FROM {schema}.embedding e"
+    " WHERE e.project = l.project AND e.id = l.id AND e.model = %(model)s)"
+    " ORDER BY l.created_at DESC LIMIT %(most)s"
+)
+EMBEDDING_ADD: Final = (
+    "INSERT INTO {schema}.embedding (project, id, model, size, vector)"
+    " VALUES (%(project)s, %(id)s, %(model)s, %(size)s, %(vector)s::vector)"
+    " ON CONFLICT (project, id, model) DO NOTHING RETURNING id"
+)
+EMBEDDINGS_COUNT: Final = (
+    "SELECT count(*) AS number FROM {schema}.embedding"
+    " WHERE project = %(project)s AND model = %(model)s"
+)
+
+SCHEMA_THERE: Final = "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = %(name)s"
+SERVER: Final = "SELECT version() AS version, current_user AS name"
+POLICIES_APPLY: Final = "SELECT row_security_active(%(table)s) AS active"

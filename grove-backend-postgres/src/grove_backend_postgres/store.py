@@ -1,0 +1,299 @@
+"""A team's learnings in a PostgreSQL database."""
+
+import re
+import secrets
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import Final, Self
+
+from grove_backend_postgres import searching, statements
+from grove_backend_postgres.about import ServerAbout, describe
+from grove_backend_postgres.address import Address
+from grove_backend_postgres.changing import StatusChange, counts
+from grove_backend_postgres.connecting import Connection, Row, Transaction
+from grove_backend_postgres.embedding import Embed, vectors_of
+from grove_backend_postgres.migrating import Migrator
+from grove_backend_postgres.migrations import TEXT_SEARCH, VECTORS, is_current
+from grove_backend_postgres.pulling import Pulled, pull
+from grove_backend_postgres.rows import learning_of, read_all, row_of
+from grove_core import (
+    BackendError,
+    ConfigError,
+    Filters,
+    Hit,
+    Learning,
+    LearningStatus,
+    Query,
+    rule_hits,
+)
+
+__all__ = ["Pulled", "ServerAbout", "Store"]
+
+_SCHEMA: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+
+
+class Store:
+    """One project's learnings in one database, over one connection that is opened when needed.
+
+    It is used in a ``with`` statement, which closes the connection. Not for several threads at
+    once. Every call may raise ``DatabaseUnreachableError`` (the same may succeed later) and
+    ``DatabaseRefusedError`` (not before somebody has done what the message says); both are
+    ``BackendError``. Every call may be repeated, whether or not it seems to have failed.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        project: str,
+        *,
+        deadline: float,
+        schema: str = "grove",
+        embed: Embed | None = None,
+        model: str = "",
+    ) -> None:
+        """Prepare it; nothing is connected yet.
+
+        Args:
+            address: Where the database is.
+            project: Whose rows; all others are as if they were not there.
+            deadline: Until when all calls together may last, as ``time.monotonic()`` tells it.
+            schema: The schema of the tables: lower-case letters, digits and ``_``.
+            embed: What makes vectors of texts, if searches are to use them.
+            model: What names it; vectors of different models are not compared.
+        """
+        if not _SCHEMA.fullmatch(schema):
+            raise ConfigError(
+                f"`backends.postgres.schema` is {schema!r}: use lower-case letters, digits and _"
+            )
+        self._connection = Connection(address, project, schema, deadline)
+        self._migrator = Migrator(self._connection, schema)
+        self._schema = schema
+        self._embed = embed
+        self._model = model
+        self._applied: frozenset[int] | None = None
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the connection, where there is one."""
+        self._connection.close()
+
+    def add(self, learnings: Collection[Learning]) -> set[str]:
+        """Store learnings, all or none; the tables are made or brought up to date where they must.
+
+        Args:
+            learnings: What is stored as it is, with its status. An id that the project has already
+                is left as it is there.
+
+        Returns:
+            The ids that were not there before.
+        """
+        self._prepare()
+        rows = {one.id: row_of(one) for one in learnings}
+        tried: set[str] = set()
+
+        def add(sent: Transaction) -> set[str]:
+            there = _ids(sent.send(statements.LEARNINGS_THERE, ids=list(rows)))
+            new = [row for id_, row in rows.items() if id_ not in there]
+            # What an attempt has stored whose answer was lost is there, and was not before.
+            before = tried & there
+            tried.update(rows.keys() - there)
+            if not new:
+                return before
+            revision = _next_revision(sent)
+            added = sent.send_all(
+                statements.LEARNING_ADD, [{**row, "revision": revision} for row in new]
+            )
+            return before | _ids(added)
+
+        return self._connection.run(add) if rows else set()
+
+    def set_status(
+        self, learning_id: str, status: LearningStatus, at: datetime, *, was: LearningStatus
+    ) -> bool:
+        """Change a learning's status, unless a change that counts more has come before.
+
+        Of two changes the later one counts. Who has seen a learning's status and changes it then
+        wants to be the later one, whatever the clocks say: ``at`` is then to be later than its
+        ``Pulled.status_times``. What was superseded stays so for whoever did not know it.
+
+        Args:
+            learning_id: Its id.
+            status: The new status.
+            at: When it was changed; microseconds count.
+            was: Its status as it was known where it was changed.
+
+        Returns:
+            Whether the learning has the new status now. Not so where another change counts more,
+            and where the project has no such learning.
+        """
+        self._prepare()
+        change = StatusChange(status=status, at=at, was=was)
+
+        def set_status(sent: Transaction) -> bool:
+            found = sent.send(statements.LEARNING_STATUS, id=learning_id)
+            if not found or not _counts(change, found[0]):
+                return False
+            if (found[0]["status"], found[0]["status_at"]) == (status.value, at):
+                return True
+            # From here on nobody else changes this project: what was found may be out of date.
+            revision = _next_revision(sent)
+            found = sent.send(statements.LEARNING_STATUS, id=learning_id)
+            if not found or not _counts(change, found[0]):
+                return False
+            values = {"id": learning_id, "status": status.value, "at": at, "revision": revision}
+            sent.send(statements.LEARNING_SET_STATUS, **values)
+            return True
+
+        return self._connection.run(set_status)
+
+    def changes_since(self, mark: str) -> Pulled:
+        """Tell what is new in the project; the tables are made where they must.
+
+        Args:
+            mark: The ``mark`` of what was pulled last; empty for everything.
+
+        Returns:
+            What is new, or everything where the mark is not of this database (it was restored
+            from a copy, say, or another server has taken over that lacked the latest changes).
+        """
+        self._prepare()
+        return self._connection.run(lambda sent: pull(sent, mark))
+
+    def get(self, learning_id: str) -> Learning | None:
+        """Find a learning by its id."""
+        if not self._has_tables():
+            return None
+        rows = self._connection.run(lambda sent: sent.send(statements.LEARNING_GET, id=learning_id))
+        return learning_of(rows[0]["document"], rows[0]["status"]) if rows else None
+
+    def count(self) -> int:
+        """Tell how many learnings of any status the project has."""
+        if not self._has_tables():
+            return 0
+        rows = self._connection.run(lambda sent: sent.send(statements.LEARNINGS_COUNT))
+        return int(rows[0]["number"])
+
+    def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
+        """Search the project by full text, tags, files, ticket and, where there are any, vectors.
+
+        Args:
+            query: What is looked for; an empty query finds everything, with relevance 0.
+            filters: What may be returned.
+
+        Returns:
+            Hits, the best first.
+        """
+        if not self._has_tables():
+            return []
+        admitted, most = searching.admitted_by(filters), searching.most_rows(query, filters)
+        if query.is_empty or TEXT_SEARCH not in self._known():
+            most = most if query.is_empty else searching.ALL_ROWS
+            listed = self._connection.run(
+                lambda sent: sent.send(statements.LISTED, **admitted, most=most)
+            )
+            return rule_hits(query, read_all(listed).values(), filters)
+        asked = admitted | searching.asked_by(query) | {"most": most} | self._vector_of(query)
+
+        def search(sent: Transaction) -> Sequence[searching.Evidence]:
+            found = sent.send(statements.FOUND, **asked)
+            alike = sent.send(statements.ALIKE, **asked) if "vector" in asked else []
+            return searching.evidence_of(found, alike)
+
+        return searching.hits_of(query, self._connection.run(search), filters)
+
+    def embed_missing(self, most: int = 64) -> int:
+        """Make vectors of learnings that have none of the model; nothing without ``embed``.
+
+        Args:
+            most: How many, at most.
+
+        Returns:
+            How many were made.
+        """
+        if self._embed is None or not self._has_tables() or VECTORS not in self._known():
+            return 0
+        lacking = self._connection.run(
+            lambda sent: sent.send(statements.EMBEDDING_MISSING, model=self._model, most=most)
+        )
+        if not lacking:
+            return 0
+        texts = [f"{row['summary']}\n{row['detail']}" for row in lacking]
+        vectors = vectors_of(self._embed, texts)
+        rows = [
+            {"id": row["id"], "model": self._model, "size": vector.count(",") + 1, "vector": vector}
+            for row, vector in zip(lacking, vectors, strict=True)
+        ]
+        made = self._connection.run(lambda sent: sent.send_all(statements.EMBEDDING_ADD, rows))
+        return len(made)
+
+    def migrate(self, *, dry_run: bool = False) -> Sequence[str]:
+        """Make the tables, or bring them up to date; safe when several do so at once.
+
+        Args:
+            dry_run: Change nothing.
+
+        Returns:
+            A line for each migration that was applied, or would be: its number and name; of an
+            optional one that this server cannot have, why not.
+        """
+        lines = self._migrator.migrate(dry_run=dry_run)
+        self._applied = None
+        return lines
+
+    def about(self) -> ServerAbout:
+        """Tell what the server is and can do; makes nothing."""
+        return describe(self._connection, self._known(), schema=self._schema, model=self._model)
+
+    def _prepare(self) -> None:
+        """Make the tables, where they have not been seen yet."""
+        if self._applied is None or not is_current(self._applied):
+            self._applied = self._migrator.prepare()
+
+    def _known(self) -> frozenset[int]:
+        if self._applied is None:
+            self._applied = self._migrator.applied()
+        return self._applied
+
+    def _has_tables(self) -> bool:
+        return is_current(self._known())
+
+    def _vector_of(self, query: Query) -> dict[str, object]:
+        """Give the parameters of a search by meaning; none where there is none, or it fails."""
+        texts = (query.text, query.ticket_title, query.ticket_description, query.error_signature)
+        text = "\n".join(filter(None, texts))
+        if self._embed is None or VECTORS not in self._known() or not text:
+            return {}
+        try:
+            (vector,) = vectors_of(self._embed, [text])
+        except BackendError:
+            # Words are searched all the same; `grove backends postgres status` tries the function.
+            return {}
+        return {"vector": vector, "size": vector.count(",") + 1, "model": self._model}
+
+
+def _ids(rows: Sequence[Row]) -> set[str]:
+    return {str(row["id"]) for row in rows}
+
+
+def _next_revision(sent: Transaction) -> int:
+    """Begin a revision of the project; whoever else wants to waits until this one is committed."""
+    rows = sent.send(statements.REVISION_NEXT)
+    if not rows:
+        sent.send(statements.PROJECT_ADD)
+        rows = sent.send(statements.REVISION_NEXT)
+    revision = int(rows[0]["revision"])
+    sent.send(statements.REVISION_ADD, revision=revision, token=secrets.token_hex(8))
+    return revision
+
+
+def _counts(change: StatusChange, row: Row) -> bool:
+    return counts(change, LearningStatus(row["status"]), row["status_at"])

@@ -1,0 +1,178 @@
+"""Bringing the database and this machine into line."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from itertools import islice
+from typing import Final, NamedTuple
+
+from grove_backend_postgres.breaker import read_breaker, write_failure
+from grove_backend_postgres.changing import StatusChange
+from grove_backend_postgres.faults import DatabaseRefusedError, DatabaseUnreachableError
+from grove_backend_postgres.outbox import Entry, Outbox, new_learnings
+from grove_backend_postgres.places import Places
+from grove_backend_postgres.replica import Replica
+from grove_backend_postgres.store import Store
+from grove_core import BackendError, Learning, StorageError, locked, replace_text
+
+_BATCH: Final = 200
+_PULLS: Final = 2
+PATIENCE_SECONDS: Final = 10.0
+"""How long to wait, at most, for another process that delivers."""
+# Of the code of an error: what is wrong is in the values, and others may do better.
+_ABOUT_VALUES: Final = ("22", "23", "54")
+
+
+class Delivered(NamedTuple):
+    """What has come of a delivery.
+
+    Attributes:
+        ids: The learnings that the database has now, or whose status it has now.
+        fault: Why it has not got everything; empty when it has.
+    """
+
+    ids: tuple[str, ...] = ()
+    fault: str = ""
+
+
+class Line:
+    """What brings both sides into line; one process at a time."""
+
+    def __init__(
+        self,
+        places: Places,
+        outbox: Outbox,
+        replica: Replica,
+        clock: Callable[[], datetime],
+    ) -> None:
+        """Connect to nothing.
+
+        Args:
+            places: Where the files lie.
+            outbox: What waits.
+            replica: What is known here.
+            clock: Tells the time, UTC.
+        """
+        self._places = places
+        self._outbox = outbox
+        self._replica = replica
+        self._clock = clock
+
+    def pause(self) -> str:
+        """Tell why the database is left alone just now; empty when it is not."""
+        breaker = read_breaker(self._places.breaker)
+        return breaker.detail if breaker.is_open(self._clock()) else ""
+
+    @contextmanager
+    def noting_faults(self) -> Iterator[None]:
+        """Remember whether the database has worked, so that nobody waits for one that does not.
+
+        Raises:
+            BackendError: It has not.
+        """
+        try:
+            yield
+        except (DatabaseUnreachableError, DatabaseRefusedError) as error:
+            write_failure(self._places.breaker, self._clock(), str(error))
+            raise
+        self._places.breaker.unlink(missing_ok=True)
+
+    def deliver(self, store: Store, *, patience: float = PATIENCE_SECONDS) -> Delivered:
+        """Deliver what waits.
+
+        Args:
+            store: The database.
+            patience: Seconds to wait for another process that delivers.
+
+        Returns:
+            What has come of it; a database that fails is a fault in it.
+        """
+        if not self._outbox.all().entries:
+            return Delivered()
+        try:
+            with self._alone(patience), self.noting_faults():
+                return self._deliver(store)
+        except (BackendError, StorageError) as error:
+            return Delivered(fault=str(error))
+
+    def pull(self, store: Store) -> int:
+        """Take in what is new in the database.
+
+        Args:
+            store: The database.
+
+        Returns:
+            How many learnings are new here or other than before.
+        """
+        with self._alone(PATIENCE_SECONDS), self.noting_faults():
+            received, mark = 0, self._replica.mark()
+            for _ in range(_PULLS):
+                taken = self._replica.take_in(store.changes_since(mark), asked_with=mark)
+                received += taken.received
+                if taken.is_all:
+                    break
+                # Somebody has deleted rows by hand.
+                mark = ""
+        replace_text(self._places.synchronised, "")
+        return received
+
+    @contextmanager
+    def _alone(self, patience: float) -> Iterator[None]:
+        self._places.lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with locked(self._places.lock, timeout=patience):
+            yield
+
+    def _deliver(self, store: Store) -> Delivered:
+        waiting = self._outbox.all().entries
+        ids, fault = self._deliver_learnings(store, waiting)
+        missing = new_learnings(waiting).keys() - set(ids)
+        # What is not there has no status there.
+        told = self._tell_statuses(
+            store, [one for one in waiting if one.learning_id not in missing]
+        )
+        return Delivered(tuple(dict.fromkeys([*ids, *told])), fault)
+
+    def _tell_statuses(self, store: Store, waiting: Sequence[Entry]) -> list[str]:
+        told: list[Entry] = []
+        try:
+            for entry in waiting:
+                if isinstance(entry.what, StatusChange):
+                    status, at, was = entry.what.status, entry.what.at, entry.what.was
+                    store.set_status(entry.learning_id, status, at, was=was)
+                    told.append(entry)
+        finally:
+            self._note(told)
+        return [one.learning_id for one in told]
+
+    def _deliver_learnings(self, store: Store, waiting: Sequence[Entry]) -> tuple[list[str], str]:
+        learnings = iter([one for one in waiting if isinstance(one.what, Learning)])
+        ids: list[str] = []
+        faults: list[str] = []
+        while batch := list(islice(learnings, _BATCH)):
+            for some in self._accepted(store, batch, faults):
+                self._note(some)
+                ids += [one.learning_id for one in some]
+        return ids, "; ".join(faults[:1])
+
+    def _accepted(
+        self, store: Store, batch: list[Entry], faults: list[str]
+    ) -> Iterator[list[Entry]]:
+        """Store learnings together, or one by one where there is one that cannot be stored."""
+        try:
+            store.add(list(new_learnings(batch).values()))
+        except DatabaseRefusedError as error:
+            if not error.state.startswith(_ABOUT_VALUES):
+                raise
+            if len(batch) == 1:
+                faults.append(f"{batch[0].learning_id}: {error}")
+                return
+            for one in batch:
+                yield from self._accepted(store, [one], faults)
+        else:
+            yield batch
+
+    def _note(self, delivered: list[Entry]) -> None:
+        """Take out what was delivered: not before, so that nothing is lost in between."""
+        if delivered:
+            self._outbox.remove(delivered)
+            self._replica.note_delivered(one.learning_id for one in delivered)

@@ -1,0 +1,149 @@
+"""Addresses of databases: read as libpq reads them, and never shown with a password."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from grove_backend_postgres.address import parse_address
+from grove_core import ConfigError
+
+URLS = (
+    "postgresql://db.example.org/team",
+    "postgres://db.example.org/team",
+    "postgresql://alice@db.example.org:5433/team",
+    "postgresql://alice:p%40ss%2Fw%3Ard@db.example.org/team?sslmode=require&connect_timeout=5",
+    "postgresql://alice:s3@one:5432,two:5433/team?target_session_attrs=any",
+    "postgresql://alice@one,two/team",
+    "postgresql://[::1]:5432/team",
+    "postgresql:///team?host=/run/postgresql",
+    "postgresql:///team?host=%2Frun%2Fpostgresql&user=alice",
+    "postgresql://%2Frun%2Fpostgresql/team",
+    "postgresql://alice:@db/team",
+    "postgresql://db",
+    "postgresql://",
+    "postgresql://db/team?ssl=true",
+    "postgresql://db/te%20am?application_name=our%20grove",
+)
+KEYWORDS = (
+    "host=db.example.org dbname=team",
+    "  host = db.example.org   port=5433 user='al ice' ",
+    r"password='it''s' dbname=x".replace("''", r"\'"),
+    r"dbname=a\ b password=back\\slash",
+    "dbname='' host=x",
+    "service=team",
+)
+NO_ADDRESSES = (
+    "", "   ", "db.example.org", "mysql://db/team", "postgresql://db:port/team",
+    "postgresql://db/team?nothing", "postgresql://db/100%", "host=", "host='unclosed", "host db",
+    "postgresql://db/team?connect_timeout=soon", "postgresql://db/te\0am",
+    "postgresql://db/team?connect_timeout=--5",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [*URLS, *KEYWORDS])
+def test_addresses_are_read_as_libpq_reads_them(text):
+    # A comma alone names no port of two.
+    given = conninfo_to_dict(text).items()
+    known = {name: value for name, value in given if str(value).strip(",")}
+    own = {name: value for name, value in parse_address(text).parameters.items() if value}
+    assert own == known
+
+
+WORD = st.text(
+    st.characters(blacklist_characters="\0", blacklist_categories=["Cs"]), min_size=1, max_size=12
+)
+
+
+@given(password=WORD, user=WORD, dbname=WORD)
+def test_any_keywords_are_read(password, user, dbname):
+    text = make_conninfo(host="db", password=password, user=user, dbname=dbname)
+    assert parse_address(text).parameters == conninfo_to_dict(text)
+
+
+@pytest.mark.parametrize("text", NO_ADDRESSES)
+def test_what_is_no_address_is_refused(text):
+    if text == "host=":
+        # As for libpq: a host that is not given.
+        assert parse_address(text).parameters == {"host": ""}
+        return
+    with pytest.raises(ConfigError, match=r"backends\.postgres\.url"):
+        parse_address(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mysql://alice:hush@db/x",
+        "host=db password='hush",
+        "hush",
+        "postgresql://alice:12/hush@db/x",
+    ],
+)
+def test_a_refused_address_is_not_shown(text):
+    with pytest.raises(ConfigError) as refused:
+        parse_address(text)
+    assert "hush" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("postgresql://alice:hush@db.example.org:5433/team", "team at db.example.org:5433"),
+        ("postgresql://a:hush@one,two:5433/team", "team at one, two:5433"),
+        ("host=one,two port=5433 dbname=team password=hush", "team at one:5433, two:5433"),
+        ("postgresql:///team?password=hush", "team at this machine"),
+        ("user=alice password=hush", "alice at this machine"),
+        ("password=hush", "by default at this machine"),
+        ("service=team password=hush", "of the service team"),
+    ],
+)
+def test_labels_name_database_and_server(text, label):
+    address = parse_address(text)
+    assert address.label == label
+    assert "hush" not in f"{address} {address!r}"
+
+
+def test_keys_stay_with_another_password_and_tell_databases_apart():
+    keys = {
+        parse_address(f"postgresql://{login}db/team{end}").key("shop", "grove")
+        for login in ("", "alice@", "bob:hush@")
+        for end in ("", "?sslmode=require")
+    }
+    assert len(keys) == 1
+    others = [
+        parse_address("postgresql://db/team").key("shop2", "grove"),
+        parse_address("postgresql://db/team").key("shop", "other"),
+        parse_address("postgresql://db/other").key("shop", "grove"),
+        parse_address("postgresql://db2/team").key("shop", "grove"),
+        parse_address("postgresql://db:5433/team").key("shop", "grove"),
+    ]
+    assert len({*keys, *others}) == 6
+    assert all(key.isalnum() for key in (*keys, *others))
+
+
+def test_a_database_that_is_not_named_is_the_users():
+    alice, bob = (parse_address(f"postgresql://{one}@db").key("shop", "grove") for one in "ab")
+    assert alice != bob
+
+
+def test_what_the_user_has_set_is_kept():
+    own = parse_address("host=db keepalives_idle=99 application_name=ours connect_timeout=3")
+    options = own.options(60)
+    assert options["keepalives_idle"] == "99"
+    assert options["application_name"] == "ours"
+    assert options["connect_timeout"] == 3
+    assert "target_session_attrs" not in options
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [("host=a,b", "read-write"), ("host=a,b target_session_attrs=any", "any"), ("host=a", None)],
+)
+def test_of_several_servers_the_one_is_used_that_takes_changes(text, wanted):
+    assert parse_address(text).options(10).get("target_session_attrs") == wanted
+
+
+@pytest.mark.parametrize(("seconds", "limit"), [(0.1, 2), (5.5, 5), (500, 10)])
+def test_connecting_takes_no_longer_than_there_is_time(seconds, limit):
+    assert parse_address("host=db").options(seconds)["connect_timeout"] == limit

@@ -1,0 +1,126 @@
+"""What waits is in a file before anything is sent, and leaves it only when it was delivered."""
+
+from datetime import UTC, datetime
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings
+
+from grove_backend_postgres.changing import StatusChange
+from grove_backend_postgres.outbox import Outbox, new_learnings, status_changes
+from grove_core import LearningStatus, StorageError
+from grove_core.testing.samples import example_learning
+from grove_core.testing.strategies import learnings
+
+CHANGE = StatusChange(
+    status=LearningStatus.ARCHIVED,
+    at=datetime(2026, 2, 6, 10, 0, 0, 123456, tzinfo=UTC),
+    was=LearningStatus.ACTIVE,
+)
+FIRST, SECOND = example_learning(1), example_learning(2)
+
+
+@pytest.fixture
+def outbox(tmp_path):
+    return Outbox(tmp_path / "postgres" / "outbox.jsonl")
+
+
+def test_without_a_file_nothing_waits(outbox):
+    outbox.add([])
+    outbox.remove([])
+    assert outbox.all().entries == ()
+    assert not outbox.path.parent.exists()
+
+
+@settings(max_examples=60, deadline=None)
+@given(learning=learnings())
+def test_any_learning_is_read_as_it_was_written(tmp_path_factory, learning):
+    outbox = Outbox(tmp_path_factory.mktemp("outbox") / "outbox.jsonl")
+    outbox.add([learning])
+    outbox.add_change(learning.id, CHANGE)
+    entries = outbox.all().entries
+    assert new_learnings(entries) == {learning.id: learning}
+    assert [*status_changes(entries)] == [(learning.id, CHANGE)]
+
+
+def test_only_what_is_new_is_read_again(outbox):
+    outbox.add([FIRST])
+    known = outbox.all()
+    assert outbox.since(known.token, known.end).entries == ()
+    outbox.add_change(FIRST.id, CHANGE)
+    (entry,) = outbox.since(known.token, known.end).entries
+    assert entry.what == CHANGE
+
+
+def test_what_was_delivered_is_taken_out_and_nothing_else(outbox):
+    outbox.add([FIRST, SECOND])
+    outbox.add_change(FIRST.id, CHANGE)
+    before = outbox.all()
+    outbox.remove([one for one in before.entries if one.what == FIRST])
+    after = outbox.since(before.token, before.end)
+    assert [one.what for one in after.entries] == [SECOND, CHANGE]
+    assert after.token != before.token
+    outbox.remove(after.entries)
+    assert outbox.all().entries == ()
+
+
+def test_what_came_while_it_was_delivered_stays(outbox):
+    outbox.add([FIRST])
+    delivered = outbox.all().entries
+    Outbox(outbox.path).add([SECOND])
+    outbox.remove(delivered)
+    assert [one.what for one in outbox.all().entries] == [SECOND]
+
+
+def test_a_writing_that_has_grown_as_long_is_told_from_the_one_before(outbox):
+    outbox.add([FIRST])
+    before = outbox.all()
+    outbox.remove(before.entries)
+    outbox.add([evolve(FIRST, id=SECOND.id)])
+    assert outbox.all().end == before.end
+    assert [one.learning_id for one in outbox.since(before.token, before.end).entries] == [
+        SECOND.id
+    ]
+
+
+STRANGE = {
+    "torn": b'{"learning": {"id": "cl_2026',
+    "no object": b"[1, 2]",
+    "of a newer grove": b'{"forgotten": "cl_20260206_k3f9a2"}',
+    "an unknown status": b'{"id": "cl_x", "status": "lost", "at": "2026-02-06", "was": "active"}',
+    "a bad time": b'{"id": "cl_x", "status": "active", "at": "?", "was": "active"}',
+    "no text": b"\xff\xfe\x00",
+    "deep": b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("strange", STRANGE.values(), ids=STRANGE)
+def test_what_cannot_be_read_is_counted_and_kept(outbox, strange):
+    outbox.add([FIRST])
+    with outbox.path.open("ab") as file:
+        file.write(strange)
+    # The next one heals a line that a process has died over.
+    outbox.add([SECOND])
+    tail = outbox.all()
+    assert [one.what for one in tail.entries] == [FIRST, SECOND]
+    assert tail.unreadable == 1
+    outbox.remove(tail.entries)
+    assert strange in outbox.path.read_bytes()
+    assert outbox.all().unreadable == 1
+
+
+def test_half_a_line_is_waited_for(outbox):
+    outbox.add([FIRST])
+    whole = outbox.path.read_bytes()
+    outbox.path.write_bytes(whole[:-5])
+    assert outbox.all() == outbox.all()._replace(entries=(), unreadable=0)
+    known = outbox.all()
+    outbox.path.write_bytes(whole)
+    assert [one.what for one in outbox.since(known.token, known.end).entries] == [FIRST]
+
+
+def test_a_folder_in_its_place_is_an_error(outbox):
+    outbox.path.mkdir(parents=True)
+    for call in (outbox.all, lambda: outbox.add([FIRST])):
+        with pytest.raises(StorageError, match=r"outbox\.jsonl"):
+            call()

@@ -1,0 +1,88 @@
+"""Learnings as rows: the same when they are read, and searchable by what they name."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_backend_postgres.rows import clean, file_names, learning_of, parts, read_all, row_of
+from grove_core import LearningStatus
+from grove_core.testing.samples import SUMMARIES, TEXTS, VARIANTS, example_learning
+
+ANY_TEXT = st.text(st.characters(), max_size=60)
+
+
+@pytest.mark.parametrize("learning", VARIANTS.values(), ids=VARIANTS.keys())
+def test_rows_hold_the_whole_learning(learning):
+    row = row_of(learning)
+    assert learning_of(row["document"], row["status"]) == learning
+
+
+@given(summary=ANY_TEXT, detail=ANY_TEXT, ticket_id=ANY_TEXT)
+def test_any_text_comes_back_and_columns_take_it(summary, detail, ticket_id):
+    learning = example_learning(summary=summary, detail=detail, ticket_id=ticket_id)
+    row = row_of(learning)
+    assert learning_of(row["document"], "active") == learning
+    for value in row.values():
+        texts = value if isinstance(value, list) else [value]
+        for text in texts:
+            if isinstance(text, str):
+                assert "\0" not in text
+                text.encode("utf-8")
+
+
+@pytest.mark.parametrize("detail", [*TEXTS.values(), *SUMMARIES.values()])
+def test_documents_are_ascii(detail):
+    assert row_of(example_learning(detail=detail))["document"].isascii()
+
+
+def test_the_column_says_the_status():
+    row = row_of(example_learning())
+    assert learning_of(row["document"], "archived").status is LearningStatus.ARCHIVED
+
+
+@pytest.mark.parametrize(
+    ("document", "status"),
+    [
+        ("", "active"),
+        ("[]", "active"),
+        ("[" * 100_000, "active"),
+        ("{}", "active"),
+        (None, "retired"),
+        ('{"id": 1', "active"),
+    ],
+)
+def test_what_a_newer_grove_has_written_is_no_learning(document, status):
+    written = row_of(example_learning())["document"] if document is None else document
+    assert learning_of(written, status) is None
+
+
+def test_a_row_that_holds_another_learning_cannot_be_read():
+    first, second = example_learning(1), example_learning(2)
+    rows = [row_of(first), row_of(second) | {"document": row_of(first)["document"]}]
+    assert read_all(rows) == {first.id: first}
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("UserDashboard#index", {"user", "dashboard", "index"}),
+        ("the max_blocks key", {"max", "blocks"}),
+        ("in src/shelf.py now", {"src", "shelf", "py"}),
+        ("HTTPServer and parseJSON", {"http", "server", "parse", "json"}),
+        ("grove-backend-postgres", {"grove", "backend", "postgres"}),
+        ("plain words only", set()),
+        ("日本語のまとめ", {"日本", "本語", "語の", "のま", "まと", "とめ"}),
+        ("語", {"語"}),
+    ],
+)
+def test_names_are_taken_to_pieces(text, wanted):
+    assert set(parts(text)) == wanted
+
+
+def test_files_are_recognised_by_their_names():
+    assert file_names(["src/a.py", "b.py", "docs/", "/x/c"]) == {"a.py", "b.py", "docs", "c"}
+
+
+def test_cleaning_leaves_other_text_as_it_is():
+    assert clean("größe 日本語 \n") == "größe 日本語 \n"
+    assert clean("a\0b\ud800c") == "a\ufffdb?c"

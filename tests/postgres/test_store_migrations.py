@@ -1,0 +1,177 @@
+"""The tables are made and brought up to date, by several at once, or it is said why not."""
+
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from grove_backend_postgres.address import parse_address
+from grove_backend_postgres.faults import DatabaseRefusedError
+from grove_backend_postgres.migrations import MIGRATIONS
+from grove_backend_postgres.store import Store
+from grove_core import ConfigError, Filters, Query
+from grove_core.testing.samples import example_learning
+
+TITLES = [f"{one.number} {one.name}" for one in MIGRATIONS]
+WRITER = Path(__file__).parent / "harness" / "writer.py"
+
+
+@pytest.fixture
+def vectors(database):
+    """The extension, which only a superuser may add."""
+    offered = "SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"
+    if not database.ask(offered):
+        pytest.skip("no pgvector beside this server")
+    database.ask("CREATE EXTENSION vector")
+
+
+def tables(database):
+    return {
+        name
+        for (name,) in database.ask("SELECT tablename FROM pg_tables WHERE schemaname = 'grove'")
+    }
+
+
+def test_a_plan_changes_nothing(database, open_store):
+    store = open_store(database)
+    plan = store.migrate(dry_run=True)
+    assert [line.removesuffix(" (optional)") for line in plan] == TITLES
+    assert tables(database) == set()
+    assert database.ask("SELECT 1 FROM pg_namespace WHERE nspname = 'grove'") == []
+
+
+def test_everything_is_made_once(database, open_store, vectors):
+    store = open_store(database)
+    assert list(store.migrate()) == TITLES
+    assert list(store.migrate()) == list(store.migrate(dry_run=True)) == []
+    about = store.about()
+    assert (about.schema_number, about.pending) == (about.wanted_number, ())
+    assert about.has_text_search
+    assert about.has_rls
+    assert about.has_vector
+
+
+def test_reading_makes_no_tables(database, open_store):
+    store = open_store(database)
+    assert store.get(example_learning().id) is None
+    assert store.count() == 0
+    assert store.search(Query(), Filters()) == []
+    assert store.about().schema_number == 0
+    assert store.embed_missing() == 0
+    assert tables(database) == set()
+
+
+def test_writing_and_pulling_make_them(server, open_store):
+    for use in (
+        lambda store: store.add([example_learning()]),
+        lambda store: store.changes_since(""),
+    ):
+        database = server.database()
+        use(open_store(database))
+        assert "learning" in tables(database)
+
+
+def test_several_make_them_at_once(database):
+    words = [sys.executable, str(WRITER), database.url, "shop"]
+    running = [
+        subprocess.Popen([*words, str(n), "1"], stderr=subprocess.PIPE, text=True) for n in range(8)
+    ]
+    said = [one.communicate(timeout=60)[1] for one in running]
+    assert [(one.returncode, text) for one, text in zip(running, said, strict=True)] == [
+        (0, "")
+    ] * 8
+    assert database.ask("SELECT count(*) FROM grove.learning") == [(8,)]
+    applied = database.ask("SELECT number FROM grove.migration ORDER BY number")
+    assert applied[:3] == [(1,), (2,), (3,)]
+
+
+@pytest.mark.parametrize("_", range(4))
+def test_several_make_them_at_the_same_instant(database, _):
+    """`IF NOT EXISTS` does not help here: the loser of a race gets an error."""
+    start = Barrier(6)
+
+    def migrate(_):
+        address = parse_address(database.url)
+        with Store(address, "shop", deadline=time.monotonic() + 30) as store:
+            assert store.about().schema_number == 0
+            start.wait()
+            store.migrate()
+            return store.about()
+
+    with ThreadPoolExecutor(6) as pool:
+        told = list(pool.map(migrate, range(6)))
+    assert {(one.schema_number, one.rls_applies, one.has_text_search) for one in told} == {
+        (1, True, True)
+    }
+
+
+def test_what_was_cut_off_is_finished(database, open_store):
+    open_store(database).migrate()
+    database.ask(
+        "DELETE FROM grove.migration; DROP INDEX grove.learning_by_words;DROP TABLE grove.revision"
+    )
+    lines = open_store(database).migrate()
+    assert list(lines[:3]) == TITLES[:3]
+    store = open_store(database)
+    assert store.add([example_learning()]) == {example_learning().id}
+    assert store.about().rls_applies
+
+
+def test_what_the_server_gets_later_is_added_later(database, open_store):
+    if not database.ask("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"):
+        pytest.skip("no pgvector beside this server")
+    store = open_store(database)
+    said = store.migrate()
+    assert "not here" in said[3]
+    assert store.about().pending == ("vectors", "row-level security of vectors")
+    database.ask("CREATE EXTENSION vector")
+    assert list(store.migrate()) == TITLES[3:]
+    assert store.about().has_vector
+
+
+def test_tables_of_a_newer_grove_are_refused(database, open_store):
+    open_store(database).add([example_learning()])
+    database.ask("INSERT INTO grove.migration VALUES (99, 'future', now())")
+    for use in (
+        lambda store: store.add([example_learning(2)]),
+        lambda store: store.changes_since(""),
+        lambda store: store.count(),
+        lambda store: store.migrate(),
+        lambda store: store.about(),
+    ):
+        with pytest.raises(DatabaseRefusedError, match=r"newer grove .*99.*upgrade grove-backend"):
+            use(open_store(database))
+    assert database.ask("SELECT count(*) FROM grove.learning") == [(1,)]
+
+
+def test_who_may_not_make_them_is_told(server, database, open_store):
+    guest = f"guest_of_{database.name}"
+    server.role(guest)
+    url = server.url(database.name, guest)
+    with pytest.raises(DatabaseRefusedError, match=r"permission denied.*migrate") as refused:
+        open_store(database, url=url).add([example_learning()])
+    assert server.password not in str(refused.value)
+    open_store(database).migrate()
+    with pytest.raises(DatabaseRefusedError, match=r"permission denied.*grant"):
+        open_store(database, url=url).add([example_learning()])
+    database.ask(
+        f"GRANT USAGE ON SCHEMA grove TO {guest};"
+        f"GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA grove TO {guest}"
+    )
+    assert open_store(database, url=url).add([example_learning()]) == {example_learning().id}
+
+
+def test_a_schema_of_another_name(database, open_store):
+    open_store(database, schema="team_b").add([example_learning()])
+    assert open_store(database).count() == 0
+    assert open_store(database, schema="team_b").count() == 1
+
+
+@pytest.mark.parametrize("name", ["", "Grove", "a-b", 'g"; DROP SCHEMA x', "1a", "a" * 64, "a.b"])
+def test_a_name_of_a_schema_is_a_plain_word(database, open_store, name):
+    with pytest.raises(ConfigError, match=r"backends\.postgres\.schema"):
+        open_store(database, schema=name)
