@@ -9,7 +9,11 @@ import pytest
 from attrs import field, frozen
 
 from grove_core.config import Config, Source, config_keys, load_config
-from grove_core.config.plugin_section import requests_of_section, validate_plugin_section
+from grove_core.config.plugin_section import (
+    requests_of_section,
+    section_of,
+    validate_plugin_section,
+)
 from grove_core.config.template import render_default_config
 from grove_core.model.value import TRUSTED_ALONE, TRUSTED_ONLY, USER_ONLY
 
@@ -20,6 +24,51 @@ def test_fresh_file_says_nothing(tmp_path):
     assert loaded.config == Config()
     assert loaded.problems == ()
     assert {origin.source for origin in loaded.origins.values()} == {Source.DEFAULT}
+
+
+@frozen
+class StoreSettings:
+    url: str = field(default="", metadata=USER_ONLY)
+    retry_count: int = 3
+    hosts: tuple[str, ...] = ()
+
+
+def acme(environment, tmp_path, project=""):
+    (tmp_path / ".grove").mkdir()
+    (tmp_path / ".grove" / "config.toml").write_text(project)
+    loaded = load_config(tmp_path / "home", tmp_path, environment)
+    written, own = section_of(loaded, "backends.acme-store", StoreSettings)
+    return loaded, *validate_plugin_section(written, StoreSettings, own)
+
+
+def test_variables_stand_for_keys_of_plugins(tmp_path):
+    environment = {
+        "GROVE_BACKENDS_ACME_STORE_URL": "acme://here",
+        "GROVE_BACKENDS_ACME_STORE_RETRY_COUNT": "5",
+        "GROVE_BACKENDS_ACME_STORE_HOSTS": "a, b",
+        "GROVE_BACKENDS_OTHER_KEY": "x",
+    }
+    project = "[backends.acme-store]\nretry_count = 9\nurl = 'acme://stranger'\n"
+    loaded, settings, problems = acme(environment, tmp_path, project)
+    assert loaded.problems == ()
+    assert settings == StoreSettings(url="acme://here", retry_count=5, hosts=("a", "b"))
+    assert problems == []
+    assert set(loaded.plugin_variables) == set(environment)
+
+
+def test_a_wrong_variable_of_a_plugin_costs_one_key(tmp_path):
+    environment = {"GROVE_BACKENDS_ACME_STORE_RETRY_COUNT": "many"}
+    _, settings, problems = acme(environment, tmp_path)
+    assert settings == StoreSettings()
+    assert problems == ['retry_count must be a whole number, not "many"']
+
+
+@pytest.mark.parametrize(
+    "variable", ["GROVE_BACKENDS_PRIMRAY", "GROVE_TICKETS_X", "GROVE_GATE_X_Y"]
+)
+def test_what_can_be_no_plugins_key_is_named_at_once(tmp_path, variable):
+    loaded = load_config(tmp_path, None, {variable: "x"})
+    assert [problem.origin.variable for problem in loaded.problems] == [variable]
 
 
 def test_uncommented_file_says_the_defaults(tmp_path):

@@ -49,13 +49,24 @@ def test_text_of_any_bytes_comes_back_as_the_same_bytes(tmp_path, content):
 
 
 def test_what_is_there_and_cannot_be_read_is_a_storage_error(tmp_path):
+    with pytest.raises(StorageError, match="cannot read"):
+        files.read_bytes(tmp_path)
+
+
+def test_below_a_file_there_is_none(tmp_path):
     (tmp_path / "file").write_text("x")
-    for path in (tmp_path, tmp_path / "file" / "below"):
-        with pytest.raises(StorageError, match="cannot read"):
-            files.read_bytes(path)
+    assert files.read_bytes(tmp_path / "file" / "below") is None
 
 
 # Appending.
+
+
+def test_a_pipe_and_an_endless_device_are_not_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zeros").symlink_to("/dev/zero")
+    for name in ("pipe", "zeros"):
+        with pytest.raises(StorageError, match=f"{name}: it is no regular file"):
+            files.read_bytes(tmp_path / name)
 
 
 def test_append_creates_the_file_and_its_directory(path):

@@ -19,6 +19,7 @@ from grove_core.health.derived_numbers import CacheFacts, DecayFacts, judge_cach
 from grove_core.health.event_logs import LineFault, LogFacts, describe_faults, judge_logs
 from grove_core.health.home_directory import HomeFacts, judge_home
 from grove_core.health.installation import InstallationFacts, judge_installation
+from grove_core.health.installer import Installer, Tool
 from grove_core.health.loaded_plugins import judge_plugins
 from grove_core.health.matchers import covers
 from grove_core.health.past_faults import Fault, FaultFacts, judge_faults
@@ -39,6 +40,7 @@ from grove_core.plugins.report import PluginEntry, PluginReport, PluginState
 NOW = datetime(2030, 1, 2, 10, tzinfo=UTC)
 HOME = Path("/home/you/.grove")
 ROOT = Path("/src/shop")
+PIP = Installer()
 OK, WARNING, BROKEN = Status.OK, Status.WARNING, Status.BROKEN
 
 
@@ -72,6 +74,7 @@ INSTALLED = InstallationFacts(
         ({"installed_version": None}, OK, BROKEN),
         ({"installed_version": "1.2.2"}, OK, WARNING),
         ({"has_script": False}, OK, BROKEN),
+        ({"cache": Path("/home/you/.cache/uv")}, OK, WARNING),
     ],
 )
 def test_installation(change, python, installation):
@@ -153,12 +156,28 @@ def entry(group, state, detail=""):
     ],
 )  # fmt: skip
 def test_plugins(entries, expected):
-    found = told(judge_plugins(PluginReport(plugins=tuple(entries), problems=()), ()))
+    found = told(judge_plugins(PluginReport(plugins=tuple(entries), problems=()), (), PIP))
     assert {name: status for name, status in found.items() if status is not OK} == expected
 
 
+@pytest.mark.parametrize(
+    ("installer", "command"),
+    [
+        (Installer(plugins=("acme",)), "pip install one two"),
+        (Installer(tool=Tool.PIPX, plugins=("acme",)), "pipx inject grove-core one two"),
+        (
+            Installer(tool=Tool.UV, plugins=("acme", "one")),
+            "uv tool install grove-core --with acme --with one --with two",
+        ),
+    ],
+    ids=["pip", "pipx", "uv"],
+)
+def test_packages_are_added_by_what_grove_was_installed_with(installer, command):
+    assert installer.command("one", "two") == command
+
+
 def test_missing_families_are_named_with_what_to_install():
-    checks = judge_plugins(PluginReport(plugins=(), problems=()), ())
+    checks = judge_plugins(PluginReport(plugins=(), problems=()), (), PIP)
     assert ["grove-backend-markdown" in checks[0].mend, "grove-tickets" in checks[1].mend] == [
         True,
         True,
@@ -176,13 +195,13 @@ BLOCKED = BlockedPlugin(
 
 def test_what_is_blocked_is_not_to_be_installed():
     entries = (entry("grove.backends", PluginState.BLOCKED, "why"),)
-    check = judge_plugins(PluginReport(plugins=entries, problems=()), (BLOCKED,))[0]
+    check = judge_plugins(PluginReport(plugins=entries, problems=()), (BLOCKED,), PIP)[0]
     assert (check.detail, check.mend) == (
         "none can be used: acme is blocked by GROVE_PLUGINS",
         "unset it",
     )
     other = entry("grove.backends", PluginState.ACTIVE)
-    check = judge_plugins(PluginReport(plugins=(*entries, other), problems=()), (BLOCKED,))[0]
+    check = judge_plugins(PluginReport(plugins=(*entries, other), problems=()), (BLOCKED,), PIP)[0]
     assert check.status is OK
     assert "acme is blocked by GROVE_PLUGINS" in check.detail
 

@@ -3,12 +3,20 @@
 from datetime import UTC, datetime
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.model.learning import Category, Learning
-from grove_core.model.memory import Query
-from grove_core.retrieval.rules import keywords, overlaps, rule_relevance
+from grove_core.model.learning import Category, Learning, LearningStatus
+from grove_core.model.memory import Filters, Hit, Query
+from grove_core.retrieval.rules import (
+    best_first,
+    keywords,
+    overlaps,
+    rule_hits,
+    rule_relevance,
+)
+from grove_core.testing.samples import example_learning
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
 
@@ -119,3 +127,27 @@ def test_keywords_are_words_that_say_something():
 def test_overlapping_paths(file, other, same):
     assert overlaps(file, [other]) is same
     assert overlaps(file, ["unrelated", other]) is same
+
+
+def test_search_by_rules_applies_filters_and_sorts():
+    shelf, strange = example_learning(1), example_learning(3, tags=("kitchen",))
+    newer = evolve(shelf, id="cl_20260206_newer2", timestamp=shelf.timestamp.replace(year=2027))
+    archived = evolve(shelf, id="cl_20260206_archiv", status=LearningStatus.ARCHIVED)
+    note = evolve(shelf, id="note-1", timestamp=shelf.timestamp.replace(year=2025))
+    learnings = [shelf, newer, archived]
+    hits = rule_hits(Query(tags=("shelf",)), [*learnings, strange], Filters(), notes=[note])
+    assert [hit.learning for hit in hits] == [newer, shelf, note]
+    assert [hit.complete for hit in hits] == [True, True, False]
+    assert all(hit.relevance == 1 and "tag shelf" in hit.reasons for hit in hits)
+    assert rule_hits(Query(tags=("shelf",)), learnings, Filters(limit=1)) == hits[:1]
+    everything = rule_hits(Query(), [shelf, strange], Filters())
+    assert {hit.relevance for hit in everything} == {0.0}
+    assert len(everything) == 2
+
+
+def test_the_best_come_first_then_the_newest_then_by_id():
+    one = example_learning(1)
+    same = [Hit(learning=evolve(one, id=name), relevance=0.5) for name in ("b", "a")]
+    best = Hit(learning=evolve(one, timestamp=one.timestamp.replace(year=2020)), relevance=0.6)
+    newest = Hit(learning=evolve(one, timestamp=one.timestamp.replace(year=2027)), relevance=0.5)
+    assert best_first([*same, newest, best]) == [best, newest, same[1], same[0]]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.hooks.fast import _contains_word
+from grove_core.hooks.fast import contains_word
 from grove_core.ticket_patterns import CANCELLING, TicketPattern, ids_closed_by, read_patterns
 
 UNKNOWN = None
@@ -300,7 +300,7 @@ def test_every_command_that_fits_holds_the_words_of_a_literal(program, path):
         assert ids_closed_by(one, words) == ("T-1",)
         data = f'"{" ".join(words)}"'.encode()
         assert any(
-            all(_contains_word(data, word.encode(), 0) for word in literal.split(" "))
+            all(contains_word(data, word.encode(), 0) for word in literal.split(" "))
             for literal in one.literals
         )
 

@@ -92,6 +92,11 @@ def plain_line(text, limit):
     return shorten(one_line(plainly_visible(text)), limit)
 
 
+def plain_path(path):
+    """Blanks of any kind and number belong to a file's name."""
+    return shorten(plainly_visible(path).replace("\n", " "), PATH_LENGTH_MAX)
+
+
 def plainly_cleaned(hit):
     """Clean every field and copy the whole."""
     learning = hit.learning
@@ -107,7 +112,7 @@ def plainly_cleaned(hit):
             summary=plain_line(learning.summary, SUMMARY_LENGTH_MAX),
             detail=shorten(plainly_visible(learning.detail), DETAIL_LENGTH_MAX),
             tags=tuple(plain_line(tag, TAG_LENGTH_MAX) for tag in learning.tags[:TAGS_MAX]),
-            context_files=tuple(plain_line(path, PATH_LENGTH_MAX) for path in files),
+            context_files=tuple(plain_path(path) for path in files),
             supersedes=tuple(filter(is_learning_id, learning.supersedes)),
             criteria_met=frozenset(learning.criteria_met),
             ticket_id=None if ticket is None else plain_line(ticket, 200),

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         confined,
         edit_text,
         locked,
+        read_bytes,
         read_text,
         replace_text,
     )
@@ -107,7 +108,7 @@ if TYPE_CHECKING:
         Withdrawing,
     )
     from grove_core.plugins.markers import GROVE_API, hookimpl, hookspec
-    from grove_core.retrieval.rules import rule_relevance
+    from grove_core.retrieval.rules import best_first, rule_hits, rule_relevance
 
 _MODULE_OF_NAME = {
     "format_instant": "clock",
@@ -133,6 +134,7 @@ _MODULE_OF_NAME = {
     "confined": "files",
     "edit_text": "files",
     "locked": "files",
+    "read_bytes": "files",
     "read_text": "files",
     "replace_text": "files",
     "is_ignored_by_git": "gitstatus",
@@ -207,6 +209,8 @@ _MODULE_OF_NAME = {
     "GROVE_API": "plugins.markers",
     "hookimpl": "plugins.markers",
     "hookspec": "plugins.markers",
+    "best_first": "retrieval.rules",
+    "rule_hits": "retrieval.rules",
     "rule_relevance": "retrieval.rules",
 }
 
@@ -296,6 +300,7 @@ __all__ = [
     "WriteGateStats",
     "__version__",
     "append_text",
+    "best_first",
     "confined",
     "edit_text",
     "format_instant",
@@ -307,8 +312,10 @@ __all__ = [
     "learning_to_dict",
     "locked",
     "parse_instant",
+    "read_bytes",
     "read_text",
     "replace_text",
+    "rule_hits",
     "rule_relevance",
 ]
 

@@ -12,6 +12,7 @@ import errno
 import fcntl
 import os
 import re
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -41,15 +42,27 @@ def read_bytes(path: StrPath) -> bytes | None:
         Its content, or ``None`` when there is no such file.
 
     Raises:
-        StorageError: It is there and cannot be read.
+        StorageError: It is there and cannot be read, or is a pipe or a device.
     """
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=_open_regular) as file:
             return file.read()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _open_regular(path: str, flags: int) -> int:
+    """Open a file for ``open``; whoever made the project may have put anything in its place."""
+    # A pipe that nobody writes to would be waited for.
+    descriptor = os.open(path, flags | os.O_NONBLOCK)
+    mode = os.fstat(descriptor).st_mode
+    # Python itself has words for a directory.
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is no regular file")
+    return descriptor
 
 
 def read_text(path: StrPath) -> str | None:
@@ -351,6 +364,9 @@ def remove_leftovers(directory: StrPath, age: float) -> None:
 def make_directory(path: StrPath) -> None:
     """Create a directory and its parents where they are missing.
 
+    grove's own directory of the user, which holds personal learnings, is for nobody else to look
+    into.
+
     Args:
         path: The directory.
 
@@ -358,6 +374,11 @@ def make_directory(path: StrPath) -> None:
         StorageError: It cannot be created.
     """
     try:
+        if os.path.isdir(path):
+            return
+        own = os.path.expanduser(os.environ.get("GROVE_HOME") or "~/.grove")
+        if os.path.commonpath([own, os.path.abspath(path)]) == own:
+            os.makedirs(own, mode=0o700, exist_ok=True)
         os.makedirs(path, exist_ok=True)
     except OSError as error:
         raise StorageError(f"cannot create {path}: {error.strerror or error}") from error

@@ -110,7 +110,8 @@ class Finder:
             query: What is looked for; an empty one finds the newest, with relevance 0.
             filters: What may be found; its limit does not count.
             seconds: Time limit for each backend that has to be asked.
-            notes: Whether backends are asked as well for notes of others, which no index knows.
+            notes: Whether backends are asked as well for what no index knows: notes of others, and
+                what a server has that has not come here yet.
 
         Returns:
             Learnings with their scores, best first.
@@ -123,7 +124,7 @@ class Finder:
         found += [_found_of(one) for one in hits if one.hit.learning.id not in known]
         if notes:
             known = {one.entry.id for one in found}
-            asked = self._library.search(query, filters, seconds=seconds, asked=_knows_notes)
+            asked = self._library.search(query, filters, seconds=seconds, asked=_knows_more)
             servers = self._library.names_with(Capability.SYNCHRONISE)
             asked = [one for one in asked if not one.hit.complete or one.backend in servers]
             found += self._judged_anew(
@@ -222,8 +223,9 @@ def _cannot_list(opened: OpenBackend) -> bool:
     return Capability.ITERATE not in opened.backend.capabilities
 
 
-def _knows_notes(opened: OpenBackend) -> bool:
-    return Capability.NOTES in opened.backend.capabilities
+def _knows_more(opened: OpenBackend) -> bool:
+    further = {Capability.NOTES, Capability.SYNCHRONISE}
+    return not further.isdisjoint(opened.backend.capabilities)
 
 
 def is_locked(path: Path) -> bool:

@@ -17,7 +17,7 @@ from grove_core.model.statistics import LearningRecord, LearningStats, Statistic
 from grove_core.paths import Paths, ProjectPaths, grove_home, project_key
 from grove_core.stats.decay import DecayRule
 from grove_core.stats_cache.cache import PATIENCE_SECONDS, StatsCache
-from grove_core.stats_cache.shortcut import Note, note_file, state_of, variables_of
+from grove_core.stats_cache.shortcut import Note, note_file, state_of, variables_stamp_of
 from grove_core.stats_cache.stamps import largest_size, stamp_of
 
 FILE_NAME: Final = "stats.sqlite"
@@ -138,7 +138,7 @@ class Numbers:
         note = Note(
             root=str(root),
             version=__version__,
-            variables=variables_of(self._environment),
+            variables_stamp=variables_stamp_of(self._environment),
             settings=settings,
             markers=markers,
             state=state_of(settings, markers),

@@ -431,9 +431,9 @@ class Workspace:
             The settings, or ``None`` when they cannot be built; and what is wrong, one message a
             key.
         """
-        from grove_core.config.plugin_section import validate_plugin_section
+        from grove_core.config.plugin_section import section_of, validate_plugin_section
 
-        written, own = self._written_and_own(section)
+        written, own = section_of(self.loaded_config, section, settings_class)
         return validate_plugin_section(
             written, settings_class, own, untrusted=self.untrusted_keys(section, settings_class)
         )
@@ -461,14 +461,10 @@ class Workspace:
         Returns:
             A request by key, for each value that only counts once the user has agreed to it.
         """
-        from grove_core.config.plugin_section import requests_of_section
+        from grove_core.config.plugin_section import requests_of_section, section_of
 
-        written, own = self._written_and_own(section)
+        written, own = section_of(self.loaded_config, section, settings_class)
         return requests_of_section(section, written, settings_class, own)
-
-    def _written_and_own(self, section: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        loaded = self.loaded_config
-        return loaded.plugin_sections.get(section, {}), loaded.own_sections.get(section, {})
 
     def _report_problem(self, problem: PluginProblem) -> None:
         self.problems.append(problem)

@@ -9,6 +9,7 @@ from grove_core.cli.backend_commands import LazyBackends
 from grove_core.cli.configured_backends import backend_warnings
 from grove_core.cli.invocation import Invocation, Result, grove_command
 from grove_core.health.blocked_plugins import BlockedPlugin, gather_blocked, of_group
+from grove_core.health.installer import gather_installer
 from grove_core.memory.backends import BackendState
 from grove_core.model.memory import Health
 from grove_core.plugins.discovery import BACKEND_GROUP
@@ -86,5 +87,6 @@ def _human(
         console.print(f"{one.name:<14} {'-':<8} blocked by {one.by}  [{one.source}]")
         console.print(f"{'':<14} {'':<8} → {one.mend}")
     if not states and not blocked:
-        console.print("No memory backend is installed: pip install grove-backend-markdown")
+        install = gather_installer().command("grove-backend-markdown")
+        console.print(f"No memory backend is installed: {install}")
     console.print(f"Personal learnings go to: {document['personal'] or 'no backend can take them'}")

@@ -9,6 +9,7 @@ from grove_core.cli.invocation import Invocation, Result, grove_command
 from grove_core.config.values import printable
 from grove_core.errors import PluginError
 from grove_core.health.blocked_plugins import gather_blocked, of_group
+from grove_core.health.installer import gather_installer
 from grove_core.memory.backends import BackendState
 from grove_core.plugins.checks import complaint_about
 from grove_core.plugins.descriptors import Area, BackendContext, Discovered
@@ -111,4 +112,5 @@ def _human(found: _Found, console: "Console") -> None:
         if not stores:
             console.print(f"{backend:<14} nothing found")
     if not found:
-        console.print("No memory backend is installed: pip install grove-backend-markdown")
+        install = gather_installer().command("grove-backend-markdown")
+        console.print(f"No memory backend is installed: {install}")

@@ -1,10 +1,12 @@
 """``grove config``."""
 
 import os
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
+from attrs import evolve
 
 from grove_core.cli.invocation import Invocation, Result, counted, grove_command
 from grove_core.cli.settings import (
@@ -29,6 +31,8 @@ _ORIGINS: Final = {
     Source.USER: "user file",
     Source.DEFAULT: "default",
 }
+_OF_URL: Final = re.compile(r"(://[^\s/?#@:]*:)[^\s@]*@")
+_NAMED: Final = re.compile(r"(\bpassword\s*=\s*)('(?:[^'\\]|\\.)*'|[^\s&]+)", re.IGNORECASE)
 
 
 @click.group("config", invoke_without_command=True)
@@ -45,7 +49,10 @@ def command(invocation: Invocation) -> Result:
 @click.option("--changed", is_flag=True, help="Only what a file or the environment sets.")
 @grove_command
 def show(invocation: Invocation, *, changed: bool) -> Result:
-    """Show every key with its value in force and what sets it; a star marks what is set."""
+    """Show every key with its value in force and what sets it; a star marks what is set.
+
+    Passwords in addresses are left out here; `grove config get` prints a value as it is.
+    """
     return _shown(invocation.workspace, only_changed=changed)
 
 
@@ -116,13 +123,21 @@ def validate(invocation: Invocation) -> Result:
 
 
 def _shown(workspace: Workspace, *, only_changed: bool) -> Result:
-    settings = [one for one in effective_settings(workspace) if one.is_changed or not only_changed]
+    found = [one for one in effective_settings(workspace) if one.is_changed or not only_changed]
+    settings = [evolve(one, value=_without_password(one.value)) for one in found]
     return Result(
         document={"settings": [_document(one) for one in settings]},
         human=lambda console: _human(settings, console),
         ids=[one.key for one in settings],
         warnings=_warnings(workspace),
     )
+
+
+def _without_password(value: object) -> object:
+    """Mask what an address of a database or a server may hold: people paste what is shown."""
+    if not isinstance(value, str):
+        return value
+    return _NAMED.sub(r"\1***", _OF_URL.sub(r"\1***@", value))
 
 
 def _warnings(workspace: Workspace) -> list[str]:

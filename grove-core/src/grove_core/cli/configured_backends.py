@@ -1,13 +1,21 @@
 """Backends that the configuration names and that are not to be had."""
 
+from difflib import get_close_matches
 from typing import Final
 
 from grove_core.config import Source
 from grove_core.health.blocked_plugins import gather_blocked, of_group
+from grove_core.health.installer import gather_installer
 from grove_core.plugins.discovery import BACKEND_GROUP
 from grove_core.workspace import Workspace
 
 _KEYS: Final = ("backends.primary", "backends.personal")
+_OURS: Final = {
+    "markdown": "grove-backend-markdown",
+    "total-recall": "grove-backend-totalrecall",
+    "mcp": "grove-backend-mcp",
+    "postgres": "grove-backend-postgres",
+}
 
 
 def backend_warnings(workspace: Workspace) -> list[str]:
@@ -48,7 +56,10 @@ def _complaint(workspace: Workspace, name: str, *, is_primary: bool) -> str:
         if entry.found.group == BACKEND_GROUP and entry.found.name == name:
             return f"which is {entry.state.value}: `grove plugins` says why"
     installed = ", ".join(states) or "none"
-    return f"which is not installed: install it or name another (installed: {installed})"
+    near = get_close_matches(name, [*states, *_OURS], n=1)
+    how = gather_installer().command(_OURS[name]) if name in _OURS else "install it"
+    meant = f"; did you mean {near[0]}?" if near and name not in _OURS else ""
+    return f"which is not installed: {how} or name another (installed: {installed}){meant}"
 
 
 def _going_on(sentence: str) -> str:

@@ -1,8 +1,6 @@
 """``grove eval``."""
 
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +12,7 @@ from grove_core.cli.invocation import (
     grove_command,
     name_problems,
 )
+from grove_core.cli.progress import progress
 from grove_core.errors import GroveError
 from grove_core.workspace import Workspace
 
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
 _MEASURED: Final = ("rules", "bm25f", "default")
 _ASKED_FOR_NOISE: Final = ("default",)
 _FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
-
-Begin = Callable[[str, int], Callable[[], None]]
-"""Names a piece of work and its size; what it gives is called after each part."""
 
 
 def _options(*, qrels_required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -184,7 +180,7 @@ def noise(
         raise GroveError(f"{corpus} has no project but that of the queries; name --other-corpus")
     chosen = _injecting(_engines(invocation.workspace, engines or _ASKED_FOR_NOISE, learnings))
     pairs = {}
-    with _progress() as begin:
+    with progress() as begin:
         for engine in chosen:
             after_each = begin(engine.name, total)
             pairs[engine.name] = noises.noise(engine, asked, projects, after_each)
@@ -213,7 +209,7 @@ def _outcomes(
     from grove_core.evaluation.protocol import run as ask_everything
 
     outcomes = {}
-    with _progress() as begin:
+    with progress() as begin:
         for engine in engines:
             after_each = begin(engine.name, schedule.steps)
             outcomes[engine.name] = ask_everything(engine, schedule, after_each)
@@ -255,19 +251,3 @@ def _nothing_counts(schedule: "Schedule") -> str:
         f"no query counts: {schedule.too_few_candidates} have fewer than ten candidates, and"
         f" {schedule.steps} no relevant one among them; look at created_at, project and --qrels"
     )
-
-
-@contextmanager
-def _progress() -> Iterator[Begin]:
-    """Show on a terminal how far the work is; standard output is for the results."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not sys.stderr.isatty()) as bars:
-
-        def begin(title: str, total: int) -> Callable[[], None]:
-            task = bars.add_task(title, total=total)
-            return lambda: bars.advance(task)
-
-        yield begin

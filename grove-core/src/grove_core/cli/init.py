@@ -1,29 +1,36 @@
 """``grove init``."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
-from attrs import evolve, frozen
+from attrs import evolve
+from click import get_current_context
 
+from grove_core.cli.init_guide import QUESTION_OF_RULE, agree, guide
+from grove_core.cli.init_plan import ADVICE, Wishes, plan_for
+from grove_core.cli.init_report import WORDS_OF_DRIVER, print_report
 from grove_core.cli.invocation import Invocation, Result, grove_command
-from grove_core.cli.previews import confirm, documents_of, is_answered, print_changes
+from grove_core.cli.previews import (
+    confirm,
+    documents_of,
+    is_answered,
+    print_changes,
+    unless_given_up,
+)
 from grove_core.cli.scaffolding import (
+    Scaffold,
     find_program,
     record_program,
     recorded_program,
     scaffold,
 )
 from grove_core.errors import StorageError
-from grove_core.flow.connecting import (
-    denied_rules,
-    denies_all,
-    may_run_unasked,
-    plan_hooks,
-    plan_rules,
-)
 from grove_core.flow.disconnecting import plan_removal
-from grove_core.flow.git_ignoring import advice_to_ignore
 from grove_core.flow.install_plan import Plan
 from grove_core.flow.installation import InstallationRecord
 from grove_core.flow.merge_driver import (
@@ -34,46 +41,13 @@ from grove_core.flow.merge_driver import (
     find_driver,
     register,
 )
+from grove_core.health.installation import INSTALL, cache_around
 from grove_core.hosts.claude_code import NAME as CLAUDE_CODE
 from grove_core.hosts.claude_hooks import ALLOW_RULE
-from grove_core.hosts.claude_settings import registrations, settings_file
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-_FUTURE: Final = ("would be created:", "would be extended:", "would be kept:")
-_PAST: Final = ("created", "extended", "kept   ")
-_OF_DRIVER: Final = {
-    DriverAction.REGISTERED: "learnings of branches are merged entry by entry: merge driver grove",
-    DriverAction.FOREIGN: "git has another merge driver named grove, which stays",
-}
-_RESTART: Final = "start a new session of the client: it reads its settings when it starts"
-_ADVICE: Final = (
-    "the client will ask you before the agent may run grove; the permission rule"
-    f" {ALLOW_RULE} ends that: grove init --hooks --allow-grove"
-)
-
-
-@frozen(kw_only=True)
-class _Wishes:
-    """What the command line asks for.
-
-    Attributes:
-        hooks: Hooks in the client's settings.
-        shared: In the settings that are committed.
-        allow: The permission rule, too.
-        rules: The rule file.
-        dry_run: Nothing but words.
-        asks: Whether to ask before the client's files are changed.
-    """
-
-    hooks: bool
-    shared: bool
-    allow: bool
-    rules: bool
-    dry_run: bool
-    asks: bool
 
 
 @click.command("init")
@@ -110,6 +84,9 @@ def command(  # noqa: PLR0913 - one for each option
     .grove/.gitattributes lacks are added. In a git clone it registers the merge driver that joins
     the learnings of two branches. Commit .grove.
 
+    On a terminal it shows what it would do and asks: how the client is to run grove, and whether
+    to go on. --yes answers for you, and without a terminal nothing is asked.
+
     With --hooks the client runs grove in this project without grove's plugin. The settings are
     merged, their backup is kept, and --uninstall puts back what was there.
     """
@@ -119,13 +96,15 @@ def command(  # noqa: PLR0913 - one for each option
         raise click.UsageError("--allow-grove goes with --hooks")
     if shared and not (host or uninstall):
         raise click.UsageError("--shared goes with --hooks or --uninstall")
-    wishes = _Wishes(
+    options = get_current_context().params
+    wishes = Wishes(
         hooks=host is not None,
         shared=shared,
         allow=allow_grove,
         rules=rules,
         dry_run=dry_run,
         asks=not (yes or dry_run) and is_answered(),
+        guides=not (host or rules or options["as_json"] or options["quiet"]),
     )
     _refuse_home(invocation.workspace)
     return (_uninstall if uninstall else _install)(invocation.workspace, wishes)
@@ -140,26 +119,28 @@ def _refuse_home(workspace: Workspace) -> None:
         )
 
 
-def _install(workspace: Workspace, wishes: _Wishes) -> Result:
+def _install(workspace: Workspace, wishes: Wishes) -> Result:
     record = InstallationRecord(workspace.paths, workspace.root)
     previous, program = recorded_program(workspace), find_program()
+    cache = cache_around(Path(sys.prefix))
+    if cache is not None:
+        program = None  # what is written down must be there tomorrow
     # All that may be refused or declined comes first: then nothing is left behind.
     made = scaffold(workspace, dry_run=True)
-    plan = _plan(workspace, record, wishes, program)
+    plan = plan_for(workspace, record, wishes, program)
     driver = find_driver(workspace.root)
     action = action_for(driver, driver_command(program)) if driver is not None else None
     if wishes.asks:
-        plan = _asked(plan, workspace, record, wishes, program)
+        with unless_given_up():
+            if wishes.guides:
+                words = WORDS_OF_DRIVER.get(action) if action else None
+                wishes = guide(workspace, wishes, made, record, program, words)
+            plan = _asked(plan, workspace, record, wishes, program)
+    if cache is not None:
+        plan.notes.append(f"this grove runs from the cache {cache}, which is cleared. {INSTALL}")
     if not wishes.dry_run:
-        made = scaffold(workspace, dry_run=False)
-        if program:
-            record_program(workspace, program)
-        plan.note_scaffold(made.created, program, attributes=made.attributes)
-        if driver is not None and action is DriverAction.REGISTERED:
-            _register(plan, driver, driver_command(program))
-        elif action is DriverAction.KEPT:
-            plan.note_driver(driver_command(program))
-        plan.make(record)
+        with _uninterrupted():
+            made = _carry_out(plan, workspace, record, program, driver)
     document: dict[str, Any] = {
         "root": workspace.root,
         "created": made.created,
@@ -174,9 +155,39 @@ def _install(workspace: Workspace, wishes: _Wishes) -> Result:
     }
     return Result(
         document=document,
-        human=lambda console: _human(workspace, wishes, document, plan, console),
+        human=lambda console: print_report(workspace, wishes, document, plan, console),
         ids=[str(path) for path in (*made.created, *(one.path for one in plan.changes))],
     )
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let no Ctrl-C leave half of it behind: it takes a moment only."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _carry_out(
+    plan: Plan,
+    workspace: Workspace,
+    record: InstallationRecord,
+    program: str | None,
+    driver: MergeDriver | None,
+) -> Scaffold:
+    made = scaffold(workspace, dry_run=False)
+    if program:
+        record_program(workspace, program)
+    plan.note_scaffold(made.created, program, attributes=made.attributes)
+    action = action_for(driver, driver_command(program)) if driver is not None else None
+    if driver is not None and action is DriverAction.REGISTERED:
+        _register(plan, driver, driver_command(program))
+    elif action is DriverAction.KEPT:
+        plan.note_driver(driver_command(program))
+    plan.make(record)
+    return made
 
 
 def _register(plan: Plan, driver: MergeDriver, command: str) -> None:
@@ -189,109 +200,36 @@ def _register(plan: Plan, driver: MergeDriver, command: str) -> None:
         plan.note_driver(command)
 
 
-def _plan(
-    workspace: Workspace, record: InstallationRecord, wishes: _Wishes, program: str | None
-) -> Plan:
-    plan = Plan(root=workspace.root, installation=record.read())
-    if wishes.hooks:
-        if program is None:
-            raise StorageError("cannot find the program grove that hooks would run; install it")
-        denied = denied_rules(workspace)
-        allow = wishes.allow and not denies_all(denied)
-        plan_hooks(plan, workspace, program, shared=wishes.shared, allow=allow)
-        plan.notes += _notes_on_hooks(plan, workspace, wishes, denied)
-    if wishes.rules:
-        plan_rules(plan, workspace)
-    return plan
-
-
-def _notes_on_hooks(
-    plan: Plan, workspace: Workspace, wishes: _Wishes, denied: Sequence[str]
-) -> list[str]:
-    notes = []
-    if plan.changes:
-        notes.append(_RESTART)
-    if denied:
-        rules = ", ".join(denied)
-        end = ", so none was added" if denies_all(denied) else ""
-        notes.append(
-            f"the client's settings deny {rules}: a deny rule wins over any permission{end}"
-        )
-    is_asked_for = wishes.allow or may_run_unasked(workspace) or denies_all(denied)
-    if plan.changes and not is_asked_for:
-        notes.append(_ADVICE)
-    target = settings_file(workspace.root, shared=wishes.shared)
-    is_written = plan.recorded(target) is not None and not wishes.shared
-    if is_written and (advice := advice_to_ignore(workspace, target)):
-        notes.append(advice)
-    return notes
-
-
 def _asked(
     plan: Plan,
     workspace: Workspace,
     record: InstallationRecord,
-    wishes: _Wishes,
+    wishes: Wishes,
     program: str | None,
 ) -> Plan:
     """Ask for the changes; with hooks, offer the permission rule."""
-    confirm(plan.changes, workspace.root)
-    if _ADVICE not in plan.notes:
+    if wishes.guides:
+        plan = plan_for(workspace, record, wishes, program)
+        agree(plan)
+    elif plan.changes:
+        confirm(plan.changes, workspace.root)
+    if ADVICE not in plan.notes:
         return plan
-    question = f"Let the agent run grove without asking you, by the permission rule {ALLOW_RULE}?"
-    if not click.confirm(question, default=False, err=True):
-        plan.notes.remove(_ADVICE)
-        return plan
-    return _plan(workspace, record, evolve(wishes, allow=True), program)
+    if not wishes.guides and click.confirm(QUESTION_OF_RULE, default=False, err=True):
+        return plan_for(workspace, record, evolve(wishes, allow=True), program)
+    plan.notes.remove(ADVICE)
+    return plan
 
 
-def _human(
-    workspace: Workspace,
-    wishes: _Wishes,
-    document: dict[str, Any],
-    plan: Plan,
-    console: "Console",
-) -> None:
-    words = _FUTURE if wishes.dry_run else _PAST
-    for word, key in zip(words, ("created", "extended", "kept"), strict=True):
-        for path in document[key]:
-            console.print(f"{word} {path.relative_to(workspace.root)}")
-    print_changes(
-        console, plan.changes, workspace.root, dry_run=wishes.dry_run, with_diffs=not wishes.asks
-    )
-    console.print(_line_on_program(workspace, wishes, document))
-    if document["merge_driver"] in _OF_DRIVER:
-        console.print(_OF_DRIVER[document["merge_driver"]])
-    for note in plan.notes:
-        console.print(f"note: {note}")
-    if not wishes.hooks:
-        console.print(
-            "\nNext: commit .grove, and connect your agent: grove init --hooks, or load grove's"
-            " plugin; the page “Connect Claude Code” of grove's documentation"
-            " (docs/how-to/connect-claude-code.md) says how."
-        )
-    if not workspace.library.project_backends:
-        console.print(
-            "No memory backend is installed: pip install grove-backend-markdown", style="yellow"
-        )
-
-
-def _line_on_program(workspace: Workspace, wishes: _Wishes, document: dict[str, Any]) -> str:
-    program, previous = document["program"], document["previous_program"]
-    was = f" (was {previous})" if program and previous not in (None, program) else ""
-    place = program or previous
-    if wishes.hooks or registrations(workspace.root, workspace.environment):
-        return f"hooks will run {place or 'the grove that PATH holds'}{was}"
-    return f"a launcher will find grove {f'at {place}' if place else 'on PATH'}{was}"
-
-
-def _uninstall(workspace: Workspace, wishes: _Wishes) -> Result:
+def _uninstall(workspace: Workspace, wishes: Wishes) -> Result:
     record = InstallationRecord(workspace.paths, workspace.root)
     removal = plan_removal(workspace, record, shared=wishes.shared)
-    if wishes.asks:
-        confirm(removal.changes, workspace.root)
+    if wishes.asks and removal.changes:
+        with unless_given_up():
+            confirm(removal.changes, workspace.root)
     if not wishes.dry_run:
-        removal.make(workspace, record)
+        with _uninterrupted():
+            removal.make(workspace, record)
     kept = [workspace.project.grove_directory] if workspace.project.initialised else []
     document: dict[str, Any] = {
         "root": workspace.root,

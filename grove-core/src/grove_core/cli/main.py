@@ -33,6 +33,8 @@ COMMANDS: Final = {
     "show": "Show one learning in full.",
     "stats": "Show whether learnings help, what the gates do, and what to look at.",
     "review": "Rate learnings useful or not.",
+    "import": "Bring learnings of other programs and projects here.",
+    "export": "Write learnings as JSON Lines or as a page for people.",
     "maintain": "Look after the learnings: archive, restore, supersede, decay and more.",
     "tickets": "Show the ticket systems, or what a command would close.",
     "backends": "Show the memory backends, their health, and what they could use.",
@@ -50,6 +52,22 @@ COMMANDS: Final = {
     "merge-driver": "Merge two versions of a file of learnings (run by git).",
     "hook": "Answer a hook of the coding agent (run by the agent).",
 }
+
+
+def command_named(name: str) -> click.Command:
+    """Import one of grove's own commands.
+
+    Args:
+        name: A name of ``COMMANDS``.
+
+    Returns:
+        The command.
+    """
+    from grove_core.cli.plugin_commands import load_target
+
+    # No module can be called import.
+    module = "import_" if name == "import" else name.replace("-", "_")
+    return load_target(f"grove_core.cli.{module}:command")
 
 
 class _StoredHelp(click.RichCommand):
@@ -91,10 +109,10 @@ class LazyGroup(click.RichGroup):
             raise click.UsageError(f"{error.message}{hint}", ctx) from error
         if name is None or command is None:
             return name, command, rest
-        from grove_core.cli.plugin_commands import load, load_target
+        from grove_core.cli.plugin_commands import load
 
         if name in COMMANDS:
-            return name, load_target(f"grove_core.cli.{name.replace('-', '_')}:command"), rest
+            return name, command_named(name), rest
         return name, load(ctx, _plugin_commands(ctx, wanted=True)[name]), rest
 
     def invoke(self, ctx: click.Context) -> object:

@@ -1,22 +1,33 @@
-"""``grove plugins``."""
+"""``grove plugins``: what is installed, and commands for those who write plugins."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
 from grove_core.cli.invocation import Invocation, Result, grove_command
+from grove_core.cli.lazy_group import LazySubcommands
+from grove_core.health.installer import gather_installer
 from grove_core.plugins.report import PluginEntry, PluginReport, PluginState
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_GOOD = (PluginState.ACTIVE, PluginState.BLOCKED)
+# Help lines stand here so that `grove plugins --help` imports no command.
+SUBCOMMANDS: Final = {
+    "check": "Try an installed plugin against the rules that every plugin has to keep.",
+    "new": "Write a plugin of your own that works, with tests, to go on from.",
+}
+
+_GOOD: Final = (PluginState.ACTIVE, PluginState.BLOCKED)
 
 
-@click.command("plugins")
+@click.group("plugins", cls=LazySubcommands, lines=SUBCOMMANDS, invoke_without_command=True)
 @grove_command
 def command(invocation: Invocation) -> Result:
-    """Show the installed plugins in the order they are asked, and what became of each."""
+    """Show the installed plugins in the order they are asked, and what became of each.
+
+    `grove plugins new` and `grove plugins check` are for those who write plugins.
+    """
     plugins = invocation.workspace.plugins
     plugins.load_all()
     report = plugins.report()
@@ -59,6 +70,7 @@ def _human(report: PluginReport, console: "Console") -> None:
             style=style,
         )
     if not report.plugins:
-        console.print("No plugin is installed: pip install grove-backend-markdown grove-tickets")
+        install = gather_installer().command("grove-backend-markdown", "grove-tickets")
+        console.print(f"No plugin is installed: {install}")
     for problem in report.problems:
         console.print(f"problem: {problem}", style="yellow")

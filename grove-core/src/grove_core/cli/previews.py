@@ -1,7 +1,8 @@
 """Showing changes to files, and asking before they are made."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _DONE: Final = {"create": "created", "change": "changed", "remove": "removed"}
+DECLINED: Final = "nothing was changed"
 _LINE_STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -26,18 +28,33 @@ def confirm(changes: Sequence[FileChange], root: Path) -> None:
     """Show changes on standard error, and ask for them.
 
     Args:
-        changes: The changes; without any, nothing is asked.
+        changes: The changes.
         root: The project's root.
 
     Raises:
         GroveError: The answer is no.
     """
-    if not changes:
-        return
     for change in changes:
         click.echo(change.diff(root), nl=False, err=True)
     if not click.confirm("Make these changes?", default=True, err=True):
-        raise GroveError("nothing was changed")
+        raise GroveError(DECLINED)
+
+
+@contextmanager
+def unless_given_up() -> Iterator[None]:
+    """Take Ctrl-C, or an end of input, at a question for a no.
+
+    Yields:
+        Nothing; the questions are asked inside.
+
+    Raises:
+        GroveError: The person has given up.
+    """
+    try:
+        yield
+    except click.Abort:
+        click.echo("", err=True)  # the question's line has no end yet
+        raise GroveError(DECLINED) from None
 
 
 def documents_of(changes: Sequence[FileChange], root: Path) -> list[dict[str, Any]]:

@@ -8,12 +8,12 @@ import rich_click as click
 
 from grove_core.cli.brief import brief
 from grove_core.cli.invocation import Invocation, Result, grove_command, session_option
+from grove_core.cli.rejected_candidate import rejected_fields
 from grove_core.cli.sessions_of import find_session
 from grove_core.cli.slow_backend import name_slow_backend
 from grove_core.errors import ReflectionError
 from grove_core.flow.reflecting import ReflectionOutcome, preview, reflect
 from grove_core.flow.storing import SESSION_BACKEND
-from grove_core.model.learning import RejectedCandidate
 from grove_core.model.memory import Receipt, ReceiptStatus
 from grove_core.reflection.json_schema import submission_schema
 from grove_core.reflection.limits import SUBMISSION_BYTES_MAX
@@ -134,25 +134,6 @@ def _result(outcome: ReflectionOutcome) -> Result:
         exit_code=0 if outcome.opened else 1,
         warnings=(*outcome.warnings, *_reasons(outcome)),
     )
-
-
-def rejected_fields(one: RejectedCandidate) -> dict[str, Any]:
-    """Tell of a refused candidate what the documented JSON has.
-
-    Args:
-        one: The candidate.
-
-    Returns:
-        Its place, summary, stage, and the objection.
-    """
-    return {
-        "position": one.position,
-        "summary": one.summary,
-        "stage": one.stage,
-        "field": one.rejection.field,
-        "reason": one.rejection.reason,
-        "existing_id": one.rejection.existing_id,
-    }
 
 
 def _reasons(outcome: ReflectionOutcome) -> list[str]:

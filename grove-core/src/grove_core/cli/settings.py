@@ -16,9 +16,10 @@ from grove_core.config import (
     Source,
     config_keys,
 )
+from grove_core.config.load import variable_of
 from grove_core.config.plugin_section import validate_plugin_section
 from grove_core.config.schema import setting_of
-from grove_core.config.values import printable
+from grove_core.config.values import printable, unknown_key
 from grove_core.errors import ConfigError
 from grove_core.model.value import USER_ONLY
 from grove_core.workspace import Workspace
@@ -153,6 +154,7 @@ def all_problems(workspace: Workspace) -> tuple[list[ConfigProblem], list[str]]:
     problems = list(loaded.problems)
     for name, kind in sections.items():
         problems += _problems_of_section(name, kind, workspace)
+    problems += _unread_variables(sections, loaded)
     return problems, [*backend_warnings(workspace), *idle_settings(workspace, sections)]
 
 
@@ -211,6 +213,8 @@ def _plugin_rows(
 
 def _origin_of(key: str, loaded: LoadedConfig, *, refused: bool) -> Origin:
     """Tell where a value comes from; what a project must not set does not come from there."""
+    if (variable := variable_of(key)) in loaded.plugin_variables:
+        return Origin(source=Source.ENVIRONMENT, variable=variable)
     origin = loaded.origins.get(key, _DEFAULT)
     if not refused or origin.source is not Source.PROJECT:
         return origin
@@ -245,9 +249,29 @@ def _problems_of_section(
         yield _problem(section, key, text.removeprefix(printable(key)).lstrip(), loaded)
 
 
+def _unread_variables(
+    sections: Mapping[str, type | None], loaded: LoadedConfig
+) -> Iterator[ConfigProblem]:
+    """Name variables that no plugin has a key for."""
+    known = {
+        variable_of(f"{section}.{each.alias}")
+        for section, kind in sections.items()
+        for each in _attributes(kind)
+    }
+    for variable in loaded.plugin_variables:
+        if variable not in known:
+            origin = Origin(source=Source.ENVIRONMENT, variable=variable)
+            names = [*known, *map(variable_of, config_keys())]
+            yield ConfigProblem(key="", origin=origin, message=unknown_key(variable, names))
+
+
 def _problem(section: str, key: str, message: str, loaded: LoadedConfig) -> ConfigProblem:
     name = f"{section}.{key}".rstrip(".")
     # What is missing stands nowhere: then the section's own file is named, if it has one.
     beside = (loaded.origins[one] for one in loaded.origins if one.startswith(f"{section}."))
-    origin = loaded.origins.get(name) or next(beside, _DEFAULT)
+    variable = variable_of(name)
+    if variable in loaded.plugin_variables:
+        origin = Origin(source=Source.ENVIRONMENT, variable=variable)
+    else:
+        origin = loaded.origins.get(name) or next(beside, _DEFAULT)
     return ConfigProblem(key=printable(name), origin=origin, message=message)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import rich_click as click
 
 from grove_core.cli.invocation import Invocation, Result, grove_command
+from grove_core.health.installer import gather_installer
 from grove_core.model.ticket import Ticket, TicketClose, ToolCall
 from grove_core.text import clean_line
 from grove_core.ticketing import TicketSystem, TicketSystems
@@ -64,7 +65,9 @@ def _human(systems: Sequence[TicketSystem], current: Ticket | None, console: "Co
         why = clean_line(one.why, _LONGEST_LINE)
         console.print(f"{one.probe.name:<12} {mark:<7} {why}  [{one.provided.source}]")
     if not systems:
-        console.print("No ticket system is installed: pip install grove-tickets")
+        console.print(
+            f"No ticket system is installed: {gather_installer().command('grove-tickets')}"
+        )
     if current is not None:
         console.print(
             clean_line(f"In progress: {current.ticket_id} {current.title}", _LONGEST_LINE)

@@ -85,6 +85,8 @@ class LoadedConfig(Value):
         plugin_sections: The tables ``[backends.<name>]`` and ``[tickets.<name>]`` as they are, by
             dotted name; ``validate_plugin_section`` checks them.
         own_sections: The same without what the project says, which may be a stranger's.
+        plugin_variables: Variables of the environment that may stand for keys of such tables, as
+            ``GROVE_BACKENDS_ACME_URL`` stands for ``url`` in ``[backends.acme]``.
     """
 
     config: Config
@@ -92,6 +94,7 @@ class LoadedConfig(Value):
     problems: tuple[ConfigProblem, ...]
     plugin_sections: Mapping[str, Mapping[str, Any]]
     own_sections: Mapping[str, Mapping[str, Any]]
+    plugin_variables: Mapping[str, str]
 
 
 @define
@@ -101,6 +104,7 @@ class _Layer:
     source: Source
     values: dict[str, tuple[Any, Origin]] = field(factory=dict)
     plugin_values: dict[tuple[str, str], tuple[Any, Origin]] = field(factory=dict)
+    plugin_variables: dict[str, str] = field(factory=dict)
     problems: list[ConfigProblem] = field(factory=list)
 
     def refuse(self, key: str, origin: Origin, message: str) -> None:
@@ -144,6 +148,7 @@ def load_config(home: Path, root: Path | None, environment: Mapping[str, str]) -
         problems=tuple(problem for layer in layers for problem in layer.problems),
         plugin_sections=_sections(reversed(layers)),
         own_sections=_sections(one for one in reversed(layers) if one.source is not Source.PROJECT),
+        plugin_variables=layers[0].plugin_variables,
     )
 
 
@@ -284,8 +289,9 @@ def _section_names() -> set[str]:
 
 def _environment_layer(environment: Mapping[str, str]) -> _Layer:
     layer = _Layer(Source.ENVIRONMENT)
-    keys = {_variable(key): key for key in config_keys()}
-    sections = tuple({f"{_variable(key.partition('.')[0])}_" for key in config_keys()})
+    keys = {variable_of(key): key for key in config_keys()}
+    names = {key.partition(".")[0] for key in config_keys()} | {*_PLUGIN_SECTIONS}
+    sections = tuple(f"{variable_of(name)}_" for name in names)
     for variable, text in sorted(environment.items()):
         if not variable.startswith(sections):
             continue
@@ -296,19 +302,38 @@ def _environment_layer(environment: Mapping[str, str]) -> _Layer:
         elif variable in keys:
             annotation = config_keys()[keys[variable]].annotation
             layer.take(keys[variable], annotation, parse_variable(text, annotation), origin)
+        elif _may_be_a_plugins(variable):
+            layer.plugin_variables[variable] = text
         else:
             layer.refuse("", origin, unknown_key(variable, list(keys)))
     return layer
 
 
-def _variable(key: str) -> str:
-    return f"GROVE_{key.replace('.', '_').upper()}"
+def variable_of(key: str) -> str:
+    """Name the variable of the environment that stands for a key.
+
+    Args:
+        key: The key's dotted name.
+
+    Returns:
+        Such as ``GROVE_BACKENDS_TOTAL_RECALL_VIA`` for ``backends.total-recall.via``.
+    """
+    return f"GROVE_{key.replace('.', '_').replace('-', '_').upper()}"
+
+
+def _may_be_a_plugins(variable: str) -> bool:
+    """Tell whether a section's name and a key's may follow; which there are, only plugins know."""
+    starts = (f"{variable_of(name)}_" for name in _PLUGIN_SECTIONS)
+    return any(
+        variable.startswith(start) and "_" in variable.removeprefix(start).strip("_")
+        for start in starts
+    )
 
 
 def _override_key(variable: str) -> str | None:
     """``GROVE_BACKENDS_OVERRIDES_TOTAL_RECALL`` means ``backends.overrides.total-recall``."""
     for key in _OVERRIDES:
-        start = f"{_variable(key)}_"
+        start = f"{variable_of(key)}_"
         if variable.startswith(start):
             return f"{key}.{variable.removeprefix(start).lower().replace('_', '-')}"
     return None

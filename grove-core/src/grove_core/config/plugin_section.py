@@ -1,12 +1,20 @@
 """A plugin's own section, checked the way grove's own keys are."""
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from attrs import NOTHING, fields, has, resolve_types
 
+from grove_core.config.load import LoadedConfig, variable_of
 from grove_core.config.schema import setting_of
-from grove_core.config.values import ValueProblem, check_value, printable, unknown_key
+from grove_core.config.values import (
+    ValueProblem,
+    check_value,
+    parse_variable,
+    printable,
+    unknown_key,
+)
 from grove_core.model.value import TRUSTED_ALONE, TRUSTED_ONLY, USER_ONLY
 
 if TYPE_CHECKING:
@@ -70,6 +78,52 @@ def validate_plugin_section(
         return kind(**arguments), problems
     except Exception as error:  # noqa: BLE001 - a plugin's validators may raise anything
         return None, [*problems, printable(str(error))]
+
+
+def variables_of_section(
+    section: str, settings_class: type, variables: Mapping[str, str]
+) -> dict[str, str]:
+    """Tell which variables of the environment stand for keys of a plugin's section.
+
+    Args:
+        section: The section's dotted name.
+        settings_class: The plugin's attrs class.
+        variables: What there is of the environment.
+
+    Returns:
+        The variables, by key.
+    """
+    if not variables or not has(settings_class):
+        return {}
+    found = {each.alias: variable_of(f"{section}.{each.alias}") for each in fields(settings_class)}
+    return {key: variable for key, variable in found.items() if variable in variables}
+
+
+def section_of(
+    loaded: LoadedConfig, section: str, settings_class: type
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Put together what files and the environment say in a plugin's section.
+
+    Args:
+        loaded: The configuration.
+        section: The section's dotted name, such as ``backends.mcp``.
+        settings_class: The plugin's attrs class.
+
+    Returns:
+        What is written, and the same without what the project says.
+    """
+    kind: Any = settings_class
+    variables = variables_of_section(section, settings_class, loaded.plugin_variables)
+    said: dict[str, Any] = {}
+    if variables:
+        with suppress(Exception):  # its annotations may do anything: validating it says so
+            types = {each.alias: each.type for each in fields(resolve_types(kind))}
+            said = {
+                key: parse_variable(loaded.plugin_variables[variable], types[key])
+                for key, variable in variables.items()
+            }
+    written, own = loaded.plugin_sections, loaded.own_sections
+    return {**written.get(section, {}), **said}, {**own.get(section, {}), **said}
 
 
 def requests_of_section(

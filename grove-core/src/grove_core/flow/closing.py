@@ -63,7 +63,7 @@ def judge(
             cwd = intent.call.cwd
             answer = tickets.confirm(close, result if stays else None, cwd=cwd)
             counts = answer is Confirmation.YES or (
-                answer is Confirmation.UNKNOWN and unknown_counts and stays
+                answer is Confirmation.UNKNOWN and unknown_counts and stays and close.certain
             )
             judged.append(
                 JudgedClose(

@@ -167,7 +167,7 @@ def _checks(workspace: Workspace, session: Session, known: Known) -> list[CheckS
         # An unfilled form is no candidate at all, whatever the write gate's mode.
         CheckStage(stage=Stage.SCHEMA, check=lambda candidate: find_echo(candidate, form)),
         CheckStage(stage=Stage.DUPLICATE, check=lambda candidate: find_echo(candidate, shown)),
-        CheckStage(stage=Stage.PLUGIN, check=_plugins_check(workspace, context)),
+        CheckStage(stage=Stage.PLUGIN, check=plugins_check(workspace, context)),
     ]
     mode = workspace.config.gate.write_gate.mode
     if mode is not WriteGateMode.OFF:
@@ -208,9 +208,19 @@ def _form_text() -> list[ShownText]:
     return [ShownText(text=f"{form['summary']}\n{form['detail']}")]
 
 
-def _plugins_check(
+def plugins_check(
     workspace: Workspace, context: ReflectionContext
 ) -> Callable[[Candidate], Rejection | None]:
+    """Make the check that asks all plugins.
+
+    Args:
+        workspace: The project.
+        context: What the plugins are told of the submission.
+
+    Returns:
+        It gives the plugins' objections as one, or ``None``.
+    """
+
     def check(candidate: Candidate) -> Rejection | None:
         objections = workspace.plugins.check_candidate(candidate, context)
         return _merged(objections) if objections else None

@@ -57,7 +57,7 @@ def route(workspace: Workspace, sifted: SiftResult) -> tuple[SiftResult, list[Cl
     routed: list[CleanedCandidate] = []
     refused: list[RejectedCandidate] = []
     for one in sifted.accepted:
-        reason = _why_not(workspace, one.candidate.scope)
+        reason = why_not_stored(workspace, one.candidate.scope)
         if reason is None:
             routed.append((one.candidate, one.notes))
             continue
@@ -76,8 +76,16 @@ def route(workspace: Workspace, sifted: SiftResult) -> tuple[SiftResult, list[Cl
     return evolve(sifted, accepted=accepted, rejected=tuple(rejected)), routed
 
 
-def _why_not(workspace: Workspace, scope: Scope) -> str | None:
-    """Tell why a learning of some scope cannot be stored here, if it cannot."""
+def why_not_stored(workspace: Workspace, scope: Scope) -> str | None:
+    """Tell why a learning of some scope cannot be stored here.
+
+    Args:
+        workspace: The project.
+        scope: The scope.
+
+    Returns:
+        The reason and the mend; ``None`` when it can be stored.
+    """
     if scope is Scope.EPHEMERAL:
         return None
     if scope is Scope.PERSONAL:
@@ -135,15 +143,26 @@ def store(
             ticket_id=ticket_id,
             now=workspace.now,
         )
-        kept = _deliver(workspace, learning)
+        kept = store_learning(workspace, learning)
         stored.append(
             StoredLearning(learning=learning, receipt=kept.receipt, notes=(*notes, *kept.notes))
         )
     return tuple(stored)
 
 
-def _deliver(workspace: Workspace, learning: Learning) -> Kept:
-    """Keep a learning where it belongs, or elsewhere; ephemeral ones may stay in the session."""
+def store_learning(workspace: Workspace, learning: Learning) -> Kept:
+    """Keep a learning where it belongs, or elsewhere; ephemeral ones may stay in the session.
+
+    Args:
+        workspace: The project, in which no other process stores learnings meanwhile.
+        learning: The learning.
+
+    Returns:
+        What became of it.
+
+    Raises:
+        StorageError: It could be neither delivered nor kept.
+    """
     target = workspace.library.target_for(learning.scope)
     if target is None:
         receipt = Receipt(

@@ -13,6 +13,7 @@ from grove_core.health.blocked_plugins import (
     of_group,
 )
 from grove_core.health.check import Check, broken, ok, warning
+from grove_core.health.installer import Installer, gather_installer
 from grove_core.memory.backends import OpenBackend
 from grove_core.memory.library import SLOW_READ_SECONDS
 from grove_core.model.memory import Capability, Health
@@ -20,6 +21,7 @@ from grove_core.plugins.discovery import BACKEND_GROUP
 from grove_core.workspace import Workspace
 
 PING_SECONDS: Final = 2.0
+_USUAL: Final = "grove-backend-markdown"
 _SILENT: Final = Health(ok=False, detail="did not answer, or not with its health")
 
 
@@ -47,12 +49,14 @@ class BackendFacts:
         unused: Why each of the others is not, by name.
         personal: The configured backend for personal learnings.
         blocked: Backends that are switched off, and by what.
+        installer: What brings packages here.
     """
 
     used: tuple[BackendFact, ...]
     unused: tuple[tuple[str, str], ...]
     personal: str
     blocked: tuple[BlockedPlugin, ...]
+    installer: Installer = Installer()
 
 
 def gather_backends(workspace: Workspace) -> BackendFacts:
@@ -80,6 +84,7 @@ def gather_backends(workspace: Workspace) -> BackendFacts:
         unused=tuple((one.spec.name, one.why) for one in library.states if not one.is_active),
         personal=workspace.config.backends.personal,
         blocked=tuple(of_group(gather_blocked(workspace), BACKEND_GROUP)),
+        installer=gather_installer(),
     )
 
 
@@ -119,7 +124,7 @@ def _no_primary(facts: BackendFacts) -> Check:
     why = [f"{name}: {reason}" for name, reason in facts.unused]
     why += [named_by_cause(facts.blocked)] if facts.blocked else []
     detail = "none is used here, so nothing can be kept"
-    mend = mends_of(facts.blocked) or "pip install grove-backend-markdown"
+    mend = mends_of(facts.blocked) or facts.installer.command(_USUAL)
     return broken("primary backend", f"{detail} ({'; '.join(why)})" if why else detail, mend)
 
 
@@ -130,7 +135,7 @@ def _no_personal(facts: BackendFacts) -> Check:
         detail = f"{named_by_cause(blocked)}, so personal learnings are refused"
         return warning(name, detail, mends_of(blocked))
     detail = f"{facts.personal} keeps no personal learnings here; they are refused"
-    mend = "Name another backend in backends.personal, or: pip install grove-backend-markdown"
+    mend = f"Name another backend in backends.personal, or: {facts.installer.command(_USUAL)}"
     return warning(name, detail, mend)
 
 

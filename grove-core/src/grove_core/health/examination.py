@@ -20,6 +20,7 @@ from grove_core.health.derived_numbers import (
 from grove_core.health.event_logs import LogFacts, gather_log, judge_logs
 from grove_core.health.home_directory import gather_home, judge_home
 from grove_core.health.installation import gather_installation, judge_installation
+from grove_core.health.installer import gather_installer
 from grove_core.health.loaded_plugins import judge_plugins
 from grove_core.health.onlooking import look_only
 from grove_core.health.past_faults import gather_faults, judge_faults
@@ -128,7 +129,7 @@ class _Examination:
     def _plugins(self) -> Sequence[Check]:
         self._workspace.plugins.load_all()
         blocked = gather_blocked(self._workspace)
-        return judge_plugins(self._workspace.plugins.report(), blocked)
+        return judge_plugins(self._workspace.plugins.report(), blocked, gather_installer())
 
     def _hooks(self) -> Sequence[Check]:
         last_ran = ran_lately(self._sessions, self._workspace.now)

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 from attrs import frozen
@@ -11,6 +12,11 @@ from grove_core.health.check import Check, broken, ok, warning
 
 _DISTRIBUTION: Final = "grove-core"
 _OLDEST: Final = (3, 11)
+_CACHE_TAG: Final = "CACHEDIR.TAG"
+INSTALL: Final = (
+    "Install grove where it stays: uv tool install 'grove-core[markdown,tickets]'"
+    " (or: pip install 'grove-core[markdown,tickets]')"
+)
 _REINSTALL: Final = (
     "Install grove-core anew: uv tool install --reinstall grove-core --with grove-backend-markdown"
     " --with grove-tickets (or: pip install --force-reinstall grove-core)"
@@ -28,6 +34,7 @@ class InstallationFacts:
         installed_version: The version that the distribution's metadata tells; ``None`` without
             metadata.
         has_script: Whether the metadata names the console script ``grove``.
+        cache: The cache that the environment lies in, as those of ``uvx`` do.
     """
 
     python: tuple[int, int, int]
@@ -35,6 +42,19 @@ class InstallationFacts:
     version: str
     installed_version: str | None
     has_script: bool
+    cache: Path | None = None
+
+
+def cache_around(environment: Path) -> Path | None:
+    """Find the cache that an environment lies in: it will be cleared some day.
+
+    Args:
+        environment: The folder of a virtual environment, which may be tagged itself.
+
+    Returns:
+        The nearest folder above it that is tagged as a cache, or ``None``.
+    """
+    return next((one for one in environment.parents if (one / _CACHE_TAG).is_file()), None)
 
 
 def gather_installation() -> InstallationFacts:
@@ -61,6 +81,7 @@ def gather_installation() -> InstallationFacts:
         version=__version__,
         installed_version=installed,
         has_script=has_script,
+        cache=cache_around(Path(sys.prefix)),
     )
 
 
@@ -92,6 +113,9 @@ def _distribution(facts: InstallationFacts) -> Check:
         return broken(name, detail, _REINSTALL)
     if not facts.has_script:
         return broken(name, "the entry point of the program grove is missing", _REINSTALL)
+    if facts.cache is not None:
+        detail = f"grove {facts.version} runs from the cache {facts.cache}, which is cleared"
+        return warning(name, detail, INSTALL)
     if facts.installed_version != facts.version:
         detail = f"grove {facts.version} runs, its metadata says {facts.installed_version}"
         return warning(name, detail, _REINSTALL)

@@ -5,6 +5,7 @@ from typing import Final
 
 from grove_core.health.blocked_plugins import BlockedPlugin, mends_of, named_by_cause, of_group
 from grove_core.health.check import Check, broken, ok, warning
+from grove_core.health.installer import Installer
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
 from grove_core.plugins.manager import LOADING
 from grove_core.plugins.report import PluginEntry, PluginProblem, PluginReport, PluginState
@@ -16,31 +17,40 @@ _WHAT_TO_INSTALL: Final = {
 _IN_USE: Final = (PluginState.ACTIVE, PluginState.NOT_LOADED)
 
 
-def judge_plugins(report: PluginReport, blocked: Sequence[BlockedPlugin]) -> Sequence[Check]:
+def judge_plugins(
+    report: PluginReport, blocked: Sequence[BlockedPlugin], installer: Installer
+) -> Sequence[Check]:
     """Tell which plugins are missing, do not load, or do something wrong.
 
     Args:
         report: What became of each plugin, all of them loaded.
         blocked: The plugins that are switched off, and by what.
+        installer: What brings packages here.
 
     Returns:
         A check for each family, and one for each plugin at fault.
     """
     families = [
-        _family(group, report.plugins, of_group(blocked, group)) for group in _WHAT_TO_INSTALL
+        _family(group, report.plugins, of_group(blocked, group), installer)
+        for group in _WHAT_TO_INSTALL
     ]
     faults = [check for entry in report.plugins if (check := _fault(entry))]
     return [*families, *faults, *(_problem(one) for one in report.problems if one.what != LOADING)]
 
 
-def _family(group: str, entries: Sequence[PluginEntry], blocked: Sequence[BlockedPlugin]) -> Check:
+def _family(
+    group: str,
+    entries: Sequence[PluginEntry],
+    blocked: Sequence[BlockedPlugin],
+    installer: Installer,
+) -> Check:
     name, distribution = _WHAT_TO_INSTALL[group]
     found = [entry for entry in entries if entry.found.group == group]
     used = [entry.found.name for entry in found if entry.state in _IN_USE]
     if used:
         off = f"; {named_by_cause(blocked)}" if blocked else ""
         return ok(name, f"loaded: {', '.join(used)}{off}")
-    install = f"pip install {distribution} (with uv: uv tool install grove-core --with …)"
+    install = installer.command(distribution)
     if not found:
         return broken(name, "none is installed", install)
     others = [one for one in found if one.state is not PluginState.BLOCKED]

@@ -172,7 +172,7 @@ def _may_close(data: bytes) -> bool:
     start = max(0, data.find(b'"tool_input"'))
     for line in lines[1:-2]:
         for word in line.split(b" "):
-            if not _contains_word(data, word, start):
+            if not contains_word(data, word, start):
                 break
         else:
             return True
@@ -323,7 +323,14 @@ def _session_id(data: bytes) -> bytes:
     return session_id if all(byte in _WORD_BYTES or byte == 45 for byte in session_id) else b""  # noqa: PLR2004 - a hyphen
 
 
-def _contains_word(data: bytes, word: bytes, start: int) -> bool:
+def contains_word(data: bytes, word: bytes, start: int) -> bool:
+    """Tell whether a whole word stands in JSON, escaped or not.
+
+    Args:
+        data: The document.
+        word: The word.
+        start: Where in the document to begin.
+    """
     position = data.find(word, start)
     while position >= 0:
         end = position + len(word)

@@ -30,7 +30,7 @@ from grove_core.ticketing import TicketSystems
 from grove_core.workspace import Workspace
 
 _BREAKER_WARNING = (
-    "grove: the reflection that is owed was asked for {blocks} times and not given; grove lets the"
+    "grove: the reflection that is owed was asked for {times} and not given; grove lets the"
     " agent go. The debt stays visible in `grove status`.\n"
 )
 _UNREADABLE_WARNING = (
@@ -81,7 +81,9 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
         workspace.diagnostics.log(
             "warning", "the circuit breaker opened; a reflection is owed", session=call.session_id
         )
-        return Answer(stderr=_BREAKER_WARNING.format(blocks=decision.finished.blocks))
+        blocks = decision.finished.blocks
+        times = "once" if blocks == 1 else f"{blocks} times"
+        return Answer(stderr=_BREAKER_WARNING.format(times=times))
     return SILENCE
 
 

@@ -131,7 +131,7 @@ def _cleaned_learning(learning: Learning) -> Learning:
         summary=clean_line(learning.summary, SUMMARY_LENGTH_MAX),
         detail=shorten(remove_invisible(learning.detail), DETAIL_LENGTH_MAX),
         tags=_clean_lines(learning.tags[:TAGS_MAX], TAG_LENGTH_MAX),
-        context_files=_clean_lines(files, PATH_LENGTH_MAX),
+        context_files=tuple([_clean_path(file) for file in files]),
         supersedes=tuple(filter(is_learning_id, learning.supersedes)),
         criteria_met=frozenset(learning.criteria_met),
         ticket_id=None if ticket is None else clean_line(ticket, _LONGEST_ORIGIN),
@@ -235,6 +235,11 @@ def _with(value: V, **fields: Any) -> V:  # noqa: ANN401 - fields of any type
         if new is not (old := getattr(value, name)) and (type(new) is not type(old) or new != old)
     }
     return evolve(value, **changes) if changes else value
+
+
+def _clean_path(path: str) -> str:
+    """Clean a path; blanks of any kind and number belong to a file's name."""
+    return shorten(remove_invisible(path).replace("\n", " "), PATH_LENGTH_MAX)
 
 
 def _clean_lines(texts: Iterable[str], limit: int) -> tuple[str, ...]:

@@ -163,7 +163,7 @@ class Manager:
 
     def _load(self, found: FoundPlugin, source: PluginSource) -> LoadedPlugin:
         instance, api = call_limited(
-            lambda: _import_target(found.target), self._deadline.clip(self._limits.load)
+            lambda: import_target(found.target), self._deadline.clip(self._limits.load)
         )
         self._check_api(api, source)
         # Looking through an object can run its code, too.
@@ -225,7 +225,7 @@ class Manager:
         return self._registry
 
 
-def _import_target(target: str) -> tuple[object, object]:
+def import_target(target: str) -> tuple[object, object]:
     """Import what an entry point names; the second result is the API it was written for."""
     module_name, _, path = target.partition(":")
     module = import_module(module_name.strip())

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from grove_core.model.learning import Learning
-from grove_core.model.memory import Query
+from grove_core.model.memory import Filters, Hit, Query
 
 EXACT_TAG_WEIGHT: Final = 1.0
 FILE_WEIGHT: Final = 0.8
@@ -45,6 +45,48 @@ def rule_relevance(query: Query, learning: Learning) -> tuple[float, tuple[str, 
         Relevance 0 to 1, absolute, and the reasons in a few words each.
     """
     return _scorer_of(query).relevance(learning)
+
+
+def rule_hits(
+    query: Query, learnings: Iterable[Learning], filters: Filters, *, notes: Iterable[Learning] = ()
+) -> list[Hit]:
+    """Search learnings by rules alone: all that a backend without a search of its own needs.
+
+    Args:
+        query: What is looked for; an empty query finds everything, with relevance 0.
+        learnings: What is searched.
+        filters: What may be returned.
+        notes: What is searched as well and is known in part only, such as notes of others.
+
+    Returns:
+        At most as many hits as the filters say, in the order of ``best_first``.
+    """
+    hits: list[Hit] = []
+    for complete, some in ((True, learnings), (False, notes)):
+        for learning in filter(filters.admit, some):
+            relevance, reasons = (0.0, ()) if query.is_empty else rule_relevance(query, learning)
+            if relevance or query.is_empty:
+                hit = Hit(
+                    learning=learning, relevance=relevance, complete=complete, reasons=reasons
+                )
+                hits.append(hit)
+    return best_first(hits)[: filters.limit]
+
+
+def best_first(hits: Iterable[Hit]) -> list[Hit]:
+    """Sort what a search has found.
+
+    Args:
+        hits: The hits.
+
+    Returns:
+        The most relevant ones first, of equally relevant ones the newest; ids decide the rest.
+    """
+    return sorted(hits, key=_order)
+
+
+def _order(hit: Hit) -> tuple[float, float, str]:
+    return -hit.relevance, -hit.learning.timestamp.timestamp(), hit.learning.id
 
 
 def _scorer_of(query: Query) -> "_Scorer":

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-_FORMAT = 2
+_FORMAT = 3
 _PREFIX = "GROVE_"
 # These say nothing that numbers depend on, or are looked at by themselves.
 _IRRELEVANT = ("GROVE_HOME", "GROVE_SESSION_ID")
@@ -39,20 +39,21 @@ def note_file(home: "str | os.PathLike[str]", root: "str | os.PathLike[str]") ->
     return os.path.join(home, "cache", f"stats-{crc32(os.fsencode(root)):08x}.json")
 
 
-def variables_of(environment: "Mapping[str, str]") -> dict[str, str]:
-    """Choose the variables that the configuration depends on.
+def variables_stamp_of(environment: "Mapping[str, str]") -> str:
+    """Sum up the variables that the configuration depends on.
 
     Args:
         environment: The process's environment.
 
     Returns:
-        Those of grove.
+        A checksum of 32 bits of those of grove: a plugin's may hold a password.
     """
-    return {
-        name: text
+    values = sorted(
+        f"{name}={text!r}"
         for name, text in environment.items()
         if name.startswith(_PREFIX) and name not in _IRRELEVANT
-    }
+    )
+    return f"{crc32(os.fsencode(chr(10).join(values))):08x}"
 
 
 class Note:
@@ -61,7 +62,7 @@ class Note:
     Attributes:
         root: The project's root, without symbolic links.
         version: grove's version.
-        variables: The environment variables that the configuration depends on.
+        variables_stamp: A checksum of the environment variables that the configuration depends on.
         settings: The configuration files.
         markers: Files and folders whose being there makes a backend available.
         state: How settings and markers looked.
@@ -76,7 +77,7 @@ class Note:
 
     root: str
     version: str
-    variables: dict[str, str]
+    variables_stamp: str
     settings: "Sequence[str]"
     markers: "Sequence[str]"
     state: str
@@ -145,7 +146,7 @@ def _holds(note: Note, home: str, root: str, environment: "Mapping[str, str]") -
     return (
         note.root == root
         and note.version == __version__
-        and note.variables == variables_of(environment)
+        and note.variables_stamp == variables_stamp_of(environment)
         and note.state == state_of(note.settings, note.markers)
         and os.path.isfile(note.cache)
         and none_is_offered(home, INSIGHTS)

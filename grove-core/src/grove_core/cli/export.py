@@ -1,0 +1,123 @@
+"""``grove export``."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Unpack
+
+import rich_click as click
+
+from grove_core import files
+from grove_core.cli.invocation import Invocation, Result, counted, grove_command
+from grove_core.cli.learnings import Narrowing, filter_options, names_a_file, read_filters
+from grove_core.codec import learning_to_dict
+from grove_core.errors import GroveError
+from grove_core.interchange.jsonl import write_jsonl
+from grove_core.interchange.markdown_export import write_markdown
+from grove_core.model.learning import Learning, Scope
+from grove_core.plugins.descriptors import Area
+from grove_core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+JSONL: Final = "jsonl"
+MARKDOWN: Final = "markdown"
+_FILE_MODE: Final = 0o644
+_PRIVATE_FILE_MODE: Final = 0o600
+
+
+@click.command("export")
+@click.option(
+    "--format",
+    "form",
+    required=True,
+    type=click.Choice([JSONL, MARKDOWN]),
+    help="jsonl: without loss, for `grove import jsonl`; markdown: a page for people.",
+)
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write to this file instead of standard output.",
+)
+@filter_options
+@click.option("--all", "everything", is_flag=True, help="Archived and superseded ones as well.")
+@grove_command
+def command(
+    invocation: Invocation,
+    *,
+    form: str,
+    output: Path | None,
+    everything: bool,
+    **narrowing: Unpack[Narrowing],
+) -> Result:
+    """Write learnings as JSON Lines or as a page of markdown, oldest first.
+
+    Active ones of the project, unless an option says otherwise. Your personal learnings are only
+    written with `--scope personal`.
+    """
+    workspace = invocation.workspace
+    filters = read_filters(workspace.now, narrowing, everything=everything)
+    is_personal = Scope.PERSONAL in filters.scopes
+    found = [
+        one
+        for one in workspace.library.iterate()
+        if filters.admit(one.hit.learning)
+        and names_a_file(one.hit.learning, narrowing)
+        and (is_personal or (one.area is not Area.PERSONAL and not _is_personal(one.hit.learning)))
+    ]
+    whole = sorted(
+        (one.hit.learning for one in found if one.hit.complete),
+        key=lambda one: (one.timestamp, one.id),
+    )
+    limit = narrowing["limit"]
+    learnings = whole if limit is None else whole[-limit:]
+    text = write_jsonl(learnings) if form == JSONL else write_markdown(learnings, _name(workspace))
+    if output is not None:
+        if not learnings and output.exists():
+            raise GroveError(f"there is nothing to export; {output} was left as it is")
+        _write(workspace, output, text, _PRIVATE_FILE_MODE if is_personal else _FILE_MODE)
+    return _result(learnings, form, output, text)
+
+
+def _is_personal(learning: Learning) -> bool:
+    return learning.scope is Scope.PERSONAL
+
+
+def _name(workspace: Workspace) -> str:
+    return workspace.root.name
+
+
+def _write(workspace: Workspace, output: Path, text: str, mode: int) -> None:
+    """Write the file, but never over what grove itself keeps."""
+    target = output.resolve()
+    for own in (workspace.root / ".grove", workspace.paths.home):
+        if target.is_relative_to(own.resolve()):
+            raise GroveError(f"{output} lies among grove's own files; export to another place")
+    if target.exists() and not target.is_file():
+        raise GroveError(f"{output} is no regular file; without --output, the text can be piped")
+    if not target.parent.is_dir():
+        raise GroveError(f"{output.parent} is no folder; make it first")
+    files.replace(target, text.encode("utf-8"), mode=mode)
+
+
+def _result(learnings: Sequence[Learning], form: str, output: Path | None, text: str) -> Result:
+    document: dict[str, object] = {
+        "format": form,
+        "count": len(learnings),
+        "output": None if output is None else output.absolute(),
+        "learnings": [learning_to_dict(one) for one in learnings if output is None],
+    }
+
+    def human(console: "Console") -> None:
+        if output is None:
+            sys.stdout.write(text)
+        else:
+            console.print(f"{counted(len(learnings), 'learning')} written to {output}")
+
+    return Result(
+        document=document,
+        human=human,
+        ids=[one.id for one in learnings],
+        warnings=[] if learnings else ["no learning fits, so there is nothing to export"],
+    )

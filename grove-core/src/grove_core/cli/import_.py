@@ -1,0 +1,193 @@
+"""``grove import``."""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import rich_click as click
+
+from grove_core.cli.invocation import Invocation, Result, counted, grove_command
+from grove_core.cli.slow_backend import name_slow_backend
+from grove_core.flow.import_events import EventsOutcome
+from grove_core.flow.import_judging import ImportState, Outcome
+from grove_core.flow.import_sources import ImportFormat
+from grove_core.flow.importing import ImportReport, import_from
+from grove_core.model.learning import Scope
+from grove_core.text import clean_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_SECONDS_BETWEEN: Final = 5.0
+_LISTED: Final = 20
+_LONGEST_PATH: Final = 4_096
+_WORDS: Final = {
+    ImportState.IMPORTED: "imported",
+    ImportState.PRESENT: "there already",
+    ImportState.DUPLICATE: "duplicates",
+    ImportState.REFUSED: "refused",
+    ImportState.LEFT_OUT: "left out",
+}
+
+
+@click.command("import")
+@click.argument("form", metavar="FORMAT", type=click.Choice([one.value for one in ImportFormat]))
+@click.argument("path", type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--scope",
+    default=Scope.PROJECT.value,
+    show_default=True,
+    type=click.Choice([one.value for one in Scope if one is not Scope.EPHEMERAL]),
+    help="The scope of what names none.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would become of each entry; write nothing.")
+@grove_command
+def command(invocation: Invocation, *, form: str, path: Path, scope: str, dry_run: bool) -> Result:
+    """Bring learnings of other programs and projects here.
+
+    FORMAT is what PATH holds: `older-grove`, the older program's .grove folder, its learnings.md or
+    its stats.log; `solutions`, documents of solved problems such as docs/solutions/; `notes`,
+    CLAUDE.md, MEMORY.md and their like, a bullet or section a learning; `jsonl`, what
+    `grove export` writes, or simpler objects, one a line.
+
+    Each entry is cleaned, and refused when it holds a secret. What is here already is left as it
+    is, so an import may be repeated. The files are only read. Exit code 1 when something was
+    refused.
+    """
+    workspace = invocation.workspace
+    if not dry_run:
+        name_slow_backend(workspace.library)
+    report = import_from(
+        workspace,
+        ImportFormat(form),
+        path,
+        scope=Scope(scope),
+        dry_run=dry_run,
+        progress=_Progress().tell,
+    )
+    return _result(report, form, path, dry_run=dry_run)
+
+
+class _Progress:
+    """Says on stderr how far a long import has got."""
+
+    def __init__(self) -> None:
+        self._said = time.monotonic()
+
+    def tell(self, what: str, done: int, total: int) -> None:
+        if time.monotonic() - self._said >= _SECONDS_BETWEEN:
+            self._said = time.monotonic()
+            click.echo(f"grove: {done} of {total} entries {what}", err=True)
+
+
+def _result(report: ImportReport, form: str, path: Path, *, dry_run: bool) -> Result:
+    counts = {state.value: report.count(state) for state in ImportState}
+    refused = [one for one in report.outcomes if one.state is ImportState.REFUSED]
+    warnings = [
+        f"{_place(one.path, one.line)}: refused{_stage(one)} {one.summary!r}: {one.reason}"
+        for one in refused
+    ]
+    if report.events is not None:
+        warnings += [
+            f"{_place(name, line)}: refused: {why}" for name, line, why in report.events.refused
+        ]
+    document: dict[str, Any] = {
+        "format": form,
+        "path": path.absolute(),
+        "dry_run": dry_run,
+        "counts": counts,
+        "entries": [_document(one) for one in report.outcomes],
+        "events": None if report.events is None else _events_document(report.events),
+    }
+    if warnings:
+        document["error"] = f"{counted(len(warnings), 'piece')} refused; each says why"
+    return Result(
+        document=document,
+        human=lambda console: _human(report, console, dry_run=dry_run),
+        ids=[one.learning.id for one in report.outcomes if _is_imported(one) and one.learning],
+        exit_code=1 if warnings else 0,
+        warnings=warnings,
+    )
+
+
+def _place(path: str, line: int) -> str:
+    """Name a line of a file, whose name may be a stranger's and hold anything."""
+    return f"{clean_line(path, _LONGEST_PATH)}:{line}"
+
+
+def _stage(one: Outcome) -> str:
+    return "" if one.stage is None else f" ({one.stage.value})"
+
+
+def _is_imported(one: Outcome) -> bool:
+    return one.state is ImportState.IMPORTED
+
+
+def _document(one: Outcome) -> dict[str, Any]:
+    return {
+        "path": one.path,
+        "line": one.line,
+        "state": one.state,
+        "summary": one.summary,
+        "id": one.learning.id if _is_imported(one) and one.learning else None,
+        "existing_id": one.existing_id,
+        "stage": one.stage,
+        "field": one.field,
+        "reason": one.reason,
+        "backend": one.backend or None,
+        "waits": one.waits,
+        "notes": one.notes,
+    }
+
+
+def _events_document(events: EventsOutcome) -> dict[str, Any]:
+    return {
+        "imported": events.imported,
+        "present": events.present,
+        "refused": [
+            {"path": path, "line": line, "reason": reason} for path, line, reason in events.refused
+        ],
+        "unknown": events.unknown,
+        "unreadable": [{"path": path, "line": line} for path, line in events.unreadable],
+    }
+
+
+def _human(report: ImportReport, console: "Console", *, dry_run: bool) -> None:
+    for one in report.outcomes:
+        place = _place(one.path, one.line)
+        if _is_imported(one) and one.learning is not None:
+            waits = f" (waits for the backend {one.backend})" if one.waits else ""
+            console.print(f"{place}  {one.learning.id}{waits}")
+            console.print(f"  {one.summary}")
+            for note in one.notes:
+                console.print(f"  {note}", style="dim")
+        elif one.state in (ImportState.DUPLICATE, ImportState.LEFT_OUT):
+            console.print(f"{place}  {_WORDS[one.state]}: {one.reason}", style="dim")
+    if report.events is not None:
+        _human_events(report.events, console)
+    parts = [
+        f"{number} {words}" for state, words in _WORDS.items() if (number := report.count(state))
+    ]
+    told = ", ".join(parts) or "nothing to import"
+    console.print(f"{'Dry run, nothing was written: ' if dry_run else ''}{told}.")
+
+
+def _human_events(events: EventsOutcome, console: "Console") -> None:
+    if not (events.imported or events.present or events.unknown or events.unreadable):
+        return
+    console.print(
+        f"Events: {events.imported} imported, {events.present} there already"
+        f"{_unknown(events.unknown)}"
+    )
+    places = [_place(path, line) for path, line in events.unreadable]
+    if places:
+        more = f" and {len(places) - _LISTED} more" if len(places) > _LISTED else ""
+        console.print(f"  no events: {', '.join(places[:_LISTED])}{more}", style="dim")
+
+
+def _unknown(unknown: Mapping[str, int]) -> str:
+    if not unknown:
+        return ""
+    kinds = ", ".join(f"{count} {name}" for name, count in sorted(unknown.items()))
+    return f"; without a counterpart here: {kinds}"

@@ -1,0 +1,55 @@
+"""A group whose commands are imported when they are called."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import rich_click as click
+
+
+class StoredHelp(click.RichCommand):
+    """A command of which only name and help line are known yet."""
+
+
+class LazySubcommands(click.RichGroup):
+    """Knows the help lines of its commands, and imports the module of the one that is called.
+
+    The module of ``grove GROUP NAME`` is ``grove_core.cli.GROUP_NAME``.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        lines: Mapping[str, str],
+        **attributes: Any,  # noqa: ANN401 - what click gives to a group
+    ) -> None:
+        """Import nothing yet.
+
+        Args:
+            name: The group's name.
+            lines: The help line of each command, by its name.
+            attributes: What else click gives to a group.
+        """
+        super().__init__(name=name, **attributes)
+        self._lines = lines
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands."""
+        del ctx
+        return list(self._lines)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Give what help and completion need of a command: its name and its help line."""
+        del ctx
+        line = self._lines.get(cmd_name)
+        return StoredHelp(name=cmd_name, help=line, short_help=line) if line else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Import the command that is called."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name not in self._lines:
+            return name, command, rest
+        from grove_core.cli.plugin_commands import load_target
+
+        return name, load_target(f"grove_core.cli.{self.name}_{name}:command"), rest

@@ -1,0 +1,308 @@
+"""Trying an installed plugin against the contracts of the kit, in a process of its own."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Any, Final
+
+from attrs import astuple, field, frozen
+
+from grove_core.errors import GroveError, PluginError
+from grove_core.plugins.discovery import FoundPlugin, canonical_name
+
+# By name: no module of grove imports the kit, which needs pytest.
+_CHILD: Final = "grove_core.testing.checking"
+_NO_PLACE: Final = " has no project in which it can be used"
+# The kit says in words why it leaves out a test.
+_NOT_GIVEN: Final = re.compile(rf" has no (fixture|closes|shell text among)|{_NO_PLACE}")
+_NOT_DECLARED: Final = re.compile(
+    r" does not (declare|tell) | has no | cannot tell$| names no | wherever it is told"
+)
+_LARGEST_PROJECT_FILES: Final = 1_000
+_LAST_LINES: Final = 20
+_ENDING_SECONDS: Final = 5.0
+# What would lead tests to the user's own files, or change how they are run.
+_LEFT_OUT: Final = ("GROVE_PLUGINS", "GROVE_SESSION", "CLAUDE", "PYTEST_", "XDG_")
+
+
+@frozen(kw_only=True)
+class Failure:
+    """A rule that a plugin breaks.
+
+    Attributes:
+        contract: The contract's name.
+        of: What it was tried on.
+        tests: The tests that failed in the same way.
+        rule: The rule, a sentence.
+        found: What was expected and what came, a line each.
+        read: The public name whose documentation has more on it; may be empty.
+        place: File and line of the plugin's own code; empty where none was running.
+    """
+
+    contract: str
+    of: str
+    tests: tuple[str, ...]
+    rule: str
+    found: tuple[str, ...]
+    read: str
+    place: str
+
+
+@frozen(kw_only=True)
+class ContractReport:
+    """What became of a contract.
+
+    Attributes:
+        contract: The contract's name.
+        of: What it was tried on.
+        passed: How many tests have passed.
+        failed: How many have failed.
+        not_declared: How many were left out since the plugin does not say that it can do that.
+        not_given: How many were left out since they need something of the author's tests.
+        left_out: How many were left out for another reason.
+        reasons: How many tests were left out for each reason, but for what is not declared.
+    """
+
+    contract: str
+    of: str
+    passed: int = 0
+    failed: int = 0
+    not_declared: int = 0
+    not_given: int = 0
+    left_out: int = 0
+    reasons: Mapping[str, int] = field(factory=dict)
+
+    @property
+    def is_tried(self) -> bool:
+        """Whether there was anything to try it on."""
+        return not any(_NO_PLACE in reason for reason in self.reasons)
+
+
+@frozen(kw_only=True)
+class CheckReport:
+    """What became of all contracts.
+
+    Attributes:
+        distribution: The distribution's name.
+        version: Its version.
+        plugins: Its entry points that were looked at.
+        contracts: The contracts.
+        failures: What is wrong.
+    """
+
+    distribution: str
+    version: str
+    plugins: tuple[FoundPlugin, ...]
+    contracts: tuple[ContractReport, ...]
+    failures: tuple[Failure, ...]
+
+    @property
+    def untried(self) -> tuple[ContractReport, ...]:
+        """The contracts that could not be tried."""
+        return tuple(one for one in self.contracts if not one.is_tried)
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything was tried and nothing failed."""
+        return not self.failures and not self.untried
+
+
+def plugins_called(found: Sequence[FoundPlugin], name: str) -> tuple[FoundPlugin, ...]:
+    """Find what is to be checked.
+
+    Args:
+        found: What is installed.
+        name: A distribution's name in any spelling, or a plugin's.
+
+    Returns:
+        All entry points of the distribution, or those of that name.
+
+    Raises:
+        PluginError: There is none, or several distributions have one of that name.
+    """
+    wanted = canonical_name(name)
+    of_distribution = [one for one in found if canonical_name(one.distribution) == wanted]
+    if of_distribution:
+        return tuple(of_distribution)
+    plugins = tuple(one for one in found if one.name == name)
+    names = sorted({one.distribution for one in plugins})
+    if len(names) > 1:
+        raise PluginError(f"{' and '.join(names)} each have a plugin {name}: name one of them")
+    if not plugins:
+        installed = ", ".join(sorted({one.distribution for one in found})) or "none"
+        raise PluginError(
+            f"no plugin {name} is installed beside this grove ({sys.executable}); of plugins there"
+            f" are: {installed}"
+        )
+    return plugins
+
+
+def check(
+    plugins: tuple[FoundPlugin, ...], like: Path | None, begin: Callable[[int], Callable[[], None]]
+) -> CheckReport:
+    """Try plugins of a distribution against the contracts.
+
+    Args:
+        plugins: The plugins.
+        like: A project to make each test's project like; ``None`` for empty ones.
+        begin: Is told how many tests there are; what it gives is called after each.
+
+    Returns:
+        What became of them.
+
+    Raises:
+        PluginError: pytest is missing, or the process ended before its time.
+    """
+    if find_spec("pytest") is None:
+        raise PluginError(
+            "checking plugins needs pytest: pip install 'grove-core[testing]' into the environment"
+            f" of {sys.executable}"
+        )
+    if like is not None:
+        _require_small(like)
+    after_each: Callable[[], None] | None = None
+    tests: list[dict[str, Any]] = []
+    for result in _results(plugins, like):
+        if result["event"] == "collected":
+            after_each = begin(result["tests"])
+        elif result["event"] == "failed":
+            raise PluginError(f"the contracts could not be made:\n{result['detail']}")
+        else:
+            tests.append(result)
+            if after_each is not None:
+                after_each()
+    return CheckReport(
+        distribution=plugins[0].distribution,
+        version=plugins[0].version,
+        plugins=plugins,
+        contracts=tuple(_contracts(tests)),
+        failures=tuple(_failures(tests)),
+    )
+
+
+def _require_small(like: Path) -> None:
+    """A project is copied for each test."""
+    number = 0
+    for _, _, names in os.walk(like):
+        number += len(names)
+        if number > _LARGEST_PROJECT_FILES:
+            raise GroveError(
+                f"{like} holds more than {_LARGEST_PROJECT_FILES:,} files, and is copied for each"
+                " test: name a small project that has just what the plugin looks for"
+            )
+
+
+def _results(plugins: tuple[FoundPlugin, ...], like: Path | None) -> Iterator[dict[str, Any]]:
+    """Run the process, and give what it tells as it tells it."""
+    request = {
+        "plugins": [astuple(one) for one in plugins],
+        "like": os.fspath(like.absolute()) if like is not None else None,
+    }
+    with TemporaryDirectory(prefix="grove-check-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        (folder / "run").mkdir()
+        with (folder / "output").open("w+", errors="replace") as output:
+            process = subprocess.Popen(
+                [sys.executable, "-m", _CHILD],
+                cwd=folder / "run",
+                env=_environment(folder),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=output,
+                encoding="utf-8",
+            )
+            try:
+                yield from _told(process, json.dumps(request), output)
+            finally:
+                # What plugins have started may be ended when the process ends by itself.
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(_ENDING_SECONDS)
+                process.kill()
+                process.wait()
+                # Not read to its end: what plugins have started may still have it open.
+                if process.stdout is not None:
+                    process.stdout.close()
+
+
+def _told(
+    process: "subprocess.Popen[str]", request: str, output: IO[str]
+) -> Iterator[dict[str, Any]]:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(request)
+    process.stdin.close()
+    process.stdin = None
+    for line in process.stdout:
+        result: dict[str, Any] = json.loads(line)
+        if result["event"] == "finished":
+            return
+        yield result
+    output.seek(0)
+    last = "".join(output.readlines()[-_LAST_LINES:]).strip() or "nothing was printed"
+    raise PluginError(f"the tests ended before their time, with code {process.wait()}:\n{last}")
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """Give the process a home of its own, and no plugin of pytest that is not grove's."""
+    home = folder / "home"
+    home.mkdir()
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_LEFT_OUT)}
+    return {
+        **kept,
+        "HOME": str(home),
+        "GROVE_HOME": str(home / ".grove"),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    }
+
+
+def _contracts(tests: Sequence[Mapping[str, Any]]) -> Iterator[ContractReport]:
+    for contract, of in dict.fromkeys((one["contract"], one["of"]) for one in tests):
+        own = [one for one in tests if (one["contract"], one["of"]) == (contract, of)]
+        outcomes = [one["outcome"] for one in own]
+        skipped = [one["reason"] for one in own if one["outcome"] == "skipped"]
+        kinds = [_kind(reason) for reason in skipped]
+        reasons = [one for one, kind in zip(skipped, kinds, strict=True) if kind != "not_declared"]
+        yield ContractReport(
+            contract=contract,
+            of=of,
+            passed=outcomes.count("passed"),
+            failed=outcomes.count("failed"),
+            not_declared=kinds.count("not_declared"),
+            not_given=kinds.count("not_given"),
+            left_out=kinds.count("left_out"),
+            reasons={reason: reasons.count(reason) for reason in dict.fromkeys(reasons)},
+        )
+
+
+def _kind(reason: str) -> str:
+    if _NOT_GIVEN.search(reason):
+        return "not_given"
+    return "not_declared" if _NOT_DECLARED.search(reason) else "left_out"
+
+
+def _failures(tests: Sequence[Mapping[str, Any]]) -> Iterator[Failure]:
+    """Put together what failed in the same way."""
+    alike: dict[str, list[Mapping[str, Any]]] = {}
+    for one in tests:
+        if one["outcome"] == "failed":
+            # What stops every test is one failure and not a hundred.
+            key = [one["contract"], one["of"], one["failure"]["found"], one["failure"]["place"]]
+            alike.setdefault(json.dumps(key), []).append(one)
+    for same in alike.values():
+        failure = same[0]["failure"]
+        yield Failure(
+            contract=same[0]["contract"],
+            of=same[0]["of"],
+            tests=tuple(one["test"] for one in same),
+            rule=failure["rule"],
+            found=tuple(failure["found"]),
+            read=failure["read"],
+            place=failure["place"],
+        )

@@ -1,0 +1,152 @@
+r"""JSON Lines: what ``grove export`` writes, and simpler files of other programs.
+
+A line is one object. Names of fields that other programs use stand for ours; what has neither a
+category nor tags gets guessed ones.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from grove_core import codec
+from grove_core.conflict_markers import is_conflict_marker
+from grove_core.identifiers import is_learning_id, is_session_id
+from grove_core.interchange.entries import Entry, LeftOut, Origin, Reading, left_out, read_instant
+from grove_core.interchange.guessing import complete, first_sentence
+from grove_core.model.learning import Learning, LearningStatus
+from grove_core.reflection.limits import DETAIL_LENGTH_MIN
+from grove_core.reflection.schema import read_enum
+from grove_core.reflection.wording import kind_of, listed
+from grove_core.text import clean_line, one_line
+
+# By our names: what else a file may call the same, the likeliest first.
+_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "summary": ("summary", "title", "name", "headline"),
+    "detail": ("detail", "details", "content", "text", "body", "description", "lesson", "learning"),
+    "category": ("category", "type", "kind"),
+    "tags": ("tags", "labels", "keywords", "topics"),
+    "context_files": ("context_files", "files", "paths", "file"),
+    "scope": ("scope",),
+    "confidence": ("confidence",),
+    "criteria_met": ("criteria_met", "criteria"),
+    "supersedes": ("supersedes",),
+}
+_BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
+    "id": ("id", "learning_id"),
+    "timestamp": ("timestamp", "created_at", "created", "date", "ts", "time"),
+    "status": ("status",),
+    "ticket_id": ("ticket_id", "ticket", "issue"),
+    "session_id": ("session_id", "session"),
+    "schema_version": ("schema_version",),
+}
+_KNOWN: Final = frozenset(name for names in (*_NAMES.values(), *_BESIDE.values()) for name in names)
+_LONGEST_TICKET: Final = 200
+_SPARE_TAG: Final = "imported"
+
+
+def read_jsonl(text: str, origin: Origin) -> Reading:
+    """Read a file of JSON Lines.
+
+    Args:
+        text: Its text.
+        origin: Where it came from.
+
+    Returns:
+        An entry for each object; lines that hold none are left out and named.
+    """
+    entries: list[Entry] = []
+    out: list[LeftOut] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        read = _read_line(number, line, origin)
+        if isinstance(read, Entry):
+            entries.append(read)
+        else:
+            out.append(read)
+    return Reading(entries=tuple(entries), left_out=tuple(out))
+
+
+def _read_line(number: int, line: str, origin: Origin) -> Entry | LeftOut:
+    if is_conflict_marker(line.encode("utf-8", "surrogateescape")):
+        return left_out(number, line, "a conflict marker of git; both sides were read")
+    try:
+        sent: object = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        reason = f"not JSON ({error}); give one object a line"
+        return left_out(number, line, reason, is_fault=True)
+    if not isinstance(sent, dict):
+        reason = f"{kind_of(sent)}, not an object; give one object a line"
+        return left_out(number, line, reason, is_fault=True)
+    return _entry(number, sent, origin)
+
+
+def _entry(number: int, sent: dict[str, Any], origin: Origin) -> Entry:
+    fields = {name: sent[found] for name, names in _NAMES.items() if (found := _first(sent, names))}
+    beside = {
+        name: sent[found] for name, names in _BESIDE.items() if (found := _first(sent, names))
+    }
+    notes = [*_one_text_as_two(fields, origin), *complete(fields, _SPARE_TAG)]
+    unknown = [name for name in sent if name not in _KNOWN]
+    if unknown:
+        notes.append(f"unknown fields were ignored: {listed(unknown)}")
+    status = read_enum(LearningStatus, beside.get("status"))
+    if status is None and isinstance(beside.get("status"), str):
+        # Whoever calls it obsolete does not want it shown, and an archived one can be restored.
+        status = LearningStatus.ARCHIVED
+        notes.append(f"status: {listed([beside['status']])} is unknown; it was archived")
+    return Entry(
+        line=number,
+        fields=fields,
+        learning_id=_id(beside.get("id")),
+        timestamp=read_instant(beside.get("timestamp")),
+        status=status or LearningStatus.ACTIVE,
+        ticket_id=_ticket(beside.get("ticket_id")),
+        session_id=_session(beside.get("session_id")),
+        notes=tuple(notes),
+    )
+
+
+def _first(sent: Mapping[str, Any], names: Iterable[str]) -> str | None:
+    return next((name for name in names if sent.get(name) is not None), None)
+
+
+def _one_text_as_two(fields: dict[str, Any], origin: Origin) -> list[str]:
+    """Give what has a single text a summary and a detail."""
+    detail, summary = fields.get("detail"), fields.get("summary")
+    if isinstance(detail, str) and summary is None:
+        fields["summary"] = summary = first_sentence(detail)
+        if one_line(summary) != one_line(detail):
+            return ["summary: the first sentence of the text"]
+    elif detail is not None or not isinstance(summary, str):
+        return []
+    text = detail if isinstance(detail, str) else summary
+    if len(text.strip()) >= DETAIL_LENGTH_MIN:
+        fields["detail"] = f"{text.strip()}\n\nFrom {origin.name}."
+    return ["detail: it had one text only"]
+
+
+def _id(raw: object) -> str | None:
+    return raw.strip() if isinstance(raw, str) and is_learning_id(raw.strip()) else None
+
+
+def _ticket(raw: object) -> str | None:
+    text = str(raw) if isinstance(raw, int) and not isinstance(raw, bool) else raw
+    return clean_line(text, _LONGEST_TICKET) or None if isinstance(text, str) else None
+
+
+def _session(raw: object) -> str | None:
+    return raw if isinstance(raw, str) and is_session_id(raw) else None
+
+
+def write_jsonl(learnings: Iterable[Learning]) -> str:
+    """Write learnings without any loss.
+
+    Args:
+        learnings: The learnings.
+
+    Returns:
+        A line for each, which ``read_jsonl`` reads back.
+    """
+    documents = (codec.learning_to_dict(learning) for learning in learnings)
+    return "".join(f"{json.dumps(document, ensure_ascii=False)}\n" for document in documents)

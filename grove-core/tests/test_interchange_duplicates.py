@@ -1,0 +1,76 @@
+"""The index of an import finds what a reflection's comparison finds, and derived ids are stable."""
+
+import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from grove_core import Candidate, Category, Criterion
+from grove_core.interchange.duplicates import DuplicateIndex
+from grove_core.interchange.identity import content_key, derived_id
+
+LESSONS = Path(__file__).parents[2] / "tests" / "data" / "lessons" / "training.jsonl"
+WHEN = datetime(2026, 2, 6, 23, 59, tzinfo=UTC)
+
+
+def candidate(summary, detail="", **fields):
+    values = {"category": Category.PITFALL, "criteria_met": frozenset({Criterion.STABLE_FACT})}
+    return Candidate(summary=summary, detail=detail, tags=("orders",), **values | fields)
+
+
+@pytest.fixture(scope="module")
+def index():
+    found = DuplicateIndex()
+    for number, line in enumerate(LESSONS.read_text().splitlines()):
+        one = json.loads(line)["candidate"]
+        found.add(f"cl_{number}", one["summary"], one["detail"])
+    found.add(
+        "cl_same",
+        "OrderStore.rows() is slow unless customers are prefetched",
+        "Each row of OrderStore asks for its customer. select_related in orders.py makes one query.",
+    )
+    return found
+
+
+@pytest.mark.parametrize(
+    ("summary", "detail"),
+    [
+        ("OrderStore.rows() is slow unless customers are prefetched", "Something else entirely."),
+        ("  ORDERSTORE.rows() is slow unless customers are prefetched! ", "x"),
+        ("OrderStore.rows() is slow unless customers are prefetched here", "x"),
+        (
+            "Rows of OrderStore: prefetch customers, or it is slow",
+            "OrderStore asks each row for its customer; one query with select_related in orders.py.",
+        ),
+    ],
+)
+def test_the_same_in_other_words_is_found_among_many(index, summary, detail):
+    known = index.find(candidate(summary, detail))
+    assert known is not None
+    assert known.learning_id == "cl_same"
+
+
+def test_something_else_is_not_found(index):
+    other = candidate("Exports stream rows", "csv.writer gets a generator in export.py.")
+    assert index.find(other) is None
+
+
+def test_what_is_superseded_may_be_repeated(index):
+    same = candidate("OrderStore.rows() is slow unless customers are prefetched")
+    assert index.find(same) is not None
+    assert index.find(candidate(same.summary, supersedes=("cl_same",))) is None
+
+
+def test_an_empty_index_finds_nothing():
+    assert DuplicateIndex().find(candidate("Words", "More words")) is None
+
+
+def test_a_derived_id_has_our_shape_and_depends_on_content_and_day():
+    first = candidate("One", "Detail")
+    made = derived_id(first, WHEN)
+    assert re.fullmatch(r"cl_20260206_[a-z2-7]{6}", made)
+    assert made == derived_id(candidate("One", "Detail"), WHEN.replace(hour=1))
+    assert made != derived_id(candidate("Two", "Detail"), WHEN)
+    assert made.endswith(content_key(first))
