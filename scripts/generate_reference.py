@@ -15,16 +15,17 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import unified_diff
 from enum import Enum
-from importlib import import_module
+from functools import partial
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 import rich_click as click  # noqa: TID253 - no hook runs this
 from attrs import NOTHING, fields, has
+from landing_pages import KINDS, landing_page
 
 import grove_core
-from grove_core.cli.main import COMMANDS
+from grove_core.cli.main import COMMANDS, command_named
 from grove_core.config.schema import ConfigKey, config_keys
 from grove_core.hooks import fast
 from grove_core.model.events import EVENT_TYPES
@@ -84,7 +85,11 @@ def main() -> int:
     check = parser.parse_args().check
     texts: dict[Path, Callable[[Path, str], str]] = {DOCS / name: _with_reference for name in PAGES}
     texts |= {DOCS / name: _with_examples for name in EXAMPLE_PAGES}
-    stale = [path.name for path, fill in texts.items() if not _is_fresh(path, fill, check=check)]
+    stale = [
+        str(path.relative_to(DOCS))
+        for path, fill in texts.items()
+        if not _is_fresh(path, fill, check=check)
+    ]
     if stale and check:
         print(f"stale: {', '.join(stale)}; run scripts/generate_reference.py", file=sys.stderr)
     return 1 if stale and check else 0
@@ -100,7 +105,7 @@ def _is_fresh(path: Path, fill: Callable[[Path, str], str], *, check: bool) -> b
         print("\n".join(unified_diff(old, new, path.name, "code", lineterm="")))
     else:
         path.write_text(after, encoding="utf-8")
-        print(f"wrote {path.name}")
+        print(f"wrote {path.relative_to(DOCS)}")
     return False
 
 
@@ -127,10 +132,10 @@ def _with_examples(_: Path, text: str) -> str:
 def commands_page() -> Iterator[str]:
     """Describe every command, by its own help."""
     for name in COMMANDS:
-        command: click.Command = import_module(f"grove_core.cli.{name.replace('-', '_')}").command
         if name == "hook":
             yield from ("## grove hook", "", "```text", fast.HELP.rstrip(), "```", "")
             continue
+        command = command_named(name)
         context = click.Context(command, info_name=f"grove {name}", parent=None)
         context.params["plugins"] = False  # the page is about grove's own commands
         yield from _command(command, context, "##")
@@ -261,15 +266,60 @@ def hooks_page() -> Iterator[str]:
                 yield from _hook(name, function)
     yield from ("## The backend protocol", "")
     yield from _protocol(grove_core.MemoryBackend)
+    for name, public in _public():
+        if getattr(public, "_is_protocol", False) and public is not grove_core.MemoryBackend:
+            yield from (f"### {name}", "")
+            yield from _protocol(public)
     yield from ("## Descriptors and values", "")
-    for name in grove_core.__all__:
-        public = getattr(grove_core, name)
+    for _, public in _public():
         if isinstance(public, type) and has(public):
             yield from _attrs_class(public)
         elif isinstance(public, type) and issubclass(public, Enum):
             yield from _enum(public)
         elif isinstance(public, type) and hasattr(public, "_fields"):
             yield from _named_tuple(public)
+
+
+def _public() -> Iterator[tuple[str, Any]]:
+    for name in grove_core.__all__:
+        yield name, getattr(grove_core, name)
+
+
+def interface_page() -> Iterator[str]:
+    """Describe the public functions, errors and constants; hooks and types have their own page."""
+    yield from ("## Functions", "")
+    for name, public in _public():
+        if inspect.isfunction(public):
+            yield from _function(name, public)
+    yield from ("## Errors", "", "| error | is a | raised when |", "|---|---|---|")
+    for name, public in _public():
+        if isinstance(public, type) and issubclass(public, Exception):
+            meaning = _prose(inspect.getdoc(public) or "").partition("\n")[0]
+            yield f"| `{name}` | `{public.__mro__[1].__name__}` | {meaning} |"
+    yield from ("", "## Types", "", "In [Hooks for plugins](hooks.md): ")
+    yield ", ".join(
+        f"[`{name}`](hooks.md#{name.lower()})"
+        for name, public in _public()
+        if isinstance(public, type)
+        and not issubclass(public, Exception)
+        and public is not grove_core.MemoryBackend
+    )
+    yield "and the protocol [`MemoryBackend`](hooks.md#the-backend-protocol)."
+
+
+def _function(name: str, function: Callable[..., object]) -> Iterator[str]:
+    yield from (f"### {name}", "")
+    yield from _described(f"def {_signature(name, function)}", function)
+
+
+def _described(head: str, function: Callable[..., object]) -> Iterator[str]:
+    sections = _sections(function)
+    yield from ("```python", f"{head}: ...", "```", "", _prose(sections[""]), "")
+    yield from _list(sections.get("Args", ""))
+    if "Returns" in sections:
+        yield from (f"**Returns:** {_prose(sections['Returns'])}", "")
+    for error, when in _entries(sections.get("Raises", "")):
+        yield from (f"**Raises** `{error}`: {_prose(when)}", "")
 
 
 def _hook(name: str, function: Callable[..., object]) -> Iterator[str]:
@@ -291,16 +341,8 @@ def _protocol(protocol: type) -> Iterator[str]:
         function = member.fget if isinstance(member, property) else member
         if name.startswith("_") or not inspect.isfunction(function):
             continue
-        sections = _sections(function)
         kind = "@property\n" if isinstance(member, property) else ""
-        yield from ("```python", f"{kind}def {_signature(name, function, is_method=True)}: ...")
-        yield from ("```", "")
-        yield from (_prose(sections[""]), "")
-        yield from _list(sections.get("Args", ""))
-        if "Returns" in sections:
-            yield from (f"**Returns:** {_prose(sections['Returns'])}", "")
-        for error, when in _entries(sections.get("Raises", "")):
-            yield from (f"**Raises** `{error}`: {_prose(when)}", "")
+        yield from _described(f"{kind}def {_signature(name, function, is_method=True)}", function)
 
 
 def _attrs_class(kind: type) -> Iterator[str]:
@@ -350,13 +392,14 @@ def _default(default: object) -> str:
 
 def _signature(name: str, function: Callable[..., object], *, is_method: bool = False) -> str:
     signature = inspect.signature(function)
-    parameters = [
-        f"{each.name}: {_type(each.annotation)}" + ("" if each.default is each.empty else ' = ""')
-        for each in signature.parameters.values()
-        if each.name != "self"
-    ]
-    if is_method:
-        parameters.insert(0, "self")
+    parameters = ["self"] if is_method else []
+    for each in signature.parameters.values():
+        if each.name == "self":
+            continue
+        if each.kind is each.KEYWORD_ONLY and "*" not in parameters:
+            parameters.append("*")
+        default = "" if each.default is each.empty else f" = {each.default!r}"
+        parameters.append(f"{each.name}: {_type(each.annotation)}{default}")
     return f"{name}({', '.join(parameters)}) -> {_type(signature.return_annotation)}"
 
 
@@ -452,7 +495,9 @@ PAGES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
     "reference/events.md": events_page,
     "reference/hooks.md": hooks_page,
     "reference/insights.md": insights_page,
+    "reference/public-interface.md": interface_page,
     "explanation/architecture.md": architecture_page,
+    **{f"{kind}/index.md": partial(landing_page, kind) for kind in KINDS},
 }
 
 

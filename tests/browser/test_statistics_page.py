@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 import statistics_examples as examples
+from looking import SMALLEST_CONTRAST
 
 from grove_core.codec import to_jsonable
 from grove_core.report.html_page import html_page
@@ -25,29 +26,6 @@ ENOUGH_CONTRAST = 4.5
 DATA = "JSON.parse(document.getElementById('grove-statistics').textContent)"
 NUMBERS = """[...document.querySelectorAll('data')].map(one => [
     one.dataset.pointer, one.getAttribute('value'), one.textContent])"""
-SMALLEST_CONTRAST = """(() => {
-  const parts = color => (color.match(/[\\d.]+/g) || []).map(Number);
-  const light = ([r, g, b]) => [r, g, b].map(c => c / 255)
-    .map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
-    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
-  const below = element => {
-    for (let one = element; one; one = one.parentElement) {
-      const color = parts(getComputedStyle(one).backgroundColor);
-      if (color.length === 3 || color[3] > 0) return color;
-    }
-    return [255, 255, 255];
-  };
-  const found = [...document.querySelectorAll('body *')].filter(element =>
-    !element.closest('script, title') &&
-    [...element.childNodes].some(node => node.nodeType === 3 && node.data.trim()));
-  return found.map(element => {
-    const style = getComputedStyle(element);
-    const color = element.namespaceURI.endsWith('svg') ? style.fill : style.color;
-    const [one, other] = [light(parts(color)), light(below(element))];
-    const ratio = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
-    return [ratio, element.textContent.slice(0, 40)];
-  }).sort((a, b) => a[0] - b[0])[0];
-})()"""
 TITLES = """[...document.querySelectorAll('figure')].map(figure => [
     figure.querySelector('h3').textContent,
     [...figure.querySelectorAll('svg title')].map(one => one.textContent)])"""

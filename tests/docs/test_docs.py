@@ -9,7 +9,8 @@ The convention for fenced blocks, in docs/, README.md and CHANGELOG.md:
 - ``console`` right after an ``sh`` block is what that block prints, stderr included. ``…`` stands for
   any text in a line, a line of ``…`` for any lines; learning ids, times and the scratch directory
   need not agree. Any other ``console`` block is only looked at by people.
-- ``python``, ``json`` and ``toml`` blocks must be of that language; ``json`` may hold ``…`` in texts.
+- ``python``, ``json``, ``toml`` and ``yaml`` blocks must be of that language; ``json`` may hold
+  ``…`` in texts.
 - Anything else carries one of the OTHER_LANGUAGES.
 """
 
@@ -28,6 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -37,7 +39,7 @@ SOURCE = ROOT / "grove-core" / "src" / "grove_core"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if not page.is_relative_to(DOCS / "examples"))
 TEXTS = [*PAGES, *(ROOT / name for name in ("README.md", "CHANGELOG.md") if (ROOT / name).exists())]
 INSTALLERS = {"pip", "uv", "pipx", "claude", "make", "git clone", "sh plugin/install.sh", "alias"}
-OTHER_LANGUAGES = {"text", "markdown", "mermaid", "console"}
+OTHER_LANGUAGES = {"text", "markdown", "mermaid", "console", "sql"}
 PYTHON_PATH = {"write-a-backend.md"}
 USES_COLLECTION = {"evaluate-retrieval.md"}
 MEMORY_SERVER = ROOT / "grove-backend-mcp" / "tests" / "servers" / "fake_memory.py"
@@ -49,6 +51,8 @@ STAND_INS = {
     }
 }
 USES_TEAM_SERVER = {"share-a-memory-server.md"}
+USES_DATABASE = {"share-learnings-in-postgres.md"}
+POSTGRES = ROOT / "tests" / "postgres" / "harness"
 SERVER_SECONDS = 30
 HOME = "/home/you"
 
@@ -144,6 +148,8 @@ def test_blocks_are_what_they_say(page):
                 json.loads(block.body)
             case ["toml"]:
                 tomllib.loads(block.body)
+            case ["yaml"]:
+                yaml.safe_load(block.body)
             case [language]:
                 assert language in OTHER_LANGUAGES
             case _:
@@ -189,6 +195,10 @@ def install_stand_ins(folder, programs):
 @contextmanager
 def team_server(page, scratch):
     """What a page finds in its environment: a server over HTTP, where it is about one."""
+    if page.name in USES_DATABASE:
+        with team_database(page) as variables:
+            yield variables
+        return
     if page.name not in USES_TEAM_SERVER:
         yield {}
         return
@@ -205,6 +215,21 @@ def team_server(page, scratch):
     finally:
         server.kill()
         server.wait()
+
+
+@contextmanager
+def team_database(page):
+    """The database that a page has its administrator make; libpq finds it in the environment."""
+    sys.path.insert(0, str(POSTGRES))
+    from throwaway_server import installations, running_server, why_none
+
+    if not (found := installations()):
+        pytest.skip(f"no postgresql: {why_none()}")
+    statements = "".join(block.body for block in blocks_of(page) if block.info == "sql")
+    with running_server(found[0]) as server:
+        for statement in filter(str.strip, statements.split(";")):
+            server.ask(statement)
+        yield {"PGHOSTADDR": "127.0.0.1", "PGPORT": str(server.port), "PGPASSWORD": "…"}
 
 
 def install_example(site):
@@ -240,9 +265,15 @@ def normalised(text):
     return re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "TIME", text)
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in TEXTS if any(b.info == "sh" for b in blocks_of(page))], ids=name_of
-)
+def with_commands():
+    """The pages whose commands are run."""
+    for page in TEXTS:
+        if any(block.info == "sh" for block in blocks_of(page)):
+            marks = [pytest.mark.postgres] if page.name in USES_DATABASE else []
+            yield pytest.param(page, marks=marks, id=name_of(page))
+
+
+@pytest.mark.parametrize("page", [*with_commands()])
 def test_commands_run_and_print_what_is_shown(page, tmp_path):
     home, environment = environment_for(tmp_path, page)
     outputs = tmp_path / "outputs"

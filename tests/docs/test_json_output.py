@@ -2,12 +2,19 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from grove_backend_postgres.about import ServerAbout
+from grove_backend_postgres.commands.migrate import migrate_document
+from grove_backend_postgres.commands.status import status_document
+from grove_backend_postgres.settings import PostgresSettings
+from grove_backend_postgres.team import team_of
+from grove_core import BackendContext
 from grove_core.codec import to_jsonable
 from grove_core.stats.document import statistics_document
 from grove_core.stats.insights import insights_of
@@ -16,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 from statistics_examples import rich_example
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json-output.md"
+INTERCHANGE = Path(__file__).parents[1] / "data" / "interchange"
 COLLECTION = PAGE.parents[1] / "examples" / "shop-and-blog"
 SERVER_TESTS = PAGE.parents[2] / "grove-backend-mcp" / "tests"
 MEMORY_SERVER = SERVER_TESTS / "servers" / "fake_memory.py"
@@ -245,6 +253,12 @@ def printed(tmp_path_factory):
     found["grove backends"] = [project.json("backends")]
     found["grove backends discover"] = [project.json("backends", "discover")]
     found["grove plugins"] = [project.json("plugins")]
+    checks = ("plugins", "check")
+    found["grove plugins check"] = [project.json(*checks, one) for one in ("broken", "tissue")]
+    target = project.root.parent / "new plugin"
+    found["grove plugins new"] = [
+        project.json("plugins", "new", "ticket", "acme", "--into", target)
+    ]
     found["grove doctor"] = [project.json("doctor")]
     found["grove config"] = [project.json("config")]
     found["grove config get"] = [
@@ -267,9 +281,38 @@ def printed(tmp_path_factory):
     found["grove clean"].append(project.json("clean", "--before", "0d"))
     found["grove stats"] = [project.json("stats"), statistics_of_a_rich_project()]
     evaluate(project, found)
+    exchange(project, found)
     merge(project, found)
     ask_servers(tmp_path_factory.mktemp("server"), found)
+    describe_databases(tmp_path_factory.mktemp("database"), found)
     return found
+
+
+def describe_databases(scratch, found):
+    """A database that answers, and one that does not."""
+    settings = PostgresSettings(url="postgresql:///team", project="shop")
+    context = BackendContext(root=scratch, home=scratch, settings=settings)
+    about = ServerAbout(
+        engine="PostgreSQL",
+        version="18.1",
+        user="grove",
+        schema_number=1,
+        wanted_number=1,
+        pending=("vectors",),
+        has_text_search=True,
+        has_rls=True,
+        rls_applies=True,
+        has_vector=False,
+        learnings=1,
+        embedded=0,
+    )
+    team = team_of(context)
+    found["grove backends postgres status"] = [
+        status_document(team, context, about, ""),
+        status_document(team, context, None, "cannot reach it"),
+    ]
+    document = migrate_document(["1 tables"], dry_run=True)
+    found["grove backends postgres migrate"] = [document]
 
 
 def ask_servers(scratch, found):
@@ -298,6 +341,25 @@ def evaluate(project, found):
     engines = ["--engine", "bm25", "--engine", "default"]
     found["grove eval run"] = [project.json("eval", "run", *judged, *engines)]
     found["grove eval noise"] = [project.json("eval", "noise", *one) for one in (files, judged)]
+
+
+def exchange(project, found):
+    """What other programs have kept, with a secret in an event, and learnings for others."""
+    older = project.root.parent / "older"
+    shutil.copytree(INTERCHANGE / "older-grove", older)
+    secret = "AKIA" + "IOSFODNN7REALKEY"
+    event = {"v": 1, "ts": "2026-02-10T10:00:00Z", "grove_version": "0.10.0", "event": "skip"}
+    event |= {"session_id": "s1", "reason": f"only {secret} changed", "decider": "user"}
+    with (older / "stats.log").open("a") as file:
+        file.write(f"\n{json.dumps(event)}\n")
+    found["grove import"] = [
+        project.json("import", "older-grove", older),
+        project.json("import", "jsonl", INTERCHANGE / "basic.jsonl"),
+    ]
+    output = project.root.parent / "out.jsonl"
+    found["grove export"] = [
+        project.json("export", "--format", "jsonl", *words) for words in ((), ("--output", output))
+    ]
 
 
 ASKING = """

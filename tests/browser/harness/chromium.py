@@ -78,6 +78,10 @@ class Browser:
 
     def open(self, path, *, width, height=900, scheme="light"):
         """Shows a file in a window of some size, with one of the two colour schemes."""
+        self.visit(path.as_uri(), width=width, height=height, scheme=scheme)
+
+    def visit(self, address, *, width, height=900, scheme="light"):
+        """Shows what is at an address, likewise."""
         self.events.clear()
         self.page(
             "Emulation.setDeviceMetricsOverride",
@@ -88,7 +92,7 @@ class Browser:
         )
         feature = {"name": "prefers-color-scheme", "value": scheme}
         self.page("Emulation.setEmulatedMedia", features=[feature])
-        self.page("Page.navigate", url=path.as_uri())
+        self.page("Page.navigate", url=address)
         loaded = [one for one in self.events if one["method"] == "Page.loadEventFired"]
         if not loaded:
             self._until(lambda one: one.get("method") == "Page.loadEventFired")

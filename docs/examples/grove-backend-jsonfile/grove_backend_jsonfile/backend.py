@@ -22,6 +22,7 @@ class JsonFileBackend:
 
     def __init__(self, context: grove.BackendContext) -> None:
         self._path = context.root / FILE
+        self._root = context.root
 
     def write(self, learning: grove.Learning) -> grove.Receipt:
         """Store a learning, unless its id is there already."""
@@ -40,13 +41,7 @@ class JsonFileBackend:
 
     def search(self, query: grove.Query, filters: grove.Filters) -> list[grove.Hit]:
         """Score every learning by grove's own rules; the best come first."""
-        hits = []
-        for learning in filter(filters.admit, self.iterate()):
-            relevance, reasons = grove.rule_relevance(query, learning)
-            if relevance or query.is_empty:
-                hits.append(grove.Hit(learning=learning, relevance=relevance, reasons=reasons))
-        hits.sort(key=lambda hit: -hit.relevance)
-        return hits[: filters.limit]
+        return grove.rule_hits(query, self.iterate(), filters)
 
     def ping(self) -> grove.Health:
         """Read the file."""
@@ -88,7 +83,7 @@ class JsonFileBackend:
             return json.dumps(values, indent=2) + "\n"
 
         try:
-            grove.edit_text(self._path, edit)
+            grove.edit_text(self._path, edit, inside=self._root)
         except _FAULTS as error:
             raise grove.BackendError(f"{self._path}: {error}") from error
 
