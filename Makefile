@@ -36,7 +36,7 @@ setup: $(VENV)/.synced ## Make the development environment in .venv.
 
 .PHONY: test
 test: setup ## Run the unit and integration tests.
-	$(BIN)/python -m pytest -n auto -m "not e2e and not stress and not tickets and not mcp and not browser and not histories"
+	$(BIN)/python -m pytest -n auto -m "not e2e and not stress and not tickets and not mcp and not postgres and not browser and not histories"
 
 .PHONY: test-git
 test-git: setup ## Play random histories of several clones through real git.
@@ -65,8 +65,16 @@ mcp-servers: setup ## Get real memory servers into .mcp-servers; minutes long th
 test-mcp: mcp-servers ## Use real memory servers (those that cannot be had are skipped by name).
 	$(BIN)/python -m pytest -n auto --dist loadscope -m mcp tests/mcp tests/integration
 
+.PHONY: postgres-server
+postgres-server: setup ## Get a PostgreSQL server into .postgres-server.
+	@$(BIN)/python tests/postgres/tools/install.py .postgres-server
+
+.PHONY: test-postgres
+test-postgres: postgres-server ## Use a real PostgreSQL server (skipped where it cannot be had).
+	$(BIN)/python -m pytest -n auto --dist loadscope -m postgres tests/postgres tests/docs/test_docs.py
+
 .PHONY: test-browser
-test-browser: setup ## Look at the page of `grove stats --html` in headless Chromium (skipped where it cannot be had).
+test-browser: setup ## Look at the documentation and at `grove stats --html` in headless Chromium (skipped where it cannot be had).
 	@$(BIN)/python tests/browser/harness/get_chromium.py
 	$(BIN)/python -m pytest -m browser tests/browser
 
@@ -89,6 +97,20 @@ build: $(OWN_UV) ## Build every wheel into dist/.
 .PHONY: demo
 demo: setup ## Show the main job, once through, on a scratch repository.
 	@$(BIN)/python scripts/demo.py
+
+.PHONY: site
+site: setup ## Build the documentation into site/, to be read without a network, from a server or a folder.
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+.PHONY: site-serve
+site-serve: setup ## Show the documentation on a loopback port, and follow changes.
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve --strict
+
+.PHONY: reference
+reference: setup ## Write what the documentation takes from the code, and take the pictures of terminals.
+	$(BIN)/python scripts/generate_reference.py
+	$(BIN)/python scripts/generate_manpages.py
+	$(BIN)/python scripts/screenshots.py
 
 .PHONY: bench
 bench: setup ## Measure what hooks and numbers cost; writes tables into docs/explanation/.

@@ -58,7 +58,8 @@ def settings(world, *words):
 
 def test_every_key_with_value_and_origin(layered):
     found = settings(layered, "show")
-    of_plugins = ("ticketing.overrides.", "tickets.", "backends.total-recall.", "backends.mcp.")
+    backends = tuple(f"backends.{name}." for name in ("total-recall", "mcp", "postgres"))
+    of_plugins = ("ticketing.overrides.", "tickets.", *backends)
     names = {key for key in found if not key.startswith(of_plugins)}
     assert names | {"ticketing.overrides"} == set(config_keys())
     expected = {
@@ -116,6 +117,25 @@ def test_mistakes_are_named_and_the_next_layer_holds(layered):
     done = layered.grove("config", "get", "circuit_breaker.max_blocks")
     assert done.stdout == "5\n"
     assert f"grove: {project_config(layered)}: circuit_breaker.max_blocks must be" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        (
+            "postgresql://me:s3c%40ret@db.example.org/team",
+            "postgresql://me:***@db.example.org/team",
+        ),
+        ("postgresql:///team?user=me&password=s3cret", "postgresql:///team?user=me&password=***"),
+        ("host=db password='s3 cret\\'' user=me", "host=db password=*** user=me"),
+        ("postgresql://me@db.example.org:5432/team", "postgresql://me@db.example.org:5432/team"),
+    ],
+)
+def test_passwords_in_addresses_are_not_shown_beside_everything_else(layered, address, shown):
+    layered.environment["GROVE_BACKENDS_POSTGRES_URL"] = address
+    assert settings(layered, "show")["backends.postgres.url"]["value"] == shown
+    assert "s3" not in layered.grove("config", "show", "--changed").stdout.replace(shown, "")
+    assert layered.grove("config", "get", "backends.postgres.url").stdout == f"{address}\n"
 
 
 # --- get ----------------------------------------------------------------------------------------

@@ -348,7 +348,9 @@ def test_a_plugin_that_the_configuration_blocks_is_not_missing(healthy):
         healthy, "primary backend", "broken", f"blocked by {key}", f"{key} out of {path}"
     )
     assert "pip install" not in report.of("primary backend")[0]["mend"]
-    path.write_text("[backends.overrides]\nmarkdown = false\nmcp = false\ntotal-recall = false\n")
+    path.write_text(
+        "[backends.overrides]\nmarkdown = false\nmcp = false\ntotal-recall = false\npostgres = false\n"
+    )
     report = finds(
         healthy, "memory backends", "broken", f"blocked by {key}", f"{key} out of {path}"
     )

@@ -584,9 +584,3 @@ def test_yes_asks_nothing(world, local):
     assert "?" not in shown.replace("diff", "")
     assert local.exists()
     assert on_terminal(world, "--rules", "-y")[0] == 0
-
-
-def test_plain_init_asks_nothing(world):
-    code, shown = on_terminal(world)
-    assert code == 0
-    assert "[Y/n]" not in shown

@@ -281,6 +281,17 @@ def test_variables(project, variable):
     project.agree()
 
 
+def test_no_variable_is_written_down(project):
+    secret = "postgresql://grove:hush@db.example.org/team"
+    project.agree(GROVE_BACKENDS_POSTGRES_URL=secret)
+    assert project.takes_shortcut(GROVE_BACKENDS_POSTGRES_URL=secret)
+    assert not project.takes_shortcut()
+    cache = Path(project.world.environment["GROVE_HOME"]) / "cache"
+    notes = [path.read_text() for path in cache.rglob("*.json")]
+    assert notes
+    assert not any("hush" in note for note in notes)
+
+
 def test_a_learning_goes_stale_while_nothing_else_happens(project):
     """Decay is judged by the time of the question, not by that of the note."""
     stale = project.agree(GROVE_DECAY_PASSIVE_DURATION_DAYS="1")["going_stale"]["count"]

@@ -46,15 +46,21 @@ def find_uv():
 
 
 @pytest.fixture(scope="session")
-def uv():
-    """Runs uv."""
+def uv_program():
+    """The program uv."""
     program = find_uv()
     if program is None:
         pytest.fail("uv is neither on PATH nor in .tools: run make setup")
+    return program
+
+
+@pytest.fixture(scope="session")
+def uv(uv_program):
+    """Runs uv."""
 
     def run(*words):
         done = subprocess.run(
-            [program, "--quiet", "--no-config", *map(str, words)],
+            [uv_program, "--quiet", "--no-config", *map(str, words)],
             env=tool_environment(),
             capture_output=True,
             text=True,
@@ -335,7 +341,7 @@ class Project:
 @pytest.fixture
 def project_of(tmp_path):
     """Makes a scratch project in which the programs of an environment are on PATH."""
-    return lambda environment: Project(tmp_path.resolve(), environment)
+    return lambda environment, folder="": Project(tmp_path.resolve() / folder, environment)
 
 
 @pytest.fixture

@@ -45,6 +45,8 @@ COMMANDS = {
     "show": (("ID",), {BACKEND}),
     "stats": ((), set()),
     "review": ((), set()),
+    "import": (("--help",), set()),
+    "export": (("--format", "jsonl"), set()),
     "maintain": ((), set()),
     "tickets": ((), set()),
     "backends": ((), set()),

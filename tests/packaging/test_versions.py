@@ -32,7 +32,8 @@ def test_the_plugin_of_the_client_has_the_version():
 
 def test_extras_of_core_pin_the_version():
     extras = project(ROOT / "grove-core" / "pyproject.toml")["optional-dependencies"]
-    requirements = [each for extra in extras.values() for each in extra]
+    # What tests of plugins need comes from elsewhere.
+    requirements = [each for name, extra in extras.items() if name != "testing" for each in extra]
     assert len(requirements) == 2 * (len(PROJECTS) - 1)
     assert {each.partition("==")[2] for each in requirements} == {VERSION}
 

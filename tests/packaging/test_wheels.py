@@ -33,7 +33,12 @@ def test_wheel_holds_the_package_and_nothing_else(wheel, package):
     files = [path.relative_to(source) for path in source.rglob("*") if path.is_file()]
     # What tools leave behind does not count.
     expected = {str(path) for path in files if not re.search(r"/(\.|__pycache__/)", str(path))}
-    information = f"{module}-{declared(package)['version']}.dist-info"
+    version = declared(package)["version"]
+    information = f"{module}-{version}.dist-info"
+    shared = [path for path in (ROOT / package / "share").rglob("*") if path.is_file()]
+    expected |= {
+        f"{module}-{version}.data/data/{path.relative_to(ROOT / package)}" for path in shared
+    }
     expected |= {
         f"{information}/{name}"
         for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")
@@ -76,6 +81,8 @@ def test_extras_of_core_name_every_other_package(wheel):
         if condition:
             extras[condition.strip("'\"")].add(what.partition("==")[0].strip())
     short = {name.removeprefix("grove-").removeprefix("backend-"): {name} for name in EXTENSIONS}
+    kit = {requirement.partition(">")[0] for requirement in extras.pop("testing")}
+    assert kit == {"hypothesis", "pytest"}
     assert extras == {**short, "all": set(EXTENSIONS)}
 
 

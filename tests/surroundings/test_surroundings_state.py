@@ -207,7 +207,7 @@ def test_no_cache_at_all(armed):
 
 @pytest.mark.parametrize("event", ["pre-tool-use", "stop"])
 def test_a_file_that_never_answers_is_not_waited_for(armed, event):
-    """As on a disk that hangs: the deadline holds for the short ways through a hook, too."""
+    """A pipe in the place of a file holds no hook up, whichever way it goes."""
     world = armed.world
     payload = {"session_id": "session-1", "tool_name": "Bash", "tool_input": {"command": "ls"}}
     words = world.grove_home / "cache" / "fast" / "session-1"
@@ -220,7 +220,9 @@ def test_a_file_that_never_answers_is_not_waited_for(armed, event):
     finally:
         process.kill()
         path.unlink()
-    assert (out, err) == (b"", b"")
+    assert out == b""
+    # Of the state of a session it is said where to look; the rest is nobody's concern.
+    assert err == b"" if event == "pre-tool-use" else b"work goes on" in err
     assert process.returncode != 2
 
 

@@ -1,0 +1,92 @@
+"""What others build on is what was written down last, or the change of it is."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "public_surface.py"
+ADVICE = """
+docs/reference/public-interface.md says how the interface may change. What is added is written down by
+`python scripts/public_surface.py --record`; what breaks is not done, or it raises grove_api.
+"""
+
+
+@pytest.fixture(scope="module")
+def surface():
+    """The script as a module."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    spec = spec_from_file_location("public_surface", SCRIPT)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_it_is_as_it_was_written_down():
+    done = subprocess.run([sys.executable, SCRIPT], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr + ADVICE
+
+
+OLD = [
+    "grove_api 1",
+    "grove_core.Colour: enumeration",
+    "grove_core.Colour.RED: 'red'",
+    "grove_core.Kept: class",
+    "grove_core.Kept(id): str, required",
+    "grove_core.Store.get() -> Kept",
+    "grove_core.Store: class",
+    "grove_core.find(text): str, by position, required",
+    "grove_core.find() -> list[Kept]",
+    "grove find: command",
+    "grove find (text), required",
+]
+
+
+@pytest.mark.parametrize(
+    ("added", "removed", "breaking"),
+    [
+        ([], [], []),
+        (["grove_core.Colour.BLUE: 'blue'"], [], []),
+        (["grove_core.find(limit): int, by name, optional"], [], []),
+        (["grove_core.find(limit): int, by name, required"], [], ["+ 0"]),
+        (["grove_core.Kept(note): str, optional"], [], []),
+        (["grove_core.Kept(note): str, required"], [], ["+ 0"]),
+        (["grove_core.New: class", "grove_core.New(id): str, required"], [], []),
+        (["grove_core.Store.put: method, required"], [], ["+ 0"]),
+        (["grove_core.put() -> None", "grove_core.put(kept): Kept, by position, required"], [], []),
+        (["grove find (where), required"], [], ["+ 0"]),
+        (["grove find --where, optional"], [], []),
+        ([], ["grove_core.Colour.RED: 'red'"], ["- 0"]),
+        (["grove_core.find() -> set[Kept]"], ["grove_core.find() -> list[Kept]"], ["- 0"]),
+        (["grove_api 2"], ["grove_api 1"], ["- 0"]),
+        ([], ["grove find: command"], ["- 0"]),
+    ],
+)
+def test_what_breaks_and_what_is_added(surface, added, removed, breaking):
+    now = [line for line in OLD if line not in removed] + added
+    told = surface.difference(OLD, now)
+    lines = {"+": added, "-": removed}
+    expected = tuple(
+        f"{sign} {lines[sign][int(place)]}" for sign, place in map(str.split, breaking)
+    )
+    assert told.breaking == expected
+    assert told.additions == tuple(f"+ {one}" for one in added if f"+ {one}" not in expected)
+
+
+def test_it_holds_what_plugins_use(surface):
+    lines = surface.surface()
+    for expected in (
+        "grove_core.MemoryBackend.search() -> Sequence[Hit]",
+        "grove_core.Learning(summary): str, required",
+        "grove_core.Capability.GET: 'get'",
+        "grove_core.BackendError: class of GroveError",
+        "hook grove_check_candidate(candidate): Candidate, by position",
+        "entry points grove.backends",
+        "grove reflect --session-id, optional",
+        "event surfaced(learning_id)",
+        "configuration gate.session: initialized or always or never",
+        "grove_core.testing.BackendContract.test_limit_holds: test",
+    ):
+        assert expected in lines, [one for one in lines if one[:20] == expected[:20]]

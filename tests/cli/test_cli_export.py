@@ -1,0 +1,146 @@
+"""`grove export`: without loss for programs, readable for people, and nothing personal by chance."""
+
+import json
+import os
+import re
+import stat
+
+import pytest
+
+from tests.conftest import listing
+
+FIRST = "cl_20300101_aaaaaa"
+SECOND = "cl_20300102_bbbbbb"
+GONE = "cl_20300103_cccccc"
+MINE = "cl_20300104_dddddd"
+
+
+@pytest.fixture
+def shop(world):
+    """Two active learnings, an archived one, and one of the user's own."""
+    world.initialise()
+    world.learning(SECOND, "OrderStore.export() needs a header", tags="export, orders")
+    world.learning(FIRST, "OrderStore.rows() is slow", created="2030-01-01T10:00:00Z")
+    world.learning(GONE, "OrderStore is gone", status="archived", category="domain")
+    world.learning(MINE, "I prefer short names", personal=True)
+    return world
+
+
+def export(world, *words, form="jsonl", code=0):
+    done = world.grove("export", "--format", form, *words)
+    assert done.code == code, done.stderr
+    return done
+
+
+def ids(done):
+    return [json.loads(line)["id"] for line in done.stdout.splitlines()]
+
+
+def test_active_learnings_oldest_first(shop):
+    assert ids(export(shop)) == [FIRST, SECOND]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--all"], {FIRST, SECOND, GONE}),
+        (["--status", "archived"], {GONE}),
+        (["--tag", "export"], {FIRST, SECOND}),
+        (["--category", "domain", "--all"], {GONE}),
+        (["--scope", "project"], {FIRST, SECOND}),
+        (["--scope", "personal"], {MINE}),
+        (["--scope", "personal", "--scope", "project"], {FIRST, SECOND, MINE}),
+        (["--limit", "1"], {SECOND}),
+        (["--since", "2030-01-01T12:00:00Z"], {SECOND}),
+    ],
+)
+def test_what_is_exported(shop, words, expected):
+    assert set(ids(export(shop, *words))) == expected
+
+
+def test_personal_learnings_go_only_where_that_is_said(shop):
+    for words in ((), ("--all",), ("--scope", "team"), ("--tag", "orders")):
+        for form in ("jsonl", "markdown"):
+            assert MINE not in export(shop, *words, form=form).stdout
+
+
+def test_a_file(shop):
+    shop.lent.append(shop.project / "out.jsonl")
+    done = export(shop, "--output", "out.jsonl")
+    assert done.stdout == "2 learnings written to out.jsonl\n"
+    path = shop.project / "out.jsonl"
+    assert path.read_text() == export(shop).stdout
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    export(shop, "--output", "out.jsonl", "--scope", "personal")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    document = json.loads(export(shop, "--output", "out.jsonl", "--json").stdout)
+    assert (document["count"], document["learnings"]) == (2, [])
+    assert document["output"] == str(path)
+
+
+@pytest.mark.parametrize("place", [".grove/learnings.md", ".grove/new.jsonl", "home"])
+def test_grove_s_own_files_are_never_written_over(shop, place):
+    target = shop.grove_home / "out.jsonl" if place == "home" else shop.project / place
+    (shop.project / "link").symlink_to(shop.project / ".grove")
+    before = listing(shop.project)
+    assert "grove's own files" in export(shop, "--output", target, code=1).stderr
+    through = export(shop, "--output", "link/learnings.md", code=1)
+    assert "grove's own files" in through.stderr
+    assert listing(shop.project) == before
+
+
+def test_a_place_that_is_not_there(shop):
+    assert "is no folder" in export(shop, "--output", "nowhere/out.jsonl", code=1).stderr
+    assert export(shop, "--output", ".", code=2).stderr
+
+
+def test_a_pipe_or_a_device_is_not_replaced(shop):
+    pipe = shop.others / "pipe"
+    pipe.parent.mkdir(exist_ok=True)
+    os.mkfifo(pipe)
+    assert "no regular file" in export(shop, "--output", pipe, code=1).stderr
+    assert pipe.is_fifo()
+
+
+def test_nothing_fits(shop):
+    done = export(shop, "--tag", "nothing")
+    assert (done.stdout, "nothing to export" in done.stderr) == ("", True)
+
+
+def test_json_and_ids(shop):
+    document = json.loads(export(shop, "--json").stdout)
+    assert [one["id"] for one in document["learnings"]] == [FIRST, SECOND]
+    assert document["output"] is None
+    assert export(shop, "-q").stdout.split() == [FIRST, SECOND]
+
+
+def test_a_page_for_people(shop):
+    page = export(shop, "--all", form="markdown").stdout
+    assert re.findall(r"^#+ .*", page, re.MULTILINE) == [
+        "# Learnings of project",
+        "## Pitfalls",
+        "### OrderStore.rows() is slow",
+        "### OrderStore.export() needs a header",
+        "## Domain",
+        "### OrderStore is gone",
+    ]
+    assert "**archived** · " in page
+
+
+def test_an_export_moves_to_another_project_and_back(shop, tmp_path):
+    shop.lent.append(shop.project / "out.jsonl")
+    export(shop, "--all", "--output", "out.jsonl")
+    before = export(shop, "--all").stdout
+    shop.learnings_file.unlink()
+    assert shop.grove("import", "jsonl", "out.jsonl").code == 0
+    assert export(shop, "--all").stdout == before
+
+
+@pytest.mark.parametrize("form", ["jsonl", "markdown"])
+def test_nothing_does_not_take_the_place_of_an_earlier_export(shop, form):
+    backup = shop.project / "backup"
+    shop.lent.append(backup)
+    backup.write_text("an earlier one")
+    done = shop.grove("export", "--format", form, "--tag", "typo", "--output", "backup")
+    assert (done.code, backup.read_text()) == (1, "an earlier one")
+    assert "there is nothing to export; backup was left as it is" in done.stderr

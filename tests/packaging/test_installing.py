@@ -1,0 +1,324 @@
+"""Installing grove as people do: with uv, pipx or pip, into a home of its own, and out of it again.
+
+Each journey goes through a whole loop of the gate with an upgrade in the middle. Homes lie in a
+folder whose name holds a space and letters beyond ASCII.
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from attrs import define
+
+import grove_core
+
+ROOT = Path(__file__).parents[2]
+USUAL = ("grove-core", "grove-backend-markdown", "grove-tickets")
+OTHERS = USUAL[1:]
+VERSION = grove_core.__version__
+NEXT = re.sub(r"\d+$", lambda last: str(int(last[0]) + 1), VERSION)
+NOT_OURS = (
+    *("GROVE_", "PYTHON", "VIRTUAL_ENV", "UV_PROJECT", "UV_TOOL", "UV_COMPILE", "XDG_", "PIPX_"),
+    *("MANPATH", "CLAUDE"),
+)
+# Each loads the script of completion, and complains of nothing.
+SHELLS = {
+    "bash": ("--norc", "-c", 'eval "$(grove completion bash)"; complete -p grove > /dev/null'),
+    "zsh": ("-f", "-c", 'autoload -U compinit; compinit -D; eval "$(grove completion zsh)"'),
+    "fish": ("--no-config", "-c", "grove completion fish | source; complete -c grove > /dev/null"),
+}
+
+
+@pytest.fixture(scope="session")
+def next_wheels(once, uv):
+    """The folder of the wheels of the version after this one."""
+
+    def build(folder):
+        for package in USUAL:
+            source = folder / "source" / package
+            shutil.copytree(ROOT / package, source, ignore=shutil.ignore_patterns("__pycache__"))
+            for path in (source / "pyproject.toml", *source.glob("src/*/__init__.py")):
+                path.write_text(path.read_text().replace(f'{VERSION}"', f'{NEXT}"'))
+            uv("build", "--wheel", "--out-dir", folder, source)
+
+    return once("next wheels", build)
+
+
+@pytest.fixture(scope="session")
+def pipx(once, new_environment):
+    folder = once("pipx", lambda folder: new_environment(folder, "pipx"))
+    return folder / "bin" / "pipx"
+
+
+@define(slots=False)
+class Machine:
+    """A person's machine: a home, and what is on PATH."""
+
+    project: object  # of conftest.py
+    programs: Path
+    variables: dict
+
+    def run(self, *words, code=0, **variables):
+        done = subprocess.run(
+            list(map(str, words)),
+            cwd=self.project.root,
+            env={**self.variables, **variables},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+        assert done.returncode == code, (words, done.stdout, done.stderr)
+        return done.stdout if code == 0 else done.stderr
+
+    def left(self):
+        """What is there of grove's, apart from what belongs to the person or to an installer."""
+        paths = [path for path in self.project.home.rglob("*grove*") if path.suffix != ".lock"]
+        return [path for path in paths if not path.is_relative_to(self.project.grove_home)]
+
+
+class Way:
+    """One way to install grove."""
+
+    def __init__(self, machine, program):
+        self.machine, self.program = machine, program
+
+    def run(self, *words, **variables):
+        return self.machine.run(self.program, *words, **variables)
+
+    def does(self, line, wheels):
+        """Does what doctor says; the index that knows grove's packages is this folder."""
+        words = shlex.split(line)
+        assert words[0] == Path(self.program).name
+        self.run(*words[1:], UV_FIND_LINKS=str(wheels), PIP_FIND_LINKS=wheels.as_uri())
+
+    @property
+    def manual(self):
+        """What `man` must be told; nothing where it finds the pages beside the program."""
+        return {}
+
+
+class WithUv(Way):
+    def install(self, wheels, further=OTHERS):
+        words = [word for name in further for word in ("--with", name)]
+        self.run("tool", "install", "--find-links", wheels, USUAL[0], *words)
+
+    def upgrade(self, wheels):
+        self.run("tool", "upgrade", "--find-links", wheels, USUAL[0])
+
+    def remove(self):
+        self.run("tool", "uninstall", USUAL[0])
+
+    @property
+    def manual(self):
+        return {"MANPATH": f":{self.run('tool', 'dir').strip()}/grove-core/share/man"}
+
+
+class WithPipx(Way):
+    def options(self, wheels):
+        return ("--pip-args", f"--find-links '{wheels}'")
+
+    def install(self, wheels, further=OTHERS):
+        self.run("install", "--python", sys.executable, *self.options(wheels), USUAL[0])
+        if further:
+            self.run("inject", *self.options(wheels), USUAL[0], *further)
+
+    def upgrade(self, wheels):
+        self.run("upgrade", "--include-injected", *self.options(wheels), USUAL[0])
+
+    def remove(self):
+        self.run("uninstall", USUAL[0])
+
+
+class WithPip(Way):
+    def install(self, wheels, further=OTHERS):
+        self.machine.run(sys.executable, "-m", "venv", self.machine.programs.parent)
+        self.run("install", "--find-links", wheels, USUAL[0], *further)
+
+    def upgrade(self, wheels):
+        self.run("install", "--upgrade", "--find-links", wheels, *USUAL)
+
+    def remove(self):
+        self.run("uninstall", "--yes", *USUAL)
+
+
+@pytest.fixture(scope="session")
+def person(uv_program):
+    """The variables of a person's shell, but for home and PATH; what is downloaded is kept."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(NOT_OURS)}
+    cache = subprocess.run(
+        [uv_program, "--no-config", "cache", "dir"], capture_output=True, text=True, check=True
+    )
+    return {
+        **kept,
+        "LANG": "C.UTF-8",
+        "UV_CACHE_DIR": cache.stdout.strip(),
+        "UV_PYTHON": sys.executable,
+        "UV_PYTHON_DOWNLOADS": "never",
+    }
+
+
+@pytest.fixture
+def machine(person, project_of, tmp_path):
+    """Makes a machine on which nothing of grove's is installed."""
+
+    def make(folder):
+        home = tmp_path.resolve() / "größere machine" / "home"
+        project = project_of(SimpleNamespace(folder=home / folder), "größere machine")
+        programs = project.home / folder / "bin"
+        path = os.pathsep.join([str(programs), "/usr/bin", "/bin"])
+        return Machine(project, programs, {**person, "HOME": str(project.home), "PATH": path})
+
+    return make
+
+
+@pytest.fixture(params=[WithUv, WithPipx, WithPip], ids=["uv", "pipx", "pip"])
+def way(request, machine, uv_program):
+    if request.param is WithPip:
+        mine = machine("shop-tools")
+        return WithPip(mine, mine.programs / "pip")
+    program = request.getfixturevalue("pipx") if request.param is WithPipx else uv_program
+    return request.param(machine(".local"), program)
+
+
+def active(project):
+    done = project.grove("plugins", "--json")
+    assert (done.code, done.stderr) == (0, ""), done
+    plugins = done.json["plugins"]
+    assert {one["state"] for one in plugins} == {"active"}
+    return {(one["name"], one["version"]) for one in plugins}
+
+
+def registered(project):
+    """The programs that the client would start."""
+    settings = json.loads((project.root / ".claude" / "settings.local.json").read_text())
+    groups = [group for event in settings["hooks"].values() for group in event]
+    return {hook["command"] for group in groups for hook in group["hooks"]}
+
+
+def works_in(way, project):
+    """Completion and manual, as far as the programs that use them are here."""
+    for shell, words in SHELLS.items():
+        if found := shutil.which(shell):
+            assert way.machine.run(found, *words) == ""
+    if shutil.which("man"):
+        place = way.machine.run("man", "-w", "grove-reflect", **way.manual)
+        assert Path(place.strip()).resolve().is_relative_to(project.home)
+
+
+def test_a_journey(way, wheels, next_wheels, candidate):
+    project = way.machine.project
+    way.install(wheels)
+    program = way.machine.programs / "grove"
+    assert way.machine.run("grove", "--version") == f"grove {VERSION}\n"
+    assert {("markdown", VERSION), ("tissue", VERSION)} <= active(project)
+    works_in(way, project)
+
+    project.ticket("shop-1", "Orders report takes 40 seconds", "in_progress")
+    done = project.grove("init", "--hooks")
+    assert (done.code, done.stderr) == (0, ""), done
+    assert (project.grove_home / "program").read_text() == f"{next(iter(registered(project)))}\n"
+    for command in registered(project):
+        assert os.access(command, os.X_OK)
+    assert project.hook("session-start", source="startup").code == 0
+
+    way.upgrade(next_wheels)
+    assert way.machine.run(program, "--version") == f"grove {NEXT}\n"
+    assert {("markdown", NEXT), ("tissue", NEXT)} <= active(project)
+    for command in registered(project):
+        assert way.machine.run(command, "--version") == f"grove {NEXT}\n"
+
+    for done in project.close("shop-1", "Orders report takes 40 seconds"):
+        assert (done.code, done.stdout, done.stderr) == (0, "", "")
+    assert project.hook("stop", stop_hook_active=False).code == 2
+    assert project.reflect(candidate).code == 0
+    assert project.hook("stop", stop_hook_active=True).code == 0
+    assert project.hook("session-end", reason="other").code == 0
+    project.ticket("shop-2", "Orders export is slow, too", "in_progress", number=2)
+    started = project.hook("session-start", "tuesday", source="startup")
+    assert candidate["summary"] in started.context
+
+    kept = (project.root / ".grove" / "learnings.md").read_bytes()
+    assert project.grove("init", "--uninstall").code == 0
+    way.remove()
+    assert not os.path.lexists(program)
+    assert way.machine.left() == []
+    assert not (project.root / ".claude").exists()
+    assert (project.root / ".grove" / "learnings.md").read_bytes() == kept
+    assert candidate["summary"].encode() in kept
+
+
+def test_the_one_liner_needs_no_installation(machine, uv_program, wheels):
+    mine = machine(".local")
+    uvx = (uv_program, "tool", "run", "--find-links", wheels)
+    line = (*uvx, "--from", "grove-core[markdown,tickets]", "grove")
+    assert mine.run(*line, "--version") == f"grove {VERSION}\n"
+    assert "grove-backend-markdown" in mine.run(*line, "plugins")
+    assert mine.left() == []
+    # uv clears its cache: nothing that has to be there tomorrow may name this program.
+    assert "runs from the cache" in mine.run(*line, "init")
+    assert not (mine.project.grove_home / "program").exists()
+    assert "uv tool install" in mine.run(*line, "init", "--dry-run")
+    refused = mine.run(*line, "init", "--hooks", code=1)
+    assert "there is no program grove for hooks to run. Install grove where it stays" in refused
+    assert not (mine.project.root / ".claude").exists()
+
+
+def test_the_shortest_line_brings_what_the_extras_name(machine, uv_program, wheels, next_wheels):
+    mine = machine(".local")
+    what = "grove-core[markdown,tickets]"
+    mine.run(uv_program, "tool", "install", "--find-links", wheels, what)
+    assert {("markdown", VERSION), ("tissue", VERSION)} <= active(mine.project)
+    mine.run(uv_program, "tool", "upgrade", "--find-links", next_wheels, "grove-core")
+    assert {("markdown", NEXT), ("tissue", NEXT)} <= active(mine.project)
+
+
+def test_from_a_folder_of_wheels_without_a_network(machine, uv_program, wheels):
+    """What `pip download` has brought is enough."""
+    mine = machine(".local")
+    folder = mine.project.home / "größere wheels"
+    mine.run(sys.executable, "-m", "venv", mine.project.home / "venv")
+    pip = mine.project.home / "venv" / "bin" / "pip"
+    what = "grove-core[markdown,tickets]"
+    mine.run(pip, "download", "--quiet", "--dest", folder, "--find-links", wheels, what)
+    nowhere = {"UV_OFFLINE": "1", "UV_CACHE_DIR": str(mine.project.home / "cache")}
+    options = ("--no-index", "--find-links", folder)
+    mine.run(uv_program, "tool", "install", *options, what, **nowhere)
+    assert mine.run("grove", "--version") == f"grove {VERSION}\n"
+    mine.run(pip, "install", "--quiet", *options, what)
+    assert mine.run(mine.project.home / "venv/bin/grove", "--version") == f"grove {VERSION}\n"
+
+
+def test_core_alone_is_told_what_it_lacks_and_that_mends_it(way, wheels):
+    """The mistake that people make first, which tests/cli/test_doctor_ten_mistakes.py cannot."""
+    project = way.machine.project
+    way.install(wheels, further=())
+    assert project.grove("init", "--hooks").code == 0
+    told = ["memory backends", "primary backend", "ticket systems"]
+    for lacking in (told, ["ticket systems"], []):
+        broken = {one["name"]: one for one in doctor(project) if one["status"] == "broken"}
+        assert sorted(broken) == lacking
+        if lacking:
+            way.does(broken[lacking[0]]["mend"], wheels)
+    assert project.grove("init", "--hooks").code == 0
+    left = {one["name"] for one in doctor(project) if one["status"] != "ok"}
+    assert left == {"hooks running"}
+
+
+def test_a_backend_that_is_chosen_and_not_installed_is_told_with_its_package(project_of, usual):
+    project = project_of(usual)
+    project.configure('backends.primary = "postgres"\n')
+    (told,) = [one for one in doctor(project) if one["name"] == "configuration"]
+    assert "backends.primary names postgres, which is not installed" in told["detail"]
+    assert "pip install grove-backend-postgres" in told["detail"]
+
+
+def doctor(project):
+    return project.grove("doctor", "--json").json["checks"]
