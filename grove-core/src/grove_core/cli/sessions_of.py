@@ -6,6 +6,7 @@ from typing import Final
 from attrs import evolve
 
 from grove_core.cli.invocation import Invocation
+from grove_core.cli.project_sessions import sessions_here
 from grove_core.errors import CodecError, SessionNotFoundError
 from grove_core.flow.lifecycle import is_over
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
@@ -15,8 +16,6 @@ from grove_core.workspace import Workspace
 OWN_VARIABLE: Final = "GROVE_SESSION_ID"
 _NONE_KNOWN: Final = "grove knows none of this project"
 _MOST_NAMED: Final = 5
-_MOST_LISTED: Final = 1_000
-"""Of all projects, the ones written last; more would make a command slow."""
 
 
 def find_session(invocation: Invocation, session_id: str | None) -> tuple[Invocation, Session]:
@@ -64,19 +63,6 @@ def _only_live_session(workspace: Workspace) -> Session:
         return live[0]
     many = "several sessions are live here" if live else "no session is live here"
     raise SessionNotFoundError(f"{many}; name one with --session-id ({_known_anywhere(workspace)})")
-
-
-def sessions_here(workspace: Workspace) -> list[Session]:
-    """List the sessions of a project, the one that was written last first.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        The sessions, live or over.
-    """
-    root = str(workspace.root)
-    return [one for one in workspace.sessions.list(_MOST_LISTED) if one.project_root == root]
 
 
 def _known_here(workspace: Workspace) -> str:
