@@ -171,12 +171,14 @@ def test_the_users_own_value_counts_while_the_projects_does_not(project):
     assert settings(project) == "Settings(command='/opt/serve', size=3)"
 
 
-def test_what_needs_trust_is_named_as_a_problem(project):
-    (problem,) = project.grove("config", "validate", "--json").json["problems"]
-    assert problem["key"] == "backends.acme.command"
-    assert "`grove trust`" in problem["message"]
+def test_what_needs_trust_is_named_and_is_no_mistake(project):
+    found = project.grove("config", "validate", "--json")
+    assert (found.code, found.json["valid"], found.json["problems"]) == (0, True, [])
+    (warning,) = found.json["warnings"]
+    assert "backends.acme.command needs `grove trust`" in warning
+    assert warning in project.grove("config", "validate").stderr
     project.grove("trust", "--yes")
-    assert project.grove("config", "validate").code == 0
+    assert project.grove("config", "validate", "--json").json["warnings"] == []
 
 
 def test_doctor_names_what_is_not_trusted(project):

@@ -11,8 +11,8 @@ from attrs import evolve
 from grove_core.cli.invocation import Invocation, Result, counted, grove_command
 from grove_core.cli.settings import (
     EffectiveSetting,
-    all_problems,
     effective_settings,
+    examine_settings,
     in_json,
     in_toml,
     setting_named,
@@ -98,9 +98,10 @@ def validate(invocation: Invocation) -> Result:
     A mistake costs one key, which then has what the next weaker layer says. Sections of plugins are
     checked by what the plugins declare. What is set and has no effect is named and is no mistake: a
     section that no plugin reads, an override of what is not installed, a key that nothing acts on
-    yet. Exit code 1 when there is a mistake.
+    yet, a project's value that waits for `grove trust`. Exit code 1 when there is a mistake.
     """
-    problems, warnings = all_problems(invocation.workspace)
+    found = examine_settings(invocation.workspace)
+    problems, warnings = found.mistakes, [*map(str, found.waiting), *found.idle]
 
     def human(console: "Console") -> None:
         for problem in problems:

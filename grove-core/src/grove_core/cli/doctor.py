@@ -11,6 +11,8 @@ from grove_core.health.check import Check, Status
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from grove_core.config import ConfigProblem
+
 _STYLES: Final = {Status.OK: "green", Status.WARNING: "yellow", Status.BROKEN: "red"}
 _MARK_WIDTH: Final = 8
 
@@ -24,11 +26,16 @@ def command(invocation: Invocation) -> Result:
     1 when something is broken; warnings alone leave it at 0. With --quiet only the names of broken
     checks are printed.
     """
-    from grove_core.cli.settings import all_problems
+    from grove_core.cli.settings import examine_settings
     from grove_core.health.examination import examine
 
     workspace = invocation.workspace
-    checks = examine(workspace, lambda: all_problems(workspace))
+
+    def of_settings() -> tuple[Sequence["ConfigProblem"], Sequence[str]]:
+        found = examine_settings(workspace)
+        return found.mistakes, found.idle  # what waits for trust has a check of its own
+
+    checks = examine(workspace, of_settings)
     broken = [check for check in checks if check.status is Status.BROKEN]
     return Result(
         document={"ok": not broken, "checks": checks},

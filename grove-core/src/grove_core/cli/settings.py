@@ -17,7 +17,7 @@ from grove_core.config import (
     config_keys,
 )
 from grove_core.config.load import variable_of
-from grove_core.config.plugin_section import validate_plugin_section
+from grove_core.config.plugin_section import NOT_AGREED, validate_plugin_section
 from grove_core.config.schema import setting_of
 from grove_core.config.values import printable, unknown_key
 from grove_core.errors import ConfigError
@@ -140,14 +140,29 @@ def in_json(value: object) -> object:
     return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
-def all_problems(workspace: Workspace) -> tuple[list[ConfigProblem], list[str]]:
+@frozen(kw_only=True)
+class Findings:
+    """What is to be said of a configuration.
+
+    Attributes:
+        mistakes: What is wrong; each costs one key or one file.
+        waiting: A project's values that have no effect until the user agrees to them.
+        idle: What else is no mistake and yet without effect, in words.
+    """
+
+    mistakes: Sequence[ConfigProblem]
+    waiting: Sequence[ConfigProblem]
+    idle: Sequence[str]
+
+
+def examine_settings(workspace: Workspace) -> Findings:
     """Find what is wrong with the configuration, plugins' own sections included.
 
     Args:
         workspace: The project.
 
     Returns:
-        The mistakes; and what is no mistake and yet without effect, in words.
+        What is to be said of it.
     """
     loaded = workspace.loaded_config
     sections = _plugin_sections(workspace)
@@ -155,7 +170,11 @@ def all_problems(workspace: Workspace) -> tuple[list[ConfigProblem], list[str]]:
     for name, kind in sections.items():
         problems += _problems_of_section(name, kind, workspace)
     problems += _unread_variables(sections, loaded)
-    return problems, [*backend_warnings(workspace), *idle_settings(workspace, sections)]
+    return Findings(
+        mistakes=[one for one in problems if one.message != NOT_AGREED],
+        waiting=[one for one in problems if one.message == NOT_AGREED],
+        idle=[*backend_warnings(workspace), *idle_settings(workspace, sections)],
+    )
 
 
 def _rows_of(key: str, loaded: LoadedConfig) -> Iterator[EffectiveSetting]:

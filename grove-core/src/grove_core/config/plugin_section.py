@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from grove_core.model.trust import TrustRequest
 
 _NOT_HERE: Final = "counts only in your own configuration, and not in a project's"
-_NOT_AGREED: Final = "needs `grove trust`: a project's value counts only once you have agreed"
+NOT_AGREED: Final = "needs `grove trust`: a project's value counts only once you have agreed"
+"""What is said of a key that is no mistake: it waits for the user."""
 _NOT_BESIDE: Final = "of your own configuration does not count beside what the project sets there"
 _PROJECT_FILE: Final = ".grove/config.toml"
 
@@ -187,7 +188,7 @@ def _of_whom_it_may_be(
     asked = [key for key in guarded if _is_asked(key, section, own)]
     disagreed = not set(asked).isdisjoint(untrusted)
     refused = dict.fromkeys(_marked(attributes, USER_ONLY), _NOT_HERE)
-    refused |= dict.fromkeys((*(asked if disagreed else ()), *untrusted), _NOT_AGREED)
+    refused |= dict.fromkeys((*(asked if disagreed else ()), *untrusted), NOT_AGREED)
     found, problems = _without_strangers(section, own, refused)
     if not asked or disagreed:
         return found, problems
