@@ -3,6 +3,7 @@
 import inspect
 import os
 import time
+from pathlib import Path
 
 import pytest
 
@@ -42,10 +43,10 @@ CASES = {
 PARALLEL = [name for name in STANDARD_TESTS if name.startswith("test_parallel_writers")]
 
 
-def verdict(case, made):
+def verdict(case, made, folder=Path("no such folder")):
     """What a test of the contract says about a backend in memory: an error, or None."""
     storage = InMemoryStorage()
-    return verdict_of(Contract(), case, open_backend=lambda: made(storage=storage))
+    return verdict_of(Contract(), case, folder, open_backend=lambda: made(storage=storage))
 
 
 def verdict_in_file(case, made, folder):
@@ -53,6 +54,7 @@ def verdict_in_file(case, made, folder):
     return verdict_of(
         ContractOfFiles(),
         case,
+        folder,
         open_backend=lambda: made(folder / "shelf.json"),
         broken_backend=lambda: made(folder),
     )
@@ -60,10 +62,11 @@ def verdict_in_file(case, made, folder):
 
 def verdict_with_server(case, made, folder):
     """The same for a backend with a server, both in a folder."""
-    return verdict_of(ContractOfFiles(), case, open_backend=lambda: made(folder))
+    return verdict_of(ContractOfFiles(), case, folder, open_backend=lambda: made(folder))
 
 
-def verdict_of(contract, case, **fixtures):
+def verdict_of(contract, case, folder, **fixtures):
+    fixtures |= {"project_folder": folder, "home_folder": folder / "home"}
     name, arguments = CASES[case]
     test = getattr(contract, name)
     wanted = fixtures.keys() & inspect.signature(test).parameters.keys()
@@ -115,7 +118,7 @@ def test_the_sound_ones_are_caught_by_none_of_them(tmp_path):
     assert set(said.values()) == {
         f"skipped: the backend memory does not declare {each}" for each in ("files", "synchronise")
     }
-    for name in BROKEN_IN_FILES.values():
+    for name in {*BROKEN_IN_FILES.values()}:
         (tmp_path / name).mkdir()
         assert verdict_in_file(name, InFile, tmp_path / name) is None
     for case in {*BROKEN_WITH_SERVERS.values()}:

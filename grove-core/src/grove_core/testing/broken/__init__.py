@@ -83,7 +83,13 @@ BROKEN_BACKENDS: Final = {
 BROKEN_IN_FILES: Final = {
     in_file.LocksItsThreadsOnly: "test_parallel_processes_lose_nothing",
     in_file.SwallowsErrors: "test_failed_write_is_an_error",
-    in_file.IsAlwaysWell: "test_ping_tells_what_is_broken",
+    in_file.IsWellUntilItIsUsed: "test_ping_tells_what_is_broken",
+    in_file.MakesItsFileAtOnce: "test_asking_leaves_nothing_behind",
+    in_file.MakesItsFolderAtOnce: "test_asking_leaves_nothing_behind",
+    in_file.MakesItsFolderInOrderToSearch: "test_asking_leaves_nothing_behind",
+    in_file.FollowsLinks: "test_writes_stay_in_the_project",
+    in_file.LooksAtItsFileOnly: "test_writes_stay_in_the_project",
+    in_file.PingsOneOfItsFiles: "test_ping_tells_of_files_that_cannot_be_read",
 }
 """The same for those that are opened with the path of a file."""
 
