@@ -8,6 +8,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
+import grove_tickets
 from grove_core.config import ConfigProblem, Origin, Source
 from grove_core.flow.merge_driver import MERGED_FILES, MergeDriver, driver_command
 from grove_core.health.backends import BackendFact, BackendFacts, judge_backends
@@ -19,7 +20,7 @@ from grove_core.health.derived_numbers import CacheFacts, DecayFacts, judge_cach
 from grove_core.health.event_logs import LineFault, LogFacts, describe_faults, judge_logs
 from grove_core.health.home_directory import HomeFacts, judge_home
 from grove_core.health.installation import InstallationFacts, judge_installation
-from grove_core.health.installer import Installer, Tool
+from grove_core.health.installer import Installer, Tool, gather_installer
 from grove_core.health.loaded_plugins import judge_plugins
 from grove_core.health.matchers import covers
 from grove_core.health.past_faults import Fault, FaultFacts, judge_faults
@@ -163,17 +164,26 @@ def test_plugins(entries, expected):
 @pytest.mark.parametrize(
     ("installer", "command"),
     [
-        (Installer(plugins=("acme",)), "pip install one two"),
-        (Installer(tool=Tool.PIPX, plugins=("acme",)), "pipx inject grove-core one two"),
+        (Installer(plugins={"acme": None}), "pip install one two"),
+        (Installer(tool=Tool.PIPX, plugins={"acme": None}), "pipx inject grove-core one two"),
         (
-            Installer(tool=Tool.UV, plugins=("acme", "one")),
+            Installer(tool=Tool.UV, plugins={"acme": None, "one": None}),
             "uv tool install grove-core --with acme --with one --with two",
         ),
+        (
+            Installer(tool=Tool.UV, plugins={"acme": Path("/my desk/acme")}),
+            "uv tool install grove-core --with-editable '/my desk/acme' --with one --with two",
+        ),
     ],
-    ids=["pip", "pipx", "uv"],
+    ids=["pip", "pipx", "uv", "uv, with a source"],
 )
 def test_packages_are_added_by_what_grove_was_installed_with(installer, command):
     assert installer.command("one", "two") == command
+
+
+def test_what_is_run_from_its_source_is_known_by_its_folder():
+    found = gather_installer().plugins
+    assert found["grove-tickets"] == Path(grove_tickets.__file__).parents[2]
 
 
 def test_missing_families_are_named_with_what_to_install():

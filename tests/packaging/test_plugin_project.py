@@ -1,6 +1,7 @@
 """What `grove plugins new` writes, as its author meets it: built, installed, tested and used."""
 
 import json
+import re
 import subprocess
 
 import pytest
@@ -18,7 +19,7 @@ def desk(tmp_path_factory):
 @pytest.fixture(scope="module")
 def author(desk, uv, new_environment, wheel):
     """An environment with grove and the kit, and both kinds of plugins in it, each as a wheel."""
-    tools = ("pytest", "hypothesis")
+    tools = ("pytest", "hypothesis", "mypy", "ruff")
     environment = new_environment(desk / "environment", *map(wheel, PACKAGES), *tools)
     (desk / "home").mkdir()
     for kind, distribution in KINDS.items():
@@ -51,6 +52,19 @@ def test_its_own_tests_pass_as_installed(project, author, desk, distribution):
     assert "failed" not in done.stdout
     assert "has no fixture" not in done.stdout
     assert "has no closes" not in done.stdout
+
+
+@pytest.mark.parametrize("distribution", KINDS.values())
+@pytest.mark.parametrize("check", ["mypy", "ruff check", "ruff format --check"])
+def test_its_own_checks_find_nothing(author, desk, distribution, check):
+    """Those of its CI, on its sources and tests, beside grove as installed."""
+    workflow = (desk / distribution / ".github" / "workflows" / "ci.yml").read_text()
+    assert re.search(rf"(run: |&& ){check}( &&|$)", workflow, re.MULTILINE)
+    words = [author.python, "-m", *check.split()]
+    done = subprocess.run(
+        words, cwd=desk / distribution, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("distribution", KINDS.values())

@@ -1,7 +1,9 @@
 """``grove plugins check``."""
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -9,6 +11,7 @@ import rich_click as click
 
 from grove_core.cli.invocation import Invocation, Result, counted, grove_command
 from grove_core.cli.progress import progress
+from grove_core.errors import PluginError
 from grove_core.flow.plugin_checking import (
     CheckReport,
     ContractReport,
@@ -16,6 +19,7 @@ from grove_core.flow.plugin_checking import (
     check,
     plugins_called,
 )
+from grove_core.health.installer import gather_installer
 from grove_core.plugins.discovery import discover
 
 if TYPE_CHECKING:
@@ -39,14 +43,15 @@ def command(invocation: Invocation, *, distribution: str, like: Path | None) -> 
 
     DISTRIBUTION is the package's name, or the name of one of its plugins. The rules are those of
     the kit (`grove_core.testing`): for every plugin, for the backends and for the ticket systems
-    that it offers. They run with pytest, which `pip install 'grove-core[testing]'` brings, in a
-    process and with a home of their own. The plugin's code is run; servers that the environment or
-    the project of --like names are really asked.
+    that it offers. They run with pytest, which the extra `grove-core[testing]` brings, in a process
+    and with a home of their own. The plugin's code is run, and programs that it leaves running are
+    ended; servers that the environment or the project of --like names are really asked.
 
     What the author's own tests would give, such as which commands close a ticket, cannot be known
     here and is counted as not given.
     """
     plugins = plugins_called(discover(invocation.workspace.paths.home), distribution)
+    _require_pytest()
     with progress() as start:
 
         def begin(tests: int) -> Callable[[], None]:
@@ -61,6 +66,14 @@ def command(invocation: Invocation, *, distribution: str, like: Path | None) -> 
         ],
         exit_code=0 if report.ok else 1,
     )
+
+
+def _require_pytest() -> None:
+    if find_spec("pytest") is None:
+        install = gather_installer().command("'grove-core[testing]'")
+        raise PluginError(
+            f"checking plugins needs pytest: {install} (in the environment of {sys.executable})"
+        )
 
 
 def _document(report: CheckReport) -> dict[str, Any]:

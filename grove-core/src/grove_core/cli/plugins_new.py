@@ -1,14 +1,20 @@
 """``grove plugins new``."""
 
 import os
+import re
 import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from grove_core.cli.invocation import Invocation, Result, grove_command
-from grove_core.flow.plugin_project import PluginKind, project_of, write_project
+from grove_core.flow.plugin_project import PluginKind, PluginProject, project_of, write_project
+from grove_core.health.installer import Tool, gather_installer
 from grove_core.plugins.discovery import discover
 
 if TYPE_CHECKING:
@@ -34,16 +40,15 @@ def command(invocation: Invocation, *, kind: str, name: str, into: Path | None) 
     """
     wanted = PluginKind(kind)
     found = discover(invocation.workspace.paths.home)
-    taken = {plugin.name for plugin in found if plugin.group == wanted.group}
-    project = project_of(wanted, name, taken)
+    project = project_of(
+        wanted,
+        name,
+        taken={plugin.name for plugin in found if plugin.group == wanted.group},
+        packages={*_named_by_core(), *(plugin.distribution for plugin in found)},
+    )
     folder = into if into is not None else Path(project.distribution)
     written = write_project(project, folder)
-    place = shlex.quote(folder.as_posix() if folder.is_absolute() else f".{os.sep}{folder}")
-    following = [
-        f"python -m pip install -e {place}'[dev]'",
-        f"python -m pytest {place}",
-        f"grove plugins check {project.distribution}",
-    ]
+    following = _following(project, folder)
     return Result(
         document={
             "distribution": project.distribution,
@@ -51,14 +56,38 @@ def command(invocation: Invocation, *, kind: str, name: str, into: Path | None) 
             "written": written,
             "next": following,
         },
-        human=lambda console: _human(written, following, console),
+        human=lambda console: _human(project, written, following, console),
         ids=[str(path) for path in written],
     )
 
 
-def _human(written: tuple[Path, ...], following: list[str], console: "Console") -> None:
+def _named_by_core() -> Iterator[str]:
+    """Name what grove's own package can bring: such names are taken where nothing is installed."""
+    with suppress(PackageNotFoundError):
+        for requirement in requires("grove-core") or ():
+            yield from re.findall(r"^[A-Za-z0-9._-]+", requirement)
+
+
+def _following(project: PluginProject, folder: Path) -> list[str]:
+    """Say how to install and try the project in the environment that grove runs in."""
+    place = shlex.quote(folder.as_posix() if folder.is_absolute() else f".{os.sep}{folder}")
+    installer = gather_installer()
+    python = "python" if installer.tool is None else shlex.quote(sys.executable)
+    prefix = "python -m " if installer.tool is None else ""
+    option = "--with-editable" if installer.tool is Tool.UV else "-e"
+    return [
+        f"{prefix}{installer.command().rstrip()} {option} {place}'[dev]'",
+        f"{python} -m pytest {place}",
+        f"grove plugins check {project.distribution}",
+    ]
+
+
+def _human(
+    project: PluginProject, written: tuple[Path, ...], following: list[str], console: "Console"
+) -> None:
     for path in written:
         console.print(f"wrote {path}")
     console.print("\nNext, in the environment that grove is installed in:\n")
     for line in following:
         console.print(f"  {line}")
+    console.print(f"\nThe name is free as long as there is no {project.page}")

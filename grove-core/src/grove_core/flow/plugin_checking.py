@@ -3,33 +3,28 @@
 import json
 import os
 import re
-import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from importlib.util import find_spec
+from contextlib import closing
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from attrs import astuple, field, frozen
 
 from grove_core.errors import GroveError, PluginError
+from grove_core.flow.plugin_check_process import results_of
 from grove_core.plugins.discovery import FoundPlugin, canonical_name
 
-# By name: no module of grove imports the kit, which needs pytest.
-_CHILD: Final = "grove_core.testing.checking"
 _NO_PLACE: Final = " has no project in which it can be used"
 # The kit says in words why it leaves out a test.
 _NOT_GIVEN: Final = re.compile(rf" has no (fixture|closes|shell text among)|{_NO_PLACE}")
+# Both ask for the one table that is not there.
+_SAME_REASON: Final = re.compile(r" has no shell text among its closes$")
 _NOT_DECLARED: Final = re.compile(
     r" does not (declare|tell) | has no | cannot tell$| names no | wherever it is told"
 )
 _LARGEST_PROJECT_FILES: Final = 1_000
-_LAST_LINES: Final = 20
-_ENDING_SECONDS: Final = 5.0
-# What would lead tests to the user's own files, or change how they are run.
-_LEFT_OUT: Final = ("GROVE_PLUGINS", "GROVE_SESSION", "CLAUDE", "PYTEST_", "XDG_")
 
 
 @frozen(kw_only=True)
@@ -158,26 +153,26 @@ def check(
         What became of them.
 
     Raises:
-        PluginError: pytest is missing, or the process ended before its time.
+        PluginError: The process ended before its time.
     """
-    if find_spec("pytest") is None:
-        raise PluginError(
-            "checking plugins needs pytest: pip install 'grove-core[testing]' into the environment"
-            f" of {sys.executable}"
-        )
     if like is not None:
         _require_small(like)
     after_each: Callable[[], None] | None = None
     tests: list[dict[str, Any]] = []
-    for result in _results(plugins, like):
-        if result["event"] == "collected":
-            after_each = begin(result["tests"])
-        elif result["event"] == "failed":
-            raise PluginError(f"the contracts could not be made:\n{result['detail']}")
-        else:
-            tests.append(result)
-            if after_each is not None:
-                after_each()
+    request = {
+        "plugins": [astuple(one) for one in plugins],
+        "like": os.fspath(like.absolute()) if like is not None else None,
+    }
+    with closing(results_of(request)) as results:
+        for result in results:
+            if result["event"] == "collected":
+                after_each = begin(result["tests"])
+            elif result["event"] == "failed":
+                raise PluginError(f"the contracts could not be made:\n{result['detail']}")
+            else:
+                tests.append(result)
+                if after_each is not None:
+                    after_each()
     return CheckReport(
         distribution=plugins[0].distribution,
         version=plugins[0].version,
@@ -199,69 +194,6 @@ def _require_small(like: Path) -> None:
             )
 
 
-def _results(plugins: tuple[FoundPlugin, ...], like: Path | None) -> Iterator[dict[str, Any]]:
-    """Run the process, and give what it tells as it tells it."""
-    request = {
-        "plugins": [astuple(one) for one in plugins],
-        "like": os.fspath(like.absolute()) if like is not None else None,
-    }
-    with TemporaryDirectory(prefix="grove-check-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        (folder / "run").mkdir()
-        with (folder / "output").open("w+", errors="replace") as output:
-            process = subprocess.Popen(
-                [sys.executable, "-m", _CHILD],
-                cwd=folder / "run",
-                env=_environment(folder),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=output,
-                encoding="utf-8",
-            )
-            try:
-                yield from _told(process, json.dumps(request), output)
-            finally:
-                # What plugins have started may be ended when the process ends by itself.
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(_ENDING_SECONDS)
-                process.kill()
-                process.wait()
-                # Not read to its end: what plugins have started may still have it open.
-                if process.stdout is not None:
-                    process.stdout.close()
-
-
-def _told(
-    process: "subprocess.Popen[str]", request: str, output: IO[str]
-) -> Iterator[dict[str, Any]]:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(request)
-    process.stdin.close()
-    process.stdin = None
-    for line in process.stdout:
-        result: dict[str, Any] = json.loads(line)
-        if result["event"] == "finished":
-            return
-        yield result
-    output.seek(0)
-    last = "".join(output.readlines()[-_LAST_LINES:]).strip() or "nothing was printed"
-    raise PluginError(f"the tests ended before their time, with code {process.wait()}:\n{last}")
-
-
-def _environment(folder: Path) -> dict[str, str]:
-    """Give the process a home of its own, and no plugin of pytest that is not grove's."""
-    home = folder / "home"
-    home.mkdir()
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(_LEFT_OUT)}
-    return {
-        **kept,
-        "HOME": str(home),
-        "GROVE_HOME": str(home / ".grove"),
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-    }
-
-
 def _contracts(tests: Sequence[Mapping[str, Any]]) -> Iterator[ContractReport]:
     for contract, of in dict.fromkeys((one["contract"], one["of"]) for one in tests):
         own = [one for one in tests if (one["contract"], one["of"]) == (contract, of)]
@@ -277,7 +209,7 @@ def _contracts(tests: Sequence[Mapping[str, Any]]) -> Iterator[ContractReport]:
             not_declared=kinds.count("not_declared"),
             not_given=kinds.count("not_given"),
             left_out=kinds.count("left_out"),
-            reasons={reason: reasons.count(reason) for reason in dict.fromkeys(reasons)},
+            reasons=Counter(_SAME_REASON.sub(" has no closes", reason) for reason in reasons),
         )
 
 

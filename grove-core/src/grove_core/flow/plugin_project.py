@@ -12,12 +12,20 @@ from attrs import frozen
 from grove_core import __version__, files
 from grove_core.config.schema import config_keys
 from grove_core.errors import GroveError, StorageError
-from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
+from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP, canonical_name
 
 _TEMPLATES: Final = Path(__file__).parents[1] / "plugin_templates"
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _LONGEST_NAME: Final = 30
 _FILE_MODE: Final = 0o644
+# A program of such a name would be read as something else, or as what runs another program.
+_SHELL_WORDS: Final = frozenset(
+    "bash break builtin case cd command continue coproc dash declare do done elif else env"
+    " esac eval exec exit export false fi find flock for function getopts if let local mapfile"
+    " nice nohup npx parallel popd pushd read readonly return select set setsid sh shift"
+    " source stdbuf sudo then time timeout trap true typeset unset until uvx watch while xargs"
+    " zsh".split()
+)
 _COMMON_FILES: Final = {".gitignore": "gitignore", ".github/workflows/ci.yml": "ci.yml"}
 
 
@@ -72,6 +80,11 @@ class PluginProject:
         """What is imported."""
         return self.distribution.replace("-", "_")
 
+    @property
+    def page(self) -> str:
+        """Where the package index would show it."""
+        return f"https://pypi.org/project/{self.distribution}/"
+
     def texts(self) -> dict[str, str]:
         """Fill in the templates.
 
@@ -82,6 +95,7 @@ class PluginProject:
             "name": self.name,
             "distribution": self.distribution,
             "module": self.module,
+            "page": self.page,
             "core_range": _range_of(__version__),
         }
         own = {path: f"{self.kind.value}/{source}" for path, source in self.kind.files.items()}
@@ -111,13 +125,16 @@ def _range_of(version: str) -> str:
     return f">={major}.{minor},<{last}"
 
 
-def project_of(kind: PluginKind, name: str, taken: Collection[str]) -> PluginProject:
+def project_of(
+    kind: PluginKind, name: str, *, taken: Collection[str], packages: Collection[str]
+) -> PluginProject:
     """Plan a plugin.
 
     Args:
         kind: What it is for.
         name: The plugin's name.
         taken: Names of installed plugins of that kind.
+        packages: Names of distributions that are there already.
 
     Returns:
         The project.
@@ -137,7 +154,12 @@ def project_of(kind: PluginKind, name: str, taken: Collection[str]) -> PluginPro
         raise GroveError(f"a {kind.value} called {name} is installed: choose another name")
     if kind is PluginKind.BACKEND and name in _reserved_names():
         raise GroveError(f"{name} is a word of grove's own configuration: choose another name")
-    return PluginProject(kind=kind, name=name)
+    if kind is PluginKind.TICKET and name in _SHELL_WORDS:
+        raise GroveError(f"{name} is a word of the shell: choose another name")
+    project = PluginProject(kind=kind, name=name)
+    if project.distribution in {canonical_name(one) for one in packages}:
+        raise GroveError(f"there is a package {project.distribution} already: choose another name")
+    return project
 
 
 def _reserved_names() -> frozenset[str]:

@@ -30,12 +30,22 @@ def make_project(root: Path, like: Path | None) -> Path:
         The same folder.
     """
     if like is not None:
-        shutil.copytree(like, root, symlinks=True)
+        shutil.copytree(like, root, symlinks=True, ignore=_not_to_be_copied)
     config = root / ".grove" / "config.toml"
     config.parent.mkdir(parents=True, exist_ok=True)
     text = config.read_text(encoding="utf-8") if config.exists() else ""
     config.write_text(text.replace(PLACEHOLDER, uuid4().hex[:12]), encoding="utf-8")
     return root
+
+
+def _not_to_be_copied(folder: str, names: list[str]) -> list[str]:
+    """Name sockets and pipes, such as of a server that runs there: no copy of them would work."""
+    paths = {name: Path(folder, name) for name in names}
+    return [
+        name
+        for name, path in paths.items()
+        if not (path.is_symlink() or path.is_file() or path.is_dir())
+    ]
 
 
 def place_of(spec: BackendSpec, area: Area, folder: Path, like: Path | None) -> BackendContext:
