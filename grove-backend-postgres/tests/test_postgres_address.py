@@ -147,3 +147,40 @@ def test_of_several_servers_the_one_is_used_that_takes_changes(text, wanted):
 @pytest.mark.parametrize(("seconds", "limit"), [(0.1, 2), (5.5, 5), (500, 10)])
 def test_connecting_takes_no_longer_than_there_is_time(seconds, limit):
     assert parse_address("host=db").options(seconds)["connect_timeout"] == limit
+
+
+def test_several_servers_share_the_time():
+    assert parse_address("host=a,b,c").options(12)["connect_timeout"] == 4
+    assert parse_address("host=a,b,c").options(3)["connect_timeout"] == 2
+
+
+def test_where_the_environment_says_that_it_is_tells_databases_apart():
+    """What waits for one server must not go to another since a variable is another one."""
+    one, other = (
+        parse_address("dbname=team", {"PGHOST": host, "PGPASSWORD": "hush"}) for host in "ab"
+    )
+    assert (one.label, other.label) == ("team at a", "team at b")
+    assert one.key("shop", "grove") != other.key("shop", "grove")
+    ports = [parse_address("host=db", {"PGPORT": port}).key("shop", "grove") for port in "12"]
+    assert ports[0] != ports[1]
+    # libpq looks there by itself, and in more places than these.
+    assert one.options(5).keys() == parse_address("dbname=team", {}).options(5).keys()
+    assert "hush" not in f"{one!r} {one.label}"
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("postgresql://db/team", "team at db"),
+        ("postgresql://db:5433/team", "team at db:5433"),
+        ("postgresql://db", "elsewhere at db"),
+        ("service=team", "of the service team"),
+        ("user=alice", "elsewhere at other:6000"),
+    ],
+)
+def test_what_is_written_counts_more_than_the_environment(text, label):
+    environment = {"PGHOST": "other", "PGPORT": "6000", "PGDATABASE": "elsewhere", "PGUSER": ""}
+    assert parse_address(text, environment).label == label
+    assert parse_address("user=a", {"PGSERVICE": "ours", "PGHOST": "x"}).label == (
+        "of the service ours"
+    )

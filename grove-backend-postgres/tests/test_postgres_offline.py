@@ -8,6 +8,7 @@ from attrs import evolve
 
 from grove_backend_postgres.backend import PostgresBackend
 from grove_backend_postgres.breaker import Breaker, read_breaker, write_failure
+from grove_backend_postgres.faults import unreachable
 from grove_backend_postgres.settings import PostgresSettings
 from grove_core import (
     BackendContext,
@@ -198,3 +199,9 @@ def test_a_breaker_that_cannot_be_read_tells_of_no_failure(tmp_path, text):
     assert read_breaker(path) == Breaker()
     write_failure(path, NOW, "down")
     assert read_breaker(path) == Breaker(1, NOW, "down")
+
+
+def test_words_of_a_server_bring_nothing_to_a_terminal():
+    error = unreachable("team at db", Exception("\x1b[2J\x07down\u202e"))
+    assert "\ufffd[2J\ufffddown\ufffd" in str(error)
+    assert str(error).isprintable()

@@ -119,6 +119,28 @@ def test_half_a_line_is_waited_for(outbox):
     assert [one.what for one in outbox.since(known.token, known.end).entries] == [FIRST]
 
 
+def test_a_last_line_that_lacks_only_its_end_does_not_wait_for_the_next(outbox):
+    """Somebody has appended it by hand, or a process has ended right there."""
+    outbox.add([FIRST])
+    whole = outbox.path.read_bytes()
+    outbox.path.write_bytes(whole[:-1])
+    tail = outbox.all()
+    assert [one.what for one in tail.entries] == [FIRST]
+    outbox.add([SECOND])
+    assert [one.what for one in outbox.since(tail.token, tail.end).entries] == [SECOND]
+    outbox.path.write_bytes(whole[:-1])
+    outbox.remove(tail.entries)
+    assert outbox.all().entries == ()
+
+
+def test_a_note_is_kept_beside_a_change_and_older_lines_have_none(outbox):
+    noted = evolve(CHANGE, note="decayed | 2026-05-07\n\ud800")
+    outbox.add_change(FIRST.id, noted)
+    outbox.add_change(SECOND.id, CHANGE)
+    assert [*status_changes(outbox.all().entries)] == [(FIRST.id, noted), (SECOND.id, CHANGE)]
+    assert b"note" not in outbox.path.read_bytes().splitlines()[-1]
+
+
 def test_a_folder_in_its_place_is_an_error(outbox):
     outbox.path.mkdir(parents=True)
     for call in (outbox.all, lambda: outbox.add([FIRST])):

@@ -166,6 +166,57 @@ def test_a_file_that_is_busy_is_let_alone(replica, monkeypatch):
     assert [one.id for one in replica.learnings()] == [FIRST.id]
 
 
+def is_full(monkeypatch):
+    """SQLite can take no further page, as when the disk is full."""
+    connect = sqlite3.connect
+
+    def full(*words, **options):
+        connection = connect(*words, **options)
+        connection.execute("PRAGMA max_page_count = 1")
+        return connection
+
+    monkeypatch.setattr("grove_backend_postgres.replica_file.sqlite3.connect", full)
+
+
+def test_a_full_disk_loses_nothing_and_what_is_known_is_shown(replica, outbox, monkeypatch):
+    replica.take_in(pulled(FIRST, whole=True), asked_with="")
+    long = evolve(SECOND, detail="word " * 4000)
+    with monkeypatch.context() as patch:
+        is_full(patch)
+        with pytest.raises(BackendError, match="full"):
+            replica.add(long)
+        # It was safe before that failed.
+        assert list(new_learnings(outbox.all().entries)) == [SECOND.id]
+        assert replica.learnings() == [FIRST]
+        assert replica.get(FIRST.id) == FIRST
+    assert not replica.file.aside.exists()
+    assert replica.get(SECOND.id) == long
+    assert not replica.add(long)
+
+
+def test_a_folder_that_cannot_be_made_holds_nothing(tmp_path):
+    (tmp_path / "file").touch()
+    folder = tmp_path / "file" / "postgres"
+    file = ReplicaFile(folder / "replica.sqlite3", folder / "synchronised")
+    replica = Replica(file, Outbox(folder / "outbox.jsonl"))
+    assert replica.learnings() == []
+    assert replica.changes("").learnings == ()
+    with pytest.raises(BackendError, match=r"cannot use .*replica\.sqlite3"):
+        replica.add(FIRST)
+
+
+def test_damage_that_only_a_look_finds_is_mended_by_it(replica, open_replica):
+    """Such as a count of free pages that is wrong: nothing that is asked every day would notice."""
+    replica.take_in(pulled(FIRST, SECOND, whole=True), asked_with="")
+    content = bytearray(replica.file.path.read_bytes())
+    content[36:40] = (7).to_bytes(4, "big")
+    replica.file.path.write_bytes(content)
+    assert replica.learnings() == [FIRST, SECOND]
+    assert open_replica().complaint() == ""
+    assert replica.file.aside.exists()
+    assert open_replica().mark() == ""
+
+
 def test_what_a_process_left_in_the_outbox_is_taken_in(replica, outbox):
     replica.add(FIRST)
     # One that has ended between its two files.
@@ -187,11 +238,11 @@ def test_what_comes_is_counted_once(replica, outbox):
     replica.add(FIRST)
     delivered(outbox, replica)
     taken = replica.take_in(pulled(FIRST, SECOND, whole=True), asked_with="")
-    assert taken == (1, True)
+    assert taken == (1, True, True)
     again = replica.take_in(pulled(FIRST, SECOND), asked_with="7:abc")
-    assert again == (0, True)
+    assert again == (0, True, True)
     changed = replica.take_in(pulled(archived(SECOND), at=LATER, total=2), asked_with="7:abc")
-    assert changed == (1, True)
+    assert changed == (1, True, True)
     assert replica.learnings() == [FIRST, archived(SECOND)]
 
 
@@ -267,9 +318,9 @@ def test_what_waits_nowhere_and_is_not_there_waits_again(replica, outbox):
 
 def test_what_a_newer_grove_wrote_counts_and_is_not_shown(replica):
     taken = replica.take_in(pulled(FIRST, unreadable=(SECOND.id,), whole=True), asked_with="")
-    assert taken == (1, True)
+    assert taken == (1, True, True)
     assert replica.learnings() == [FIRST]
-    assert replica.take_in(pulled(SECOND, total=2), asked_with="7:abc") == (1, True)
+    assert replica.take_in(pulled(SECOND, total=2), asked_with="7:abc") == (1, True, True)
     assert replica.learnings() == [FIRST, SECOND]
 
 
@@ -278,4 +329,4 @@ def test_what_a_search_has_found_can_be_shown(replica):
     assert replica.get(FIRST.id) == archived(FIRST)
     replica.take_in_found([FIRST])
     assert replica.get(FIRST.id) == archived(FIRST)
-    assert replica.take_in(pulled(FIRST, whole=True), asked_with="") == (1, True)
+    assert replica.take_in(pulled(FIRST, whole=True), asked_with="") == (1, True, True)

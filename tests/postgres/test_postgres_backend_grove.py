@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from cutting_proxy import silent_server
 
 SECONDS = 30
 
@@ -171,7 +172,53 @@ def test_migrate_tells_what_it_does(member, database):
     after = alice.json("backends", "postgres", "status")["server"]
     assert after["tables"] == after["tables_wanted"]
     assert after["row_level_security_applies"]
-    assert all(line.startswith("left out ") for line in said[3:])
+    assert said[-1] == "applied 6 notes on statuses"
+    assert all(line.startswith("left out ") for line in said[3:-1])
+
+
+def test_a_database_that_has_moved(member, database, server, candidate):
+    """What still waited for the old address is told, and goes to the new one when asked to."""
+    alice = member("alice", "postgresql://grove:hush@127.0.0.1:1/before").trusts()
+    learned = alice.learns(1, candidate)
+    assert learned["status"] == "queued"
+    configuration = alice.world.grove_home / "config.toml"
+    configuration.write_text(f'[backends.postgres]\nurl = "{database.url}"\n')
+
+    refused = alice.grove("maintain", "flush", code=1)
+    assert "before at 127.0.0.1:1" in refused.stderr
+    doctor = {one["name"]: one for one in alice.json("doctor", code=None)["checks"]}
+    assert doctor["primary backend"]["status"] == "warning"
+    assert "grove backends postgres bring" in str(doctor["primary backend"])
+    (warning,) = alice.json("backends", "postgres", "status")["warnings"]
+    assert "grove backends postgres bring" in warning
+    assert database.ask("SELECT count(*) FROM grove.learning") == [(0,)]
+
+    (found,) = alice.json("backends", "postgres", "bring")["elsewhere"]
+    assert found["waiting"] == [learned["id"]]
+    said = alice.grove("backends", "postgres", "bring", found["name"]).stdout
+    assert said.startswith("1 brought from shop in the database before at 127.0.0.1:1")
+    alice.grove("maintain", "flush")
+    assert database.ask("SELECT id FROM grove.learning") == [(learned["id"],)]
+    for words in (["maintain", "flush"], ["backends", "postgres", "bring"], ["doctor"]):
+        done = alice.grove(*words, code=None)
+        assert "before at" not in done.stdout + done.stderr
+        assert "hush" not in done.stdout + done.stderr
+
+
+def test_hooks_do_not_wait_for_a_server_that_says_nothing(member, candidate):
+    """Nor does anything of theirs knock; only what a person runs, and what runs behind their back."""
+    with silent_server() as port:
+        alice = member("alice", f"postgresql://grove@127.0.0.1:{port}/team").trusts()
+        agent = alice.world.agent("monday")
+        for _ in range(2):
+            began = time.monotonic()
+            agent.starts()
+            assert time.monotonic() - began < 5
+        began = time.monotonic()
+        alice.world.start_ticket("bd-1", title="Orders are slow")
+        agent.closes("bd-1")
+        agent.is_blocked()
+        assert time.monotonic() - began < 10
 
 
 def test_no_output_shows_a_password(member, database, server, candidate):

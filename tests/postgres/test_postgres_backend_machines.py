@@ -9,9 +9,11 @@ from attrs import evolve
 from cutting_proxy import proxy_before
 
 from grove_backend_postgres.backend import PostgresBackend
+from grove_backend_postgres.elsewhere import bring, waiting_elsewhere
 from grove_backend_postgres.settings import PostgresSettings
 from grove_core import (
     BackendContext,
+    BackendError,
     Filters,
     LearningStatus,
     Query,
@@ -116,6 +118,57 @@ def test_of_two_statuses_all_machines_end_with_the_same(machine, clock):
     synchronised(here)
     synchronised(there)
     assert here.get(FIRST.id).status is there.get(FIRST.id).status is SUPERSEDED
+
+
+def test_why_a_status_was_set_is_kept_there(machine, database):
+    here = machine("here")
+    here.write(FIRST)
+    asked = f"SELECT status, status_note FROM grove.learning WHERE id = '{FIRST.id}'"
+    assert database.ask(asked) == [("active", None)]
+    note = "decayed 2026-05-07; DROP TABLE x --'\0 é"
+    machine("here", in_hook=True).set_status(FIRST.id, ARCHIVED, note)
+    assert synchronised(here).fault == ""
+    assert database.ask(asked) == [("archived", note.replace("\0", "\ufffd"))]
+    here.set_status(FIRST.id, ACTIVE)
+    assert database.ask(asked) == [("active", None)]
+
+
+def test_a_home_that_cannot_be_written_still_searches_there(machine, tmp_path):
+    machine("here").write(FIRST)
+    (tmp_path / "bare" / "project").mkdir(parents=True)
+    (tmp_path / "bare" / "grove").touch()
+    bare = machine("bare")
+    (hit,) = bare.search(Query(text="books"), Filters())
+    assert hit.learning == FIRST
+    assert list(bare.iterate()) == []
+    health = bare.ping()
+    assert not health.ok
+    assert "cannot be written" in health.detail
+    with pytest.raises(BackendError):
+        bare.write(SECOND)
+
+
+def test_a_new_address_gets_what_waited_once_somebody_says_so(machine, database, server, tmp_path):
+    scheme, rest = database.url.split("://")
+    login, _, place = rest.partition("@127.0.0.1")
+    old = f"{scheme}://{login}@localhost.invalid{place}"
+    hook = machine("here", url=old, in_hook=True)
+    hook.write(FIRST)
+    hook.set_status(FIRST.id, ARCHIVED, "of no use")
+    here = machine("here")
+    done = synchronised(here)
+    assert "bring" in done.fault
+    assert "localhost.invalid" in done.fault
+    assert server.password not in done.fault
+    assert here.ping().mend == "grove backends postgres bring"
+    assert database.ask("SELECT count(*) FROM grove.learning") == [(0,)]
+    (name,) = [one.name for one in waiting_elsewhere(here._places)]
+    bring(here._places, name)
+    assert [one.learning_id for one in synchronised(here).delivered] == [FIRST.id]
+    asked = "SELECT id, status, status_note FROM grove.learning"
+    assert database.ask(asked) == [(FIRST.id, "archived", "of no use")]
+    assert synchronised(here) == Synchronised()
+    assert here.ping().mend == ""
 
 
 def test_what_hooks_have_written_is_delivered_once(machine):

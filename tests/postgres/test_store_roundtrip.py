@@ -141,5 +141,5 @@ def test_several_thousand_are_stored_at_once(database, open_store):
     store = open_store(database)
     learnings = [example_learning(n) for n in range(3000)]
     assert len(store.add(learnings)) == 3000
-    assert len(store.changes_since("").learnings) == 3000
+    assert len(store.changes_since("", most=5000).learnings) == 3000
     assert store.changes_since("").mark.startswith("1:")

@@ -113,6 +113,7 @@ def test_another_server_of_this_machine(programs, open_store):
         ("CockroachDB CCL v23.1.1 (x86_64-pc-linux-gnu)", "CockroachDB", "23.1.1"),
         ("PostgreSQL 17devel on x86_64", "PostgreSQL", "17devel"),
         ("something else", "something else", ""),
+        ("\x1b[2Jelse", "\ufffd[2Jelse", ""),
     ],
 )
 def test_what_a_server_says_about_itself(said, engine, version):

@@ -7,7 +7,7 @@ from attrs import frozen
 
 from grove_backend_postgres import statements
 from grove_backend_postgres.connecting import Connection
-from grove_backend_postgres.faults import DatabaseRefusedError
+from grove_backend_postgres.faults import DatabaseRefusedError, printable
 from grove_backend_postgres.migrations import (
     POLICIES,
     TEXT_SEARCH,
@@ -100,7 +100,7 @@ def engine_of(said: str) -> tuple[str, str]:
     if own := _YUGABYTE.search(said):
         return "YugabyteDB", own[1]
     words = _ENGINE.match(said)
-    return (words[1], words[2]) if words else (said[:_LONGEST_NAME], "")
+    return (words[1], words[2]) if words else (printable(said[:_LONGEST_NAME]), "")
 
 
 def _count(connection: Connection, statement: str, **values: object) -> int:

@@ -1,5 +1,6 @@
 """Where a database is, read from a URL or from keywords as libpq takes them."""
 
+import os
 import re
 from collections.abc import Mapping
 from hashlib import sha256
@@ -20,6 +21,14 @@ _HOST: Final = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::(\d*))?")
 _SHORTEST_CONNECT_SECONDS: Final = 2
 _LONGEST_CONNECT_SECONDS: Final = 10
 _KEEPALIVE_SECONDS: Final = 10
+_VARIABLES: Final = {
+    "PGHOST": "host",
+    "PGHOSTADDR": "hostaddr",
+    "PGPORT": "port",
+    "PGDATABASE": "dbname",
+    "PGUSER": "user",
+    "PGSERVICE": "service",
+}
 _PLACE: Final = ("host", "hostaddr", "port", "dbname", "service")
 _HOW: Final = (
     "a URL such as `postgresql://grove@db.example.org/team`, or keywords such as"
@@ -34,17 +43,26 @@ class Address:
     Attributes:
         parameters: Its parts under libpq's names, such as ``host``, a password among them: never
             to be shown. What is missing comes from the environment, ``~/.pgpass`` and the like.
+        environment: Where the environment says that it is, as far as the parts do not: libpq looks
+            there by itself, and what waits for one server must not go to another.
     """
 
     parameters: Mapping[str, str] = field(repr=False)
+    environment: Mapping[str, str] = field(factory=dict, repr=False)
+
+    @property
+    def _place(self) -> Mapping[str, str]:
+        return {**self.environment, **self.parameters}
 
     @property
     def label(self) -> str:
         """Database and server for people, such as ``team at db.example.org``; no password."""
-        given = self.parameters
+        given = self._place
         if "service" in given and "host" not in given:
             return f"of the service {given['service']}"
-        hosts = _paired(given.get("host") or given.get("hostaddr", ""), given.get("port", ""))
+        # What somebody has written names the server well enough.
+        server = self.parameters if {"host", "hostaddr"} & {*self.parameters} else given
+        hosts = _paired(server.get("host") or server.get("hostaddr", ""), server.get("port", ""))
         return f"{given.get('dbname') or given.get('user') or 'by default'} at {hosts}"
 
     def key(self, project: str, schema: str) -> str:
@@ -59,7 +77,7 @@ class Address:
         Returns:
             The name.
         """
-        given = self.parameters
+        given = self._place
         place = [given.get(name, "") for name in _PLACE]
         if not given.get("dbname") and "service" not in given:
             # As for libpq: a database that is not named is the user's.
@@ -78,24 +96,28 @@ class Address:
         """
         given = self.parameters
         longest = float(given.get("connect_timeout") or 0) or _LONGEST_CONNECT_SECONDS
+        hosts = self._place.get("host") or self._place.get("hostaddr", "")
         own = {
             "fallback_application_name": "grove",
             "keepalives_idle": _KEEPALIVE_SECONDS,
             "tcp_user_timeout": max(1, int(seconds * 1000)),
         }
-        if "," in given.get("host", given.get("hostaddr", "")):
+        if "," in hosts:
             # Of several servers the one that takes changes, which is another one after a failover.
             own["target_session_attrs"] = "read-write"
-        limit = max(_SHORTEST_CONNECT_SECONDS, int(min(longest, seconds)))
+        # One after the other is asked.
+        each = seconds / (hosts.count(",") + 1)
+        limit = max(_SHORTEST_CONNECT_SECONDS, int(min(longest, each)))
         return {**own, **given, "connect_timeout": limit}
 
 
-def parse_address(text: str) -> Address:
+def parse_address(text: str, environment: Mapping[str, str] = os.environ) -> Address:
     """Read an address; nothing is asked and psycopg is not imported.
 
     Args:
         text: ``postgresql://user@host:5432/database?sslmode=require`` or
             ``host=… dbname=… user=…``.
+        environment: Variables such as ``PGHOST``, which count for what the text leaves open.
 
     Returns:
         The address.
@@ -107,7 +129,19 @@ def parse_address(text: str) -> Address:
     parameters = _of_url(text.removeprefix(scheme)) if scheme else _of_keywords(text)
     if "\0" in text or parameters is None or not _is_number(parameters.get("connect_timeout")):
         raise ConfigError(f"`backends.postgres.url` is no address of a database: write {_HOW}")
-    return Address(parameters=parameters)
+    return Address(parameters=parameters, environment=_place_in(environment, parameters))
+
+
+def _place_in(environment: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """Tell where libpq would look that is told no more than is given."""
+    found = {
+        name: environment[variable]
+        for variable, name in _VARIABLES.items()
+        if environment.get(variable) and name not in given
+    }
+    # A file of services tells more than the other variables do.
+    service = found.get("service")
+    return {} if "service" in given else {"service": service} if service else found
 
 
 def _of_keywords(text: str) -> dict[str, str] | None:

@@ -3,7 +3,7 @@
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -115,6 +115,7 @@ class PostgresBackend:
         if not is_learning_id(learning.id):
             raise BackendError(f"{learning.id!a} is no id of a learning")
         with _as_backend_error():
+            self._places.introduce()
             is_new = self._replica.add(learning)
             note = self._bring(learning.id, _WRITE_SECONDS) if is_new else ""
         status = ReceiptStatus.QUEUED if note else ReceiptStatus.STORED
@@ -144,7 +145,7 @@ class PostgresBackend:
                 return rule_hits(query, self._replica.learnings(), filters)
             try:
                 return self._search_there(query, filters)
-            except BackendError:
+            except (BackendError, StorageError):
                 # It has been noted, and `grove backends` says so.
                 return rule_hits(query, self._replica.learnings(), filters)
 
@@ -186,7 +187,7 @@ class PostgresBackend:
         Args:
             learning_id: Its id.
             status: The new status.
-            note: A few words for people, which are not kept.
+            note: A few words for people, which the database keeps beside the status.
 
         Returns:
             The learning with its new status.
@@ -195,9 +196,9 @@ class PostgresBackend:
             LearningNotFoundError: There is none of that id.
             BackendError: It could not be changed.
         """
-        del note
         with _as_backend_error():
-            changed = self._replica.set_status(learning_id, status, self._clock())
+            self._places.introduce()
+            changed = self._replica.set_status(learning_id, status, self._clock(), note)
             self._bring(learning_id, _STATUS_SECONDS)
         return changed
 
@@ -247,8 +248,14 @@ class PostgresBackend:
             pause = "" if asked else self._line.pause()
             if pause:
                 return Synchronised(waiting=self._waiting(), fault=pause)
+            self._places.introduce()
             ids, received, fault = self._both_ways(seconds)
             receipts = tuple(map(self._receipt, ids))
+            if asked:
+                from grove_backend_postgres.elsewhere import waiting_elsewhere
+
+                others = [one.told() for one in waiting_elsewhere(self._places)]
+                fault = "; ".join([*([fault] if fault else []), *others])
             return Synchronised(
                 delivered=receipts, received=received, waiting=self._waiting(), fault=fault
             )
@@ -273,8 +280,9 @@ class PostgresBackend:
         store = self._team.store(_SEARCH_SECONDS, with_vectors=True)
         with store, self._line.noting_faults():
             hits = store.search(query, evolve(filters, limit=limit))
-        # Whoever is shown one of these may ask for it by its id.
-        self._replica.take_in_found(hit.learning for hit in hits)
+        # Whoever is shown one of these may ask for it by its id. What was found counts more.
+        with suppress(BackendError, StorageError):
+            self._replica.take_in_found(hit.learning for hit in hits)
         there = [hit for hit in hits if hit.learning.id not in waiting]
         here = rule_hits(query, waiting.values(), filters)
         return best_first([*there, *here])[: filters.limit]

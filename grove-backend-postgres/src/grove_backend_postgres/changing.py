@@ -23,11 +23,13 @@ class StatusChange:
         status: The new status.
         at: When it was made.
         was: The status as it was known there.
+        note: Why, in a few words for people.
     """
 
     status: LearningStatus
     at: datetime
     was: LearningStatus
+    note: str = ""
 
 
 def counts(change: StatusChange, stored: LearningStatus, stored_at: datetime | None) -> bool:

@@ -47,6 +47,7 @@ class Transaction:
         self._cursor = cursor
         self._project = project
         self._schema = schema
+        self._vectors = ""
 
     def send(self, statement: str, **values: object) -> list[Row]:
         """Send a statement.
@@ -78,7 +79,17 @@ class Transaction:
     def _text(self, statement: str) -> "Composed":
         from psycopg.sql import SQL, Identifier
 
-        return SQL(statement).format(schema=Identifier(self._schema))
+        names = {"schema": Identifier(self._schema)}
+        if "{vectors}" in statement:
+            names["vectors"] = Identifier(self._where_vectors_are())
+        return SQL(statement).format(**names)
+
+    def _where_vectors_are(self) -> str:
+        if not self._vectors:
+            found = self.send(statements.VECTORS_WHERE)
+            # A database that has vectors without an extension has them among its own types.
+            self._vectors = str(found[0]["name"]) if found else "pg_catalog"
+        return self._vectors
 
 
 class Connection:

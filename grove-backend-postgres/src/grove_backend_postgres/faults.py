@@ -135,4 +135,13 @@ def _state_of(error: "psycopg.Error") -> str:
 
 def _words_of(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines[0] if lines else type(error).__name__)[:_LONGEST]
+    return printable((lines[0] if lines else type(error).__name__)[:_LONGEST])
+
+
+def printable(said: str) -> str:
+    """Take out of a server's words what would steer a terminal.
+
+    Args:
+        said: Its words, on one line.
+    """
+    return "".join(each if each.isprintable() else "\ufffd" for each in said)

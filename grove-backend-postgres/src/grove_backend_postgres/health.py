@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from grove_backend_postgres.about import ServerAbout
+from grove_backend_postgres.elsewhere import waiting_elsewhere
 from grove_backend_postgres.faults import DatabaseRefusedError
 from grove_backend_postgres.outbox import Outbox
 from grove_backend_postgres.places import Places
@@ -15,6 +16,7 @@ from grove_core import BackendError, Health, StorageError
 
 _PING_SECONDS: Final = 20.0
 _LATER: Final = "`grove maintain flush` tries again"
+_BRING: Final = "grove backends postgres bring"
 _MIGRATE: Final = "grove backends postgres migrate"
 _OTHER_ROLE: Final = (
     "connect as a role that is no superuser and has no BYPASSRLS, so that the database keeps"
@@ -51,7 +53,7 @@ def look_at(team: Team, places: Places, outbox: Outbox, replica: Replica, line: 
     except (BackendError, StorageError) as error:
         return Health(ok=True, detail=f"{held}; {error}", location=location, mend=_LATER)
     detail = f"{held}; {described(about)}"
-    mend = _mend_of(about, team)
+    mend = _mend_of(about, team) or (_BRING if waiting_elsewhere(places) else "")
     return Health(ok=True, detail=detail, location=location, mend=mend)
 
 
@@ -82,6 +84,7 @@ def _kept_here(places: Places, outbox: Outbox, replica: Replica) -> tuple[str, s
     held = f"learnings: {learnings}" + (f", waiting: {waiting}" if waiting else "")
     if tail.unreadable:
         held += f"; lines of {places.outbox} that cannot be read: {tail.unreadable}"
+    held = "; ".join([held, *(one.told() for one in waiting_elsewhere(places))])
     if not _is_writable(places.outbox):
         return held, f"{places.outbox} cannot be written"
     return held, replica.complaint()

@@ -101,11 +101,12 @@ MIGRATIONS: Final = (
         number=4,
         name="vectors",
         statements=(
-            "CREATE EXTENSION IF NOT EXISTS vector",
+            # Where it lies by default; what is not named here is looked for in the catalogue alone.
+            "CREATE EXTENSION IF NOT EXISTS vector SCHEMA public",
             (
                 "CREATE TABLE IF NOT EXISTS {schema}.embedding (project text NOT NULL,"
                 " id text NOT NULL, model text NOT NULL, size integer NOT NULL,"
-                " vector vector NOT NULL, PRIMARY KEY (project, id, model))"
+                " vector {vectors}.vector NOT NULL, PRIMARY KEY (project, id, model))"
             ),
         ),
         optional=True,
@@ -116,12 +117,19 @@ MIGRATIONS: Final = (
         statements=_kept_apart("embedding"),
         optional=True,
     ),
+    Migration(
+        number=6,
+        name="notes on statuses",
+        statements=("ALTER TABLE {schema}.learning ADD COLUMN IF NOT EXISTS status_note text",),
+        optional=True,
+    ),
 )
 """In their order. All but the first are what a server either has or has not."""
 
 TEXT_SEARCH: Final = 2
 POLICIES: Final = 3
 VECTORS: Final = 4
+NOTES: Final = 6
 WANTED: Final = max(one.number for one in MIGRATIONS if not one.optional)
 NEWEST: Final = max(one.number for one in MIGRATIONS)
 

@@ -4,14 +4,15 @@ One JSON object a line. The first says which writing of the file this is, the ot
 
 - ``{"outbox": "5f0c…"}``: drawn anew whenever the file is written anew;
 - ``{"learning": {…}}``: a learning, as ``learning_to_dict`` writes it;
-- ``{"id": …, "status": …, "at": …, "was": …}``: a change of a learning's status.
+- ``{"id": …, "status": …, "at": …, "was": …, "note": …}``: a change of a learning's status; without
+  ``note`` where there is none.
 
 Lines are appended, and taken out once the database has what they say. What cannot be read is kept.
 """
 
 import json
 import secrets
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -87,8 +88,10 @@ class Outbox:
             StorageError: The file is there and cannot be read.
         """
         content = read_bytes(self.path) or b""
-        # Somebody may be writing the last line.
-        content = content[: content.rfind(b"\n") + 1]
+        whole_lines = content.rfind(b"\n") + 1
+        # Somebody may be writing the last line; one that lacks nothing but its end counts.
+        if _entry_of(content[whole_lines:]) is None:
+            content = content[:whole_lines]
         first, _, _ = content.partition(b"\n")
         now = _token_in(first)
         start = end if now and now == token and end <= len(content) else 0
@@ -127,7 +130,21 @@ class Outbox:
             StorageError: It could not be written.
         """
         at, status, was = format_instant(change.at), change.status.value, change.was.value
-        self._append([{"id": learning_id, "status": status, "at": at, "was": was}])
+        note = {"note": change.note} if change.note else {}
+        self._append([{"id": learning_id, "status": status, "at": at, "was": was, **note}])
+
+    def add_lines(self, lines: Collection[bytes]) -> None:
+        """Have wait what waited in another file, unless it waits here already.
+
+        Args:
+            lines: The lines of its entries.
+
+        Raises:
+            StorageError: They could not be written.
+        """
+        there = {one.line for one in self.all().entries}
+        new = [line.decode("utf-8", "surrogateescape") for line in lines if line not in there]
+        self._append_lines(new)
 
     def remove(self, entries: Collection[Entry]) -> None:
         """Take out what the database has; everything else stays as it is.
@@ -149,7 +166,10 @@ class Outbox:
             edit_text(self.path, rest)
 
     def _append(self, documents: Iterable[dict[str, Any]]) -> None:
-        text = "".join(f"{json.dumps(each)}\n" for each in documents)
+        self._append_lines([json.dumps(each) for each in documents])
+
+    def _append_lines(self, lines: Sequence[str]) -> None:
+        text = "".join(f"{line}\n" for line in lines)
         if not text:
             return
         if not self.path.exists():
@@ -197,6 +217,7 @@ def _entry_of(line: bytes) -> Entry | None:
             status=LearningStatus(document["status"]),
             at=parse_instant(document["at"]),
             was=LearningStatus(document["was"]),
+            note=str(document.get("note", "")),
         )
         return Entry(line, str(document["id"]), change)
     except (CodecError, ValueError, KeyError, TypeError, AttributeError, OverflowError):

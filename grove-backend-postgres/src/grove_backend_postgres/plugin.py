@@ -38,6 +38,11 @@ def grove_memory_backends() -> Sequence[BackendSpec]:
                     target="grove_backend_postgres.commands.migrate:command",
                     help="Make grove's tables in the database, or bring them up to date.",
                 ),
+                CommandSpec(
+                    name="bring",
+                    target="grove_backend_postgres.commands.bring:command",
+                    help="Bring here what still waits for another address of the same project.",
+                ),
             ),
         )
     ]

@@ -1,7 +1,9 @@
-"""What is new in a project since somebody last asked."""
+"""What is new in a project since somebody last asked, a page at a time."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Final, NamedTuple
 
 from attrs import frozen
 
@@ -10,20 +12,26 @@ from grove_backend_postgres.connecting import Row, Transaction
 from grove_backend_postgres.rows import read_all
 from grove_core import Learning
 
+PAGE: Final = 1000
+"""How many learnings are asked for at once: some ten megabytes at most."""
+_MARK: Final = re.compile(r"([0-9]{1,18}):([0-9a-f]*)(?::([0-9]{1,18}):(.*))?", re.DOTALL)
+
 
 @frozen(kw_only=True)
 class Pulled:
-    """What a database has told about a project.
+    """A page of what a database has told about a project.
 
     Attributes:
         learnings: Those that are new or changed since the mark that was asked with.
         unreadable: Ids of those that a newer grove has written and this one can not read.
         status_times: When the status of each of them was last set, by its id: the time when it was
             written, where it never was.
-        mark: What to ask with next time.
-        whole: Whether these are all learnings of the project, so that others are to be forgotten.
-        total: How many the project has now. Where fewer or more are kept here afterwards, somebody
-            has deleted rows by hand: ask again with an empty mark.
+        mark: What to ask with next time: for the next page, or for what is new by then.
+        whole: Whether this is the first page of all learnings of the project: what neither it nor
+            those after it name is to be forgotten.
+        is_last: Whether no page follows.
+        total: How many learnings the project has now, where that is known. Where fewer or more are
+            kept here afterwards, somebody has deleted rows by hand: ask again with an empty mark.
     """
 
     learnings: tuple[Learning, ...]
@@ -31,38 +39,83 @@ class Pulled:
     status_times: Mapping[str, datetime]
     mark: str
     whole: bool
-    total: int
+    is_last: bool = True
+    total: int | None = None
 
 
-def pull(sent: Transaction, mark: str) -> Pulled:
+class _Place(NamedTuple):
+    """How far somebody has come.
+
+    Attributes:
+        number: The project's revision when the latest page was told.
+        token: That revision's token. Where the database knows both, it has lost nothing of what it
+            told, and what was left out since it had a later revision does come later.
+        after: The revision of the last learning that was told.
+        after_id: Its id.
+    """
+
+    number: int = 0
+    token: str = ""
+    after: int = 0
+    after_id: str = ""
+
+
+def pull(sent: Transaction, mark: str, *, most: int = PAGE) -> Pulled:
     """Ask what is new.
 
     Args:
         sent: Where statements are sent.
         mark: The ``mark`` of what was pulled last; empty for everything.
+        most: How many learnings a page has, at most.
 
     Returns:
-        What is new, or everything where the mark is not of this database.
+        The next page of what is new, or the first of everything where the mark is not of this
+        database.
     """
-    number, _, token = mark.partition(":")
-    since = int(number) if number.isdecimal() else 0
-    rows = sent.send(statements.CHANGES, number=since, token=token)
-    whole = not rows or not rows[0]["known"]
-    if rows and whole and since:
-        rows = sent.send(statements.CHANGES, number=0, token="")
-    return _pulled(rows, whole=whole)
+    place = _place_of(mark)
+    if place is not None:
+        rows = sent.send(statements.CHANGES, **place._asdict(), most=most)
+        if rows and rows[0]["known"]:
+            return _pulled(sent, rows, whole=False, most=most)
+    rows = sent.send(statements.CHANGES, **_Place()._asdict(), most=most)
+    return _pulled(sent, rows, whole=True, most=most)
 
 
-def _pulled(rows: Sequence[Row], *, whole: bool) -> Pulled:
+def _place_of(mark: str) -> _Place | None:
+    """Read a mark; ``None`` for what is none."""
+    found = _MARK.fullmatch(mark)
+    if found is None:
+        return None
+    number, token, after, after_id = found.groups()
+    if after is None:
+        # Everything up to its revision was told.
+        return _Place(int(number), token, int(number) + 1)
+    return _Place(int(number), token, int(after), after_id)
+
+
+def _pulled(sent: Transaction, rows: Sequence[Row], *, whole: bool, most: int) -> Pulled:
     own = [row for row in rows if row["id"] is not None]
+    is_last = len(own) < most
     learnings = read_all(own)
+    mark = f"{rows[0]['revision']}:{rows[0]['token']}" if rows else ""
+    if not is_last:
+        mark += f":{own[-1]['own_revision']}:{own[-1]['id']}"
     return Pulled(
         learnings=tuple(learnings.values()),
         unreadable=tuple(row["id"] for row in own if row["id"] not in learnings),
         status_times={
             row["id"]: row["status_at"].astimezone(UTC) for row in own if row["id"] in learnings
         },
-        mark=f"{rows[0]['revision']}:{rows[0]['token']}" if rows else "",
+        mark=mark,
         whole=whole,
-        total=int(rows[0]["total"]) if rows else 0,
+        is_last=is_last,
+        total=_total(sent, rows) if is_last else None,
     )
+
+
+def _total(sent: Transaction, rows: Sequence[Row]) -> int | None:
+    """Count the project's learnings; not where somebody has changed it after the page."""
+    if not rows:
+        return 0
+    now = sent.send(statements.TOTAL)
+    return int(now[0]["total"]) if now and now[0]["revision"] == rows[0]["revision"] else None

@@ -5,9 +5,8 @@ from the two any time. Each change of it has a number, so that it can tell what 
 """
 
 import re
-import secrets
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple, TypeVar
 
@@ -21,14 +20,15 @@ from grove_backend_postgres.replica_rows import (
     ALL,
     count_delivered,
     find,
-    note_unreadable,
     oldest_first,
     put,
     row_of,
     set_state,
     state,
 )
+from grove_backend_postgres.taking_in import take_in_page
 from grove_core import (
+    BackendError,
     Changes,
     Learning,
     LearningNotFoundError,
@@ -47,10 +47,12 @@ class Taken(NamedTuple):
 
     Attributes:
         received: How many learnings are new here or other than before.
-        is_all: Whether as many are here now as the database has.
+        is_last: Whether no page follows.
+        is_all: Whether as many are here now as the database has; only the last page tells.
     """
 
     received: int
+    is_last: bool
     is_all: bool
 
 
@@ -113,13 +115,16 @@ class Replica:
 
         return self.file.writing(add)
 
-    def set_status(self, learning_id: str, status: LearningStatus, now: datetime) -> Learning:
+    def set_status(
+        self, learning_id: str, status: LearningStatus, now: datetime, note: str = ""
+    ) -> Learning:
         """Change a learning's status, and have that wait for the database.
 
         Args:
             learning_id: Its id.
             status: The new status.
             now: The time, UTC.
+            note: Why, in a few words for people.
 
         Returns:
             The learning with its new status.
@@ -137,7 +142,7 @@ class Replica:
                 )
             if learning.status is not status:
                 at = max(now, _after(row.status_at))
-                waiting = StatusChange(status=status, at=at, was=learning.status)
+                waiting = StatusChange(status=status, at=at, was=learning.status, note=note)
                 self._outbox.add_change(learning_id, waiting)
                 self._take_in_outbox(connection)
             return evolve(learning, status=status)
@@ -187,10 +192,12 @@ class Replica:
             self.file.writing(keep)
 
     def take_in(self, pulled: Pulled, *, asked_with: str) -> Taken:
-        """Bring the replica into line with what the database has told.
+        """Bring the replica into line with a page of what the database has told.
+
+        It may end after any page: the next one asks for what follows.
 
         Args:
-            pulled: What it has told.
+            pulled: The page.
             asked_with: The mark that it was asked with.
 
         Returns:
@@ -198,62 +205,28 @@ class Replica:
         """
 
         def take(connection: sqlite3.Connection) -> Taken:
-            waiting = self._outbox.all()
             self._take_in_outbox(connection)
-            received = 0
-            changes = list(status_changes(waiting.entries))
-            # A database that does not know its own mark has lost its latest changes.
-            has_lost = pulled.whole and asked_with != ""
-            for learning in pulled.learnings:
-                told_at = pulled.status_times[learning.id]
-                if has_lost:
-                    self._tell_status_again(connection, learning, told_at)
-                final, at = _with_changes(learning, told_at, changes)
-                received += put(connection, final, at, delivered=True)
-            if pulled.whole:
-                told = {one.id for one in pulled.learnings} | set(pulled.unreadable)
-                told |= new_learnings(waiting.entries).keys()
-                self._drop_others(connection, told, has_lost=has_lost)
-            note_unreadable(connection, pulled)
-            set_state(connection, "mark", pulled.mark)
+            received = take_in_page(connection, self._outbox, pulled, asked_with=asked_with)
             self._take_in_outbox(connection)
-            return Taken(received, is_all=count_delivered(connection) == pulled.total)
+            # Counting reads the whole file.
+            counted = None if pulled.total is None else count_delivered(connection)
+            return Taken(received, pulled.is_last, is_all=counted == pulled.total)
 
         return self.file.writing(take)
 
     def complaint(self) -> str:
-        """Look whether the file can be written and is sound; say what is wrong."""
-        found = self.file.writing(
-            lambda connection: connection.execute("PRAGMA quick_check(1)").fetchone()
-        )
-        return "" if found == ("ok",) else f"{self.file.path}: {found}"
+        """Look whether the file can be written and is sound; say what is wrong.
 
-    def _tell_status_again(
-        self, connection: sqlite3.Connection, told: Learning, told_at: datetime
-    ) -> None:
-        """Have the database told once more of a status that it has lost."""
-        row = row_of(connection, told.id)
-        if row is None or row.status is told.status or row.status_at <= told_at:
-            return
-        change = StatusChange(status=row.status, at=row.status_at, was=told.status)
-        self._outbox.add_change(told.id, change)
+        One that is not sound is put aside like any other that is damaged.
+        """
 
-    def _drop_others(
-        self, connection: sqlite3.Connection, told: set[str], *, has_lost: bool
-    ) -> None:
-        """Forget what the database has no longer; what was written here, it may have lost."""
-        rows = connection.execute("SELECT id, delivered, own FROM learning").fetchall()
-        others = [row for row in rows if row[0] not in told]
-        kept = {row[0] for row in others if not row[1] or (has_lost and row[2])}
-        lost = [one for one in (find(connection, each) for each in sorted(kept)) if one]
-        self._outbox.add(lost)
-        again = [(one.id,) for one in lost]
-        connection.executemany("UPDATE learning SET delivered = 0 WHERE id = ?", again)
-        gone = [(row[0],) for row in others if row[0] not in kept]
-        if gone:
-            connection.executemany("DELETE FROM learning WHERE id = ?", gone)
-            # Whoever asks what has changed is to be told everything.
-            set_state(connection, "generation", secrets.token_hex(_GENERATION_BYTES))
+        def look(connection: sqlite3.Connection) -> str:
+            found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if found != "ok":
+                raise sqlite3.DatabaseError(found)
+            return ""
+
+        return self.file.writing(look)
 
     def _reading(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Look, once what another process has left in the outbox is taken in."""
@@ -265,8 +238,14 @@ class Replica:
             self._take_in_outbox(connection)
             return [work(connection)]
 
-        (found,) = self.file.reading(look) or self.file.writing(take_in_and_look)
-        return found
+        found = self.file.reading(look)
+        if not found:
+            try:
+                found = self.file.writing(take_in_and_look)
+            except BackendError:
+                # The disk is full, say. What is known is still good for something.
+                found = [self.file.reading(work)]
+        return found[0]
 
     def _news(self, connection: sqlite3.Connection) -> Tail:
         token, end = state(connection, "token"), int(state(connection, "end") or 0)
@@ -284,17 +263,6 @@ class Replica:
                 put(connection, learning, change.at, delivered=row.delivered)
         set_state(connection, "token", tail.token)
         set_state(connection, "end", str(tail.end))
-
-
-def _with_changes(
-    learning: Learning, at: datetime, changes: Sequence[tuple[str, StatusChange]]
-) -> tuple[Learning, datetime]:
-    """Give a learning the status that it has here, where a change waits that counts more."""
-    status = learning.status
-    for learning_id, change in changes:
-        if learning_id == learning.id and counts(change, status, at):
-            status, at = change.status, change.at
-    return evolve(learning, status=status), at
 
 
 def _changes(connection: sqlite3.Connection, mark: str) -> Changes:

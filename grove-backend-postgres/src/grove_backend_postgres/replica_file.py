@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final, TypeVar
 
-from grove_core import BackendError, locked
+from grove_core import BackendError, StorageError, locked
 
 T = TypeVar("T")
 
@@ -66,12 +66,19 @@ class ReplicaFile:
         """Do something that changes nothing, on what was there at one moment.
 
         Args:
-            work: What is done.
+            work: What is done. Where there is no file and none can be made, it sees an empty one.
 
         Raises:
             BackendError: The file cannot be used, and no other could be.
         """
-        return self._used("BEGIN", work)
+        try:
+            return self._used("BEGIN", work)
+        except (BackendError, StorageError):
+            if not self._is_missing():
+                raise
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as nothing:
+            _lay_tables(nothing)
+            return work(nothing)
 
     def writing(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do several things at once or not at all; nobody else writes meanwhile.
@@ -111,6 +118,15 @@ class ReplicaFile:
                 _lay_tables(connection)
                 self._mark.unlink(missing_ok=True)
             yield connection
+
+    def _is_missing(self) -> bool:
+        try:
+            self.path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return True
+        except OSError:
+            pass
+        return False
 
     def _inode(self) -> int:
         try:

@@ -77,6 +77,7 @@ def put(
 def note_unreadable(connection: sqlite3.Connection, pulled: Pulled) -> None:
     """Keep the ids of what the database has and this version of grove cannot read."""
     if pulled.whole:
+        # The pages of everything name them anew.
         connection.execute("DELETE FROM unreadable")
     read = [(one.id,) for one in pulled.learnings]
     connection.executemany("DELETE FROM unreadable WHERE id = ?", read)

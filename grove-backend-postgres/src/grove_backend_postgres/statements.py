@@ -2,17 +2,20 @@
 
 They keep to what PostgreSQL and the databases that speak its language have in common; why each part
 is as it is stands in ``docs/explanation/postgres-sql.md``. ``{schema}`` is filled in with the
-quoted name of the schema, everything else with parameters.
+quoted name of the schema, ``{vectors}`` with that of pgvector's, everything else with parameters.
 """
 
 from typing import Final
 
 BEGIN: Final = (
-    "SELECT set_config('grove.project', %(project)s, true),"
-    " set_config('statement_timeout', %(patience)s, true),"
-    " set_config('idle_in_transaction_session_timeout', %(idle)s, true)"
+    "SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),"
+    " pg_catalog.set_config('grove.project', %(project)s, true),"
+    " pg_catalog.set_config('statement_timeout', %(patience)s, true),"
+    " pg_catalog.set_config('idle_in_transaction_session_timeout', %(idle)s, true)"
 )
-"""The first of each transaction: for whom the policies are, and how long it may take."""
+"""The first of each transaction: whose functions count, for whom the policies are, how long it may
+take. Whoever may make functions in a schema that is searched would otherwise have them run with the
+rights of everybody who searches."""
 
 APPLIED: Final = "SELECT number FROM {schema}.migration ORDER BY number"
 
@@ -49,6 +52,10 @@ LEARNING_SET_STATUS: Final = (
     "UPDATE {schema}.learning SET status = %(status)s, status_at = %(at)s,"
     " revision = %(revision)s WHERE project = %(project)s AND id = %(id)s"
 )
+STATUS_NOTE: Final = (
+    "UPDATE {schema}.learning SET status_note = %(note)s"
+    " WHERE project = %(project)s AND id = %(id)s"
+)
 LEARNING_GET: Final = (
     "SELECT id, document, status FROM {schema}.learning WHERE project = %(project)s AND id = %(id)s"
 )
@@ -56,18 +63,26 @@ LEARNINGS_COUNT: Final = (
     "SELECT count(*) AS number FROM {schema}.learning WHERE project = %(project)s"
 )
 
-# One statement, so that all of it is as it was at one instant. What is asked besides the rows does
-# not depend on them, and so is worked out once.
+# One statement, so that all of it is as it was at one instant. The inner part takes one page off
+# the index, so that no page costs what all of them do. What is asked besides the rows does not
+# depend on them, and so is worked out once.
 CHANGES: Final = (
     "SELECT p.revision, coalesce(r.token, '') AS token,"
-    " (SELECT count(*) FROM {schema}.learning c WHERE c.project = %(project)s) AS total,"
-    " EXISTS (SELECT 1 FROM {schema}.revision k WHERE k.project = %(project)s"
-    " AND k.number = %(number)s AND k.token = %(token)s) AS known,"
-    " l.id, l.document, l.status, coalesce(l.status_at, l.created_at) AS status_at"
+    " (coalesce((SELECT k.token FROM {schema}.revision k WHERE k.project = %(project)s"
+    " AND k.number = %(number)s), '') = %(token)s AND p.revision >= %(number)s) AS known,"
+    " l.id, l.document, l.status, l.status_at, l.own_revision"
     " FROM {schema}.project p"
     " LEFT JOIN {schema}.revision r ON r.project = p.project AND r.number = p.revision"
-    " LEFT JOIN {schema}.learning l ON l.project = p.project AND l.revision > %(number)s"
-    " WHERE p.project = %(project)s"
+    " LEFT JOIN (SELECT c.id, c.document, c.status, c.revision AS own_revision,"
+    " coalesce(c.status_at, c.created_at) AS status_at"
+    " FROM {schema}.learning c WHERE c.project = %(project)s"
+    " AND c.revision >= %(after)s AND (c.revision > %(after)s OR c.id > %(after_id)s)"
+    " ORDER BY c.revision, c.id LIMIT %(most)s) l ON true"
+    " WHERE p.project = %(project)s ORDER BY l.own_revision, l.id"
+)
+TOTAL: Final = (
+    "SELECT p.revision, (SELECT count(*) FROM {schema}.learning c WHERE c.project = %(project)s)"
+    " AS total FROM {schema}.project p WHERE p.project = %(project)s"
 )
 
 _ADMITTED: Final = (
@@ -105,7 +120,8 @@ FOUND: Final = (
     " ORDER BY named DESC, further DESC, l.created_at DESC LIMIT %(most)s"
 )
 ALIKE: Final = (
-    "SELECT l.id, l.document, l.status, 1 - (e.vector <=> %(vector)s::vector) AS likeness"
+    "SELECT l.id, l.document, l.status, 1 - (e.vector OPERATOR({vectors}.<=>)"
+    " %(vector)s::{vectors}.vector) AS likeness"
     + _ADMITTED.replace(
         "learning l",
         "learning l JOIN {schema}.embedding e"
@@ -123,13 +139,20 @@ EMBEDDING_MISSING: Final = (
 )
 EMBEDDING_ADD: Final = (
     "INSERT INTO {schema}.embedding (project, id, model, size, vector)"
-    " VALUES (%(project)s, %(id)s, %(model)s, %(size)s, %(vector)s::vector)"
+    " VALUES (%(project)s, %(id)s, %(model)s, %(size)s,"
+    " %(vector)s::{vectors}.vector)"
     " ON CONFLICT (project, id, model) DO NOTHING RETURNING id"
 )
 EMBEDDINGS_COUNT: Final = (
     "SELECT count(*) AS number FROM {schema}.embedding"
     " WHERE project = %(project)s AND model = %(model)s"
 )
+
+VECTORS_WHERE: Final = (
+    "SELECT n.nspname AS name FROM pg_catalog.pg_extension e"
+    " JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"
+)
+"""Fills in ``{vectors}``, the schema that pgvector lies in."""
 
 SCHEMA_THERE: Final = "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = %(name)s"
 SERVER: Final = "SELECT version() AS version, current_user AS name"

@@ -14,9 +14,9 @@ from grove_backend_postgres.changing import StatusChange, counts
 from grove_backend_postgres.connecting import Connection, Row, Transaction
 from grove_backend_postgres.embedding import Embed, vectors_of
 from grove_backend_postgres.migrating import Migrator
-from grove_backend_postgres.migrations import TEXT_SEARCH, VECTORS, is_current
-from grove_backend_postgres.pulling import Pulled, pull
-from grove_backend_postgres.rows import learning_of, read_all, row_of
+from grove_backend_postgres.migrations import NOTES, TEXT_SEARCH, VECTORS, is_current
+from grove_backend_postgres.pulling import PAGE, Pulled, pull
+from grove_backend_postgres.rows import clean, learning_of, read_all, row_of
 from grove_core import (
     BackendError,
     ConfigError,
@@ -117,7 +117,13 @@ class Store:
         return self._connection.run(add) if rows else set()
 
     def set_status(
-        self, learning_id: str, status: LearningStatus, at: datetime, *, was: LearningStatus
+        self,
+        learning_id: str,
+        status: LearningStatus,
+        at: datetime,
+        *,
+        was: LearningStatus,
+        note: str = "",
     ) -> bool:
         """Change a learning's status, unless a change that counts more has come before.
 
@@ -130,6 +136,7 @@ class Store:
             status: The new status.
             at: When it was changed; microseconds count.
             was: Its status as it was known where it was changed.
+            note: Why, in a few words for people, which the tables keep where they have the column.
 
         Returns:
             Whether the learning has the new status now. Not so where another change counts more,
@@ -137,6 +144,7 @@ class Store:
         """
         self._prepare()
         change = StatusChange(status=status, at=at, was=was)
+        has_notes = NOTES in self._known()
 
         def set_status(sent: Transaction) -> bool:
             found = sent.send(statements.LEARNING_STATUS, id=learning_id)
@@ -151,22 +159,26 @@ class Store:
                 return False
             values = {"id": learning_id, "status": status.value, "at": at, "revision": revision}
             sent.send(statements.LEARNING_SET_STATUS, **values)
+            if has_notes:
+                sent.send(statements.STATUS_NOTE, id=learning_id, note=clean(note) or None)
             return True
 
         return self._connection.run(set_status)
 
-    def changes_since(self, mark: str) -> Pulled:
-        """Tell what is new in the project; the tables are made where they must.
+    def changes_since(self, mark: str, *, most: int = PAGE) -> Pulled:
+        """Tell what is new in the project, a page of it; the tables are made where they must.
 
         Args:
             mark: The ``mark`` of what was pulled last; empty for everything.
+            most: How many learnings a page has, at most.
 
         Returns:
-            What is new, or everything where the mark is not of this database (it was restored
-            from a copy, say, or another server has taken over that lacked the latest changes).
+            The next page of what is new, or the first of everything where the mark is not of this
+            database (it was restored from a copy, say, or another server has taken over that
+            lacked the latest changes).
         """
         self._prepare()
-        return self._connection.run(lambda sent: pull(sent, mark))
+        return self._connection.run(lambda sent: pull(sent, mark, most=most))
 
     def get(self, learning_id: str) -> Learning | None:
         """Find a learning by its id."""

@@ -1,7 +1,8 @@
 """Bringing the database and this machine into line."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from itertools import islice
 from typing import Final, NamedTuple
@@ -11,12 +12,12 @@ from grove_backend_postgres.changing import StatusChange
 from grove_backend_postgres.faults import DatabaseRefusedError, DatabaseUnreachableError
 from grove_backend_postgres.outbox import Entry, Outbox, new_learnings
 from grove_backend_postgres.places import Places
-from grove_backend_postgres.replica import Replica
+from grove_backend_postgres.replica import Replica, Taken
 from grove_backend_postgres.store import Store
 from grove_core import BackendError, Learning, StorageError, locked, replace_text
 
 _BATCH: Final = 200
-_PULLS: Final = 2
+_BREATH_SECONDS: Final = 0.02
 PATIENCE_SECONDS: Final = 10.0
 """How long to wait, at most, for another process that delivers."""
 # Of the code of an error: what is wrong is in the values, and others may do better.
@@ -75,7 +76,9 @@ class Line:
         except (DatabaseUnreachableError, DatabaseRefusedError) as error:
             write_failure(self._places.breaker, self._clock(), str(error))
             raise
-        self._places.breaker.unlink(missing_ok=True)
+        # Where nothing can be removed, nothing was noted, or it counts for ten minutes at most.
+        with suppress(OSError):
+            self._places.breaker.unlink(missing_ok=True)
 
     def deliver(self, store: Store, *, patience: float = PATIENCE_SECONDS) -> Delivered:
         """Deliver what waits.
@@ -96,7 +99,9 @@ class Line:
             return Delivered(fault=str(error))
 
     def pull(self, store: Store) -> int:
-        """Take in what is new in the database.
+        """Take in what is new in the database, a page at a time.
+
+        Others may deliver between pages, and what has come stays when the time runs out.
 
         Args:
             store: The database.
@@ -104,17 +109,25 @@ class Line:
         Returns:
             How many learnings are new here or other than before.
         """
-        with self._alone(PATIENCE_SECONDS), self.noting_faults():
-            received, mark = 0, self._replica.mark()
-            for _ in range(_PULLS):
-                taken = self._replica.take_in(store.changes_since(mark), asked_with=mark)
-                received += taken.received
-                if taken.is_all:
-                    break
-                # Somebody has deleted rows by hand.
-                mark = ""
+        received, anew, has_begun_anew = 0, False, False
+        while True:
+            taken = self._take_page(store, anew=anew)
+            received += taken.received
+            # Somebody has deleted rows by hand: everything is asked for, once.
+            anew = taken.is_last and not taken.is_all and not has_begun_anew
+            has_begun_anew = has_begun_anew or anew
+            if taken.is_last and not anew:
+                break
+            # So that whoever waits for the lock gets it.
+            time.sleep(_BREATH_SECONDS)
         replace_text(self._places.synchronised, "")
         return received
+
+    def _take_page(self, store: Store, *, anew: bool) -> Taken:
+        with self._alone(PATIENCE_SECONDS), self.noting_faults():
+            # Another process may have come further meanwhile.
+            mark = "" if anew else self._replica.mark()
+            return self._replica.take_in(store.changes_since(mark), asked_with=mark)
 
     @contextmanager
     def _alone(self, patience: float) -> Iterator[None]:
@@ -137,8 +150,14 @@ class Line:
         try:
             for entry in waiting:
                 if isinstance(entry.what, StatusChange):
-                    status, at, was = entry.what.status, entry.what.at, entry.what.was
-                    store.set_status(entry.learning_id, status, at, was=was)
+                    change = entry.what
+                    store.set_status(
+                        entry.learning_id,
+                        change.status,
+                        change.at,
+                        was=change.was,
+                        note=change.note,
+                    )
                     told.append(entry)
         finally:
             self._note(told)

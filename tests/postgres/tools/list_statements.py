@@ -16,7 +16,7 @@ BEGIN, END = "<!-- statements -->", "<!-- end of statements -->"
 WIDTH = 92
 
 USES = {
-    "BEGIN": "First in every transaction: the project for the policies, and time limits.",
+    "BEGIN": "First in every transaction: whose functions count, the project for the policies, time limits.",
     "APPLIED": "Which migrations the tables have; sent once for each connection.",
     "PROJECT_ADD": "The first change of a project.",
     "REVISION_NEXT": "First in every change: the next revision. Others of the project wait here.",
@@ -25,15 +25,18 @@ USES = {
     "LEARNING_ADD": "One learning; several are sent in one go.",
     "LEARNING_STATUS": "What a change of status is compared with.",
     "LEARNING_SET_STATUS": "A change of status that counts.",
+    "STATUS_NOTE": "Why it was changed (only with the column).",
     "LEARNING_GET": "One learning.",
     "LEARNINGS_COUNT": "How many there are.",
-    "CHANGES": "A pull: what is new since a revision, in one statement and so of one instant.",
+    "CHANGES": "A page of a pull: what is new since a place, in one statement and so of one instant.",
+    "TOTAL": "After the last page: how many there are, and whether that is of the same revision.",
     "LISTED": "What filters admit: for an empty query, and where there is no full-text search.",
     "FOUND": "A search (only with the full-text search).",
     "ALIKE": "A search by meaning (only with vectors).",
     "EMBEDDING_MISSING": "What has no vector yet (only with vectors).",
     "EMBEDDING_ADD": "A vector (only with vectors).",
     "EMBEDDINGS_COUNT": "How many vectors there are (only with vectors).",
+    "VECTORS_WHERE": "Which schema pgvector lies in (only with vectors); here it is `public`.",
     "SCHEMA_THERE": "Whether the schema has to be made.",
     "SERVER": "What the server is, for `grove backends postgres status`.",
     "POLICIES_APPLY": "Whether policies count for this role, for the same.",
@@ -57,9 +60,9 @@ def all_statements():
 
 
 def plain(statement):
-    """A statement with its parameters as `?` and the schema as `grove`, however they were written."""
+    """A statement with its parameters as `?` and schemas as `grove`, however they were written."""
     named = re.sub(r"%\(\w+\)s|\$\d+", "?", statement)
-    return re.sub(r'\{schema\}|"\w+"', "grove", named)
+    return re.sub(r'\{(schema|vectors)\}|"\w+"', "grove", named)
 
 
 def section():
@@ -71,6 +74,7 @@ def section():
         elif name.endswith(", 1"):
             lines += [f"**Migration {name.removesuffix(', 1')}**", ""]
         shown = re.sub(r"%\((\w+)\)s", r":\1", text).replace("{schema}", "grove")
+        shown = shown.replace("{vectors}", "public")
         lines += ["```sql", *textwrap.wrap(shown, WIDTH, break_on_hyphens=False), "```", ""]
     return "\n".join(lines)
 

@@ -8,8 +8,10 @@ import rich_click as click  # noqa: TID253 - imported when the command is called
 
 from grove_backend_postgres.about import ServerAbout
 from grove_backend_postgres.backend import PostgresBackend
+from grove_backend_postgres.elsewhere import waiting_elsewhere
 from grove_backend_postgres.faults import DatabaseRefusedError, DatabaseUnreachableError
 from grove_backend_postgres.health import described
+from grove_backend_postgres.places import Places
 from grove_backend_postgres.team import Team, team_of
 from grove_core import BackendContext
 
@@ -84,8 +86,14 @@ def status_document(
             "learnings": len(PostgresBackend(context).iterate()),
             "waiting": list(fresh.waiting),
         },
-        "warnings": [one for one in (team.complaint(),) if one],
+        "warnings": [*([team.complaint()] if team.complaint() else []), *_elsewhere(team, context)],
     }
+
+
+def _elsewhere(team: Team, context: BackendContext) -> list[str]:
+    settings = team.settings
+    places = Places(context.home, team.address, settings.project, settings.schema)
+    return [one.told() for one in waiting_elsewhere(places)]
 
 
 def _lines(document: Mapping[str, Any], about: ServerAbout | None) -> Iterator[str]:

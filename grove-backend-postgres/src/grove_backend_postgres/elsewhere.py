@@ -1,0 +1,142 @@
+"""What waits in the folders of other addresses.
+
+An address changes when a database moves, and then what still waited for the old one lies in a
+folder that nobody delivers from. It may as well be the address of another team whose project has
+the same name. So it is told, and sent elsewhere only when somebody asks for that.
+"""
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import frozen
+
+from grove_backend_postgres.outbox import Outbox
+from grove_backend_postgres.places import LOCK, OUTBOX, PLACE, Places
+from grove_core import BackendError, StorageError, locked, read_text
+
+_SHOWN: Final = 8
+"""Letters of a folder's name that people are shown; any that begin only one name will do."""
+
+
+@frozen(kw_only=True)
+class Elsewhere:
+    """What waits in a folder.
+
+    Attributes:
+        folder: The folder.
+        database: The database that it waits for; empty where that is not written down.
+        project: The project there; empty where that is not written down.
+        schema: The schema of the tables.
+        waiting: Ids of the learnings that wait, or whose status does.
+    """
+
+    folder: Path
+    database: str
+    project: str
+    schema: str
+    waiting: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What people call the folder."""
+        return self.folder.name[:_SHOWN]
+
+    @property
+    def source(self) -> str:
+        """What it waits for, for people."""
+        if not self.database:
+            return f"a database that {self.folder / PLACE} does not tell"
+        return f"{self.project} in the database {self.database}, schema {self.schema}"
+
+    def told(self) -> str:
+        """Say in a line that it waits, and how to send it on."""
+        return (
+            f"what waits for {self.source} ({len(self.waiting)}) stays there until"
+            f" `grove backends postgres bring {self.name}` has it sent to the present one"
+        )
+
+
+def waiting_elsewhere(places: Places) -> list[Elsewhere]:
+    """Find what waits for the same project at another address, and what nobody knows more of.
+
+    Args:
+        places: One's own folder.
+
+    Returns:
+        It, by the name of its folder.
+    """
+    own = {"", places.project}
+    return [one for one in _others(places) if one.waiting and one.project in own]
+
+
+def bring(places: Places, beginning: str) -> Elsewhere:
+    """Have what waits in another folder wait in one's own.
+
+    It may be cut short, and repeated.
+
+    Args:
+        places: One's own folder.
+        beginning: The beginning of the other folder's name.
+
+    Returns:
+        What was brought.
+
+    Raises:
+        BackendError: There is no such folder, more than one, or it is another project's.
+        StorageError: A file could not be read or written; nothing is lost then.
+    """
+    found = [one for one in _others(places) if one.folder.name.startswith(beginning)]
+    if len(found) != 1 or not beginning:
+        raise BackendError(
+            f"{len(found)} other folders of {places.folder.parent} have a name that begins with"
+            f" {beginning!a}; `grove backends postgres bring` lists them"
+        )
+    other = found[0]
+    if other.project not in ("", places.project):
+        raise BackendError(
+            f"what waits in {other.folder} is of the project {other.project}, and"
+            f" backends.postgres.project is {places.project}: name that project to deliver it"
+        )
+    # Nobody is to deliver meanwhile what is taken away.
+    with locked(other.folder / LOCK):
+        places.introduce()
+        outbox = Outbox(other.folder / OUTBOX)
+        entries = outbox.all().entries
+        # In this order: what is in both files is delivered once, what is in neither is lost.
+        Outbox(places.outbox).add_lines([one.line for one in entries])
+        outbox.remove(entries)
+    return other
+
+
+def _others(places: Places) -> list[Elsewhere]:
+    """Look into the folders beside one's own."""
+    found: list[Elsewhere] = []
+    with suppress(OSError):
+        for folder in sorted(places.folder.parent.iterdir()):
+            # One that cannot be read is told by whoever has that address.
+            with suppress(StorageError):
+                if folder != places.folder and (folder / OUTBOX).is_file():
+                    found.append(_look_into(folder))
+    return found
+
+
+def _look_into(folder: Path) -> Elsewhere:
+    told = _told_in(folder / PLACE)
+    entries = Outbox(folder / OUTBOX).all().entries
+    return Elsewhere(
+        folder=folder,
+        database=str(told.get("database", "")),
+        project=str(told.get("project", "")),
+        schema=str(told.get("schema", "")),
+        waiting=tuple(dict.fromkeys(one.learning_id for one in entries)),
+    )
+
+
+def _told_in(path: Path) -> dict[str, Any]:
+    try:
+        told = json.loads(read_text(path) or "{}")
+    except (StorageError, ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}
