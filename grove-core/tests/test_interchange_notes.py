@@ -178,3 +178,46 @@ def test_any_text_is_read_and_every_line_number_is_one_of_its_lines(text):
 )
 def test_comments_are_blanked_out_and_lines_keep_their_numbers(text, expected):
     assert without_comments(text) == expected
+
+
+# --- front matter that cannot be read -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("front", "line", "words"),
+    [
+        ("title: [a\nfoo: bar", 2, "close it with ]"),
+        ("x: b\ntags: [1, 2", 3, "close it with ]"),
+        ("x: {a\nb: c", 2, "close it with }"),
+        ('x: y\ntitle: "a\nfoo: b', 3, "never closed"),
+        ("name: x\ntitle: a: b", 3, "a colon where none may stand"),
+        ("name: x\n\ttitle: a", 3, "a tab"),
+        ("title: @a", 2, "something else"),
+        ("title: `a` is old", 2, "something else"),
+        ("title: *a*", 2, "begins with *"),
+        ("tags: - a", 2, "a list begins behind a colon"),
+        ("title: 'it's bad'", 2, "words follow a quotation"),
+        ('title: "\\q"', 2, "backslash"),
+        ("title: |x", 2, "begin it in the next line"),
+        ("[" * 5_000, 2, "nested"),
+    ],
+)
+def test_a_file_whose_front_matter_cannot_be_read_says_what_to_mend(front, line, words):
+    reading = read(f"---\n{front}\n---\n\n- {RULE}\n")
+    assert reading.entries == ()
+    (one,) = reading.left_out
+    assert one.is_fault
+    assert f"line {line}: " in one.reason
+    assert words in one.reason
+    assert "<unicode string>" not in one.reason
+    assert "expected" not in one.reason
+
+
+def test_a_control_character_in_front_matter():
+    (one,) = read(f"---\na: \x01\n---\n\n- {RULE}\n").left_out
+    assert "control character" in one.reason
+
+
+@pytest.mark.parametrize("between", [RULE, f"- {RULE}"])
+def test_words_between_two_rules_are_no_front_matter(between):
+    assert only(f"---\n{between}\n---\n").fields["summary"] == RULE

@@ -1,10 +1,14 @@
 """The older program's learnings and events, as `grove import older-grove` reads them."""
 
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from grove_core.interchange import older_grove
 from grove_core.interchange.older_events import read_older_events
 from grove_core.interchange.older_grove import read_older_learnings
 from grove_core.model.events import Rated, Referenced, Skip, Surfaced
@@ -138,3 +142,30 @@ def test_hostile_texts_in_events_are_bounded_and_cleaned():
     assert one.event.session_id == "s1"
     assert len(one.event.reason) <= 500
     assert "\n" not in one.event.reason
+
+
+# --- as before, only sooner ---------------------------------------------------------------------
+
+LINES = ("## cl_20260206_001", "## grove:cl_20260206_002", "## Two words", "", "  ", "text")
+FIELDS = ("**Category:** Pitfall", "**Summary:** A | B", "**Word:** x", "**Scope:** Project | x")
+
+
+@given(st.lists(st.sampled_from(LINES + FIELDS), max_size=12))
+def test_the_starts_are_those_that_a_look_ahead_of_each_finds(lines):
+    def is_start(at):
+        following = next((one for one in lines[at + 1 :] if one.strip()), "")
+        is_heading = lines[at] in LINES[:2]
+        return is_heading and any(name in older_grove._NAMES for name, _ in fields_in(following))
+
+    fields_in = older_grove._fields_in
+    assert list(older_grove._starts(lines)) == [at for at in range(len(lines)) if is_start(at)]
+
+
+def test_a_large_file_is_read_in_a_moment():
+    entry = (
+        "## cl_20260206_{:06}\n\n**Category:** Pitfall\n**Summary:** Step {}\n\nText.\n\n---\n\n"
+    )
+    text = "".join(entry.format(number, number) for number in range(20_000))
+    started = time.process_time()
+    assert len(read_older_learnings(text).entries) == 20_000
+    assert time.process_time() - started < 15

@@ -130,6 +130,13 @@ def test_odd_front_matter_harms_nothing(front):
     assert one.fields["summary"] == "A title of enough words"
 
 
+def test_broken_front_matter_is_named_with_its_line_and_mend():
+    (note, *_) = only(f"---\ndate: 2026-01-01\ntitle: Orders: slow\n---\n\n{BODY}").notes
+    assert "line 3: a colon where none may stand" in note
+    assert "quotation marks" in note
+    assert "headings" in note
+
+
 def test_a_date_that_is_none_is_none():
     assert only(with_front(date="soon")).timestamp is None
 

@@ -114,6 +114,13 @@ def test_json_and_ids(shop):
     assert export(shop, "-q").stdout.split() == [FIRST, SECOND]
 
 
+def test_lines_unless_another_format_is_asked_for(shop):
+    assert shop.grove("export").stdout == export(shop).stdout
+    wrong = shop.grove("export", "--format", "csv")
+    assert wrong.code == 2
+    assert all(name in wrong.stderr for name in ("jsonl", "markdown"))
+
+
 def test_a_page_for_people(shop):
     page = export(shop, "--all", form="markdown").stdout
     assert re.findall(r"^#+ .*", page, re.MULTILINE) == [

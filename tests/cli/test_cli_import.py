@@ -1,10 +1,13 @@
 """`grove import`: what becomes of each entry, again and again, and in the middle of a crash."""
 
+import errno
 import json
 import os
+import pty
 import re
 import shutil
 import signal
+import subprocess
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,14 +17,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grove_core import Hit, LearningStatus, Scope
+from grove_core.flow import import_sources
 from grove_core.flow.import_judging import ImportState
-from grove_core.flow.import_sources import ImportFormat
+from grove_core.flow.import_sources import ImportFormat, find_sources
 from grove_core.flow.importing import import_from
 from grove_core.interchange.jsonl import write_jsonl
 from grove_core.memory.untrusted import cleaned
 from grove_core.testing.strategies import learnings
 from grove_core.workspace import Workspace
-from tests.conftest import listing
+from tests.conftest import GROVE, listing
 
 SAMPLES = Path(__file__).parents[1] / "data" / "interchange"
 KEY = "AKIA" + "IOSFODNN7REALKEY"
@@ -375,6 +379,24 @@ def test_a_project_without_grove_is_told_to_begin(world):
     assert not (world.project / ".grove").exists()
 
 
+def test_a_project_without_grove_is_told_so_once(world):
+    path = lines_of(world, *(lesson(number) for number in range(30)))
+    done = world.grove("import", "jsonl", path)
+    assert len(done.stderr.splitlines()) == 1
+    assert "30 refused (routing): " in done.stderr
+    assert "grove init" in done.stderr
+    assert done.stdout == "30 refused.\n"
+    older = world.grove("import", "older-grove", SAMPLES / "older-grove" / "stats.log")
+    assert [line.count("grove init") for line in older.stderr.splitlines()] == [1]
+
+
+def test_what_several_entries_are_refused_for_is_said_once_with_their_places(shop):
+    path = lines_of(shop, lesson(1, tags=["?"]), lesson(2), lesson(3, tags=["?"]))
+    done = shop.grove("import", "jsonl", path)
+    assert "2 refused (schema), at some.jsonl:1, some.jsonl:3: tags" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_what_a_plugin_objects_to_is_refused(shop):
     shop.install_plugin(
         "strict",
@@ -387,6 +409,145 @@ def test_what_a_plugin_objects_to_is_refused(shop):
     document = run(shop, "jsonl", lines_of(shop, lesson(1), lesson(2)), code=1)
     assert states(document) == ["imported", "refused"]
     assert document["entries"][1]["stage"] == "plugin"
+
+
+# --- what takes another one's place -------------------------------------------------------------
+
+OLD, NEW, NEWER = "cl_20260101_aaaaaa", "cl_20260102_bbbbbb", "cl_20260103_cccccc"
+
+
+def status_of(world, learning_id):
+    return world.grove("show", learning_id, "--json").json["status"]
+
+
+def notes_of(document, learning_id):
+    return next(one["notes"] for one in document["entries"] if one["id"] == learning_id)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_what_an_imported_learning_corrects_is_superseded(shop, order):
+    both = [lesson(1, id=OLD), lesson(2, id=NEW, supersedes=[OLD])][::order]
+    path = lines_of(shop, *both)
+    dry = run(shop, "jsonl", path, "--dry-run")
+    assert f"{OLD} would be superseded by {NEW}" in notes_of(dry, NEW)
+    assert shop.learning_ids() == []
+    assert f"{OLD} is now superseded by {NEW}" in notes_of(run(shop, "jsonl", path), NEW)
+    assert (status_of(shop, OLD), status_of(shop, NEW)) == ("superseded", "active")
+    (event,) = shop.events("corrected")
+    assert (event["learning_id"], event["superseded_by"]) == (OLD, NEW)
+    before = shop.learnings_file.read_text()
+    assert states(run(shop, "jsonl", path)) == ["present", "present"]
+    assert shop.learnings_file.read_text() == before
+    assert len(shop.events("corrected")) == 1
+
+
+def test_what_is_here_already_is_superseded_by_what_is_imported(shop):
+    shop.learning(OLD, "Something that does not hold any more")
+    run(shop, "jsonl", lines_of(shop, lesson(2, id=NEW, supersedes=[OLD])))
+    assert status_of(shop, OLD) == "superseded"
+
+
+def test_what_is_imported_is_superseded_by_what_is_here_already(shop):
+    run(shop, "jsonl", lines_of(shop, lesson(2, id=NEW, supersedes=[OLD])))
+    document = run(shop, "jsonl", lines_of(shop, lesson(1, id=OLD)))
+    assert f"{OLD} is now superseded by {NEW}" in notes_of(document, OLD)
+    assert status_of(shop, OLD) == "superseded"
+
+
+def test_an_import_that_ended_before_it_superseded_is_finished_by_the_next(shop):
+    path = lines_of(shop, lesson(1, id=OLD), lesson(2, id=NEW, supersedes=[OLD]))
+    run(shop, "jsonl", path)
+    text = shop.learnings_file.read_text()
+    shop.learnings_file.write_text(re.sub(r"superseded \(.*\)", "active", text))
+    assert status_of(shop, OLD) == "active"
+    assert states(run(shop, "jsonl", path)) == ["present", "present"]
+    assert status_of(shop, OLD) == "superseded"
+    assert len(shop.events("corrected")) == 1
+
+
+def test_of_learnings_that_name_each_other_the_newest_stays(shop):
+    path = lines_of(
+        shop,
+        lesson(1, id=OLD, date="2026-01-01", supersedes=[NEWER, OLD]),
+        lesson(2, id=NEW, date="2026-01-02", supersedes=[OLD, NEW]),
+        lesson(3, id=NEWER, date="2026-01-03", supersedes=[NEW, NEWER]),
+    )
+    run(shop, "jsonl", path)
+    assert [status_of(shop, one) for one in (OLD, NEW, NEWER)] == [
+        *["superseded"] * 2,
+        "active",
+    ]
+
+
+def test_a_personal_learning_retires_nothing_of_the_project(shop):
+    shop.learning(OLD, "Something that does not hold any more")
+    path = lines_of(shop, lesson(2, id=NEW, supersedes=[OLD], scope="personal"))
+    for words in (["--dry-run"], []):
+        (note,) = notes_of(run(shop, "jsonl", path, *words), NEW)
+        assert "could not read it" in note
+    assert status_of(shop, OLD) == "active"
+
+
+def test_what_is_superseded_and_not_here_is_named(shop):
+    document = run(shop, "jsonl", lines_of(shop, lesson(2, id=NEW, supersedes=[OLD])))
+    assert notes_of(document, NEW) == [
+        f"{OLD} was not marked as superseded: no learning has this id"
+    ]
+
+
+# --- whose an event is --------------------------------------------------------------------------
+
+
+def log_and_learnings(shop):
+    """A log whose events are about a personal learning and one that nobody knows."""
+    source = shop.project / "old" / "alone"
+    source.mkdir()
+    about = {"event": "surfaced", "session_id": "s1"}
+    lines_of(
+        shop,
+        old_event(**about, learning_id="cl_20260209_001"),
+        old_event(**about, learning_id="cl_20260101_gone"),
+        name="old/alone/stats.log",
+    )
+    return source / "stats.log"
+
+
+def test_a_log_that_comes_before_its_learnings_waits_for_them(shop):
+    log = log_and_learnings(shop)
+    done = shop.grove("import", "older-grove", log)
+    assert done.code == 1
+    assert done.stderr.count("nobody can tell") == 1
+    assert "old/alone/stats.log:1, old/alone/stats.log:2" in done.stderr
+    assert shop.events() == shop.events(personal=True) == []
+    run(shop, "older-grove", "old/older-grove/personal-learnings.md")
+    events = run(shop, "older-grove", log, code=1)["events"]
+    assert (events["imported"], [one["line"] for one in events["refused"]]) == (1, [2])
+    assert shop.events("surfaced") == []
+    assert [one["learning_id"] for one in shop.events("surfaced", personal=True)] == [
+        "cl_20260209_001"
+    ]
+
+
+def test_learnings_beside_a_log_tell_whose_its_events_are(shop):
+    log = log_and_learnings(shop)
+    shutil.copy(SAMPLES / "older-grove" / "personal-learnings.md", log.parent)
+    assert run(shop, "older-grove", log, code=1)["events"]["imported"] == 1
+    assert shop.events("surfaced") == []
+    assert len(shop.events("surfaced", personal=True)) == 1
+    assert not (shop.grove_home / "personal-learnings.md").exists()
+
+
+def test_events_that_cannot_be_written_do_not_count_as_imported(shop):
+    (shop.project / ".grove" / "config.toml").write_text('[storage]\nlayout = "spread"\n')
+    in_the_way = shop.project / ".grove" / "stats"
+    in_the_way.write_text("")
+    done = shop.grove("import", "older-grove", "old/older-grove/stats.log", "--json")
+    events = done.json["events"]
+    assert (done.code, events["imported"], len(events["refused"])) == (1, 1, 4)
+    assert "not written" in events["refused"][0]["reason"]
+    in_the_way.unlink()
+    again = run(shop, "older-grove", "old/older-grove/stats.log")["events"]
+    assert (again["imported"], again["present"]) == (4, 1)
 
 
 # --- storing ------------------------------------------------------------------------------------
@@ -430,6 +591,21 @@ def test_a_run_that_is_killed_is_finished_by_the_next(shop):
     document = run(shop, "jsonl", path)
     assert document["counts"]["present"] in (there, there - 1)
     assert document["counts"]["imported"] + document["counts"]["present"] == 400
+    assert len(shop.learning_ids()) == len(set(shop.learning_ids())) == 400
+
+
+def test_a_run_that_is_interrupted_says_that_it_can_be_finished(shop):
+    path = lines_of(shop, *(lesson(number) for number in range(400)))
+    process = shop.start("import", "jsonl", str(path))
+    until = time.monotonic() + 60
+    while len(shop.learning_ids()) < 20 and process.poll() is None:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    assert process.returncode == 1
+    assert said.decode().strip().startswith("grove: interrupted; what has been stored stays")
+    assert run(shop, "jsonl", path)["counts"]["refused"] == 0
     assert len(shop.learning_ids()) == len(set(shop.learning_ids())) == 400
 
 
@@ -508,6 +684,92 @@ def test_files_that_cannot_be_read_are_named(shop, content, said):
     assert said in one["reason"]
 
 
+def test_a_file_of_zeros_is_no_text(shop):
+    (shop.project / "n.md").write_bytes("- Ein Satz aus mehr als fünf Wörtern".encode("utf-16-le"))
+    (shop.project / "z.jsonl").write_bytes(b"\0" * 100)
+    for form, name in (("notes", "n.md"), ("jsonl", "z.jsonl")):
+        (one,) = run(shop, form, name, code=1)["entries"]
+        assert one["state"] == "refused"
+        assert "UTF-8" in one["reason"]
+
+
+def test_windows_line_ends_are_no_part_of_a_text(shop):
+    text = "# Rules\r\n\r\n- A rule of more than five words\r\n  that goes on here.\r\n"
+    (shop.project / "n.md").write_bytes(text.encode())
+    (one,) = run(shop, "notes", "n.md")["entries"]
+    assert one["notes"] == []
+    assert "\r" not in shop.learnings_file.read_bytes().decode()
+
+
+CURRENT = """### [cl_20260206_k3f9a2] A learning of grove's own
+- **Category:** pitfall
+
+> Its detail is here.
+"""
+
+
+@pytest.mark.parametrize(
+    ("form", "path", "looks", "mend"),
+    [
+        ("notes", "older-grove/learnings.md", "older grove", "grove import older-grove"),
+        ("solutions", "older-grove/learnings.md", "older grove", "grove import older-grove"),
+        ("notes", "basic.jsonl", "JSON Lines", "grove import jsonl"),
+        ("older-grove", "basic.jsonl", "JSON Lines", "grove import jsonl"),
+        ("jsonl", "older-grove/stats.log", "log of events", "grove import older-grove"),
+        ("jsonl", "CLAUDE.md", "text", "grove import notes"),
+        ("jsonl", "array.json", "one JSON document", "an object a line"),
+        ("notes", "current.md", "grove's own", "grove export"),
+        ("jsonl", "current.md", "grove's own", "grove export"),
+        *(
+            (
+                form,
+                "solutions/performance-issues/order-list-asks-once-a-row.md",
+                "solved problem",
+                "grove import solutions",
+            )
+            for form in ("notes", "jsonl", "older-grove")
+        ),
+    ],
+)
+def test_a_file_of_another_format_says_which_it_looks_like(shop, form, path, looks, mend):
+    (shop.project / "old" / "array.json").write_text(json.dumps([lesson(1), lesson(2)], indent=2))
+    (shop.project / "old" / "current.md").write_text(CURRENT)
+    (one,) = run(shop, form, f"old/{path}", code=1)["entries"]
+    assert one["reason"].startswith("it looks like ")
+    assert looks in one["reason"]
+    assert mend in one["reason"]
+
+
+def test_a_file_without_anything_of_the_older_grove_says_so(shop):
+    (one,) = run(shop, "older-grove", "old/CLAUDE.md")["entries"]
+    assert one["state"] == "left_out"
+    assert "grove import notes" in one["reason"]
+
+
+def test_a_folder_of_another_format_says_which_it_looks_like(shop):
+    wrong = shop.grove("import", "older-grove", "old/solutions").stderr
+    assert "`grove import solutions`" in wrong
+    assert "old/basic.jsonl" in shop.grove("import", "older-grove", "old").stderr
+    assert "old/basic.jsonl" in shop.grove("import", "jsonl", "old").stderr
+
+
+def test_progress_is_shown_on_a_terminal_only(shop):
+    path = lines_of(shop, *(lesson(number) for number in range(120)))
+    assert shop.grove("import", "jsonl", path, "--dry-run").stderr == ""
+    ours, theirs = pty.openpty()
+    environment = {**shop.environment, "TERM": "xterm"}
+    done = subprocess.run(
+        [*GROVE, "import", "jsonl", str(path), "--dry-run"],
+        cwd=shop.project,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        check=True,
+    )
+    assert "entries checked" in os.read(ours, 10_000).decode()
+    assert b"entries checked" not in done.stdout
+
+
 def test_an_underline_of_equals_signs_is_no_conflict(shop):
     (shop.project / "n.md").write_text(
         "Heading\n=======\n\n- A rule of more than five words here.\n"
@@ -528,6 +790,33 @@ def test_links_and_pipes_in_a_folder_are_not_followed(shop):
     assert "symbolic link" in reasons["link.md"]
     assert "symbolic link" in reasons["folder"]
     assert "no regular file" in reasons["pipe.md"]
+
+
+def test_a_linked_folder_of_the_older_program_is_not_followed(shop):
+    other = shop.project / "other"
+    other.mkdir()
+    (other / ".grove").symlink_to(SAMPLES / "older-grove")
+    (one,) = run(shop, "older-grove", "other", code=1)["entries"]
+    assert "symbolic link" in one["reason"]
+    assert shop.learning_ids() == []
+
+
+def test_a_folder_that_cannot_be_read_is_named(shop, monkeypatch):
+    folder = shop.project / "notes"
+    folder.mkdir()
+    (folder / "a.md").write_text("- A rule of more than five words here.\n")
+    walked = os.walk
+
+    def walk(top, onerror):
+        yield from walked(top)
+        # As root, who may run these tests, every folder can be read.
+        onerror(PermissionError(errno.EACCES, "Permission denied", str(folder / "b")))
+
+    monkeypatch.setattr(import_sources.os, "walk", walk)
+    first, second = find_sources(ImportFormat.NOTES, folder, shop.project)
+    assert (first.path.name, second.path.name) == ("a.md", "b")
+    assert "Permission denied" in second.problem.reason
+    assert second.problem.is_fault
 
 
 def test_hidden_folders_and_those_of_package_managers_are_passed_over(shop):
@@ -580,9 +869,8 @@ def test_an_export_is_imported_without_any_loss(tmp_path_factory, some, data):
     by_id = {}
     for one in some:
         status = data.draw(st.sampled_from(LearningStatus))
-        by_id[one.id] = type(one)(
-            **{name: getattr(one, name) for name in FIELDS} | {"status": status}
-        )
+        changed = {"status": status, "supersedes": _without(one.supersedes, some)}
+        by_id[one.id] = type(one)(**{name: getattr(one, name) for name in FIELDS} | changed)
     path = folder / "export.jsonl"
     path.write_text(write_jsonl(by_id.values()), encoding="utf-8")
     environment = {"HOME": str(folder), "GROVE_HOME": str(folder / "home"), "PATH": os.defpath}
@@ -601,6 +889,11 @@ def test_an_export_is_imported_without_any_loss(tmp_path_factory, some, data):
     assert stored == {
         key: cleaned(Hit(learning=one, relevance=1.0)).learning for key, one in by_id.items()
     }
+
+
+def _without(ids, learnings):
+    """Leaves out what is in the import: the import would retire it, which is no loss."""
+    return tuple(name for name in ids if name not in {one.id for one in learnings})
 
 
 FIELDS = (

@@ -31,7 +31,8 @@ _PRIVATE_FILE_MODE: Final = 0o600
 @click.option(
     "--format",
     "form",
-    required=True,
+    default=JSONL,
+    show_default=True,
     type=click.Choice([JSONL, MARKDOWN]),
     help="jsonl: without loss, for `grove import jsonl`; markdown: a page for people.",
 )

@@ -1,26 +1,30 @@
 """``grove import``."""
 
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import rich_click as click
 
 from grove_core.cli.invocation import Invocation, Result, counted, grove_command
+from grove_core.cli.progress import Begin, progress
 from grove_core.cli.slow_backend import name_slow_backend
-from grove_core.flow.import_events import EventsOutcome
+from grove_core.errors import GroveError
+from grove_core.flow.import_events import NOT_INITIALISED, EventsOutcome
 from grove_core.flow.import_judging import ImportState, Outcome
 from grove_core.flow.import_sources import ImportFormat
 from grove_core.flow.importing import ImportReport, import_from
-from grove_core.model.learning import Scope
+from grove_core.model.learning import Scope, Stage
 from grove_core.text import clean_line
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_SECONDS_BETWEEN: Final = 5.0
 _LISTED: Final = 20
+_INTERRUPTED: Final = (
+    "interrupted; what has been stored stays, and the same command again imports the rest"
+)
+_INTERRUPTED_DRY: Final = "interrupted; nothing was written"
 _LONGEST_PATH: Final = 4_096
 _WORDS: Final = {
     ImportState.IMPORTED: "imported",
@@ -58,40 +62,40 @@ def command(invocation: Invocation, *, form: str, path: Path, scope: str, dry_ru
     workspace = invocation.workspace
     if not dry_run:
         name_slow_backend(workspace.library)
-    report = import_from(
-        workspace,
-        ImportFormat(form),
-        path,
-        scope=Scope(scope),
-        dry_run=dry_run,
-        progress=_Progress().tell,
-    )
+    try:
+        with progress() as begin:
+            report = import_from(
+                workspace,
+                ImportFormat(form),
+                path,
+                scope=Scope(scope),
+                dry_run=dry_run,
+                progress=_Progress(begin).tell,
+            )
+    except KeyboardInterrupt:
+        raise GroveError(_INTERRUPTED if not dry_run else _INTERRUPTED_DRY) from None
     return _result(report, form, path, dry_run=dry_run)
 
 
 class _Progress:
-    """Says on stderr how far a long import has got."""
+    """Shows on a terminal how far each step of an import has got."""
 
-    def __init__(self) -> None:
-        self._said = time.monotonic()
+    def __init__(self, begin: Begin) -> None:
+        self._begin = begin
+        self._advance: dict[str, Callable[[], None]] = {}
+        self._done: dict[str, int] = {}
 
     def tell(self, what: str, done: int, total: int) -> None:
-        if time.monotonic() - self._said >= _SECONDS_BETWEEN:
-            self._said = time.monotonic()
-            click.echo(f"grove: {done} of {total} entries {what}", err=True)
+        if what not in self._advance:
+            self._advance[what] = self._begin(f"entries {what}", total)
+        for _ in range(done - self._done.get(what, 0)):
+            self._advance[what]()
+        self._done[what] = done
 
 
 def _result(report: ImportReport, form: str, path: Path, *, dry_run: bool) -> Result:
     counts = {state.value: report.count(state) for state in ImportState}
-    refused = [one for one in report.outcomes if one.state is ImportState.REFUSED]
-    warnings = [
-        f"{_place(one.path, one.line)}: refused{_stage(one)} {one.summary!r}: {one.reason}"
-        for one in refused
-    ]
-    if report.events is not None:
-        warnings += [
-            f"{_place(name, line)}: refused: {why}" for name, line, why in report.events.refused
-        ]
+    refused = _refusals(report)
     document: dict[str, Any] = {
         "format": form,
         "path": path.absolute(),
@@ -100,15 +104,71 @@ def _result(report: ImportReport, form: str, path: Path, *, dry_run: bool) -> Re
         "entries": [_document(one) for one in report.outcomes],
         "events": None if report.events is None else _events_document(report.events),
     }
-    if warnings:
-        document["error"] = f"{counted(len(warnings), 'piece')} refused; each says why"
+    if refused:
+        document["error"] = f"{counted(len(refused), 'piece')} refused; each says why"
     return Result(
         document=document,
         human=lambda console: _human(report, console, dry_run=dry_run),
         ids=[one.learning.id for one in report.outcomes if _is_imported(one) and one.learning],
-        exit_code=1 if warnings else 0,
-        warnings=warnings,
+        exit_code=1 if refused else 0,
+        warnings=list(_warnings(refused)),
     )
+
+
+class _Refusal(NamedTuple):
+    """A piece that was refused.
+
+    Attributes:
+        place: Its file and line.
+        shown: Its first words as they are shown; nothing of an event.
+        stage: The stage that refused it, in words.
+        reason: Why, and how to mend it.
+        has_place: Whether something is to be mended at its place.
+    """
+
+    place: str
+    shown: str
+    stage: str
+    reason: str
+    has_place: bool = True
+
+
+def _refusals(report: ImportReport) -> list[_Refusal]:
+    found = [
+        _Refusal(
+            place=_place(one.path, one.line),
+            shown=f" {one.summary!r}",
+            stage=_stage(one),
+            reason=one.reason,
+            has_place=one.stage is not Stage.ROUTING,
+        )
+        for one in report.outcomes
+        if one.state is ImportState.REFUSED
+    ]
+    for name, line, why in report.events.refused if report.events is not None else ():
+        place = _place(name, line)
+        found.append(_Refusal(place, "", "", why, has_place=why != NOT_INITIALISED))
+    return found
+
+
+def _warnings(refused: Iterable[_Refusal]) -> Iterator[str]:
+    """Word what was refused; what many have been refused for is said once."""
+    alike: dict[tuple[str, str], list[_Refusal]] = {}
+    for one in refused:
+        alike.setdefault((one.stage, one.reason), []).append(one)
+    for (stage, reason), group in alike.items():
+        if len(group) == 1:
+            yield f"{group[0].place}: refused{stage}{group[0].shown}: {reason}"
+        elif group[0].has_place:
+            places = _listed([one.place for one in group])
+            yield f"{len(group)} refused{stage}, at {places}: {reason}"
+        else:
+            yield f"{len(group)} refused{stage}: {reason}"
+
+
+def _listed(places: Sequence[str]) -> str:
+    more = f" and {len(places) - _LISTED} more" if len(places) > _LISTED else ""
+    return f"{', '.join(places[:_LISTED])}{more}"
 
 
 def _place(path: str, line: int) -> str:
@@ -182,8 +242,7 @@ def _human_events(events: EventsOutcome, console: "Console") -> None:
     )
     places = [_place(path, line) for path, line in events.unreadable]
     if places:
-        more = f" and {len(places) - _LISTED} more" if len(places) > _LISTED else ""
-        console.print(f"  no events: {', '.join(places[:_LISTED])}{more}", style="dim")
+        console.print(f"  no events: {_listed(places)}", style="dim")
 
 
 def _unknown(unknown: Mapping[str, int]) -> str:

@@ -10,17 +10,20 @@ from attrs import evolve, frozen
 from grove_core.errors import BackendError, LearningNotFoundError, StorageError
 from grove_core.flow.import_events import EventsOutcome, import_events
 from grove_core.flow.import_judging import ImportJudge, ImportState, Outcome, own_ids
-from grove_core.flow.import_sources import ImportFormat, Source, find_sources
+from grove_core.flow.import_sources import ImportFormat, Source, find_sources, learnings_beside
+from grove_core.flow.import_superseding import mark_superseded
 from grove_core.flow.storing import alone, deliver_outbox, store_learning
-from grove_core.interchange.entries import Origin, Reading
+from grove_core.interchange.entries import Entry, Origin, Reading, left_out
 from grove_core.interchange.jsonl import read_jsonl
 from grove_core.interchange.notes import read_notes
 from grove_core.interchange.older_grove import read_older_learnings
+from grove_core.interchange.recognising import why_not_read_as
 from grove_core.interchange.solutions import read_solution
 from grove_core.model.events import Restored
 from grove_core.model.learning import Learning, LearningStatus, Scope
 from grove_core.model.memory import ReceiptStatus
 from grove_core.model.value import Value
+from grove_core.reflection.schema import read_enum
 from grove_core.workspace import Workspace
 
 Progress = Callable[[str, int, int], None]
@@ -31,6 +34,9 @@ _SLOW_LOCK_SECONDS: Final = 300.0
 _CHUNK: Final = 50
 # Younger ones need no word in the log to be kept from decaying at once.
 _OLD: Final = timedelta(days=1)
+_NOTHING_OLDER: Final = (
+    "no learning of the older grove stands in it; `grove import notes` reads other markdown"
+)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -85,29 +91,47 @@ def import_from(
     judge = ImportJudge(workspace, own_ids(entries), scope)
     judged = list(_judged(judge, readings, len(entries), progress))
     outcomes = judged if dry_run else _stored(workspace, judged, form, progress)
+    outcomes = mark_superseded(workspace, outcomes, progress, dry_run=dry_run)
     logs = [one for one in sources if one.is_log]
-    personal = {
-        one.learning.id
-        for one in outcomes
-        if one.learning is not None and one.learning.scope is Scope.PERSONAL
-    }
-    events = import_events(workspace, logs, personal, dry_run=dry_run) if logs else None
+    beside = [] if path.is_dir() else learnings_beside(logs, workspace.root)
+    entries += [entry for one in beside for entry in _read(form, one).entries]
+    events = None
+    if logs:
+        events = import_events(workspace, logs, _personal_ids(entries, scope), dry_run=dry_run)
     if not dry_run:
         deliver_outbox(workspace)
     return ImportReport(outcomes=tuple(outcomes), events=events)
 
 
+def _personal_ids(entries: Iterable[Entry], scope: Scope) -> dict[str, bool]:
+    """Tell of the learnings that a source names whether they are personal."""
+    return {
+        one.learning_id: (read_enum(Scope, one.fields.get("scope")) or scope) is Scope.PERSONAL
+        for one in entries
+        if one.learning_id is not None
+    }
+
+
 def _read(form: ImportFormat, source: Source) -> Reading:
     if source.problem is not None:
         return Reading(left_out=(source.problem,))
-    if form is ImportFormat.OLDER_GROVE:
-        return read_older_learnings(source.text)
+    mistaken = why_not_read_as(form.value, source.text)
+    if mistaken:
+        return Reading(left_out=(left_out(1, source.path.name, mistaken, is_fault=True),))
     readers: dict[ImportFormat, Callable[[str, Origin], Reading]] = {
+        ImportFormat.OLDER_GROVE: lambda text, _: read_older_learnings(text),
         ImportFormat.SOLUTIONS: read_solution,
         ImportFormat.NOTES: read_notes,
         ImportFormat.JSONL: read_jsonl,
     }
-    return readers[form](source.text, source.origin)
+    reading = readers[form](source.text, source.origin)
+    if (
+        form is ImportFormat.OLDER_GROVE
+        and source.text.strip()
+        and not (reading.entries or reading.left_out)
+    ):
+        return Reading(left_out=(left_out(1, source.path.name, _NOTHING_OLDER),))
+    return reading
 
 
 def _judged(

@@ -4,10 +4,13 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+from grove_core.interchange.yaml_problems import problem_in
+
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _FRONT_MATTER_END: Final = frozenset({"---", "..."})
 _LONGEST_FRONT_MATTER: Final = 400
+_FIRST_FRONT_LINE: Final = 2
 _COMMENT_START: Final = "<!--"
 _COMMENT_END: Final = "-->"
 
@@ -46,7 +49,7 @@ class FrontMatter(NamedTuple):
     Attributes:
         values: The fields; empty when there are none.
         start: Number of the first line behind it, from 1.
-        problem: Why it cannot be read; empty when it can.
+        problem: The line that cannot be read, why, and how to mend it; empty when all can.
     """
 
     values: dict[str, Any]
@@ -75,8 +78,10 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
         # The loader that makes texts of everything: neither dates nor objects, and `no` stays `no`.
         values = yaml.load("\n".join(lines[1:end]), yaml.BaseLoader)  # noqa: S506 - safe as well
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        return FrontMatter({}, end + 2, " ".join(str(error).split()))
-    return FrontMatter(values if isinstance(values, dict) else {}, end + 2)
+        return FrontMatter({}, end + 2, problem_in(error, _FIRST_FRONT_LINE))
+    if values and not isinstance(values, dict):
+        return FrontMatter({}, 2)  # words or a list between two rules, which are as good as others
+    return FrontMatter(values or {}, end + 2)
 
 
 def without_comments(text: str) -> str:

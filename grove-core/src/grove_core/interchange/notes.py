@@ -59,6 +59,8 @@ _REASONS: Final = {
 _WORDS_MIN: Final = 5
 _DESCRIPTIONS: Final = ("description", "summary", "title")
 _SPARE_TAG: Final = "notes"
+_UNREAD: Final = "its front matter cannot be read:"
+_NO_FRONT_MATTER: Final = "where it is none, take the line --- above it away"
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -82,6 +84,10 @@ def read_notes(text: str, origin: Origin) -> Reading:
     """
     lines = without_comments(text).split("\n")
     front = read_front_matter(lines)
+    if front.problem:
+        # Without its description, a memory would fall into pieces that nobody could put together.
+        fault = f"{_UNREAD} {front.problem}; {_NO_FRONT_MATTER}"
+        return Reading(left_out=(left_out(1, origin.name, fault, is_fault=True),))
     about = next((one for name in _DESCRIPTIONS if (one := front.values.get(name))), None)
     body = "\n".join(lines[front.start - 1 :]).strip()
     if isinstance(about, str) and about.strip() and body:

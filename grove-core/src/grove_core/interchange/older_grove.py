@@ -40,7 +40,7 @@ def read_older_learnings(text: str) -> Reading:
     Returns:
         Its entries; sections that are none are left out and named.
     """
-    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    lines = _lines_of(text)
     entries: list[Entry] = []
     out: list[LeftOut] = []
     starts = list(_starts(lines))
@@ -61,13 +61,31 @@ def read_older_learnings(text: str) -> Reading:
     return Reading(entries=tuple(entries), left_out=tuple(out))
 
 
+def holds_older_learnings(text: str) -> bool:
+    """Tell whether a file of learnings of the older program is one.
+
+    Args:
+        text: Its text.
+
+    Returns:
+        Whether an entry begins in it.
+    """
+    return next(_starts(_lines_of(text)), None) is not None
+
+
+def _lines_of(text: str) -> list[str]:
+    return [line.removesuffix("\r") for line in text.split("\n")]
+
+
 def _starts(lines: Sequence[str]) -> Iterator[int]:
     """Find the headings that a field follows; in a detail, another heading may stand alone."""
     for at, line in enumerate(lines):
         match = _HEADING.fullmatch(line)
         if match is None or not is_learning_id(match[1]):
             continue
-        following = next((one for one in lines[at + 1 :] if one.strip()), "")
+        # Not a slice: of a large file, each heading would copy all that is below it.
+        below = (lines[place] for place in range(at + 1, len(lines)))
+        following = next((one for one in below if one.strip()), "")
         if any(name in _NAMES for name, _ in _fields_in(following)):
             yield at
 

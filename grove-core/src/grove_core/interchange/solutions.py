@@ -62,6 +62,7 @@ _CATEGORIES: Final[Mapping[str, Category]] = {
     "pattern": Category.PATTERN,
     "convention": Category.CONVENTION,
 }
+_UNREAD: Final = "its front matter cannot be read, so its headings count alone:"
 _INDEXES: Final = frozenset({"readme.md", "index.md"})
 
 
@@ -98,7 +99,7 @@ def _entry(
     origin: Origin,
 ) -> Entry:
     values = front.values
-    notes = [f"its front matter cannot be read: {front.problem}"] if front.problem else []
+    notes = [f"{_UNREAD} {front.problem}"] if front.problem else []
     detail, is_whole = _detail(values, sections, parts, origin)
     if not is_whole:
         notes.append("detail: a digest of the document")
