@@ -85,6 +85,7 @@ elif has python3; then
     python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
         fail 'grove needs Python 3.11 or newer; python3 is older'
     echo 'Installing grove with pip, among the packages of this user:'
+    echo '(a system that manages its Python refuses that: get uv or pipx then)'
     run python3 -m pip install --user "$@" grove-core grove-backend-markdown grove-tickets
 else
     fail 'found neither uv, pipx nor python3; install one of them first'

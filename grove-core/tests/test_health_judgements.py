@@ -236,7 +236,7 @@ HOOKS = HookFacts(
     registrations=ALL,
     complaints={},
     disabled_by=None,
-    unreadable=(),
+    unusable=(),
     matchers=(),
     last_ran=NOW,
     own="/venv/bin/grove",
@@ -254,12 +254,20 @@ HOOKS = HookFacts(
         ({"registrations": (*ALL, registered("Stop"))}, {}),
         ({"complaints": {"/venv/bin/grove": "is gone"}}, {"registered program": BROKEN}),
         ({"disabled_by": ROOT}, {"client's settings": BROKEN}),
-        ({"unreadable": ((ROOT, "line 1, column 2: why"),)}, {"client's settings": BROKEN}),
+        ({"unusable": ((ROOT, "line 1, column 2: why"),)}, {"client's settings": BROKEN}),
+        ({"others": ("/other/bin/grove",)}, {"registered program": WARNING}),
     ],
 )
 def test_hooks(change, expected):
     found = told(judge_hooks(evolve(HOOKS, **change)))
     assert {name: status for name, status in found.items() if status is not OK} == expected
+
+
+def test_what_keeps_settings_from_counting_is_mended_first():
+    facts = evolve(HOOKS, registrations=(), last_ran=None, unusable=((ROOT, "why"),))
+    first, second = judge_hooks(facts)
+    assert (first.name, first.mend) == ("client's settings", f"Mend {ROOT}")
+    assert (second.name, second.mend) == ("hooks registered", f"Mend {ROOT} first")
 
 
 DEAD = "/old/bin/grove"

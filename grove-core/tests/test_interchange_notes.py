@@ -97,6 +97,46 @@ def test_prose_between_bullets_is_an_entry_of_its_own():
     assert [one.line for one in read(text).entries] == [1, 3, 5]
 
 
+RETRIED = "Webhooks are retried for up to 3 days, so webhooks.handle() must be idempotent."
+TABLE = "| host | port |\n|---|---|\n| a | 1 |"
+CODE = "```bash\nmake run\n```"
+
+
+@pytest.mark.parametrize(
+    ("text", "details", "reasons"),
+    [
+        (f"{TABLE}\n\n{RETRIED}", [RETRIED], ["a table"]),
+        (f"{RETRIED}\n\n{TABLE}\n\n{RULE}", [RETRIED, RULE], ["a table"]),
+        (f"These hosts there are, and no others:\n\n{TABLE}\n\n{RETRIED}",
+         [f"These hosts there are, and no others:\n\n{TABLE}", RETRIED], []),
+        (f"{CODE}\n\n{RETRIED}", [RETRIED], ["code without a word of explanation"]),
+        (f"{RETRIED}\n\n{CODE}\n\n{RULE}", [f"{RETRIED}\n\n{CODE}\n\n{RULE}"], []),
+        (f"{TABLE}\n\n{CODE}\n\n{RETRIED}\n\n@docs/more.md", [RETRIED],
+         ["a table", "code without a word of explanation"]),
+        (f"- {RULE}\n\n{TABLE}\n\n{RETRIED}\n\n- {RULE} Twice.",
+         [RULE, RETRIED, f"{RULE} Twice."], ["a table"]),
+    ],
+)  # fmt: skip
+def test_tables_and_code_swallow_no_words(text, details, reasons):
+    found = read(f"# Ops\n\n{text}\n")
+    assert [one.fields["detail"].partition(":\n\n")[2] for one in found.entries] == details
+    assert [one.reason for one in found.left_out] == reasons
+
+
+@pytest.mark.parametrize(
+    ("text", "is_entry"),
+    [
+        ("日本語のテストは必ずファイルを閉じてから実行し、データベースの接続を確認すること", True),
+        ("合并之前必须先运行全部测试，否则会破坏发布流程", True),
+        ("ทดสอบทุกครั้งก่อนรวมสาขา", True),
+        ("重要事项", False),
+    ],
+)
+def test_notes_in_scripts_without_spaces(text, is_entry):
+    found = read(f"- {text}\n")
+    assert [bool(found.entries), bool(found.left_out)] == [is_entry, not is_entry]
+
+
 def test_code_belongs_to_its_bullet_and_its_headings_are_none():
     text = f"- {RULE}\n\n  ```sh\n  # no heading here\n  make db\n  ```\n"
     one = only(text)

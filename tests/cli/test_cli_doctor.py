@@ -534,7 +534,19 @@ def test_all_hooks_are_switched_off(healthy):
 
 def test_a_settings_file_is_no_json(healthy):
     path = settings(healthy, '{\n  "hooks": nonsense}\n', "settings.json")
-    finds(healthy, "client's settings", "broken", path, "JSON", "line 2, column 12")
+    finds(healthy, "client's settings", "broken", path, "cannot be used", "line 2, column 12")
+
+
+@pytest.mark.parametrize(("text", "why"), [('{"hooks": []}', "hooks"), ("[]", "JSON object")])
+def test_settings_that_are_something_else(healthy, text, why):
+    path = settings(healthy, text)
+    finds(healthy, "client's settings", "broken", path, "cannot be used", why)
+
+
+def test_hooks_that_run_another_installation(healthy):
+    other = script(healthy, "#!/bin/sh\nexit 0  # grove_core\n")
+    settings(healthy, hooks(program=other))
+    finds(healthy, "registered program", "warning", other, "another installation")
 
 
 @pytest.mark.parametrize(

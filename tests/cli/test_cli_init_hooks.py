@@ -486,12 +486,27 @@ def test_a_file_that_cannot_be_taken_back_is_named_and_tried_again(world, local)
     run(world, "--hooks", "--rules")
     text = local.read_text()
     local.write_text(text[:-3])
+    out, complaint = run(world, "--uninstall", code=1)
+    assert ("settings.local.json" in complaint, "nothing to take back" in out) == (True, False)
+    assert "Mend what is named, then run this again" in out
     document = run_json(world, "--uninstall", code=1)
     assert "settings.local.json" in document["error"]
     assert not (world.project / ".claude" / "rules").exists()
     local.write_text(text)
     run(world, "--uninstall")
     assert not (world.project / ".claude").exists()
+
+
+def test_init_says_which_program_hooks_run(world, local):
+    assert "connect your agent" in run(world)[0]
+    run(world, "--hooks")
+    again, _ = run(world)
+    assert "hooks will run " in again
+    assert "run grove here already" in again
+    text = local.read_text()
+    local.write_text(re.sub(r'"command": "[^"]*"', '"command": "/other/bin/grove"', text))
+    other, _ = run(world)
+    assert "hooks run /other/bin/grove, as the client's settings say; with grove init" in other
 
 
 def test_hooks_that_are_not_on_record_are_known_by_their_command(world, local, shared):

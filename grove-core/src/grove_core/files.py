@@ -251,7 +251,7 @@ def confined(path: StrPath, inside: StrPath | None) -> StrPath:
         inside: A directory that its symbolic links must not lead out of; ``None`` for anywhere.
 
     Returns:
-        Where it leads; the path itself when it may lead anywhere.
+        Where it leads, as a ``str``; the path itself, as it is, when it may lead anywhere.
 
     Raises:
         StorageError: It leads out of the directory.

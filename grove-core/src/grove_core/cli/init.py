@@ -248,7 +248,9 @@ def _uninstall(workspace: Workspace, wishes: Wishes) -> Result:
         )
         for note in removal.notes:
             console.print(f"note: {note}")
-        if not removal.everything:
+        if removal.faults:
+            console.print("Mend what is named, then run this again: the rest waits for that.")
+        elif not removal.everything:
             console.print("There is nothing to take back in the client's settings and rules.")
         if kept:
             console.print("kept .grove: the learnings are yours; rm -r .grove removes them")

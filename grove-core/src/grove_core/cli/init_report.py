@@ -7,7 +7,7 @@ from grove_core.cli.previews import print_changes
 from grove_core.flow.install_plan import Plan
 from grove_core.flow.merge_driver import DriverAction
 from grove_core.health.installer import gather_installer
-from grove_core.hosts.claude_settings import registrations
+from grove_core.hosts.claude_settings import PLUGIN, registrations
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -50,7 +50,10 @@ def print_report(
         console.print(WORDS_OF_DRIVER[document["merge_driver"]])
     for note in plan.notes:
         console.print(f"note: {note}")
-    if not wishes.hooks:
+    registered = bool(registrations(workspace.root, workspace.environment))
+    if not wishes.hooks and registered:
+        console.print("\nNext: commit .grove. Hooks of the client run grove here already.")
+    elif not wishes.hooks:
         console.print(
             "\nNext: commit .grove, and connect your agent: grove init --hooks, or load grove's"
             " plugin; the page “Connect Claude Code” of grove's documentation"
@@ -70,6 +73,12 @@ def _line_on_program(workspace: Workspace, wishes: Wishes, document: dict[str, A
     program, previous = document["program"], document["previous_program"]
     was = f" (was {previous})" if program and previous not in (None, program) else ""
     place = program or previous
-    if wishes.hooks or registrations(workspace.root, workspace.environment):
+    found = registrations(workspace.root, workspace.environment)
+    # The launcher of the client's plugin goes by what init has just recorded; settings do not.
+    named = sorted({one.program for one in found if one.kind != PLUGIN} - {place})
+    if named and not wishes.hooks:
+        line = f"hooks run {', '.join(named)}, as the client's settings say"
+        return f"{line}; with grove init --hooks they run {place}" if place else line
+    if wishes.hooks or found:
         return f"hooks will run {place or 'the grove that PATH holds'}{was}"
     return f"a launcher will find grove {f'at {place}' if place else 'on PATH'}{was}"

@@ -1,5 +1,6 @@
 """Hooks in the client's settings: all there, once, with a program that can start."""
 
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -15,9 +16,15 @@ from grove_core.health.check import Check, broken, ok, warning
 from grove_core.health.hook_mends import mend_of
 from grove_core.health.matchers import covers
 from grove_core.health.program import complaint_about, own_program
-from grove_core.hosts import json_edits
+from grove_core.hosts import claude_merge, json_edits
 from grove_core.hosts.claude_hooks import FILE_TOOLS, SHELL_CONDITIONS, SHELL_TOOL, SLOTS
-from grove_core.hosts.claude_settings import Registration, registrations, settings_sources
+from grove_core.hosts.claude_settings import (
+    LOCAL,
+    PROJECT,
+    Registration,
+    registrations,
+    settings_sources,
+)
 from grove_core.workspace import Workspace
 
 _SWITCH: Final = "disableAllHooks"
@@ -54,20 +61,22 @@ class HookFacts:
         registrations: The hooks.
         complaints: Why programs that they name cannot start, by program.
         disabled_by: The settings file that switches all hooks off, if one does.
-        unreadable: Settings files that are no JSON, with the reason of each.
+        unusable: Settings files that the client cannot use, with the reason of each.
         matchers: What installed ticket systems look at.
         last_ran: When a hook last ran here, if that was lately, UTC.
         own: The program of the installation that runs now, if it has one.
+        others: Programs of other installations that the project's settings name.
         on_file: Whether learnings are to be shown when a file is touched that they name.
     """
 
     registrations: tuple[Registration, ...]
     complaints: Mapping[str, str]
     disabled_by: Path | None
-    unreadable: tuple[tuple[Path, str], ...]
+    unusable: tuple[tuple[Path, str], ...]
     matchers: tuple[MatchedTools, ...]
     last_ran: datetime | None
     own: str | None
+    others: tuple[str, ...] = ()
     on_file: bool = True
 
 
@@ -84,7 +93,8 @@ def gather_hooks(workspace: Workspace, *, last_ran: datetime | None) -> HookFact
     environment = workspace.environment
     found = tuple(registrations(workspace.root, environment))
     programs = {one.program for one in found}
-    disabled_by, unreadable = _switches(workspace.root, environment)
+    disabled_by, unusable = _switches(workspace.root, environment)
+    own = own_program()
     return HookFacts(
         registrations=found,
         complaints={
@@ -93,10 +103,11 @@ def gather_hooks(workspace: Workspace, *, last_ran: datetime | None) -> HookFact
             if (complaint := _complaint(program, environment))
         },
         disabled_by=disabled_by,
-        unreadable=unreadable,
+        unusable=unusable,
         matchers=_matchers(workspace),
         last_ran=last_ran,
-        own=own_program(),
+        own=own,
+        others=tuple(sorted({one.program for one in found if _is_other(one, own)})),
         on_file=workspace.config.retrieval.on_file,
     )
 
@@ -109,23 +120,33 @@ def _complaint(program: str, environment: Mapping[str, str]) -> str:
     return complaint_about(found) if found else "is not on PATH"
 
 
+def _is_other(registration: Registration, own: str | None) -> bool:
+    """Tell whether ``grove init`` would write another program; what can be written is its own."""
+    program = registration.program
+    if own is None or registration.kind not in (LOCAL, PROJECT) or not Path(program).is_absolute():
+        return False
+    return os.path.realpath(program) != os.path.realpath(own)
+
+
 def _switches(
     root: Path, environment: Mapping[str, str]
 ) -> tuple[Path | None, tuple[tuple[Path, str], ...]]:
     disabled_by: Path | None = None
-    unreadable = []
+    unusable = []
     for _, path in settings_sources(root, environment):
         try:
-            settings = json_edits.parse((read_bytes(path) or b"{}").decode("utf-8-sig"))
+            text = (read_bytes(path) or b"{}").decode("utf-8-sig")
+            claude_merge.without_hooks(text)
+            settings = json_edits.parse(text)
         except UnicodeDecodeError:
-            unreadable.append((path, "it is not UTF-8"))
+            unusable.append((path, "it is not UTF-8"))
             continue
         except (StorageError, CodecError) as error:
-            unreadable.append((path, str(error)))
+            unusable.append((path, str(error)))
             continue
         if isinstance(settings, dict) and _SWITCH in settings:
             disabled_by = path if settings[_SWITCH] is True else None
-    return disabled_by, tuple(unreadable)
+    return disabled_by, tuple(unusable)
 
 
 def _matchers(workspace: Workspace) -> tuple[MatchedTools, ...]:
@@ -151,7 +172,8 @@ def judge_hooks(facts: HookFacts) -> Sequence[Check]:
     Returns:
         The checks.
     """
-    checks = [_registered(facts), *_switched_off(facts)]
+    # What makes a file unusable comes first: other mends need it.
+    checks = [*_switched_off(facts), _registered(facts)]
     if facts.registrations:
         checks += [*_programs(facts), *_twice(facts), _tools(facts), *_conditions(facts)]
         checks += _touched_files(facts)
@@ -168,6 +190,9 @@ def _registered(facts: HookFacts) -> Check:
                 " grove init --hooks"
             )
             return warning(name, detail, mend)
+        if facts.unusable:
+            paths = ", ".join(str(path) for path, _ in facts.unusable)
+            return broken(name, f"none is found, and {paths} cannot be used", f"Mend {paths} first")
         return broken(name, "the client's settings name no hook of grove's", _REGISTER)
     covered = {one.event for one in facts.registrations}
     missing = [slot.name for slot in SLOTS if slot.name not in covered]
@@ -184,8 +209,8 @@ def _switched_off(facts: HookFacts) -> Sequence[Check]:
     if facts.disabled_by is not None:
         detail = f"{facts.disabled_by} says {_SWITCH}: the client runs no hook at all"
         checks.append(broken(name, detail, f"Take {_SWITCH} out of {facts.disabled_by}"))
-    for path, why in facts.unreadable:
-        detail = f"{path} cannot be read as JSON, so nothing in it counts: {why}"
+    for path, why in facts.unusable:
+        detail = f"{path} cannot be used, so nothing in it counts: {why}"
         checks.append(broken(name, detail, f"Mend {path}"))
     return checks
 
@@ -197,6 +222,12 @@ def _programs(facts: HookFacts) -> Sequence[Check]:
         sources = sorted({str(one.source) for one in facts.registrations if one.program == program})
         detail = f"{program} {complaint} (it stands in {', '.join(sources)})"
         checks.append(broken(name, detail, _mend(facts)))
+    for program in facts.others:
+        if program not in facts.complaints:
+            detail = f"{program} is another installation; this is {facts.own}"
+            checks.append(
+                warning(name, detail, f"`{facts.own} init --hooks` has hooks run this one")
+            )
     programs = sorted({one.program for one in facts.registrations})
     return checks or [ok(name, ", ".join(programs))]
 

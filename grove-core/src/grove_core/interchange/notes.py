@@ -1,8 +1,9 @@
 """Notes that people and agents keep in markdown: CLAUDE.md, AGENTS.md, MEMORY.md and their like.
 
-Each bullet at the outer level is an entry, with what is nested in it; so is what stands below a
-heading besides its bullets. The headings above give it its context. Files with a description in
-their front matter, as the client's own memory has them, are one entry each.
+Each bullet at the outer level is an entry, with what is nested in it; so are the words below a
+heading that stand between its bullets and tables, with the code that follows them. The headings
+above give it its context. Files with a description in their front matter, as the client's own
+memory has them, are one entry each.
 """
 
 import re
@@ -45,7 +46,10 @@ from grove_core.text import one_line, shorten
 _BULLET: Final = re.compile(r"(?P<indent> {0,3})(?:[-*+]|\d{1,3}[.)])[ \t]+(?P<text>.*)")
 _TASK_MARK: Final = re.compile(r"\[[ xX]\][ \t]+")
 _CODE: Final = re.compile(r"`[^`]*`")
-_WORDS: Final = re.compile(r"[^\W\d_]{2,}")
+# Thai, kana and Chinese characters stand without spaces: two of them count as a word.
+_WORDS: Final = re.compile(
+    r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]{2}|[^\W\d_]{2,}"
+)
 _IMPORT: Final = re.compile(r"\s*@\S+\s*")
 _REASONS: Final = {
     # The client's list of memories: a link to the file, then what it is about.
@@ -159,12 +163,35 @@ def _bullet_of(lines: Sequence[Line]) -> _Item:
 
 
 def _prose_of(lines: Sequence[Line]) -> Iterator[_Item]:
-    lines = [line for line in lines if not _IMPORT.fullmatch(line.text)]
-    text = "\n".join(line.text for line in lines).strip()
-    if text:
-        number = next(line.number for line in lines if line.text.strip())
-        only_code = all(line.is_code for line in lines if line.text.strip())
-        yield _Item(line=number, text=text, is_code=only_code)
+    for piece in _pieces([line for line in lines if not _IMPORT.fullmatch(line.text)]):
+        text = "\n".join(line.text for line in piece).strip()
+        number = next(line.number for line in piece if line.text.strip())
+        is_code = all(line.is_code for line in piece if line.text.strip())
+        yield _Item(line=number, text=text, is_code=is_code)
+
+
+def _pieces(lines: Sequence[Line]) -> Iterator[list[Line]]:
+    """Divide at tables, and behind code that no word comes before.
+
+    Code belongs to the words above it, and so does a table that they introduce with a colon.
+    """
+    piece: list[Line] = []
+    of = ""
+    for line in lines:
+        if not line.text.strip():
+            piece.append(line)
+            continue
+        is_table = line.text.lstrip().startswith("|")
+        kind = "code" if line.is_code else "table" if is_table else "words"
+        last = next((one.text for one in reversed(piece) if one.text.strip()), "")
+        is_introduced = kind == "table" and last.rstrip().endswith(":")
+        if of and kind != of and not (of == "words" and (kind == "code" or is_introduced)):
+            yield piece
+            piece = []
+        piece.append(line)
+        of = "words" if of == "words" and kind == "code" else kind
+    if of:
+        yield piece
 
 
 def _why_not(item: _Item) -> str | None:
