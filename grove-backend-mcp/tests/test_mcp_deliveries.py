@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import tempfile
+import time
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,7 +19,7 @@ from grove_backend_mcp.backend import McpBackend
 from grove_backend_mcp.faults import FaultKind, ServerFaultError
 from grove_backend_mcp.settings import McpSettings
 from grove_backend_mcp.tools import ToolResult, tool_from
-from grove_core import BackendContext, LearningStatus, ReceiptStatus, Synchronised
+from grove_core import BackendContext, LearningStatus, ReceiptStatus, Synchronised, locked
 from grove_core.testing.samples import example_learning
 
 DOUBLE = Path(__file__).parent / "servers" / "fake_memory.py"
@@ -443,3 +444,25 @@ def test_a_server_that_ends_is_no_fault_of_a_learning(listing_story):
     story.servers[0].calls_left = None
     assert story.opened("here")._journal.delivery(IDS[0]).failures == 0
     assert story.synchronised("here", asked=True).waiting == ()
+
+
+@pytest.mark.parametrize("has_begun", [True, False], ids=["at once", "from the beginning"])
+def test_what_is_written_while_another_process_delivers_waits(
+    listing_story, monkeypatch, has_begun
+):
+    story = listing_story
+    monkeypatch.setattr("grove_backend_mcp.delivering.courier._LOCK_SECONDS", 0.2)
+    if has_begun:
+        story.write("here", "")
+    backend, learning = story.opened("here"), example_learning(len(story.written))
+    lock = backend._places.lock
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    story.written[learning.id] = story.recorded["here"][learning.id] = learning
+    began = time.monotonic()
+    with locked(lock):
+        receipt = backend.write(learning)
+    assert time.monotonic() - began < 4
+    assert receipt.status is ReceiptStatus.QUEUED
+    assert "another process may be delivering" in receipt.note
+    story.synchronised("here", asked=True)
+    assert story.servers[0].copies()[learning.id] == 1

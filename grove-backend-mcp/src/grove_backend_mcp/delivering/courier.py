@@ -205,9 +205,11 @@ class Courier:
         Raises:
             ServerFaultError: Another process is still at it.
         """
-        append_text(self._places.lock, "")
         with ExitStack() as stack:
             try:
+                # This makes its folder, and waits for the lock itself, so only where there is none.
+                if not self._places.lock.exists():
+                    append_text(self._places.lock, "")
                 stack.enter_context(locked(self._places.lock, timeout=seconds))
             except StorageError as error:
                 raise ServerFaultError(
