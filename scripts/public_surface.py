@@ -54,12 +54,14 @@ def difference(recorded: Sequence[str], found: Sequence[str]) -> Difference:
 
     Returns:
         What differs. A new thing that is required breaks where its owner was there before: a
-        parameter of a function, a field of a class, a method of a protocol.
+        parameter of a function, a field of a class, a method of a protocol. What is no longer
+        required disturbs nobody.
     """
     owners = {_owner(line) for line in recorded}
     new = [line for line in found if line not in set(recorded)]
     demands = [line for line in new if _is_demand(line) and _owner(line) in owners]
-    gone = [line for line in recorded if line not in set(found)]
+    there = set(found)
+    gone = [line for line in recorded if line not in there and _relaxed(line) not in there]
     return Difference(
         breaking=tuple([f"- {line}" for line in gone] + [f"+ {line}" for line in demands]),
         additions=tuple(f"+ {line}" for line in new if line not in demands),
@@ -71,6 +73,10 @@ def _owner(line: str) -> str:
     if rest.strip().startswith(("method", "attribute")):
         return thing.rpartition(".")[0]
     return re.split(r"[( ]*\(| --", thing, maxsplit=1)[0]
+
+
+def _relaxed(line: str) -> str:
+    return f"{line.removesuffix(REQUIRED)}optional" if _is_demand(line) else line
 
 
 def _is_demand(line: str) -> bool:

@@ -60,6 +60,8 @@ OLD = [
         (["grove find --where, optional"], [], []),
         ([], ["grove_core.Colour.RED: 'red'"], ["- 0"]),
         (["grove_core.find() -> set[Kept]"], ["grove_core.find() -> list[Kept]"], ["- 0"]),
+        (["grove find (text), optional"], ["grove find (text), required"], []),
+        (["grove find (text), several"], ["grove find (text), required"], ["- 0"]),
         (["grove_api 2"], ["grove_api 1"], ["- 0"]),
         ([], ["grove find: command"], ["- 0"]),
     ],
