@@ -380,6 +380,8 @@ def make_directory(path: StrPath) -> None:
         if os.path.commonpath([own, os.path.abspath(path)]) == own:
             os.makedirs(own, mode=0o700, exist_ok=True)
         os.makedirs(path, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise StorageError(f"cannot create {path}: a file is in the way; move it away") from error
     except OSError as error:
         raise StorageError(f"cannot create {path}: {error.strerror or error}") from error
 
