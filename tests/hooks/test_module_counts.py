@@ -357,7 +357,7 @@ WORK = {
     "list": [],
     "show": [LEARNING],
     "review": [],
-    "import": ["notes", ".grove/learnings.md", "--dry-run"],
+    "import": ["notes", "CLAUDE.md", "--dry-run"],
     "export": ["--format", "jsonl"],
     "maintain": [],
     "stats": [],
@@ -401,6 +401,7 @@ def test_a_command(beads, command):
     beads.agent("session-0").starts()
     beads.agent().starts()
     beads.environment["CLAUDE_CODE_SESSION_ID"] = "session-1"
+    (beads.project / "CLAUDE.md").write_text("- Close the file before the test reads it again.\n")
     stdin = json.dumps(SUBMISSION) if command == "reflect" else ""
     # It looks at everything that is installed.
     cap = DOCTOR if command == "doctor" else COMMAND

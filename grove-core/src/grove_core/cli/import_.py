@@ -13,12 +13,13 @@ from grove_core.errors import GroveError
 from grove_core.flow.import_events import NOT_INITIALISED, EventsOutcome
 from grove_core.flow.import_judging import ImportState, Outcome
 from grove_core.flow.import_sources import ImportFormat
-from grove_core.flow.importing import ImportReport, import_from
 from grove_core.model.learning import Scope, Stage
 from grove_core.text import clean_line
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from grove_core.flow.importing import ImportReport
 
 _LISTED: Final = 20
 _INTERRUPTED: Final = (
@@ -59,6 +60,8 @@ def command(invocation: Invocation, *, form: str, path: Path, scope: str, dry_ru
     is, so an import may be repeated. The files are only read. Exit code 1 when something was
     refused.
     """
+    from grove_core.flow.importing import import_from
+
     workspace = invocation.workspace
     if not dry_run:
         name_slow_backend(workspace.library)
@@ -93,7 +96,7 @@ class _Progress:
         self._done[what] = done
 
 
-def _result(report: ImportReport, form: str, path: Path, *, dry_run: bool) -> Result:
+def _result(report: "ImportReport", form: str, path: Path, *, dry_run: bool) -> Result:
     counts = {state.value: report.count(state) for state in ImportState}
     refused = _refusals(report)
     document: dict[str, Any] = {
@@ -133,7 +136,7 @@ class _Refusal(NamedTuple):
     has_place: bool = True
 
 
-def _refusals(report: ImportReport) -> list[_Refusal]:
+def _refusals(report: "ImportReport") -> list[_Refusal]:
     found = [
         _Refusal(
             place=_place(one.path, one.line),
@@ -213,7 +216,7 @@ def _events_document(events: EventsOutcome) -> dict[str, Any]:
     }
 
 
-def _human(report: ImportReport, console: "Console", *, dry_run: bool) -> None:
+def _human(report: "ImportReport", console: "Console", *, dry_run: bool) -> None:
     for one in report.outcomes:
         place = _place(one.path, one.line)
         if _is_imported(one) and one.learning is not None:
