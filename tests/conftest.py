@@ -108,7 +108,7 @@ class World:
         data = stdin if isinstance(stdin, bytes) else stdin.encode()
         with self.watched():
             process = self.start(*words, cwd=cwd, **variables)
-            out, err = process.communicate(data, timeout=60)
+            out, err = process.communicate(data, timeout=180)
         return Finished(process.returncode, out.decode(), err.decode())
 
     @contextmanager

@@ -180,11 +180,11 @@ def test_the_folder_can_be_named(new, desk):
     [
         (
             "uv-receipt.toml",
-            "uv tool install grove-core --with ",
+            "uv tool install grove-core --with",
             "--with-editable",
-            sys.executable,
+            shlex.quote(sys.executable),
         ),
-        ("pipx_metadata.json", "pipx inject grove-core ", "-e", sys.executable),
+        ("pipx_metadata.json", "pipx inject grove-core ", "-e", shlex.quote(sys.executable)),
         ("none", "python -m pip install ", "-e", "python"),
     ],
 )

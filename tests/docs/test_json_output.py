@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from grove_backend_postgres.about import ServerAbout
+from grove_backend_postgres.commands.bring import bring_document
 from grove_backend_postgres.commands.migrate import migrate_document
 from grove_backend_postgres.commands.status import status_document
+from grove_backend_postgres.elsewhere import Elsewhere
 from grove_backend_postgres.settings import PostgresSettings
 from grove_backend_postgres.team import team_of
 from grove_core import BackendContext
@@ -313,6 +315,10 @@ def describe_databases(scratch, found):
     ]
     document = migrate_document(["1 tables"], dry_run=True)
     found["grove backends postgres migrate"] = [document]
+    elsewhere = Elsewhere(
+        folder=scratch, database="team", project="shop", schema="grove", waiting=("cl_1",)
+    )
+    found["grove backends postgres bring"] = [bring_document(elsewhere, [elsewhere])]
 
 
 def ask_servers(scratch, found):
