@@ -475,6 +475,16 @@ def test_a_path_that_cannot_be_a_file_is_a_storage_error(tmp_path, place):
     assert sorted(one.name for one in tmp_path.iterdir()) == ["directory", "file"]
 
 
+@pytest.mark.parametrize("spelling", ["{}/home", "{}/home/", "{}/x/../home", "home"])
+def test_groves_own_directory_is_private_however_it_is_spelt(tmp_path, monkeypatch, spelling):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GROVE_HOME", spelling.format(tmp_path))
+    files.make_directory(tmp_path / "home" / "cache")
+    assert (tmp_path / "home").stat().st_mode & 0o777 == 0o700
+    files.append_text(tmp_path / "elsewhere" / "a", "text")
+    assert (tmp_path / "elsewhere").stat().st_mode & 0o777 != 0o700
+
+
 @pytest.mark.parametrize("place", ["f", "f/d"])
 def test_a_directory_where_a_file_is_in_the_way(tmp_path, place):
     (tmp_path / "f").write_text("a")

@@ -7,8 +7,12 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.memory.untrusted import cleaned_freshness, cleaned_synchronised
-from grove_core.model.memory import Receipt, ReceiptStatus, Synchronised
+from grove_core.memory.untrusted import (
+    cleaned_freshness,
+    cleaned_health,
+    cleaned_synchronised,
+)
+from grove_core.model.memory import Health, Receipt, ReceiptStatus, Synchronised
 from grove_core.plugins.descriptors import Freshness
 from grove_core.testing.samples import example_learning
 
@@ -99,3 +103,20 @@ def test_no_field_makes_it_fail(first, second, third, fourth):
     assert cleaned_freshness(fresh) is None
     answer = cleaned_synchronised(done)
     assert answer is None or isinstance(answer.fault, str)
+
+
+def test_what_a_backend_says_of_its_health_steers_no_terminal():
+    said = Health(
+        ok=True, detail="fine\x1b]0;t\x07\nor not", location="/a  b\x1b[2J", mend="\x9b1m"
+    )
+    shown = cleaned_health(said)
+    assert shown.ok
+    assert "\n" not in shown.detail
+    assert not any(ord(one) < 32 or ord(one) == 0x9B for one in shown.detail + shown.mend)
+    assert shown.location.startswith("/a  b")
+    assert "\x1b" not in shown.location
+
+
+@pytest.mark.parametrize("answer", [None, "fine", Health(ok=True, detail=7)])
+def test_what_is_no_health(answer):
+    assert cleaned_health(answer) is None

@@ -376,7 +376,7 @@ def make_directory(path: StrPath) -> None:
     try:
         if os.path.isdir(path):
             return
-        own = os.path.expanduser(os.environ.get("GROVE_HOME") or "~/.grove")
+        own = os.path.abspath(os.path.expanduser(os.environ.get("GROVE_HOME") or "~/.grove"))
         if os.path.commonpath([own, os.path.abspath(path)]) == own:
             os.makedirs(own, mode=0o700, exist_ok=True)
         os.makedirs(path, exist_ok=True)

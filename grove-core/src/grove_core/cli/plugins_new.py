@@ -53,7 +53,7 @@ def command(invocation: Invocation, *, kind: str, name: str, into: Path | None) 
         document={
             "distribution": project.distribution,
             "folder": folder.absolute(),
-            "written": written,
+            "written": [path.absolute() for path in written],
             "next": following,
         },
         human=lambda console: _human(project, written, following, console),

@@ -38,7 +38,6 @@ _DECISIVE: Final = frozenset({"Solution", "Prevention"})
 _TELLING: Final = frozenset({"Problem", "Symptoms", "Cause", "Solution", "Prevention"})
 _LEAST_ROOM: Final = 60
 _BLOCK_STARTS: Final = ("- ", "* ", "1.", "```", "~~~", ">", "#", "|")
-_FRONT_FIELDS: Final = ("problem_type", "root_cause", "symptoms", "module", "category", "component")
 _CATEGORIES: Final[Mapping[str, Category]] = {
     "build_error": Category.DEBUGGING,
     "runtime_error": Category.DEBUGGING,

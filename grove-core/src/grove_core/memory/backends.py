@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from attrs import frozen
 
-from grove_core.memory.untrusted import cleaned
+from grove_core.memory.untrusted import cleaned, line_with_paths
 from grove_core.model.learning import Learning
 from grove_core.model.memory import Detection, Hit, Receipt, ReceiptStatus
 from grove_core.model.value import Value
@@ -109,9 +109,10 @@ def judge(
     if detection is None:
         why = "not available in this project"
     elif not detection.usable:
-        why = detection.note or "cannot be used here"
+        why = line_with_paths(detection.note) or "cannot be used here"
     else:
-        why = detection.note or f"found {detection.marker}"
+        note = detection.note or f"found {detection.marker}"
+        why = line_with_paths(note)
     return BackendState(
         provided=provided,
         detection=detection,

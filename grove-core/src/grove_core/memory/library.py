@@ -18,6 +18,7 @@ from grove_core.memory.unopened import UnopenedBackend
 from grove_core.memory.untrusted import (
     cleaned,
     cleaned_freshness,
+    cleaned_health,
     cleaned_receipt,
     cleaned_synchronised,
     is_hit,
@@ -404,8 +405,8 @@ class MemoryLibrary(AvailableBackends):
             Its health.
         """
         ping, seconds = opened.backend.ping, self._limit(opened, READ_SECONDS)
-        health = self._call(opened, "ping", ping, seconds=seconds, default=None)
-        if isinstance(health, Health):
+        health = cleaned_health(self._call(opened, "ping", ping, seconds=seconds, default=None))
+        if health is not None:
             return health
         return Health(ok=False, detail="did not answer; `grove plugins` names the fault")
 

@@ -21,7 +21,7 @@ from grove_core.model.learning import (
     LearningStatus,
     Scope,
 )
-from grove_core.model.memory import Hit, Receipt, ReceiptStatus, Synchronised
+from grove_core.model.memory import Health, Hit, Receipt, ReceiptStatus, Synchronised
 from grove_core.plugins.descriptors import Freshness
 from grove_core.reflection.limits import (
     CONTEXT_FILES_MAX,
@@ -166,12 +166,10 @@ def _cleaned_receipt_of(receipt: Receipt) -> Receipt | None:
     backend = clean_line(receipt.backend, _LONGEST_ORIGIN)
     if not backend:
         return None
-    # Two blanks in a path are two: it is not folded as other lines are.
-    location = _BREAKS.sub(" ", remove_invisible(receipt.location))
     return _with(
         receipt,
         backend=backend,
-        location=shorten(location, _LONGEST_LOCATION),
+        location=line_with_paths(receipt.location),
         note=clean_line(receipt.note, _LONGEST_NOTE),
     )
 
@@ -199,6 +197,39 @@ def cleaned_freshness(answer: object) -> Freshness | None:
         waiting=tuple(filter(is_learning_id, answer.waiting)),
         fault=clean_line(answer.fault, _LONGEST_FAULT),
     )
+
+
+def cleaned_health(answer: object) -> Health | None:
+    """Check what a backend says of itself, and bound and clean its text.
+
+    Args:
+        answer: What the backend returned.
+
+    Returns:
+        The same as it may be shown; ``None`` when it is none.
+    """
+    if not isinstance(answer, Health):
+        return None
+    if not _holds_only((answer.detail, answer.location, answer.mend), str):
+        return None
+    return evolve(
+        answer,
+        detail=line_with_paths(answer.detail),
+        location=line_with_paths(answer.location),
+        mend=line_with_paths(answer.mend),
+    )
+
+
+def line_with_paths(text: str) -> str:
+    """Clean a line that may hold paths: two blanks in one are two, so it is not folded.
+
+    Args:
+        text: A plugin's words.
+
+    Returns:
+        The words on one line, bounded, without what would steer a terminal.
+    """
+    return shorten(_BREAKS.sub(" ", remove_invisible(text)), _LONGEST_LOCATION)
 
 
 def cleaned_synchronised(answer: object) -> Synchronised | None:

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 Payload = dict[str, Any]
 
-_EFFORT: Final = {"level": "high"}
 
 _USE_ID: Final = "toolu_{:024d}"
 _PROMPT_ID: Final = "00000000-0000-4000-8000-{:012d}"
