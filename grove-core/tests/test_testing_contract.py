@@ -111,6 +111,11 @@ def test_no_standard_test_can_be_replaced(replacement):
         type("TestMine", (BackendContract,), {"test_limit_holds": replacement})
 
 
+def test_nor_can_all_be_left_out():
+    with pytest.raises(TypeError, match="TestMine says __test__ = False"):
+        type("TestMine", (BackendContract,), {"__test__": False})
+
+
 def test_nor_by_another_base_or_further_down():
     class Shadow:
         test_ping_tells_how_it_is = None

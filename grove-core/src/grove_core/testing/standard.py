@@ -19,13 +19,15 @@ class StandardTests:
             **kwargs: Whatever other bases take.
 
         Raises:
-            TypeError: A test of the contract is replaced or removed.
+            TypeError: A test of the contract is replaced or removed, or all of them are.
         """
         super().__init_subclass__(**kwargs)
         if standard:
             cls._standard = {name: getattr(cls, name) for name in standard_tests(cls)}
             cls._contract = cls.__name__
             return
+        if cls.__dict__.get("__test__") is False:
+            raise TypeError(f"{cls.__name__} says __test__ = False: none of its tests would be run")
         if changed := cls._changed():
             raise TypeError(
                 f"{cls.__name__} replaces {', '.join(changed)} of {cls._contract}. What the "
