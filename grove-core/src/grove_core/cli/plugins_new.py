@@ -57,7 +57,7 @@ def command(invocation: Invocation, *, kind: str, name: str, into: Path | None) 
             "next": following,
         },
         human=lambda console: _human(project, written, following, console),
-        ids=[str(path) for path in written],
+        ids=[str(path.absolute()) for path in written],
     )
 
 
