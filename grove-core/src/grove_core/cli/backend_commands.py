@@ -4,6 +4,7 @@ from typing import Final
 
 import rich_click as click
 
+from grove_core.cli.lazy_group import stored_help
 from grove_core.cli.plugin_commands import load, load_target, name_plugin_problems, workspace_of
 from grove_core.errors import GroveError
 from grove_core.plugins.descriptors import Area, BackendSpec, CommandSpec
@@ -13,10 +14,6 @@ from grove_core.plugins.facade import Provided
 SUBCOMMANDS: Final = {
     "discover": "List the stores that backends could use here, and why each is usable or not.",
 }
-
-
-class _StoredHelp(click.RichCommand):
-    """A command of which only name and help line are known yet."""
 
 
 class LazyBackends(click.RichGroup):
@@ -31,8 +28,7 @@ class LazyBackends(click.RichGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Give one of grove's commands by its help line alone, or the group of a backend."""
         if cmd_name in SUBCOMMANDS:
-            line = SUBCOMMANDS[cmd_name]
-            return _StoredHelp(name=cmd_name, help=line, short_help=line)
+            return stored_help(cmd_name, SUBCOMMANDS[cmd_name])
         offered = _backends_or_none(ctx).get(cmd_name)
         return BackendCommands(offered) if offered and offered.value.commands else None
 
@@ -77,7 +73,7 @@ class BackendCommands(click.RichGroup):
         """Give what help and completion need of a command: its name and its help line."""
         del ctx
         spec = self._specs.get(cmd_name)
-        return _StoredHelp(name=spec.name, help=spec.help, short_help=spec.help) if spec else None
+        return stored_help(spec.name, spec.help) if spec else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

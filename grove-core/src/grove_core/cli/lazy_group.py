@@ -6,8 +6,21 @@ from typing import Any
 import rich_click as click
 
 
-class StoredHelp(click.RichCommand):
+class _StoredHelp(click.RichCommand):
     """A command of which only name and help line are known yet."""
+
+
+def stored_help(name: str, line: str) -> click.Command:
+    """Stand in for a command whose module is not imported, in help and completion.
+
+    Args:
+        name: The command's name.
+        line: Its help line.
+
+    Returns:
+        A command that tells these two and does nothing.
+    """
+    return _StoredHelp(name=name, help=line, short_help=line)
 
 
 class LazySubcommands(click.RichGroup):
@@ -41,7 +54,7 @@ class LazySubcommands(click.RichGroup):
         """Give what help and completion need of a command: its name and its help line."""
         del ctx
         line = self._lines.get(cmd_name)
-        return StoredHelp(name=cmd_name, help=line, short_help=line) if line else None
+        return stored_help(cmd_name, line) if line else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import rich_click as click
 
+from grove_core.cli.lazy_group import stored_help
 from grove_core.cli.options import PLUGINS_KEY, note_project, project_option
 from grove_core.errors import GroveError
 from grove_core.hooks.fast import home
@@ -70,10 +71,6 @@ def command_named(name: str) -> click.Command:
     return load_target(f"grove_core.cli.{module}:command")
 
 
-class _StoredHelp(click.RichCommand):
-    """A command of which only name and help line are known yet."""
-
-
 class LazyGroup(click.RichGroup):
     """Imports a command's module when the command is called, not before."""
 
@@ -84,9 +81,9 @@ class LazyGroup(click.RichGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Give what help and completion need of a command: its name and its help line."""
         if cmd_name in COMMANDS:
-            return self._stored(cmd_name, COMMANDS[cmd_name])
+            return stored_help(cmd_name, COMMANDS[cmd_name])
         offered = _plugin_commands(ctx, wanted=True).get(cmd_name)
-        return self._stored(cmd_name, offered.value.help) if offered else None
+        return stored_help(cmd_name, offered.value.help) if offered else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -136,10 +133,6 @@ class LazyGroup(click.RichGroup):
             click.echo(ctx.get_help())
             ctx.exit()
         return self.resolve_command(ctx, [*words, "--help"])
-
-    @staticmethod
-    def _stored(name: str, help_line: str) -> click.Command:
-        return _StoredHelp(name=name, help=help_line, short_help=help_line)
 
 
 def _plugin_commands(

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,14 +15,6 @@ from grove_core.errors import GroveError, PluginError
 from grove_core.flow.plugin_check_process import results_of
 from grove_core.plugins.discovery import FoundPlugin, canonical_name
 
-_NO_PLACE: Final = " has no project in which it can be used"
-# The kit says in words why it leaves out a test.
-_NOT_GIVEN: Final = re.compile(rf" has no (fixture|closes|shell text among)|{_NO_PLACE}")
-# Both ask for the one table that is not there.
-_SAME_REASON: Final = re.compile(r" has no shell text among its closes$")
-_NOT_DECLARED: Final = re.compile(
-    r" does not (declare|tell) | has no | cannot tell$| names no | wherever it is told"
-)
 _LARGEST_PROJECT_FILES: Final = 1_000
 
 
@@ -62,6 +53,7 @@ class ContractReport:
         not_declared: How many were left out since the plugin does not say that it can do that.
         not_given: How many were left out since they need something of the author's tests.
         left_out: How many were left out for another reason.
+        is_tried: Whether there was a project to try it in.
         reasons: How many tests were left out for each reason, but for what is not declared.
     """
 
@@ -72,12 +64,8 @@ class ContractReport:
     not_declared: int = 0
     not_given: int = 0
     left_out: int = 0
+    is_tried: bool = True
     reasons: Mapping[str, int] = field(factory=dict)
-
-    @property
-    def is_tried(self) -> bool:
-        """Whether there was anything to try it on."""
-        return not any(_NO_PLACE in reason for reason in self.reasons)
 
 
 @frozen(kw_only=True)
@@ -198,25 +186,19 @@ def _contracts(tests: Sequence[Mapping[str, Any]]) -> Iterator[ContractReport]:
     for contract, of in dict.fromkeys((one["contract"], one["of"]) for one in tests):
         own = [one for one in tests if (one["contract"], one["of"]) == (contract, of)]
         outcomes = [one["outcome"] for one in own]
-        skipped = [one["reason"] for one in own if one["outcome"] == "skipped"]
-        kinds = [_kind(reason) for reason in skipped]
-        reasons = [one for one, kind in zip(skipped, kinds, strict=True) if kind != "not_declared"]
+        skipped = [(one["kind"], one["reason"]) for one in own if one["outcome"] == "skipped"]
+        kinds = Counter(kind for kind, _ in skipped)
         yield ContractReport(
             contract=contract,
             of=of,
             passed=outcomes.count("passed"),
             failed=outcomes.count("failed"),
-            not_declared=kinds.count("not_declared"),
-            not_given=kinds.count("not_given"),
-            left_out=kinds.count("left_out"),
-            reasons=Counter(_SAME_REASON.sub(" has no closes", reason) for reason in reasons),
+            not_declared=kinds["not_declared"],
+            not_given=kinds["not_given"] + kinds["no_place"],
+            left_out=kinds["left_out"],
+            is_tried=not kinds["no_place"],
+            reasons=Counter(reason for kind, reason in skipped if kind != "not_declared"),
         )
-
-
-def _kind(reason: str) -> str:
-    if _NOT_GIVEN.search(reason):
-        return "not_given"
-    return "not_declared" if _NOT_DECLARED.search(reason) else "left_out"
 
 
 def _failures(tests: Sequence[Mapping[str, Any]]) -> Iterator[Failure]:

@@ -33,7 +33,7 @@ class EventsRead(Value):
     """What a log holds.
 
     Attributes:
-        events: The events that have a counterpart here, each line once.
+        events: The events that have a counterpart here, in the log's order.
         unknown: How many there are of the others, by name.
         unreadable: Numbers of the lines that are no events; conflict markers are not among them.
     """
@@ -68,9 +68,7 @@ def read_older_events(text: str) -> EventsRead:
             unknown[name] = unknown.get(name, 0) + 1
         else:
             events.append(NumberedEvent(line=number, event=cleaned_event(event)))
-    return EventsRead(
-        events=tuple(dict.fromkeys(events)), unknown=unknown, unreadable=tuple(unreadable)
-    )
+    return EventsRead(events=tuple(events), unknown=unknown, unreadable=tuple(unreadable))
 
 
 def _name_of(line: str) -> str:

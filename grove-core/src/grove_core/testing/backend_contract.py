@@ -19,6 +19,7 @@ from grove_core.testing.rules.synchronising import SynchronisingRules
 from grove_core.testing.rules.traces import TracesRules
 from grove_core.testing.rules.withdrawing import WithdrawingRules
 from grove_core.testing.rules.writing import WritingRules
+from grove_core.testing.skipping import NotGiven
 from grove_core.testing.standard import StandardTests, standard_tests
 
 
@@ -79,7 +80,7 @@ class BackendContract(
     @pytest.fixture
     def broken_backend(self) -> Opener:
         """Leave out by name what needs the fixture."""
-        pytest.skip(f"{type(self).__name__} has no fixture broken_backend")
+        pytest.skip(NotGiven(f"{type(self).__name__} has no fixture broken_backend"))
 
     @pytest.fixture
     def project_folder(self, tmp_path: Path, open_backend: Opener) -> Path:

@@ -13,6 +13,7 @@ from grove_core.config.plugin_section import section_of, validate_plugin_section
 from grove_core.model.memory import Detection
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec
 from grove_core.testing.rules.reading_back import Opener, ids_in
+from grove_core.testing.skipping import NoPlace
 from grove_core.testing.verdict import require
 
 PLACEHOLDER: Final = "{test}"
@@ -102,8 +103,10 @@ def opener_of(spec: BackendSpec, context: BackendContext) -> Opener:
     if context.area is Area.PROJECT and not (detection and detection.usable):
         why = f" ({detection.note})" if detection and detection.note else ""
         pytest.skip(
-            f"{spec.name} has no project in which it can be used{why}: name one with --like, or"
-            " what it needs in the environment"
+            NoPlace(
+                f"{spec.name} has no project in which it can be used{why}: name one with --like, or"
+                " what it needs in the environment"
+            )
         )
     ids = ids_in(spec.open(context))
     require(

@@ -10,6 +10,8 @@ from typing import Any, Final, TextIO
 
 import pytest
 
+from grove_core.testing.skipping import kind_of
+
 _READ: Final = "read: "
 _CORE: Final = Path(__file__).parents[2]
 _TOOLS: Final = frozenset({"pytest", "_pytest", "pluggy", "hypothesis"})
@@ -52,7 +54,8 @@ class Reporter:
         report = yield
         known = self._outcomes.setdefault(item.nodeid, {"outcome": "passed"})
         if report.outcome == "skipped" and call.excinfo is not None:
-            known |= {"outcome": "skipped", "reason": str(call.excinfo.value)}
+            reason = call.excinfo.value
+            known |= {"outcome": "skipped", "reason": str(reason), "kind": kind_of(reason)}
         elif report.failed and known["outcome"] != "failed" and call.excinfo is not None:
             rule = _rule_of(item) if call.when == "call" else _CAN_BE_TRIED
             known |= {"outcome": "failed", "failure": _failure(rule, call.excinfo.value)}

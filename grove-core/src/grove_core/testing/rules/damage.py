@@ -16,6 +16,7 @@ from grove_core.plugins.descriptors import FileBacked, MemoryBackend
 from grove_core.testing.rules.project_files import replaced, written_by
 from grove_core.testing.rules.reading_back import Opener, fetch
 from grove_core.testing.samples import example_learning
+from grove_core.testing.skipping import NotDeclared
 from grove_core.testing.verdict import require, rule
 
 
@@ -49,7 +50,9 @@ class DamageRules:
         """Ping does not say that all is well while a file that is needed cannot be read."""
         files = _files_of(open_backend, project_folder, home_folder)
         if not files:
-            pytest.skip(f"the backend {open_backend().name} has no files in its project")
+            pytest.skip(
+                NotDeclared(f"the backend {open_backend().name} has no files in its project")
+            )
         well, numbers = open_backend().ping(), count(100)
         written = fetch(open_backend(), example_learning().id)
         for path, what in product(files, _DAMAGES):

@@ -11,6 +11,7 @@ from grove_core.model.memory import Capability, Filters, Health, Query
 from grove_core.plugins.descriptors import MemoryBackend
 from grove_core.testing.rules.reading_back import Opener
 from grove_core.testing.samples import UNKNOWN_ID, example_learning
+from grove_core.testing.skipping import NotDeclared
 from grove_core.testing.verdict import expect, expect_error, require, rule
 from grove_core.testing.watching import Watching
 
@@ -61,7 +62,8 @@ class IdentityRules:
     def test_only_slow_ones_ask_others(self, open_backend: Opener) -> None:
         """A backend that is not declared slow starts no program and makes no connection."""
         if Capability.SLOW in open_backend().capabilities:
-            pytest.skip(f"the backend {open_backend().name} has no such duty: it declares slow")
+            name = open_backend().name
+            pytest.skip(NotDeclared(f"the backend {name} has no such duty: it declares slow"))
         calls: dict[str, Callable[[MemoryBackend], object]] = {
             "write": lambda backend: backend.write(example_learning()),
             "search": lambda backend: backend.search(Query(text="kerosene migrations"), Filters()),

@@ -22,6 +22,7 @@ from grove_core.testing.rules.project_files import (
 )
 from grove_core.testing.rules.reading_back import Opener
 from grove_core.testing.samples import example_learning
+from grove_core.testing.skipping import NotDeclared
 from grove_core.testing.verdict import expect, rule
 
 _MOST_PLACES: Final = 20
@@ -68,7 +69,9 @@ class LinksRules:
         """Where links lead out of the project, nothing is written to what they lead to."""
         files = written_by(open_backend, project_folder, without=home_folder)
         if not files:
-            pytest.skip(f"the backend {open_backend().name} has no files in its project")
+            pytest.skip(
+                NotDeclared(f"the backend {open_backend().name} has no files in its project")
+            )
         numbers = count(100)
         for place, what in product(_places_of(files, project_folder), _TARGETS):
             # What was taken out at the place before is there again.

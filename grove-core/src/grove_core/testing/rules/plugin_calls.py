@@ -26,6 +26,7 @@ from grove_core.testing.calls import HOSTILE_INPUTS, HOSTILE_TEXTS, shell_call
 from grove_core.testing.rules.plugin_offers import OfferingRules
 from grove_core.testing.rules.ticket_offers import Untouched
 from grove_core.testing.samples import FIRST_INSTANT, example_candidate, example_learning
+from grove_core.testing.skipping import NotDeclared
 from grove_core.testing.verdict import expect, require, rule
 
 _QUERIES: Final = (
@@ -77,7 +78,7 @@ class CallingRules(OfferingRules):
         plugins, _ = self.loaded()
         specs = [one.value for one in plugins.memory_backends()]
         if not specs:
-            pytest.skip(f"{self.plugin} has no backends")
+            pytest.skip(NotDeclared(f"{self.plugin} has no backends"))
         project = tmp_path / "empty project"
         project.mkdir()
         for spec in specs:
@@ -96,7 +97,7 @@ class CallingRules(OfferingRules):
         plugins, _ = self.loaded()
         readers = [one.value for one in plugins.command_readers()]
         if not readers:
-            pytest.skip(f"{self.plugin} has no readers of commands")
+            pytest.skip(NotDeclared(f"{self.plugin} has no readers of commands"))
         calls = [shell_call(text) for text in HOSTILE_TEXTS.values()]
         calls += [ToolCall(name="Bash", input=given) for given in HOSTILE_INPUTS.values()]
         for reader in readers:
@@ -112,7 +113,7 @@ class CallingRules(OfferingRules):
         offered = plugins.retrieval_engines()
         names = [one.value.name for one in offered if one.source.distribution != _OWN_DISTRIBUTION]
         if not names:
-            pytest.skip(f"{self.plugin} has no engines")
+            pytest.skip(NotDeclared(f"{self.plugin} has no engines"))
         learnings = [example_learning(number) for number in range(5)]
         before = deepcopy(learnings)
         for name in names:
@@ -131,7 +132,7 @@ class CallingRules(OfferingRules):
         plugins, problems = self.loaded()
         checks = plugins.health_checks()
         if not checks:
-            pytest.skip(f"{self.plugin} has no health checks")
+            pytest.skip(NotDeclared(f"{self.plugin} has no health checks"))
         context = ProjectContext(root=tmp_path, cwd=tmp_path)
         for check in checks:
             run = check.value.run

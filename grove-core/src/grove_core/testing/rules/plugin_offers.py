@@ -14,6 +14,7 @@ from grove_core.plugins.descriptors import (
 from grove_core.plugins.facade import Plugins
 from grove_core.testing.rules.plugin_loading import LoadingRules
 from grove_core.testing.rules.ticket_offers import data_of
+from grove_core.testing.skipping import NotDeclared
 from grove_core.testing.verdict import expect, require, rule
 
 _OFFERS: Final = (
@@ -47,7 +48,7 @@ class OfferingRules(LoadingRules):
         found: list[Any] = [*plugins.ticket_probes(), *plugins.memory_backends()]
         classes = [one.value.settings for one in found if one.value.settings is not None]
         if not classes:
-            pytest.skip(f"{self.plugin} has no settings")
+            pytest.skip(NotDeclared(f"{self.plugin} has no settings"))
         for each in classes:
             require(has(each), expected="an attrs class", found=each)
             made, complaints = validate_plugin_section({}, each)
@@ -64,7 +65,7 @@ class OfferingRules(LoadingRules):
         specs = [one.value for one in plugins.commands()]
         specs += [one for each in plugins.memory_backends() for one in each.value.commands]
         if not specs:
-            pytest.skip(f"{self.plugin} has no commands")
+            pytest.skip(NotDeclared(f"{self.plugin} has no commands"))
         for spec in specs:
             expect(_help_of(spec), 0, f"the exit code of {spec.name} --help")
             require(bool(spec.help.strip()), expected="a line of help", found=spec.help)

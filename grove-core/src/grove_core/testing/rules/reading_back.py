@@ -8,6 +8,7 @@ import pytest
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.memory import Capability, Filters, Hit, Query, Receipt, ReceiptStatus
 from grove_core.plugins.descriptors import MemoryBackend
+from grove_core.testing.skipping import NotDeclared
 from grove_core.testing.verdict import expect
 
 Opener: TypeAlias = Callable[[], MemoryBackend]
@@ -24,7 +25,7 @@ def need(backend: MemoryBackend, capability: Capability) -> None:
         capability: What is needed.
     """
     if capability not in backend.capabilities:
-        pytest.skip(f"the backend {backend.name} does not declare {capability.value}")
+        pytest.skip(NotDeclared(f"the backend {backend.name} does not declare {capability.value}"))
 
 
 def listing(backend: MemoryBackend) -> Sequence[Learning]:

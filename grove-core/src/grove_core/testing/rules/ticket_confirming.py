@@ -8,6 +8,7 @@ import pytest
 from grove_core.model.ticket import Confirmation, TicketClose, ToolResult
 from grove_core.testing.calls import RESULTS
 from grove_core.testing.rules.ticket_offers import TicketOffers, Untouched, looks_at
+from grove_core.testing.skipping import NotDeclared
 from grove_core.testing.verdict import require, rule
 
 
@@ -38,7 +39,7 @@ class ConfirmingRules(TicketOffers):
                     asked = True
                     yield from matcher.match(call, self.context(project))
         if not asked:
-            pytest.skip(f"{self.probe().name} cannot tell")
+            pytest.skip(NotDeclared(f"{self.probe().name} cannot tell"))
 
     def _confirmed(
         self, close: TicketClose, result: ToolResult | None, project: Path
@@ -46,7 +47,7 @@ class ConfirmingRules(TicketOffers):
         # grove asks a system's first matcher.
         confirm = self.matchers()[0].confirm
         if confirm is None:
-            pytest.skip(f"the first matcher of {close.system} cannot tell")
+            pytest.skip(NotDeclared(f"the first matcher of {close.system} cannot tell"))
         with Untouched(project, "confirm", may_ask=True):
             answer: object = confirm(close, result, self.context(project))
         require(isinstance(answer, Confirmation), expected="a Confirmation", found=answer)

@@ -18,6 +18,7 @@ from grove_core.plugins.descriptors import Participation, ProjectContext, Ticket
 from grove_core.plugins.limits import call_limited
 from grove_core.stats_cache.stamps import stamp_of
 from grove_core.testing.rules.ticket_offers import TicketOffers, Untouched
+from grove_core.testing.skipping import NotDeclared
 from grove_core.testing.verdict import expect, require, rule
 from grove_core.ticketing.answers import is_ticket
 
@@ -64,7 +65,7 @@ class DetectingRules(TicketOffers):
         """A system is not used in an empty folder."""
         probe = self.probe()
         if probe.per_session or probe.participation is Participation.ENABLED:
-            pytest.skip(f"{probe.name} counts wherever it is told to")
+            pytest.skip(NotDeclared(f"{probe.name} counts wherever it is told to"))
         expect(_detect(probe, self.context(empty_project)), None, "what is detected there")
 
     @rule("grove_core.TicketProbe")
@@ -96,7 +97,7 @@ class DetectingRules(TicketOffers):
         """The ticket in progress is a Ticket of this system, or None; asking changes no file."""
         probe = self.probe()
         if probe.current_ticket is None:
-            pytest.skip(f"{probe.name} does not tell the ticket in progress")
+            pytest.skip(NotDeclared(f"{probe.name} does not tell the ticket in progress"))
         with Untouched(used_project, "current_ticket", may_ask=True):
             ticket: object = probe.current_ticket(self.context(used_project))
         if ticket is not None:
@@ -125,7 +126,7 @@ class DetectingRules(TicketOffers):
         """
         probe, context = self.probe(), self.context(used_project)
         if probe.sources is None or probe.sources(context) is None:
-            pytest.skip(f"{probe.name} names no sources")
+            pytest.skip(NotDeclared(f"{probe.name} names no sources"))
         head = [one for one in (used_project / ".git" / "HEAD",) if one.is_file()]
         for path in [*islice(_files_in(used_project), _MOST_FILES), *head]:
             for damage in ("empty", "gone"):
@@ -141,7 +142,7 @@ class DetectingRules(TicketOffers):
         """Sources names files and folders by absolute paths, or gives None."""
         probe, context = self.probe(), self.context(used_project)
         if probe.sources is None:
-            pytest.skip(f"{probe.name} names no sources")
+            pytest.skip(NotDeclared(f"{probe.name} names no sources"))
         found = probe.sources(context)
         if found is None:
             return

@@ -14,6 +14,7 @@ from grove_core.model.ticket import ToolCall
 from grove_core.plugins.checks import complaint_about
 from grove_core.plugins.descriptors import CloseMatcher, ProjectContext, TicketProbe
 from grove_core.testing.calls import shell_call
+from grove_core.testing.skipping import NotGiven
 from grove_core.testing.verdict import expect, require, rule
 from grove_core.testing.watching import ASKING, CHANGING, Watching
 
@@ -41,7 +42,7 @@ class TicketOffers:
     def used_project(self, tmp_path: Path) -> Path:
         """Make a project of `files`; without any, leave out by name what needs it."""
         if not self.files:
-            pytest.skip(f"{type(self).__name__} has no fixture used_project and no files")
+            pytest.skip(NotGiven(f"{type(self).__name__} has no fixture used_project and no files"))
         project = tmp_path / "used project"
         for name, text in self.files.items():
             (project / name).parent.mkdir(parents=True, exist_ok=True)
@@ -124,14 +125,15 @@ class TicketOffers:
             Each call, and the ids that it would close.
         """
         if not self.closes:
-            pytest.skip(f"{type(self).__name__} has no closes")
+            pytest.skip(NotGiven(f"{type(self).__name__} has no closes"))
         return [(as_call(each, project), [*ids]) for each, ids in self.closes]
 
     def shell_lines(self) -> Sequence[tuple[str, Sequence[str | None]]]:
         """Give those of them that are shell text; without any, leave the test out by name."""
         lines = [(each, [*ids]) for each, ids in self.closes if isinstance(each, str)]
         if not lines:
-            pytest.skip(f"{type(self).__name__} has no shell text among its closes")
+            shell_text = "shell text among its closes" if self.closes else "closes"
+            pytest.skip(NotGiven(f"{type(self).__name__} has no {shell_text}"))
         return lines
 
     def _offered(self, hook: str) -> Sequence[Any]:
