@@ -510,3 +510,13 @@ def test_a_large_project_is_refused(world, check):
     done = check("acme", "--like", like)
     assert (done.code, done.stdout) == (1, "")
     assert "holds more than 1,000 files" in done.stderr
+
+
+def test_a_project_whose_configuration_is_none_is_no_pattern(world, check):
+    like = world.others / "like"
+    (like / ".grove").mkdir(parents=True)
+    config = like / ".grove" / "config.toml"
+    config.write_text("backends = [[[")
+    done = check("markdown", "--like", like)
+    assert (done.code, done.stdout) == (1, "")
+    assert f"{like} cannot be what projects are like: {config}: " in done.stderr

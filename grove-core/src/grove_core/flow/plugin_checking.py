@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from attrs import astuple, field, frozen
 
+from grove_core.config import load_config
 from grove_core.errors import GroveError, PluginError
 from grove_core.flow.plugin_check_process import results_of
 from grove_core.plugins.discovery import FoundPlugin, canonical_name
@@ -121,8 +122,8 @@ def plugins_called(found: Sequence[FoundPlugin], name: str) -> tuple[FoundPlugin
     if not plugins:
         installed = ", ".join(sorted({one.distribution for one in found})) or "none"
         raise PluginError(
-            f"no plugin {name} is installed beside this grove ({sys.executable}); of plugins there"
-            f" are: {installed}"
+            f"no plugin {name or 'without a name'} is installed beside this grove"
+            f" ({sys.executable}); of plugins there are: {installed}"
         )
     return plugins
 
@@ -141,10 +142,12 @@ def check(
         What became of them.
 
     Raises:
+        GroveError: The project to be like has too many files, or a configuration that is none.
         PluginError: The process ended before its time.
     """
     if like is not None:
         _require_small(like)
+        _require_configuration(like)
     after_each: Callable[[], None] | None = None
     tests: list[dict[str, Any]] = []
     request = {
@@ -180,6 +183,13 @@ def _require_small(like: Path) -> None:
                 f"{like} holds more than {_LARGEST_PROJECT_FILES:,} files, and is copied for each"
                 " test: name a small project that has just what the plugin looks for"
             )
+
+
+def _require_configuration(like: Path) -> None:
+    """Without it every test would run with the settings that hold where nothing is said."""
+    for problem in load_config(like / "nowhere", like, {}).problems:
+        if not problem.key:
+            raise GroveError(f"{like} cannot be what projects are like: {problem}")
 
 
 def _contracts(tests: Sequence[Mapping[str, Any]]) -> Iterator[ContractReport]:

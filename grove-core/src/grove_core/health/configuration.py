@@ -28,5 +28,5 @@ def judge_configuration(
 def _judge(name: str, problem: ConfigProblem) -> Check:
     if not problem.key and problem.origin.file is not None:
         return broken(name, str(problem), f"Correct {problem.origin.file}: none of it is in force")
-    mend = f"Correct or delete it in {problem.origin}; until then that key alone falls back"
+    mend = f"Correct or delete it in {problem.origin}; until then it alone has no effect"
     return warning(name, str(problem), mend)
