@@ -119,7 +119,7 @@ DRESSES = (
     "x=$( {} )",
     'echo "$( {} )"',
     "time {{ {}\n}}",
-    "cd sub && {}",
+    "cd sub && {{ {}\n}}",
     "f() {{ {}\n}}; f",
     "# a comment\n{}",
     "{}\nls",
