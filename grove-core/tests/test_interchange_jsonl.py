@@ -125,6 +125,19 @@ def test_odd_ids_sessions_and_tickets(odd):
     assert one.ticket_id is None or len(one.ticket_id) <= 200
 
 
+def test_the_longest_ticket_id_is_kept_whole_and_a_longer_one_is_cut_to_its_length():
+    longest = "T-" + "1" * 198
+    assert only(summary="Words", ticket=longest).ticket_id == longest
+    assert only(summary="Words", ticket=f"{longest}2").ticket_id == f"{longest[:-1]}…"
+
+
+@pytest.mark.parametrize("summary", ["Port 8080 of 2024 is taken", "٤٢ ports 8080 are taken"])
+def test_numbers_alone_are_no_tags(summary):
+    tags = only(summary=summary, detail="And more words than that").fields["tags"]
+    assert "taken" in tags
+    assert not any(tag.isdigit() for tag in tags)
+
+
 # --- the page for people ------------------------------------------------------------------------
 
 
@@ -135,6 +148,22 @@ def test_the_page_has_categories_facts_and_quotations():
     assert "> First.\n>\n> # No heading\n>\n> Last.\n" in page
     assert "ticket SHOP-1" in page
     assert f"`{learning.id}`" in page
+
+
+@pytest.mark.parametrize(
+    ("summary", "heading"),
+    [
+        ("Call `a_b_c` and *wait*", r"Call `a_b_c` and \*wait\*"),
+        ("A lone ` before *stars*", r"A lone \` before \*stars\*"),
+        ("`a_b` and a lone ` before <b>", r"`a_b` and a lone \` before \<b\>"),
+        ("``a`b_c`` and *stars*", r"``a`b_c`` and \*stars\*"),
+        ("``a`b`c`` *d*`", r"``a`b`c`` \*d\*\`"),
+        ("``one *two* ` three", r"\`\`one \*two\* \` three"),
+    ],
+)
+def test_only_what_stands_in_code_marks_is_left_as_it_is(summary, heading):
+    page = write_markdown([example_learning(summary=summary)], "shop")
+    assert f"\n### {heading}\n" in page
 
 
 @settings(max_examples=100)

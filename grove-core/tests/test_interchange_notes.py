@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from grove_core.interchange.entries import Origin
 from grove_core.interchange.markdown_text import without_comments
 from grove_core.interchange.notes import read_notes
+from grove_core.reflection.sanitise import close_fences
 from grove_core.reflection.schema import ReadCandidate, read_candidate
 
 SAMPLES = Path(__file__).parents[2] / "tests" / "data" / "interchange"
@@ -153,6 +154,44 @@ def test_a_long_section_is_shortened_and_says_so():
     assert len(one.fields["detail"]) <= 2000
     assert one.fields["detail"].endswith("The rest is in CLAUDE.md.")
     assert one.notes == ("detail: shortened",)
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~", "`````"])
+@pytest.mark.parametrize("length", [*range(1850, 1885), 1950])
+def test_code_that_is_cut_is_closed_before_what_says_so(fence, length):
+    """The cut lies within the code, in the fence that ends it, or a little behind that."""
+    code = "\n".join([fence, "x" * length, fence])
+    one = only(f"{RULE}\n\n{code}\n\n{'More words. ' * 200}\n")
+    detail = one.fields["detail"]
+    assert len(detail) <= 2000
+    assert detail.endswith("\n\nThe rest is in CLAUDE.md.")
+    assert close_fences(detail) == detail
+
+
+def test_a_cut_closes_no_code_that_is_closed():
+    one = only(f"{RULE}\n\n```\nmake db\n```\n\n{'More words. ' * 200}\n")
+    assert one.fields["detail"].count("```") == 2
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "end"),
+    [
+        ("````", "```", "````"),
+        ("~~~~", "~~~", "~~~~"),
+        ("```", "~~~", "```"),
+        ("```", "~~~", "````"),
+    ],
+)
+def test_code_ends_with_a_fence_of_its_own_kind_and_at_least_its_length(outer, inner, end):
+    text = f"{RULE}\n\n{outer}md\n{inner}\n# No heading\n{inner}\n{end}\n"
+    one, after = read(f"# Ops\n\n{text}\n## Other\n\n{RETRIED}\n").entries
+    assert one.fields["detail"] == f"From CLAUDE.md, Ops:\n\n{text.strip()}"
+    assert after.fields["detail"] == f"From CLAUDE.md, Ops > Other:\n\n{RETRIED}"
+
+
+def test_code_within_a_line_opens_no_block():
+    text = f"```make db``` has to be run before the integration tests.\n\n# Other\n\n- {RULE}\n"
+    assert [one.line for one in read(text).entries] == [1, 5]
 
 
 def test_a_file_with_a_description_is_one_memory():

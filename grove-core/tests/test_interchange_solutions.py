@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from grove_core.interchange.entries import Origin
 from grove_core.interchange.solutions import read_solution
+from grove_core.reflection.sanitise import close_fences
 from grove_core.reflection.schema import ReadCandidate, read_candidate
 
 SAMPLES = Path(__file__).parents[2] / "tests" / "data" / "interchange" / "solutions"
@@ -159,3 +160,13 @@ def test_any_text_is_read_within_the_limits(text):
     for one in read(text).entries:
         assert len(one.fields["summary"]) <= 200
         assert len(one.fields["detail"]) <= 2000
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~", "~~~~"])
+def test_code_that_a_digest_has_no_room_for_is_left_out_whole(fence):
+    code = f"{fence}\nx = 1\n\n{'y = 2; ' * 900}\n{fence}"
+    text = f"# A title of enough words\n\n## Solution\n\nFetch them at once.\n\n{code}\n"
+    detail = only(f"{text}\n## Prevention\n\nCount the queries.\n").fields["detail"]
+    assert close_fences(detail) == detail
+    assert "Fetch them at once." in detail
+    assert "**Prevention:** Count the queries." in detail

@@ -1,5 +1,6 @@
 """Learnings as a page of markdown for people."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -14,7 +15,9 @@ _TITLES: Final = {
     Category.DOMAIN: "Domain",
     Category.DEBUGGING: "Debugging",
 }
-_SPECIAL: Final = str.maketrans({sign: f"\\{sign}" for sign in "\\*_[]<>|#"})
+_SPECIAL: Final = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|#"})
+# CommonMark: from a row of backquotes to the next row of the same length.
+_CODE: Final = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)")
 
 
 def write_markdown(learnings: Iterable[Learning], project: str) -> str:
@@ -63,10 +66,10 @@ def _listed(name: str, items: Sequence[str]) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    """Keep a line of text from being read as markdown; code marks stay as they are meant."""
-    pieces = text.split("`")
-    if len(pieces) % 2 == 0:
-        return text.translate(_SPECIAL).replace("`", "\\`")
-    return "`".join(
-        piece if place % 2 else piece.translate(_SPECIAL) for place, piece in enumerate(pieces)
-    )
+    """Keep a line of text from being read as markdown; code in it stays as it is meant."""
+    written: list[str] = []
+    at = 0
+    for code in _CODE.finditer(text):
+        written += [text[at : code.start()].translate(_SPECIAL), code[0]]
+        at = code.end()
+    return "".join([*written, text[at:].translate(_SPECIAL)])

@@ -7,7 +7,8 @@ from typing import Any, Final, NamedTuple
 from grove_core.interchange.yaml_problems import problem_in
 
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*")
-_FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+# What follows backquotes holds none: else it is code within a line.
+_FENCE: Final = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
 _FRONT_MATTER_END: Final = frozenset({"---", "..."})
 _LONGEST_FRONT_MATTER: Final = 400
 _FIRST_FRONT_LINE: Final = 2

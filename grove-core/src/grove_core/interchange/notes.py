@@ -41,6 +41,7 @@ from grove_core.reflection.limits import (
     SUMMARY_LENGTH_MAX,
     SUMMARY_LENGTH_MIN,
 )
+from grove_core.reflection.sanitise import close_fences
 from grove_core.text import one_line, shorten
 
 _BULLET: Final = re.compile(r"(?P<indent> {0,3})(?:[-*+]|\d{1,3}[.)])[ \t]+(?P<text>.*)")
@@ -50,6 +51,7 @@ _CODE: Final = re.compile(r"`[^`]*`")
 _WORDS: Final = re.compile(
     r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]{2}|[^\W\d_]{2,}"
 )
+_FENCES: Final = re.compile(r"`{3,}|~{3,}")
 _IMPORT: Final = re.compile(r"\s*@\S+\s*")
 _REASONS: Final = {
     # The client's list of memories: a link to the file, then what it is about.
@@ -237,5 +239,7 @@ def _bounded(detail: str, origin: Origin) -> tuple[str, tuple[str, ...]]:
     if len(detail) <= DETAIL_LENGTH_MAX:
         return detail, ()
     end = f"\n\nThe rest is in {origin.path or origin.name}."
-    cut = shorten(detail, DETAIL_LENGTH_MAX - len(end) - len("\n```"))
-    return cut + ("\n```" if cut.count("```") % 2 else "") + end, ("detail: shortened",)
+    fences = _FENCES.findall(detail, 0, DETAIL_LENGTH_MAX)
+    longest = max(map(len, fences), default=0)
+    cut = shorten(detail, DETAIL_LENGTH_MAX - len(end) - len("\n") - longest)
+    return close_fences(cut) + end, ("detail: shortened",)

@@ -22,6 +22,7 @@ from grove_core.interchange.markdown_text import (
 from grove_core.interchange.notes import read_notes
 from grove_core.model.learning import Category, Criterion
 from grove_core.reflection.limits import DETAIL_LENGTH_MAX, SUMMARY_LENGTH_MAX, TAGS_MAX
+from grove_core.reflection.sanitise import close_fences
 from grove_core.text import one_line, shorten
 
 # By what a section is for: how its heading may begin. Filled in this order as far as there is room.
@@ -37,6 +38,7 @@ _PARTS: Final[Mapping[str, tuple[str, ...]]] = {
 _DECISIVE: Final = frozenset({"Solution", "Prevention"})
 _TELLING: Final = frozenset({"Problem", "Symptoms", "Cause", "Solution", "Prevention"})
 _LEAST_ROOM: Final = 60
+_FENCE: Final = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 _BLOCK_STARTS: Final = ("- ", "* ", "1.", "```", "~~~", ">", "#", "|")
 _CATEGORIES: Final[Mapping[str, Category]] = {
     "build_error": Category.DEBUGGING,
@@ -221,9 +223,9 @@ def _cut(text: str, room: int) -> str:
             break
         kept.append(paragraph)
     whole = "\n\n".join(kept)
-    if kept and whole.count("```") % 2 == 0:
+    if kept and close_fences(whole) == whole:
         return f"{whole}\n…"
-    first = text.partition("```")[0].strip()
+    first = _FENCE.split(text, 1)[0].strip()
     return shorten(first, room) if first else ""
 
 
