@@ -77,6 +77,22 @@ def test_a_broken_tracker_is_caught_by_name(broken, fixtures):
     expect_told(said, TicketContract, TICKET_CASES[caught_by][0])
 
 
+@pytest.mark.parametrize(
+    "beginning",
+    ["true && ", "  ", "echo before; ", "echo before\n", "( ", "cd . && ", "KIT=1 "],
+)
+def test_a_tracker_that_misses_one_dressing_is_caught_by_it(beginning, fixtures):
+    class Misses(SoundTracker):
+        def commands(self, call):
+            if not str(call.input.get("command")).startswith(beginning):
+                yield from super().commands(call)
+
+    case = "test_commands_among_others_still_close"
+    said = verdict_of(tickets(Misses), case, TICKET_CASES, fixtures)
+    assert repr(f"{beginning}{CLOSES[0][0]}")[1:-1] in said
+    expect_told(said, TicketContract, case)
+
+
 @pytest.mark.parametrize("case", PLUGIN_CASES)
 def test_the_sound_plugin_passes(case, fixtures):
     said = verdict_of(plugins(SOUND), case, PLUGIN_CASES, fixtures)

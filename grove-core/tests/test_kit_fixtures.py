@@ -90,6 +90,63 @@ def test_a_plugins_tests_can_use_them(tmp_path, monkeypatch):
     assert [*home.iterdir()] == []
 
 
+OF_THE_USER = """
+    import subprocess, sys
+
+    def said(project, *words):
+        return subprocess.run(words, cwd=project, text=True, capture_output=True).stdout
+
+    def test_settings_of_git(grove_project):
+        assert said(grove_project, "git", "config", "user.name") == ""
+
+    def test_settings_of_the_client(grove_project):
+        words = (sys.executable, "-m", "grove_core._entry", "init", "--hooks", "--dry-run")
+        # What init says where the client's settings do not let grove run.
+        assert "--allow-grove" in said(grove_project, *words)
+"""
+
+
+def test_settings_of_the_user_that_variables_name_are_not_read(tmp_path, monkeypatch):
+    monkeypatch.delenv("GIT_CONFIG_GLOBAL", raising=False)
+    for name, text in {
+        "git/config": "[user]\n\tname = The User\n",
+        "settings.json": json.dumps({"permissions": {"allow": ["Bash(grove *)"]}}),
+    }.items():
+        (tmp_path / "real" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "real" / name).write_text(text)
+    variables = dict.fromkeys(("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR"), str(tmp_path / "real"))
+    done = pytest_run(tmp_path, OF_THE_USER, **variables)
+    assert "2 passed" in done.stdout, done.stdout
+
+
+OWN_REPOSITORY = """
+    import subprocess
+
+    def test_it_is_its_own(grove_project):
+        def git(*words):
+            command = ["git", "-C", str(grove_project), *words]
+            return subprocess.run(command, text=True, capture_output=True, check=True).stdout
+
+        git("add", ".grove")
+        assert git("ls-files") == ".grove/config.toml\\n"
+        assert (grove_project / ".git" / "index").is_file()
+        assert git("count-objects").startswith("1 objects")
+        assert len([*(grove_project / ".git" / "objects").glob("??")]) == 1
+"""
+
+
+@pytest.mark.parametrize(
+    "variable",
+    ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"],
+)
+def test_a_hook_of_git_may_run_the_tests(tmp_path, variable):
+    other = tmp_path / "another repository"
+    other.mkdir()
+    done = pytest_run(tmp_path, OWN_REPOSITORY, **{variable: str(other / "of git")})
+    assert "1 passed" in done.stdout, done.stdout
+    assert [*other.iterdir()] == []
+
+
 def test_sessions_of_other_tests_pay_next_to_nothing():
     source = """
         import sys, pytest
@@ -171,6 +228,11 @@ def test_payloads_of_a_session_belong_together(payloads):
 def test_the_clock_is_set_and_moved():
     clock = SetClock(datetime(2026, 3, 1, 12, tzinfo=timezone(timedelta(hours=2))))
     assert format_instant(clock()) == "2026-03-01T10:00:00Z"
+    # A zone of its own would be seen wherever a time is written or a day is taken from it.
+    assert (clock().hour, clock().tzinfo) == (10, UTC)
+    clock.set(datetime(2026, 3, 1, 23, tzinfo=timezone(timedelta(hours=-5))))
+    assert str(clock.now) == str(clock()) == "2026-03-02 04:00:00+00:00"
+    clock.set(datetime(2026, 3, 1, 10, tzinfo=UTC))
     assert clock.move(days=1, seconds=-1) == clock() == datetime(2026, 3, 2, 9, 59, 59, tzinfo=UTC)
     with pytest.raises(ValueError, match="no time zone"):
         clock.set(datetime(2026, 3, 1))

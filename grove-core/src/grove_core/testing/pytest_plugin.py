@@ -11,6 +11,15 @@ import pytest
 
 TYPE_CHECKING = False
 
+# Set where a hook of git runs the tests: each leads git to another repository.
+_OF_A_HOOK = (
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+)
+
 if TYPE_CHECKING:
     from grove_core.testing.payloads import Payloads
     from grove_core.testing.set_clock import SetClock
@@ -41,8 +50,7 @@ def grove_project(tmp_path: Path, grove_home: Path, monkeypatch: pytest.MonkeyPa
         Its root; the home is that of ``grove_home``.
     """
     del grove_home  # so that git reads no settings of the user's
-    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
-        # Where a hook of git runs the tests.
+    for name in _OF_A_HOOK:
         monkeypatch.delenv(name, raising=False)
     project = tmp_path / "project"
     (project / ".grove").mkdir(parents=True)

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from threading import enumerate as threads_alive
 from threading import get_ident
 from typing import Any, Final, Self
 
@@ -21,7 +22,7 @@ _WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEN
 
 
 class Watching:
-    """Hears what this thread does, in a ``with`` statement.
+    """Hears what this thread does in a ``with`` statement, and threads that begin meanwhile.
 
     Attributes:
         heard: What it did, a line each.
@@ -35,10 +36,12 @@ class Watching:
         """
         self.heard: list[str] = []
         self._events = events
-        self._thread = get_ident()
+        self._others: frozenset[int | None] = frozenset()
 
     def __enter__(self) -> Self:
         """Begin."""
+        # The threads of a test runner and of earlier tests have nothing to do with it.
+        self._others = frozenset(one.ident for one in threads_alive()) - {get_ident()}
         if not _hooked:
             _hooked.append(True)
             # It cannot be taken away again; without listeners it does nothing.
@@ -54,8 +57,8 @@ class Watching:
         sys.dont_write_bytecode = self._before
 
     def hear(self, event: str, arguments: Sequence[object]) -> None:
-        """Note an event of this thread."""
-        if get_ident() != self._thread or event not in self._events:
+        """Note an event, unless it is of a thread that was there before."""
+        if event not in self._events or get_ident() in self._others:
             return
         if event != "open" or _is_for_writing(arguments):
             self.heard.append(f"{event} {[*arguments]}")
