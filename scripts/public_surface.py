@@ -1,8 +1,9 @@
 """Write down everything that others build on, and compare it with what was written down last.
 
-One line a thing: public names of ``grove_core`` and ``grove_core.testing``, hooks, entry-point
-groups, commands with their options, configuration keys, events. ``--record`` writes the record;
-without it, the script says what was added, and what breaks those who use it.
+One line a thing: public names of ``grove_core`` and ``grove_core.testing``, the fixtures for
+pytest, the reader of shell text, hooks, entry-point groups, commands with their arguments, options
+and choices, configuration keys, events. ``--record`` writes the record; without it, the script says
+what was added, and what breaks those who use it.
 """
 
 import argparse
@@ -25,9 +26,14 @@ from grove_core.config.schema import config_keys
 from grove_core.model.events import EVENT_TYPES
 from grove_core.plugins.discovery import GROUPS
 from grove_core.plugins.hookspecs import LifeCycleHooks, RegistrationHooks
+from grove_core.testing import pytest_plugin
+from grove_core.testing.payloads import Payloads
+from grove_core.testing.set_clock import SetClock
+from grove_tickets import reader
 
 RECORD: Final = Path(__file__).resolve().parent.parent / "tests" / "api" / "public_surface.txt"
 REQUIRED: Final = "required"
+OPTIONAL: Final = "optional"
 _HEAD: Final = "grove_api "
 _MODULE: Final = re.compile(r"\b(?:[a-z_]+\.)+(?=[A-Za-z_])")
 
@@ -55,12 +61,13 @@ def difference(recorded: Sequence[str], found: Sequence[str]) -> Difference:
     Returns:
         What differs. A new thing that is required breaks where its owner was there before: a
         parameter of a function, a field of a class, a method of a protocol. What is no longer
-        required disturbs nobody.
+        required disturbs nobody; another order of parameters by position, or another default, does.
     """
     owners = {_owner(line) for line in recorded}
     new = [line for line in found if line not in set(recorded)]
     demands = [line for line in new if _is_demand(line) and _owner(line) in owners]
-    there = set(found)
+    # What has come to be required is told as a demand, or is gone as it was.
+    there = {_undemanding(line) for line in found if not _is_demand(line)} | set(found)
     gone = [line for line in recorded if line not in there and _relaxed(line) not in there]
     return Difference(
         breaking=tuple([f"- {line}" for line in gone] + [f"+ {line}" for line in demands]),
@@ -75,17 +82,30 @@ def _owner(line: str) -> str:
     return re.split(r"[( ]*\(| --", thing, maxsplit=1)[0]
 
 
-def _relaxed(line: str) -> str:
-    return f"{line.removesuffix(REQUIRED)}optional" if _is_demand(line) else line
-
-
 def _is_demand(line: str) -> bool:
     return line.endswith(f", {REQUIRED}")
 
 
+def _relaxed(line: str) -> str:
+    return _undemanding(line) if _is_demand(line) else line
+
+
+def _undemanding(line: str) -> str:
+    """Leave out of a line what is taken where nothing is given."""
+    return re.sub(rf", ({REQUIRED}|{OPTIONAL}|default .*)$", "", line)
+
+
 def surface() -> list[str]:
     """List everything that others build on, a line a thing, sorted."""
-    parts = (_names(grove_core), _names(testing), _hooks(), _commands(), _configuration())
+    parts = (
+        _names(grove_core),
+        _names(testing),
+        _fixtures(),
+        _function(f"{reader.__name__}.{reader.read.__name__}", reader.read),
+        _hooks(),
+        _commands(),
+        _configuration(),
+    )
     lines = {line for part in parts for line in part}
     lines |= {f"entry points {group}" for group in GROUPS}
     for event in EVENT_TYPES.values():
@@ -110,9 +130,10 @@ def _thing(name: str, value: Any) -> Iterator[str]:  # noqa: ANN401 - whatever i
     bases = ", ".join(base.__name__ for base in value.__bases__ if base is not object)
     yield f"{name}: class of {bases}" if issubclass(value, Exception) else f"{name}: class"
     if has(value):
-        for field in fields(value):
-            need = REQUIRED if field.default is NOTHING else "optional"
-            yield f"{name}({field.name}): {_type(field.type)}, {need}"
+        for place, field in enumerate(fields(value), start=1):
+            how = "by name" if field.kw_only else f"position {place}"
+            need = REQUIRED if field.default is NOTHING else _default(field.default)
+            yield f"{name}({field.name}): {_type(field.type)}, {how}, {need}"
     is_protocol = getattr(value, "_is_protocol", False)
     for each in _members(value):
         yield from _member(f"{name}.{each}", getattr(value, each), is_protocol=is_protocol)
@@ -137,18 +158,39 @@ def _member(name: str, value: Any, *, is_protocol: bool) -> Iterator[str]:  # no
         yield f"{name}: test"
     else:
         yield f"{name}: method{ending}"
-        yield from _function(name, value)
+        yield from _function(name, value, bound=True)
 
 
-def _function(name: str, function: Callable[..., object]) -> Iterator[str]:
+def _fixtures() -> Iterator[str]:
+    for name, value in vars(pytest_plugin).items():
+        if name.startswith("grove_"):
+            made = inspect.signature(inspect.unwrap(value)).return_annotation
+            yield f"fixture {name} -> {_type(made)}"
+    for kind in (Payloads, SetClock):
+        yield from _thing(f"fixture {kind.__name__}", kind)
+    yield from _function(f"fixture {SetClock.__name__}", SetClock.__call__, bound=True)
+
+
+def _function(name: str, function: Callable[..., object], *, bound: bool = False) -> Iterator[str]:
     signature = inspect.signature(function)
     yield f"{name}() -> {_type(signature.return_annotation)}"
-    for each in signature.parameters.values():
-        if each.name == "self":
-            continue
-        how = "by name" if each.kind is each.KEYWORD_ONLY else "by position"
-        need = REQUIRED if each.default is each.empty else "optional"
+    parameters = [*signature.parameters.values()][bound:]
+    for place, each in enumerate(parameters, start=1):
+        how = f"position {place}"
+        need = REQUIRED if each.default is each.empty else _default(each.default)
+        if each.kind in (each.KEYWORD_ONLY, each.VAR_KEYWORD):
+            how = "by name"
+        if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+            need = "any number"
         yield f"{name}({each.name}): {_type(each.annotation)}, {how}, {need}"
+
+
+def _default(value: object) -> str:
+    """Name a default that can be told in a word."""
+    if isinstance(value, Enum):
+        return f"default {value.name}"
+    is_plain = value is None or isinstance(value, bool | int | float | str)
+    return f"default {value!r}" if is_plain else OPTIONAL
 
 
 def _type(hint: object) -> str:
@@ -167,10 +209,11 @@ def _hooks() -> Iterator[str]:
     for specs in (RegistrationHooks, LifeCycleHooks):
         for name, hook in vars(specs).items():
             if name.startswith("grove_"):
-                # A plugin's function may leave out arguments: no new one demands anything.
-                yield from (
-                    f"hook {line.removesuffix(f', {REQUIRED}')}" for line in _function(name, hook)
-                )
+                signature = inspect.signature(hook)
+                yield f"hook {name}() -> {_type(signature.return_annotation)}"
+                # A plugin's function takes by name what it needs: no new one demands anything.
+                for each in [*signature.parameters.values()][1:]:
+                    yield f"hook {name}({each.name}): {_type(each.annotation)}"
 
 
 def _commands() -> Iterator[str]:
@@ -181,11 +224,17 @@ def _commands() -> Iterator[str]:
 
 
 def _command(name: str, command: click.Command) -> Iterator[str]:
+    place = 0
     for parameter in command.params:
-        need = REQUIRED if parameter.required else "optional"
+        is_option = isinstance(parameter, click.Option)
+        place += not is_option
+        how = _taken(parameter) if is_option else f"argument {place}"
+        need = REQUIRED if parameter.required else _given(parameter)
         for word in [*parameter.opts, *parameter.secondary_opts]:
-            shown = word if word.startswith("-") else f"({word})"
-            yield f"{name} {shown}, {need}"
+            shown = f"{name} {word}" if is_option else f"{name} ({word})"
+            yield f"{shown}, {how}, {need}"
+            if isinstance(parameter.type, click.Choice):
+                yield from (f"{shown}: {one!r}" for one in parameter.type.choices)
     if isinstance(command, click.Group):
         context = click.Context(command, info_name=name)
         context.params["plugins"] = False  # plugins' commands are their own surface
@@ -194,6 +243,16 @@ def _command(name: str, command: click.Command) -> Iterator[str]:
             assert sub is not None, each
             yield f"{name} {each}: command"
             yield from _command(f"{name} {each}", sub)
+
+
+def _taken(option: click.Parameter) -> str:
+    if getattr(option, "is_flag", False):
+        return "alone"
+    return "with values" if option.multiple else "with a value"
+
+
+def _given(parameter: click.Parameter) -> str:
+    return _default(parameter.default) if isinstance(parameter.default, str | int) else OPTIONAL
 
 
 def _configuration() -> Iterator[str]:
