@@ -65,6 +65,8 @@ while [ $# -gt 0 ]; do
     shift
 done
 
+grove='grove-core[markdown,tickets]'
+
 # The installer's own arguments from here on: nothing, or "these wheels only".
 set --
 if [ -n "$wheels" ]; then
@@ -73,20 +75,19 @@ fi
 
 if has uv; then
     echo 'Installing grove with uv, into an environment of its own:'
-    run uv tool install grove-core --with grove-backend-markdown --with grove-tickets "$@"
+    run uv tool install "$grove" "$@"
 elif has pipx; then
     echo 'Installing grove with pipx, into an environment of its own:'
     if [ -n "$wheels" ]; then
         set -- --pip-args "--no-index --find-links $(quoted "$wheels")"
     fi
-    run pipx install grove-core "$@"
-    run pipx inject grove-core grove-backend-markdown grove-tickets "$@"
+    run pipx install "$grove" "$@"
 elif has python3; then
     python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
         fail 'grove needs Python 3.11 or newer; python3 is older'
     echo 'Installing grove with pip, among the packages of this user:'
     echo '(a system that manages its Python refuses that: get uv or pipx then)'
-    run python3 -m pip install --user "$@" grove-core grove-backend-markdown grove-tickets
+    run python3 -m pip install --user "$@" "$grove"
 else
     fail 'found neither uv, pipx nor python3; install one of them first'
 fi

@@ -360,18 +360,17 @@ def install(tmp_path):
     [
         (
             ["uv", "pipx", "python3"],
-            ["uv|tool|install|grove-core|--with|grove-backend-markdown|--with|grove-tickets"],
+            ["uv|tool|install|grove-core[markdown,tickets]"],
         ),
         (
             ["pipx", "python3"],
             [
-                "pipx|install|grove-core",
-                "pipx|inject|grove-core|grove-backend-markdown|grove-tickets",
+                "pipx|install|grove-core[markdown,tickets]",
             ],
         ),
         (
             ["python3"],
-            ["python3|-m|pip|install|--user|grove-core|grove-backend-markdown|grove-tickets"],
+            ["python3|-m|pip|install|--user|grove-core[markdown,tickets]"],
         ),
     ],
 )
@@ -380,7 +379,7 @@ def test_installer_uses_the_first_installer_and_says_what_it_does(install, insta
     assert result.returncode == 0, result.stderr
     for call in calls:
         words = call.split("|")
-        said = result.stdout.index("+ " + " ".join(words))
+        said = result.stdout.index("+ " + shlex.join(words))
         done = result.stdout.index("".join(f"<{word}>" for word in words))
         assert said < done
 

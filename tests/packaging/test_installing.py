@@ -1,6 +1,6 @@
 """Installing grove as people do: with uv, pipx or pip, into a home of its own, and out of it again.
 
-Each journey goes through a whole loop of the gate with an upgrade in the middle. Homes lie in a
+The lines are those of docs/how-to/install.md and README.md, to the letter. Each journey goes through a whole loop of the gate with an upgrade in the middle. Homes lie in a
 folder whose name holds a space and letters beyond ASCII.
 """
 
@@ -21,13 +21,36 @@ import grove_core
 
 ROOT = Path(__file__).parents[2]
 USUAL = ("grove-core", "grove-backend-markdown", "grove-tickets")
-OTHERS = USUAL[1:]
+CORE, WHAT = "grove-core", "'grove-core[markdown,tickets]'"
+SOMEBODY = "grove-backend-of-somebody"
 VERSION = grove_core.__version__
 NEXT = re.sub(r"\d+$", lambda last: str(int(last[0]) + 1), VERSION)
 NOT_OURS = (
     *("GROVE_", "PYTHON", "VIRTUAL_ENV", "UV_PROJECT", "UV_TOOL", "UV_COMPILE", "XDG_", "PIPX_"),
     *("MANPATH", "CLAUDE"),
 )
+INSTALLERS = re.compile(r"(?:uvx?|pipx?) ")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "how-to" / "install.md")
+INSTALL = {name: f"{name} install {WHAT}" for name in ("uv tool", "pipx", "pip")}
+UPGRADE = {
+    "uv tool": "uv tool upgrade grove-core",
+    "pipx": "pipx upgrade --include-injected grove-core",
+    "pip": f"pip install --upgrade {WHAT}",
+}
+ADD = {
+    "uv tool": f"uv tool install 'grove-core[markdown,tickets,mcp]' --with {SOMEBODY}",
+    "pipx": f"pipx inject grove-core grove-backend-mcp {SOMEBODY}",
+    "pip": f"pip install grove-backend-mcp {SOMEBODY}",
+}
+DOWNLOAD = f"pip download --dest wheels {WHAT}"
+FROM_WHEELS = [
+    f"{name} install --no-index --find-links wheels {WHAT}" for name in ("uv tool", "pip")
+]
+FROM_CHECKOUT = [f"{name} install --find-links dist {WHAT}" for name in ("uv tool", "pip")]
+TRY = f"uvx --from {WHAT} grove --help"
+MANUAL = "uv tool dir"
+# What an installer does to the files that a shell reads first is its own affair.
+NOT_RUN = {"uv tool update-shell", "pipx ensurepath"}
 # Each loads the script of completion, and complains of nothing.
 SHELLS = {
     "bash": ("--norc", "-c", 'eval "$(grove completion bash)"; complete -p grove > /dev/null'),
@@ -94,10 +117,16 @@ class Way:
         return self.machine.run(self.program, *words, **variables)
 
     def does(self, line, wheels):
-        """Does what doctor says; the index that knows grove's packages is this folder."""
+        """Does what is said; the index that knows grove's packages is this folder."""
         words = shlex.split(line)
         assert words[0] == Path(self.program).name
         self.run(*words[1:], UV_FIND_LINKS=str(wheels), PIP_FIND_LINKS=wheels.as_uri())
+
+    def install(self, wheels, what=WHAT):
+        self.does(INSTALL[self.name].replace(WHAT, what), wheels)
+
+    def upgrade(self, wheels):
+        self.does(UPGRADE[self.name], wheels)
 
     @property
     def manual(self):
@@ -106,47 +135,50 @@ class Way:
 
 
 class WithUv(Way):
-    def install(self, wheels, further=OTHERS):
-        words = [word for name in further for word in ("--with", name)]
-        self.run("tool", "install", "--find-links", wheels, USUAL[0], *words)
-
-    def upgrade(self, wheels):
-        self.run("tool", "upgrade", "--find-links", wheels, USUAL[0])
+    name = "uv tool"
 
     def remove(self):
-        self.run("tool", "uninstall", USUAL[0])
+        self.run("tool", "uninstall", CORE)
 
     @property
     def manual(self):
-        return {"MANPATH": f":{self.run('tool', 'dir').strip()}/grove-core/share/man"}
+        folder = self.run(*shlex.split(MANUAL)[1:]).strip()
+        return {"MANPATH": f":{folder}/grove-core/share/man"}
 
 
 class WithPipx(Way):
-    def options(self, wheels):
-        return ("--pip-args", f"--find-links '{wheels}'")
+    name = "pipx"
 
-    def install(self, wheels, further=OTHERS):
-        self.run("install", "--python", sys.executable, *self.options(wheels), USUAL[0])
-        if further:
-            self.run("inject", *self.options(wheels), USUAL[0], *further)
-
-    def upgrade(self, wheels):
-        self.run("upgrade", "--include-injected", *self.options(wheels), USUAL[0])
+    def install(self, wheels, what=WHAT):
+        super().install(wheels, f"--python '{sys.executable}' {what}")
 
     def remove(self):
-        self.run("uninstall", USUAL[0])
+        self.run("uninstall", CORE)
 
 
 class WithPip(Way):
-    def install(self, wheels, further=OTHERS):
-        self.machine.run(sys.executable, "-m", "venv", self.machine.programs.parent)
-        self.run("install", "--find-links", wheels, USUAL[0], *further)
+    name = "pip"
 
-    def upgrade(self, wheels):
-        self.run("install", "--upgrade", "--find-links", wheels, *USUAL)
+    def install(self, wheels, what=WHAT):
+        if not Path(self.program).exists():
+            self.machine.run(sys.executable, "-m", "venv", self.machine.programs.parent)
+        super().install(wheels, what)
 
     def remove(self):
         self.run("uninstall", "--yes", *USUAL)
+
+
+def lines_of(page):
+    """What a page has people do with an installer."""
+    blocks = re.findall(r"^```sh no-run\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    lines = [line.partition("  #")[0].rstrip() for block in blocks for line in block.splitlines()]
+    return {line for line in lines if INSTALLERS.match(line)}
+
+
+def test_these_are_the_lines_that_people_read():
+    ours = {*INSTALL.values(), *UPGRADE.values(), *ADD.values(), DOWNLOAD, TRY, MANUAL}
+    ours |= {*FROM_WHEELS, *FROM_CHECKOUT, *NOT_RUN}
+    assert set().union(*map(lines_of, PAGES)) == ours
 
 
 @pytest.fixture(scope="session")
@@ -258,7 +290,9 @@ def test_a_journey(way, wheels, next_wheels, candidate):
 def test_the_one_liner_needs_no_installation(machine, uv_program, wheels):
     mine = machine(".local")
     uvx = (uv_program, "tool", "run", "--find-links", wheels)
-    line = (*uvx, "--from", "grove-core[markdown,tickets]", "grove")
+    words = shlex.split(TRY)
+    assert "Usage: grove" in mine.run(*uvx, *words[1:])
+    line = (*uvx, *words[1:-1])
     assert mine.run(*line, "--version") == f"grove {VERSION}\n"
     assert "grove-backend-markdown" in mine.run(*line, "plugins")
     assert mine.left() == []
@@ -271,35 +305,35 @@ def test_the_one_liner_needs_no_installation(machine, uv_program, wheels):
     assert not (mine.project.root / ".claude").exists()
 
 
-def test_the_shortest_line_brings_what_the_extras_name(machine, uv_program, wheels, next_wheels):
-    mine = machine(".local")
-    what = "grove-core[markdown,tickets]"
-    mine.run(uv_program, "tool", "install", "--find-links", wheels, what)
-    assert {("markdown", VERSION), ("tissue", VERSION)} <= active(mine.project)
-    mine.run(uv_program, "tool", "upgrade", "--find-links", next_wheels, "grove-core")
-    assert {("markdown", NEXT), ("tissue", NEXT)} <= active(mine.project)
-
-
 def test_from_a_folder_of_wheels_without_a_network(machine, uv_program, wheels):
     """What `pip download` has brought is enough."""
     mine = machine(".local")
-    folder = mine.project.home / "größere wheels"
-    mine.run(sys.executable, "-m", "venv", mine.project.home / "venv")
-    pip = mine.project.home / "venv" / "bin" / "pip"
-    what = "grove-core[markdown,tickets]"
-    mine.run(pip, "download", "--quiet", "--dest", folder, "--find-links", wheels, what)
-    nowhere = {"UV_OFFLINE": "1", "UV_CACHE_DIR": str(mine.project.home / "cache")}
-    options = ("--no-index", "--find-links", folder)
-    mine.run(uv_program, "tool", "install", *options, what, **nowhere)
-    assert mine.run("grove", "--version") == f"grove {VERSION}\n"
-    mine.run(pip, "install", "--quiet", *options, what)
-    assert mine.run(mine.project.home / "venv/bin/grove", "--version") == f"grove {VERSION}\n"
+    venv = mine.project.home / "venv" / "bin"
+    mine.run(sys.executable, "-m", "venv", venv.parent)
+    with_pip, with_uv = WithPip(mine, venv / "pip"), WithUv(mine, uv_program)
+    with_pip.does(DOWNLOAD, wheels)
+    for way, line in ((with_uv, FROM_WHEELS[0]), (with_pip, FROM_WHEELS[1])):
+        words = shlex.split(line)
+        way.run(*words[1:], UV_OFFLINE="1", UV_CACHE_DIR=str(mine.project.home / "cache"))
+    for program in ("grove", venv / "grove"):
+        assert mine.run(program, "--version") == f"grove {VERSION}\n"
+
+
+def test_from_a_checkout(machine, uv_program, wheels):
+    mine = machine(".local")
+    venv = mine.project.home / "venv" / "bin"
+    mine.run(sys.executable, "-m", "venv", venv.parent)
+    (mine.project.root / "dist").symlink_to(wheels)
+    for program, line in ((uv_program, FROM_CHECKOUT[0]), (venv / "pip", FROM_CHECKOUT[1])):
+        mine.run(program, *shlex.split(line)[1:])
+    for program in ("grove", venv / "grove"):
+        assert mine.run(program, "--version") == f"grove {VERSION}\n"
 
 
 def test_core_alone_is_told_what_it_lacks_and_that_mends_it(way, wheels):
     """The mistake that people make first, which tests/cli/test_doctor_ten_mistakes.py cannot."""
     project = way.machine.project
-    way.install(wheels, further=())
+    way.install(wheels, CORE)
     assert project.grove("init", "--hooks").code == 0
     told = ["memory backends", "primary backend", "ticket systems"]
     for lacking in (told, ["ticket systems"], []):
@@ -307,6 +341,9 @@ def test_core_alone_is_told_what_it_lacks_and_that_mends_it(way, wheels):
         assert sorted(broken) == lacking
         if lacking:
             way.does(broken[lacking[0]]["mend"], wheels)
+    # Somebody's backend, as far as an installer can tell.
+    way.does(ADD[way.name].replace(SOMEBODY, "grove-backend-postgres"), wheels)
+    assert {"mcp", "postgres"} <= {name for name, _ in active(project)}
     assert project.grove("init", "--hooks").code == 0
     left = {one["name"] for one in doctor(project) if one["status"] != "ok"}
     assert left == {"hooks running"}
