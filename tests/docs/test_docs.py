@@ -4,11 +4,12 @@ The convention for fenced blocks, in docs/, README.md and CHANGELOG.md:
 
 - ``sh`` is run, with bash and ``set -eu``, all blocks of a page in their order in one scratch home
   directory. A command that is meant to fail says so: ``grove … || echo "exit code $?"``.
-- ``sh no-run`` is not run; it needs a program that the tests do not have (INSTALLERS). Pages about
-  memory servers find programs, or a server over HTTP, that stand in for real ones (STAND_INS).
+- ``sh no-run`` is not run; its first line begins with what the tests here do not have (NOT_HERE),
+  and the others need what that brings. The lines that install grove are run in tests/packaging. Pages
+  about memory servers find programs, or a server over HTTP, that stand in for real ones (STAND_INS).
 - ``console`` right after an ``sh`` block is what that block prints, stderr included. ``…`` stands for
   any text in a line, a line of ``…`` for any lines; learning ids, times and the scratch directory
-  need not agree. Any other ``console`` block is only looked at by people.
+  need not agree. That of the README is what `make demo` prints; any other is only looked at by people.
 - ``python``, ``json``, ``toml`` and ``yaml`` blocks must be of that language; ``json`` may hold
   ``…`` in texts.
 - Anything else carries one of the OTHER_LANGUAGES.
@@ -38,9 +39,24 @@ COLLECTION = DOCS / "examples" / "shop-and-blog"
 SOURCE = ROOT / "grove-core" / "src" / "grove_core"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if not page.is_relative_to(DOCS / "examples"))
 TEXTS = [*PAGES, *(ROOT / name for name in ("README.md", "CHANGELOG.md") if (ROOT / name).exists())]
-INSTALLERS = {"pip", "uv", "pipx", "claude", "make", "git clone", "sh plugin/install.sh", "alias"}
+# What needs an index, the client, a checkout, or a shell that goes on.
+NOT_HERE = (
+    *(
+        "pip ",
+        "uv ",
+        "uvx ",
+        "pipx ",
+        "npm ",
+        "claude",
+        "make ",
+        "git clone",
+        "sh plugin/install.sh",
+    ),
+    "alias ",
+)
 OTHER_LANGUAGES = {"text", "markdown", "mermaid", "console", "sql"}
 PYTHON_PATH = {"write-a-backend.md"}
+IN_A_PROJECT = {ROOT / "README.md"}
 USES_COLLECTION = {"evaluate-retrieval.md"}
 MEMORY_SERVER = ROOT / "grove-backend-mcp" / "tests" / "servers" / "fake_memory.py"
 # What stands in for the programs of real servers, with what it is like and where it keeps things.
@@ -140,8 +156,7 @@ def test_blocks_are_what_they_say(page):
             case ["sh"]:
                 pass
             case ["sh", "no-run"]:
-                lines = block.body.splitlines()
-                assert any(line.startswith(tuple(INSTALLERS)) for line in lines), lines
+                assert block.body.startswith(NOT_HERE), "the first line could be run"
             case ["python"]:
                 ast.parse(block.body)
             case ["json"]:
@@ -174,6 +189,8 @@ def environment_for(scratch, page):
     }
     if page.name in PYTHON_PATH:
         environment["PYTHONPATH"] = str(install_example(scratch / "site"))
+    if page in IN_A_PROJECT:
+        (home / "shop").mkdir()
     if page.name in USES_COLLECTION:
         shutil.copytree(COLLECTION, home / COLLECTION.name)
     if page.name in STAND_INS:
@@ -310,6 +327,19 @@ def test_commands_run_and_print_what_is_shown(page, tmp_path):
         assert agrees, f"the page shows:\n{shown}\nreally printed:\n{actual}"
 
 
+def test_the_readme_shows_what_the_demo_prints(tmp_path):
+    script = ROOT / "scripts" / "demo.py"
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, env=environment, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    (shown,) = (block.body for block in blocks_of(ROOT / "README.md") if block.info == "console")
+    printed = re.sub(rf"{re.escape(str(tmp_path))}/grove-demo-\w+", "/tmp/grove-demo", done.stdout)
+    agrees = re.fullmatch(pattern_of(shown), normalised(printed)) is not None
+    assert agrees, f"the page shows:\n{shown}\nreally printed:\n{printed}"
+
+
 def test_the_page_about_backends_shows_the_whole_example():
     page = (DOCS / "tutorial" / "write-a-backend.md").read_text()
     files = [file for file in EXAMPLE.rglob("*") if file.suffix in {".py", ".toml"}]
@@ -374,6 +404,13 @@ def test_events_that_are_not_written_are_just_those_that_nothing_makes():
         if not re.search(rf"(?<!case )\b{kind.__name__}\(\n? *[a-z]", code)
     }
     assert unwritten == generator()["NOT_WRITTEN"]
+
+
+def test_the_architecture_and_the_readme_list_the_distributions():
+    workspace = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]["workspace"]
+    for page in (DOCS / "explanation" / "architecture.md", ROOT / "README.md"):
+        listed = re.findall(r"^\| `(grove-[\w-]+)` \|", page.read_text(), re.MULTILINE)
+        assert sorted(listed) == sorted(workspace["members"]), page
 
 
 def test_the_architecture_names_every_module():
