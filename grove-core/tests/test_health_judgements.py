@@ -8,7 +8,6 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-import grove_tickets
 from grove_core.config import ConfigProblem, Origin, Source
 from grove_core.flow.merge_driver import MERGED_FILES, MergeDriver, driver_command
 from grove_core.health.backends import BackendFact, BackendFacts, judge_backends
@@ -20,8 +19,8 @@ from grove_core.health.derived_numbers import CacheFacts, DecayFacts, judge_cach
 from grove_core.health.event_logs import LineFault, LogFacts, describe_faults, judge_logs
 from grove_core.health.home_directory import HomeFacts, judge_home
 from grove_core.health.installation import InstallationFacts, judge_installation
-from grove_core.health.installer import Installer, Tool, gather_installer
-from grove_core.health.loaded_plugins import judge_plugins
+from grove_core.health.installer import Installer, Package, Tool
+from grove_core.health.loaded_plugins import judge_plugins, judge_unread_patterns
 from grove_core.health.matchers import covers
 from grove_core.health.past_faults import Fault, FaultFacts, judge_faults
 from grove_core.health.program import Candidate, ProgramFacts, judge_program
@@ -81,6 +80,28 @@ INSTALLED = InstallationFacts(
 def test_installation(change, python, installation):
     facts = evolve(INSTALLED, **change)
     assert told(judge_installation(facts)) == {"python": python, "installation": installation}
+
+
+UV = Installer(
+    tool=Tool.UV,
+    options=("--find-links", "file:///wheels"),
+    beside=(Package(name="grove-acme"), Package(name="grove-beech", folder=Path("/src/beech"))),
+)
+
+
+@pytest.mark.parametrize("installer", [PIP, UV, evolve(UV, tool=Tool.PIPX)])
+@pytest.mark.parametrize(
+    "change", [{"installed_version": None}, {"installed_version": "1.2.2"}, {"has_script": False}]
+)
+def test_it_is_installed_anew_by_what_installed_it_with_all_that_is_beside(change, installer):
+    facts = evolve(INSTALLED, installer=installer, **change)
+    mend = judge_installation(facts)[1].mend
+    assert mend == f"Install grove-core anew: {installer.reinstallation()}"
+    if installer is UV:
+        assert mend.endswith(
+            ": uv tool install --reinstall --find-links file:///wheels grove-core"
+            " --with grove-acme --with-editable /src/beech"
+        )
 
 
 # --- programs -----------------------------------------------------------------------------------
@@ -161,29 +182,45 @@ def test_plugins(entries, expected):
     assert {name: status for name, status in found.items() if status is not OK} == expected
 
 
-@pytest.mark.parametrize(
-    ("installer", "command"),
-    [
-        (Installer(plugins={"acme": None}), "pip install one two"),
-        (Installer(tool=Tool.PIPX, plugins={"acme": None}), "pipx inject grove-core one two"),
-        (
-            Installer(tool=Tool.UV, plugins={"acme": None, "one": None}),
-            "uv tool install grove-core --with acme --with one --with two",
-        ),
-        (
-            Installer(tool=Tool.UV, plugins={"acme": Path("/my desk/acme")}),
-            "uv tool install grove-core --with-editable '/my desk/acme' --with one --with two",
-        ),
-    ],
-    ids=["pip", "pipx", "uv", "uv, with a source"],
-)
-def test_packages_are_added_by_what_grove_was_installed_with(installer, command):
-    assert installer.command("one", "two") == command
+@pytest.mark.parametrize("state", [PluginState.FAILED, PluginState.REFUSED])
+def test_a_plugin_that_does_not_load_is_upgraded_or_removed_by_what_installed_it(state):
+    def mend(installer):
+        report = PluginReport(plugins=(entry("grove.plugins", state),), problems=())
+        return judge_plugins(report, (), installer)[-1].mend
+
+    assert mend(PIP) == (
+        "Upgrade it: pip install --upgrade grove-acme; or remove it: pip uninstall grove-acme"
+    )
+    assert mend(UV) == (
+        "Upgrade it: uv tool upgrade grove-core; or remove it: uv tool install"
+        " --find-links file:///wheels grove-core --with-editable /src/beech"
+    )
+    assert mend(Installer(tool=Tool.UV)) == "Upgrade it: uv tool upgrade grove-core"
+    source = Package(name="grove_acme", folder=Path("/src/acme"))
+    assert mend(Installer(beside=(source,))) == (
+        "Mend it in /src/acme; or remove it: pip uninstall grove_acme"
+    )
 
 
-def test_what_is_run_from_its_source_is_known_by_its_folder():
-    found = gather_installer().plugins
-    assert found["grove-tickets"] == Path(grove_tickets.__file__).parents[2]
+def test_one_of_two_plugins_with_a_name_is_removed_by_what_installed_it():
+    def mend(installer):
+        report = PluginReport(plugins=(entry("grove.plugins", PluginState.SHADOWED),), problems=())
+        return judge_plugins(report, (), installer)[-1].mend
+
+    named = "name `acme@DISTRIBUTION` in the configuration"
+    assert mend(PIP) == f"Remove one of the two (this one: pip uninstall grove-acme), or {named}"
+    assert mend(Installer(tool=Tool.PIPX)) == f"Remove one of the two, or {named}"
+
+
+def test_patterns_that_nothing_reads_are_named_with_what_would():
+    assert list(judge_unread_patterns([], (), PIP)) == []
+    (check,) = judge_unread_patterns(["acme", "beech"], (), UV)
+    assert (check.name, check.status) == ("ticket patterns", BROKEN)
+    assert "closes of acme, beech (ticketing.patterns) are not seen" in check.detail
+    assert check.mend == UV.command("grove-tickets")
+    (check,) = judge_unread_patterns(["acme"], (evolve(BLOCKED, group="grove.plugins"),), UV)
+    assert check.detail.endswith("(acme is blocked by GROVE_PLUGINS)")
+    assert check.mend == "unset it"
 
 
 def test_missing_families_are_named_with_what_to_install():

@@ -26,10 +26,10 @@ SHORT = 150
 # A start counts how learnings have fared, looks for decay, tells what was corrected, and notes down
 # for the next one what all that depends on.
 START = 353
-COMMAND, HELP, HELP_OF_A_COMMAND = 388, 262, 390
+COMMAND, HELP, HELP_OF_A_COMMAND = 389, 262, 390
 # With the detector of secrets, which brings requests along; and with the index, into which goes what
 # was written.
-CHECKS_A_TEXT, DOCTOR = 693, 683
+CHECKS_A_TEXT, DOCTOR = 694, 683
 
 # Hooks on tool calls with nothing to do: hundreds in every session.
 HEAVY = set(

@@ -22,6 +22,7 @@ from grove_core.health.blocked_plugins import (
     of_group,
 )
 from grove_core.health.event_logs import describe_faults
+from grove_core.health.installer import gather_installer
 from grove_core.model.memory import Health
 from grove_core.model.session import Session
 from grove_core.model.statistics import Statistics
@@ -233,7 +234,7 @@ def _nothing_of(blocked: Sequence[BlockedPlugin], distribution: str) -> str:
     """Say why no plugin of a group is there."""
     if blocked:
         return f"none can be used: {named_by_cause(blocked)} ({mends_of(blocked)})"
-    return f"none installed (pip install {distribution})"
+    return f"none installed ({gather_installer().command(distribution)})"
 
 
 def _print_backends(

@@ -21,7 +21,11 @@ from grove_core.health.event_logs import LogFacts, gather_log, judge_logs
 from grove_core.health.home_directory import gather_home, judge_home
 from grove_core.health.installation import gather_installation, judge_installation
 from grove_core.health.installer import gather_installer
-from grove_core.health.loaded_plugins import judge_plugins
+from grove_core.health.loaded_plugins import (
+    gather_unread_patterns,
+    judge_plugins,
+    judge_unread_patterns,
+)
 from grove_core.health.onlooking import look_only
 from grove_core.health.past_faults import gather_faults, judge_faults
 from grove_core.health.plugin_checks import probes_of_plugins
@@ -129,7 +133,12 @@ class _Examination:
     def _plugins(self) -> Sequence[Check]:
         self._workspace.plugins.load_all()
         blocked = gather_blocked(self._workspace)
-        return judge_plugins(self._workspace.plugins.report(), blocked, gather_installer())
+        installer = gather_installer()
+        unread = gather_unread_patterns(self._workspace)
+        return [
+            *judge_plugins(self._workspace.plugins.report(), blocked, installer),
+            *judge_unread_patterns(unread, blocked, installer),
+        ]
 
     def _hooks(self) -> Sequence[Check]:
         last_ran = ran_lately(self._sessions, self._workspace.now)

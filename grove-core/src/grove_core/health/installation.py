@@ -9,6 +9,7 @@ from attrs import frozen
 
 from grove_core import __version__
 from grove_core.health.check import Check, broken, ok, warning
+from grove_core.health.installer import Installer, gather_installer
 
 _DISTRIBUTION: Final = "grove-core"
 _OLDEST: Final = (3, 11)
@@ -16,10 +17,6 @@ _CACHE_TAG: Final = "CACHEDIR.TAG"
 INSTALL: Final = (
     "Install grove where it stays: uv tool install 'grove-core[markdown,tickets]'"
     " (or: pip install 'grove-core[markdown,tickets]')"
-)
-_REINSTALL: Final = (
-    "Install grove-core anew: uv tool install --reinstall grove-core --with grove-backend-markdown"
-    " --with grove-tickets (or: pip install --force-reinstall grove-core)"
 )
 
 
@@ -35,6 +32,7 @@ class InstallationFacts:
             metadata.
         has_script: Whether the metadata names the console script ``grove``.
         cache: The cache that the environment lies in, as those of ``uvx`` do.
+        installer: What brings packages here.
     """
 
     python: tuple[int, int, int]
@@ -43,6 +41,7 @@ class InstallationFacts:
     installed_version: str | None
     has_script: bool
     cache: Path | None = None
+    installer: Installer = Installer()
 
 
 def cache_around(environment: Path) -> Path | None:
@@ -82,6 +81,7 @@ def gather_installation() -> InstallationFacts:
         installed_version=installed,
         has_script=has_script,
         cache=cache_around(Path(sys.prefix)),
+        installer=gather_installer(),
     )
 
 
@@ -108,15 +108,16 @@ def _python(facts: InstallationFacts) -> Check:
 
 def _distribution(facts: InstallationFacts) -> Check:
     name = "installation"
+    anew = f"Install grove-core anew: {facts.installer.reinstallation()}"
     if facts.installed_version is None:
         detail = "grove-core runs without its metadata, so it cannot tell its own plugins"
-        return broken(name, detail, _REINSTALL)
+        return broken(name, detail, anew)
     if not facts.has_script:
-        return broken(name, "the entry point of the program grove is missing", _REINSTALL)
+        return broken(name, "the entry point of the program grove is missing", anew)
     if facts.cache is not None:
         detail = f"grove {facts.version} runs from the cache {facts.cache}, which is cleared"
         return warning(name, detail, INSTALL)
     if facts.installed_version != facts.version:
         detail = f"grove {facts.version} runs, its metadata says {facts.installed_version}"
-        return warning(name, detail, _REINSTALL)
+        return warning(name, detail, anew)
     return ok(name, f"grove {facts.version}, with the entry point of its program")

@@ -15,7 +15,8 @@ from grove_core.ticket_patterns import TicketPattern, ids_closed_by
 READ_SECONDS: Final = 1.0
 KEY: Final = "ticketing.patterns"
 _DEFINED: Final = f"defined by {KEY}"
-_NO_READER: Final = "no installed plugin reads shell commands: pip install grove-tickets"
+# How to install one is for `grove doctor` to find out: a hook that comes here would have to wait.
+_NO_READER: Final = "no plugin in use reads shell commands; grove doctor says how to have one"
 
 
 def source_of(pattern: TicketPattern) -> PluginSource:
