@@ -111,6 +111,7 @@ reference: setup ## Write what the documentation takes from the code, and take t
 	$(BIN)/python scripts/generate_reference.py
 	$(BIN)/python scripts/generate_manpages.py
 	$(BIN)/python scripts/screenshots.py
+	$(BIN)/python scripts/readme_transcript.py
 
 .PHONY: bench
 bench: setup ## Measure what hooks and numbers cost; writes tables into docs/explanation/.

@@ -49,7 +49,7 @@ class Scratch:
         self.project.mkdir()
         (self.project / "auth").mkdir()
         (self.project / "auth" / "login.py").write_text("def login(user): ...\n")
-        self.git("init", "--quiet", "--initial-branch=main")
+        self.git("init", "--quiet")
         self.git("add", ".")
         self.git("commit", "--quiet", "--message=Start")
         (self.project / ".tissue").mkdir()

@@ -5,11 +5,13 @@ The convention for fenced blocks, in docs/, README.md and CHANGELOG.md:
 - ``sh`` is run, with bash and ``set -eu``, all blocks of a page in their order in one scratch home
   directory. A command that is meant to fail says so: ``grove … || echo "exit code $?"``.
 - ``sh no-run`` is not run; its first line begins with what the tests here do not have (NOT_HERE),
-  and the others need what that brings. The lines that install grove are run in tests/packaging. Pages
-  about memory servers find programs, or a server over HTTP, that stand in for real ones (STAND_INS).
+  and the others, too, or with what needs that (AFTER_IT). The lines with which README.md and
+  docs/how-to/install.md install grove are run by tests/packaging/test_installing.py. Pages about
+  memory servers find programs, or a server over HTTP, that stand in for real ones (STAND_INS).
 - ``console`` right after an ``sh`` block is what that block prints, stderr included. ``…`` stands for
   any text in a line, a line of ``…`` for any lines; learning ids, times and the scratch directory
-  need not agree. That of the README is what `make demo` prints; any other is only looked at by people.
+  need not agree. That of the README is what `make demo` prints (test_readme.py); any other is only
+  looked at by people.
 - ``python``, ``json``, ``toml`` and ``yaml`` blocks must be of that language; ``json`` may hold
   ``…`` in texts.
 - Anything else carries one of the OTHER_LANGUAGES.
@@ -53,6 +55,12 @@ NOT_HERE = (
         "sh plugin/install.sh",
     ),
     "alias ",
+)
+# What only works once an installer has run: other people's programs, variables for them, and a
+# check of a package that the block has installed. Our own commands run in blocks of their own.
+AFTER_IT = (
+    *("# ", "  ", "export ", "basic-memory ", "python -m pytest ", "pytest", "ruff ", "mypy"),
+    "grove plugins check ",
 )
 OTHER_LANGUAGES = {"text", "markdown", "mermaid", "console", "sql"}
 PYTHON_PATH = {"write-a-backend.md"}
@@ -157,6 +165,8 @@ def test_blocks_are_what_they_say(page):
                 pass
             case ["sh", "no-run"]:
                 assert block.body.startswith(NOT_HERE), "the first line could be run"
+                runnable = [line for line in block.body.splitlines() if not is_excused(line)]
+                assert not runnable, "put these lines into a block of their own, tagged sh"
             case ["python"]:
                 ast.parse(block.body)
             case ["json"]:
@@ -169,6 +179,11 @@ def test_blocks_are_what_they_say(page):
                 assert language in OTHER_LANGUAGES
             case _:
                 pytest.fail(f"a block is tagged {block.info!r}")
+
+
+def is_excused(line):
+    """Whether a line of a block that is not run has a reason not to be."""
+    return not line.strip() or line.startswith((*NOT_HERE, *AFTER_IT))
 
 
 def environment_for(scratch, page):
@@ -327,19 +342,6 @@ def test_commands_run_and_print_what_is_shown(page, tmp_path):
         assert agrees, f"the page shows:\n{shown}\nreally printed:\n{actual}"
 
 
-def test_the_readme_shows_what_the_demo_prints(tmp_path):
-    script = ROOT / "scripts" / "demo.py"
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, script], capture_output=True, text=True, env=environment, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    (shown,) = (block.body for block in blocks_of(ROOT / "README.md") if block.info == "console")
-    printed = re.sub(rf"{re.escape(str(tmp_path))}/grove-demo-\w+", "/tmp/grove-demo", done.stdout)
-    agrees = re.fullmatch(pattern_of(shown), normalised(printed)) is not None
-    assert agrees, f"the page shows:\n{shown}\nreally printed:\n{printed}"
-
-
 def test_the_page_about_backends_shows_the_whole_example():
     page = (DOCS / "tutorial" / "write-a-backend.md").read_text()
     files = [file for file in EXAMPLE.rglob("*") if file.suffix in {".py", ".toml"}]
@@ -406,11 +408,14 @@ def test_events_that_are_not_written_are_just_those_that_nothing_makes():
     assert unwritten == generator()["NOT_WRITTEN"]
 
 
-def test_the_architecture_and_the_readme_list_the_distributions():
+def test_pages_that_list_the_distributions_list_all():
     workspace = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]["workspace"]
     for page in (DOCS / "explanation" / "architecture.md", ROOT / "README.md"):
         listed = re.findall(r"^\| `(grove-[\w-]+)` \|", page.read_text(), re.MULTILINE)
         assert sorted(listed) == sorted(workspace["members"]), page
+    uninstall = (DOCS / "how-to" / "uninstall.md").read_text()
+    (line,) = re.findall(r"^ *pip uninstall (.+)$", uninstall, re.MULTILINE)
+    assert sorted(line.split()) == sorted(workspace["members"])
 
 
 def test_the_architecture_names_every_module():

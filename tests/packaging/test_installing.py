@@ -1,7 +1,8 @@
 """Installing grove as people do: with uv, pipx or pip, into a home of its own, and out of it again.
 
-The lines are those of docs/how-to/install.md and README.md, to the letter. Each journey goes through a whole loop of the gate with an upgrade in the middle. Homes lie in a
-folder whose name holds a space and letters beyond ASCII.
+The lines are those of docs/how-to/install.md and README.md, to the letter: whoever changes one there
+or here has to change the other. Each journey goes through a whole loop of the gate with an upgrade in
+the middle. Homes lie in a folder whose name holds a space and letters beyond ASCII.
 """
 
 import json
@@ -11,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -31,6 +33,13 @@ NOT_OURS = (
 )
 INSTALLERS = re.compile(r"(?:uvx?|pipx?) ")
 PAGES = (ROOT / "README.md", ROOT / "docs" / "how-to" / "install.md")
+PEOPLE_READ = sorted(
+    page
+    for page in {*PAGES, ROOT / "plugin" / "README.md", *(ROOT / "docs").rglob("*.md")}
+    if "grove-core" in page.read_text()
+)
+EXTRAS = re.compile(r"grove-core\[([\w,-]+)\]")
+BARE_CORE = re.compile(r"\b(?:pip|pipx|uv tool) install\b[^\n`]*\bgrove-core(?!\[)[^\n`]*")
 INSTALL = {name: f"{name} install {WHAT}" for name in ("uv tool", "pipx", "pip")}
 UPGRADE = {
     "uv tool": "uv tool upgrade grove-core",
@@ -179,6 +188,17 @@ def test_these_are_the_lines_that_people_read():
     ours = {*INSTALL.values(), *UPGRADE.values(), *ADD.values(), DOWNLOAD, TRY, MANUAL}
     ours |= {*FROM_WHEELS, *FROM_CHECKOUT, *NOT_RUN}
     assert set().union(*map(lines_of, PAGES)) == ours
+
+
+@pytest.mark.parametrize("page", PEOPLE_READ, ids=lambda page: str(page.relative_to(ROOT)))
+def test_pages_install_our_packages_by_extras_that_core_has(page):
+    """One style everywhere: an extra asks for the version that fits, `--with` for any."""
+    project = tomllib.loads((ROOT / CORE / "pyproject.toml").read_text())["project"]
+    text = page.read_text()
+    named = {name for extras in EXTRAS.findall(text) for name in extras.split(",")}
+    assert named <= set(project["optional-dependencies"])
+    assert BARE_CORE.findall(text) == []
+    assert re.findall(r"--with (grove-(?:tickets|backend-(?!of-somebody))\S*)", text) == []
 
 
 @pytest.fixture(scope="session")
