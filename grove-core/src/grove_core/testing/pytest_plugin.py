@@ -58,7 +58,9 @@ def grove_project(tmp_path: Path, grove_home: Path, monkeypatch: pytest.MonkeyPa
     if shutil.which("git"):
         from subprocess import run
 
-        run(["git", "init", "-q", "-b", "main", "--template="], cwd=project, check=True)
+        run(["git", "init", "-q", "--template="], cwd=project, check=True)
+        # git before 2.28 knows no option for the branch.
+        run(["git", "symbolic-ref", "HEAD", "refs/heads/main"], cwd=project, check=True)
     return project
 
 
