@@ -61,7 +61,7 @@ USING_THEM = """
             done = subprocess.run(words, cwd=grove_project, capture_output=True, text=True)
             assert done.stdout.strip() == str(grove_project.resolve())
             head = (grove_project / ".git" / "HEAD").read_text()
-            assert head == "ref: refs/heads/main\n"
+            assert head.strip() == "ref: refs/heads/main"
 
     def test_the_clock_stands(grove_clock):
         assert grove_clock() == grove_clock()
