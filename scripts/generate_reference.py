@@ -156,7 +156,9 @@ def _command(command: click.Command, context: click.Context, level: str) -> Iter
     options = [
         parameter
         for parameter in command.params
-        if isinstance(parameter, click.Option) and parameter.name not in COMMON_OPTIONS
+        if isinstance(parameter, click.Option)
+        and parameter.name not in COMMON_OPTIONS
+        and not parameter.hidden
     ]
     if options:
         yield from ("| option | meaning |", "|---|---|")

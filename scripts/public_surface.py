@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from pathlib import Path
+from threading import Lock
 from types import ModuleType
 from typing import Any, Final
 
@@ -21,8 +22,9 @@ from attrs import NOTHING, fields, frozen, has
 
 import grove_core
 from grove_core import testing
-from grove_core.cli.main import COMMANDS, command_named
+from grove_core.cli.main import grove
 from grove_core.config.schema import config_keys
+from grove_core.hosts.contract import HookEvent
 from grove_core.model.events import EVENT_TYPES
 from grove_core.plugins.discovery import GROUPS
 from grove_core.plugins.hookspecs import LifeCycleHooks, RegistrationHooks
@@ -34,6 +36,7 @@ from grove_tickets import reader
 RECORD: Final = Path(__file__).resolve().parent.parent / "tests" / "api" / "public_surface.txt"
 REQUIRED: Final = "required"
 OPTIONAL: Final = "optional"
+_ALONE: Final = "alone"
 _HEAD: Final = "grove_api "
 _MODULE: Final = re.compile(r"\b(?:[a-z_]+\.)+(?=[A-Za-z_])")
 
@@ -103,11 +106,12 @@ def surface() -> list[str]:
         _fixtures(),
         _function(f"{reader.__name__}.{reader.read.__name__}", reader.read),
         _hooks(),
-        _commands(),
+        _command(click.Context(grove, info_name="grove", **grove.context_settings)),
         _configuration(),
     )
     lines = {line for part in parts for line in part}
     lines |= {f"entry points {group}" for group in GROUPS}
+    lines |= {f"grove hook (event): {event.value!r}" for event in HookEvent}
     for event in EVENT_TYPES.values():
         lines |= {f"event {event.event}({field.name})" for field in fields(event)}
     return [f"{_HEAD}{grove_core.GROVE_API}", *sorted(lines)]
@@ -135,6 +139,8 @@ def _thing(name: str, value: Any) -> Iterator[str]:  # noqa: ANN401 - whatever i
             need = REQUIRED if field.default is NOTHING else _default(field.default)
             yield f"{name}({field.name}): {_type(field.type)}, {how}, {need}"
     is_protocol = getattr(value, "_is_protocol", False)
+    if "__init__" in vars(value) and not has(value) and not is_protocol:
+        yield from _parameters(name, value)
     for each in _members(value):
         yield from _member(f"{name}.{each}", getattr(value, each), is_protocol=is_protocol)
 
@@ -166,15 +172,21 @@ def _fixtures() -> Iterator[str]:
         if name.startswith("grove_"):
             made = inspect.signature(inspect.unwrap(value)).return_annotation
             yield f"fixture {name} -> {_type(made)}"
-    for kind in (Payloads, SetClock):
-        yield from _thing(f"fixture {kind.__name__}", kind)
+    for given in (Payloads(Path()), SetClock()):
+        name = f"fixture {type(given).__name__}"
+        yield from (f"{name}.{each}: attribute" for each in vars(given) if each[0] != "_")
+        for each in _members(type(given)):
+            yield from _member(f"{name}.{each}", getattr(type(given), each), is_protocol=False)
     yield from _function(f"fixture {SetClock.__name__}", SetClock.__call__, bound=True)
 
 
 def _function(name: str, function: Callable[..., object], *, bound: bool = False) -> Iterator[str]:
-    signature = inspect.signature(function)
-    yield f"{name}() -> {_type(signature.return_annotation)}"
-    parameters = [*signature.parameters.values()][bound:]
+    yield f"{name}() -> {_type(inspect.signature(function).return_annotation)}"
+    yield from _parameters(name, function, bound=bound)
+
+
+def _parameters(name: str, called: Callable[..., object], *, bound: bool = False) -> Iterator[str]:
+    parameters = [*inspect.signature(called).parameters.values()][bound:]
     for place, each in enumerate(parameters, start=1):
         how = f"position {place}"
         need = REQUIRED if each.default is each.empty else _default(each.default)
@@ -194,6 +206,8 @@ def _default(value: object) -> str:
 
 
 def _type(hint: object) -> str:
+    if hint is Lock:
+        return "Lock"  # a function or a class, as the version of Python has it
     is_plain = isinstance(hint, type) and "[" not in str(hint)
     text = (
         "anything"
@@ -216,39 +230,40 @@ def _hooks() -> Iterator[str]:
                     yield f"hook {name}({each.name}): {_type(each.annotation)}"
 
 
-def _commands() -> Iterator[str]:
-    for name in COMMANDS:
-        yield f"grove {name}: command"
-        if name != "hook":
-            yield from _command(f"grove {name}", command_named(name))
-
-
-def _command(name: str, command: click.Command) -> Iterator[str]:
+def _command(context: click.Context) -> Iterator[str]:
+    command, name = context.command, context.command_path
     place = 0
-    for parameter in command.params:
+    promised = (each for each in command.get_params(context) if not getattr(each, "hidden", False))
+    for parameter in promised:
         is_option = isinstance(parameter, click.Option)
         place += not is_option
-        how = _taken(parameter) if is_option else f"argument {place}"
+        how = _taken(parameter) if is_option else f"argument {place}, {_values(parameter)}"
         need = REQUIRED if parameter.required else _given(parameter)
         for word in [*parameter.opts, *parameter.secondary_opts]:
             shown = f"{name} {word}" if is_option else f"{name} ({word})"
             yield f"{shown}, {how}, {need}"
+            if how != _ALONE and isinstance(getattr(parameter, "flag_value", None), str):
+                yield f"{shown}: {_ALONE}"
             if isinstance(parameter.type, click.Choice):
                 yield from (f"{shown}: {one!r}" for one in parameter.type.choices)
     if isinstance(command, click.Group):
-        context = click.Context(command, info_name=name)
         context.params["plugins"] = False  # plugins' commands are their own surface
         for each in command.list_commands(context):
             _, sub, _ = command.resolve_command(context, [each])
             assert sub is not None, each
             yield f"{name} {each}: command"
-            yield from _command(f"{name} {each}", sub)
+            yield from _command(
+                click.Context(sub, info_name=each, parent=context, **sub.context_settings)
+            )
 
 
 def _taken(option: click.Parameter) -> str:
-    if getattr(option, "is_flag", False):
-        return "alone"
-    return "with values" if option.multiple else "with a value"
+    return _ALONE if getattr(option, "is_flag", False) else f"with {_values(option)}"
+
+
+def _values(parameter: click.Parameter) -> str:
+    kind = "choice" if isinstance(parameter.type, click.Choice) else "value"
+    return f"{kind}s" if parameter.multiple or parameter.nargs != 1 else f"a {kind}"
 
 
 def _given(parameter: click.Parameter) -> str:
