@@ -34,19 +34,22 @@ $(VENV)/.synced: $(OWN_UV) pyproject.toml $(wildcard */pyproject.toml)
 .PHONY: setup
 setup: $(VENV)/.synced ## Make the development environment in .venv.
 
+# A process that has come to its end takes over what another one has before it: some tests are long.
+SIDE_BY_SIDE := -n auto --dist worksteal
+
 .PHONY: test
 test: setup ## Run the unit and integration tests.
-	$(BIN)/python -m pytest -n auto -m "not e2e and not stress and not tickets and not mcp and not postgres and not browser and not histories"
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "not e2e and not stress and not tickets and not mcp and not postgres and not browser and not histories"
 
 .PHONY: test-git
 test-git: setup ## Play random histories of several clones through real git.
-	$(BIN)/python -m pytest -n auto -m histories tests/git
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m histories tests/git
 
 .PHONY: test-e2e
 test-e2e: setup ## Drive the real Claude Code client (skipped where it cannot be had), and stress the loop.
 	@test -x .e2e/bin/python || $(PYTHON) -m venv .e2e
 	@.e2e/bin/python -m pip install --quiet --no-deps $(CLIENT) || echo "test-e2e: the registry does not give $(CLIENT); tests that need the client are skipped"
-	$(BIN)/python -m pytest -n auto -m "e2e or stress" tests/e2e tests/stress tests/mcp_sessions
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "e2e or stress" tests/e2e tests/stress tests/mcp_sessions
 
 .PHONY: ticket-tools
 ticket-tools: setup ## Get the real ticket tools into .ticket-tools; minutes long the first time.
@@ -54,7 +57,7 @@ ticket-tools: setup ## Get the real ticket tools into .ticket-tools; minutes lon
 
 .PHONY: test-tickets
 test-tickets: ticket-tools ## Drive the real ticket tools (those that cannot be had are skipped by name).
-	$(BIN)/python -m pytest -n auto -m tickets tests/tickets
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m tickets tests/tickets
 
 .PHONY: mcp-servers
 mcp-servers: setup ## Get real memory servers into .mcp-servers; minutes long the first time.
