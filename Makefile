@@ -13,6 +13,8 @@ ifdef PIP_CERT
 export SSL_CERT_FILE ?= $(PIP_CERT)
 endif
 export UV_COMPILE_BYTECODE ?= 1
+# Without bytecode each program that is started compiles all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 
@@ -34,52 +36,43 @@ $(VENV)/.synced: $(OWN_UV) pyproject.toml $(wildcard */pyproject.toml)
 .PHONY: setup
 setup: $(VENV)/.synced ## Make the development environment in .venv.
 
+# The tests of one folder only: make test ONLY=grove-core/tests
+ONLY ?=
 # A process that has come to its end takes over what another one has before it: some tests are long.
-SIDE_BY_SIDE := -n auto --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 
 .PHONY: test
-test: setup ## Run the unit and integration tests.
-	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "not e2e and not stress and not tickets and not mcp and not postgres and not browser and not histories"
+test: setup ## Run the tests that need nothing but this checkout.
+	$(PYTEST) -m "not real" $(ONLY)
 
-.PHONY: test-git
-test-git: setup ## Play random histories of several clones through real git.
-	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m histories tests/git
+.PHONY: test-all
+test-all: setup real-tools ## Run the others: real clients, ticket tools, memory servers, PostgreSQL, Chromium, git, installers, stress.
+	$(PYTEST) $(or $(ONLY),tests/real)
 
-.PHONY: test-e2e
-test-e2e: setup ## Drive the real Claude Code client (skipped where it cannot be had), and stress the loop.
+.PHONY: test-long
+test-long: export GROVE_TESTS_LONG := 1
+test-long: setup real-tools ## The same with the numbers turned up, for a night.
+	$(PYTEST) $(or $(ONLY),tests/real)
+
+# What cannot be had is named, and tests that need it are skipped by that name.
+.PHONY: real-tools
+real-tools: setup ## Get what the others use; minutes long the first time.
 	@test -x .e2e/bin/python || $(PYTHON) -m venv .e2e
-	@.e2e/bin/python -m pip install --quiet --no-deps $(CLIENT) || echo "test-e2e: the registry does not give $(CLIENT); tests that need the client are skipped"
-	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "e2e or stress" tests/e2e tests/stress tests/mcp_sessions
+	@$(BIN)/python tests/real/tickets/tools/install.py .ticket-tools & \
+	$(BIN)/python tests/real/mcp/tools/install.py .mcp-servers & \
+	$(BIN)/python tests/real/postgres/tools/install.py .postgres-server & \
+	$(BIN)/python tests/real/browser/harness/get_chromium.py & \
+	.e2e/bin/python -m pip install --quiet --no-deps $(CLIENT) \
+		|| echo "real-tools: no Claude Code client: the registry does not give $(CLIENT)"; \
+	wait
 
-.PHONY: ticket-tools
-ticket-tools: setup ## Get the real ticket tools into .ticket-tools; minutes long the first time.
-	@$(BIN)/python tests/tickets/tools/install.py .ticket-tools
+.PHONY: mutants
+mutants: setup ## Plant faults one by one, and see that the tests find each.
+	$(BIN)/python tests/mutants/run.py
 
-.PHONY: test-tickets
-test-tickets: ticket-tools ## Drive the real ticket tools (those that cannot be had are skipped by name).
-	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m tickets tests/tickets
-
-.PHONY: mcp-servers
-mcp-servers: setup ## Get real memory servers into .mcp-servers; minutes long the first time.
-	@$(BIN)/python tests/mcp/tools/install.py .mcp-servers
-
-# Divided by module, since a server that tests share is started once in each process.
-.PHONY: test-mcp
-test-mcp: mcp-servers ## Use real memory servers (those that cannot be had are skipped by name).
-	$(BIN)/python -m pytest -n auto --dist loadscope -m mcp tests/mcp tests/integration
-
-.PHONY: postgres-server
-postgres-server: setup ## Get a PostgreSQL server into .postgres-server.
-	@$(BIN)/python tests/postgres/tools/install.py .postgres-server
-
-.PHONY: test-postgres
-test-postgres: postgres-server ## Use a real PostgreSQL server (skipped where it cannot be had).
-	$(BIN)/python -m pytest -n auto --dist loadscope -m postgres tests/postgres tests/docs/test_docs.py
-
-.PHONY: test-browser
-test-browser: setup ## Look at the documentation and at `grove stats --html` in headless Chromium (skipped where it cannot be had).
-	@$(BIN)/python tests/browser/harness/get_chromium.py
-	$(BIN)/python -m pytest -m browser tests/browser
+.PHONY: size
+size: setup ## Print how much code there is; fail above the ceilings in tests/size.toml.
+	@$(BIN)/python scripts/size.py
 
 .PHONY: lint
 lint: setup ## Check style, layers and types.

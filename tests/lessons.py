@@ -20,8 +20,7 @@ from attrs import frozen
 
 FOLDER: Final = Path(__file__).parent / "data" / "lessons"
 PLACEHOLDER: Final = re.compile(r"\{\{secret:(?P<kind>[a-z0-9-]+)\}\}")
-Half = Literal["development", "test"]
-Part = Half | Literal["training", "blind"]
+Part = Literal["development", "test", "training", "blind"]
 
 _ALNUM: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _BASE64: Final = string.ascii_letters + string.digits + "+/"
@@ -76,26 +75,6 @@ def lines(part: Part) -> list[dict[str, Any]]:
     """
     text = (FOLDER / f"{part}.jsonl").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()]
-
-
-def half_of(items: list[dict[str, Any]]) -> dict[str, Half]:
-    """Split the set: per label, ordered by kind and by the hash of the id, every other one.
-
-    Args:
-        items: All stored objects of both halves.
-
-    Returns:
-        The half that each id belongs to.
-    """
-    halves: dict[str, Half] = {}
-    for label in ("keep", "reject"):
-        ids = sorted(
-            (item["kind"], hashlib.sha256(item["id"].encode()).hexdigest(), item["id"])
-            for item in items
-            if item["label"] == label
-        )
-        halves |= {entry[-1]: "test" if n % 2 else "development" for n, entry in enumerate(ids)}
-    return halves
 
 
 def secret(kind: str, seed: str) -> str:

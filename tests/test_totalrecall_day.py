@@ -133,20 +133,12 @@ def day(total_recall):
     return day
 
 
-def others(world):
-    """What is Total Recall's apart from daily logs, and so never grove's to change."""
-    memory = world.project / "memory"
-    files = [path for path in memory.rglob("*") if path.is_file() and path.parent.name != "daily"]
-    return {path: path.read_bytes() for path in [*files, world.project / "CLAUDE.local.md"]}
-
-
 def heads(text):
     return re.findall(r"^\[\d\d:\d\d\] \*\*\w+\*\* \(grove:(\w+)\): .", text, re.MULTILINE)
 
 
 def test_a_day(day, candidate):
     world = day.world
-    untouched = others(world)
     one, two, three, four = (candidate(number) for number in range(1, 5))
 
     # Morning: there is nothing yet, and Total Recall says nothing.
@@ -178,20 +170,9 @@ def test_a_day(day, candidate):
     assert "Compaction occurred" in seen
     assert seen.endswith(day.text[-200:])
 
-    # Something is due; a learning turns out wrong, another one lasts.
-    loops = world.project / "memory" / "registers" / "open-loops.md"
-    loops.write_text(
-        loops.read_text().replace(
-            "## Active\n", "## Active\n\n- [ ] renew the wildcard certificate\n"
-        )
-    )
+    # A learning turns out wrong, another one lasts.
     day.write(f'[superseded] "{one["summary"]}" - marked as no longer current via /recall-forget')
     day.promote(second, two["summary"])
-    by_the_user = {"decisions.md", "open-loops.md", "metadata.json"}
-    changed = {path.name for path, _ in untouched.items() ^ others(world).items()}
-    assert changed == by_the_user
-    untouched = others(world)
-    assert "renew the wildcard certificate" in day.hook("session-start")
 
     evening(day, candidate, first, second, third)
     assert day.has_grown() == ""
@@ -201,7 +182,6 @@ def test_a_day(day, candidate):
     day.midnight()
     assert not day.log.exists()
     seen = day.hook("session-start")
-    assert "renew the wildcard certificate" in seen
     assert "Yesterday:\n## Decisions\n" in seen
     assert heads(seen) == []
     shown = world.agent("session-2").starts()
@@ -217,7 +197,6 @@ def test_a_day(day, candidate):
         third: "active",
         fourth: "active",
     }
-    assert others(world) == untouched
 
 
 def evening(day, candidate, first, second, third):
@@ -230,29 +209,9 @@ def evening(day, candidate, first, second, third):
     (note,) = day.searches("staging", "database", "harbour-2").values()
     assert (note["backend"], note["complete"]) == ("total-recall", False)
     assert "harbour-2" in note["summary"]
-    assert any("certificate" in each["summary"] for each in day.searches("certificate").values())
     # Neither the template, nor the hook's marks, nor the note of what is forgotten are findings.
     assert day.searches("Compaction", "occurred") == {}
     assert day.searches("forget", "recall") == {}
-
-
-def test_a_log_that_a_hook_has_made_goes_on_with_groves_section(day, candidate):
-    day.hook("pre-compact")
-    made = day.has_grown()
-    assert made.startswith(TEMPLATE.format(day=day.date))
-    learning_id = day.learns(candidate())
-    assert day.has_grown().startswith("## Learnings\n\n[")
-    assert heads(day.text) == [learning_id]
-
-
-def test_a_learning_that_the_user_edits_away_is_gone_without_a_word(day, candidate):
-    """The log is Total Recall's and its user's: grove does not bring it back by itself."""
-    learning_id = day.learns(candidate())
-    day.log.write_text(TEMPLATE.format(day=day.date))
-    assert day.searches("orders", "query") == {}
-    shown = day.world.grove("backends")
-    assert shown.code == 0
-    assert f"not in its files any more: {learning_id}" in shown.stdout
 
 
 def test_grove_and_total_recall_agree_on_what_is_superseded(day, candidate):

@@ -47,40 +47,27 @@ LOOKALIKES = (
 )
 
 
-def characters(excluded=""):
-    return st.characters(exclude_categories=["Cs"], exclude_characters=excluded)
-
-
-def hostile(excluded=""):
-    allowed = [text for text in LOOKALIKES if not set(text) & set(excluded)]
-    piece = st.sampled_from(allowed) | st.text(characters(excluded), max_size=12)
-    separator = "" if "\n" in excluded else "\n"
-    return st.lists(piece, max_size=5).map(separator.join)
-
-
-instants = st.datetimes(
-    min_value=datetime(1, 1, 3),
-    max_value=datetime(9999, 12, 29),
-    timezones=st.just(UTC),
-)
+pieces = st.sampled_from(LOOKALIKES) | st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+texts = st.lists(pieces, max_size=3).map("\n".join)
+instants = st.datetimes(datetime(1, 1, 3), datetime(9999, 12, 29), timezones=st.just(UTC))
 
 
 def learnings_strategy():
-    items = st.lists(hostile().filter(bool), max_size=4).map(tuple)
+    items = st.lists(texts.filter(bool), max_size=2).map(tuple)
     return st.builds(
         Learning,
         id=st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{2,20}|cl_20260206_[a-z2-7]{6}", fullmatch=True),
         category=st.sampled_from(Category),
-        summary=hostile(),
-        detail=hostile(),
-        session_id=hostile(),
+        summary=texts,
+        detail=texts,
+        session_id=texts,
         timestamp=instants,
         scope=st.sampled_from(Scope),
         confidence=st.sampled_from(Confidence),
         criteria_met=st.frozensets(st.sampled_from(Criterion)),
         tags=items,
         context_files=items,
-        ticket_id=st.none() | hostile(),
+        ticket_id=st.none() | texts,
         status=st.sampled_from(LearningStatus),
         supersedes=items,
     )

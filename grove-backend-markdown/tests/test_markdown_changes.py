@@ -23,20 +23,19 @@ from hypothesis.stateful import (
 from grove_backend_markdown import changes as module
 from grove_backend_markdown.backend import MarkdownBackend
 from grove_backend_markdown.format import format_entry
-from grove_backend_markdown.marks import read_mark
 from grove_backend_markdown.reader import read_entries
 from grove_backend_markdown.relocating import relocate
 from grove_core import (
     BackendContext,
     BackendError,
     Changes,
-    Incremental,
     LearningStatus,
     StorageLayout,
 )
 
 OLD = "## cl_20260101_{:03}\n\n**Category:** Pitfall\n**Summary:** Old {}\n\nDetail.\n\n---\n"
 PROSE = (
+    OLD.format(2, 2),
     "A note by hand.\n",
     "> more of a quote\n",
     ">",
@@ -115,18 +114,6 @@ def parsed(monkeypatch):
     return texts
 
 
-def test_it_is_incremental(context):
-    assert isinstance(MarkdownBackend(context), Incremental)
-
-
-def test_nothing_is_new_where_nothing_is(context, keeper):
-    first = keeper.ask(MarkdownBackend(context))
-    assert first == Changes(learnings=(), mark=first.mark, whole=True)
-    assert first.mark.isascii()
-    assert keeper.ask(MarkdownBackend(context)) == evolve(first, whole=False)
-    assert not context.root.joinpath(".grove").exists()
-
-
 @pytest.mark.parametrize("layout", StorageLayout)
 def test_what_grove_appends_is_read_alone(context, layout, keeper, parsed, make_learning):
     backend = MarkdownBackend(evolve(context, layout=layout))
@@ -146,21 +133,6 @@ def test_what_grove_appends_is_read_alone(context, layout, keeper, parsed, make_
     parsed.clear()
     assert keeper.ask(backend).learnings == ()
     assert parsed == []
-
-
-def test_what_a_person_appends_is_read_alone(context, file, keeper, parsed, make_learning):
-    entries = [format_entry(make_learning(number)) for number in range(1, 30)]
-    text = "\n".join(entries).replace("\n", "\r\n")
-    file.write_bytes(b"\xef\xbb\xbf" + text.encode())
-    backend = MarkdownBackend(context)
-    keeper.ask(backend)
-    parsed.clear()
-    with file.open("ab") as opened:
-        opened.write(b"\r\nA note.\r\n\r\n### [cl_by_hand] My own\r\n> It is so.")
-    assert not keeper.ask(backend).whole
-    assert sum(parsed) < 3 * len(entries[-1])
-    assert keeper.learnings == listed(backend)
-    assert keeper.learnings["cl_by_hand"].detail == "It is so."
 
 
 def test_a_file_of_its_own_that_changes_is_read_alone(spread, keeper, parsed, make_learning):
@@ -200,6 +172,7 @@ def test_the_last_entry_may_be_completed_and_changed(context, file, keeper, make
         lambda text, entries: text.replace("number 1", "number 0"),
         lambda text, entries: text.replace(entries[1], ""),
         lambda text, entries: text.replace(entries[2], ""),
+        lambda text, entries: text.replace("_000003]", "_000009]"),
         lambda text, entries: text[: text.index(entries[2])] + "> more\n" + entries[2],
         lambda text, entries: text + "\n" + entries[0].replace("number 1", "twice"),
         lambda text, entries: text + "<<<<<<< HEAD\n",
@@ -217,99 +190,9 @@ def test_in_any_doubt_everything_is_read(context, file, keeper, make_learning, c
     assert keeper.learnings == listed(MarkdownBackend(context))
 
 
-def test_a_conflict_is_read_as_a_whole_until_it_is_resolved(context, file, keeper, make_learning):
-    entries = [format_entry(make_learning(number)) for number in (1, 2, 3, 4)]
-    theirs = entries[0].replace("active", "archived")
-    resolved = f"{entries[0]}\n{entries[1]}\n{entries[2]}"
-    backend = MarkdownBackend(context)
-    for text in (
-        f"<<<<<<< a\n{entries[0]}=======\n{theirs}>>>>>>> b\n\n{entries[1]}",
-        f"<<<<<<< a\n{entries[0]}=======\n{theirs}>>>>>>> b\n\n{entries[1]}\n{entries[2]}",
-        f"{entries[0]}=======\n{theirs}>>>>>>> b\n\n{entries[1]}\n{entries[2]}",
-        resolved,
-        f"{resolved}\n{entries[3]}",
-    ):
-        file.write_text(text)
-        keeper.ask(backend)
-        assert keeper.learnings == listed(MarkdownBackend(context))
-    assert not keeper.last.whole
-
-
-def test_a_fence_that_is_closed_later_hides_what_is_between(context, file, keeper, make_learning):
-    entries = [format_entry(make_learning(number)) for number in (1, 2, 3)]
-    file.write_text(f"{entries[0]}\n```\n{entries[1]}\n{entries[2]}")
-    keeper.ask(MarkdownBackend(context))
-    assert len(keeper.learnings) == 3
-    file.write_text(file.read_text() + "\n```\n")
-    keeper.ask(MarkdownBackend(context))
-    assert keeper.learnings == {make_learning(1).id: make_learning(1)}
-
-
-def test_an_id_in_two_places_counts_in_the_first(context, spread, keeper, make_learning):
-    first, other = make_learning(1), make_learning(1, summary="The same id in its own file")
-    MarkdownBackend(spread).write(other)
-    keeper.ask(MarkdownBackend(context))
-    path = context.root / ".grove" / "learnings.md"
-    path.write_text(format_entry(first))
-    keeper.ask(MarkdownBackend(context))
-    assert keeper.learnings == {first.id: first}
-    path.unlink()
-    keeper.ask(MarkdownBackend(context))
-    assert keeper.learnings == {first.id: other}
-
-
-@pytest.mark.parametrize(
-    "form",
-    [
-        "### [{}] First\n- **Category:** pitfall\n",
-        "\ufeff### [{}] First\n- **Category:** pitfall\n",
-        "# Notes\n###### \t[ {}\t] First\r\n* **Category:** pitfall\r\n",
-        "## {}\n**Category:** Pitfall\n**Summary:** First\n",
-        "\n##  {} \n\n**Category:** Pitfall\n**Summary:** First\n",
-    ],
-)
-def test_an_id_that_stands_there_in_any_form_counts_there(
-    context, spread, file, keeper, make_learning, form
-):
-    file.write_text(form.format(make_learning(1).id))
-    backend = MarkdownBackend(context)
-    (first,) = keeper.ask(backend).learnings
-    folder = file.parent / "learnings"
-    folder.mkdir()
-    (folder / "again.md").write_text(format_entry(make_learning(1)))
-    keeper.ask(backend)
-    assert keeper.learnings == listed(backend) == {first.id: first}
-
-
-def test_a_file_that_cannot_be_read_is_a_fault(context, file):
-    file.mkdir()
-    with pytest.raises(BackendError, match="cannot read"):
-        MarkdownBackend(context).changes("")
-
-
 def sealed(value):
     body = value if isinstance(value, str) else json.dumps(value)
     return f"{crc32(body.encode('utf-8', 'replace')):08x} {body}"
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.text(max_size=3), inner),
-    max_leaves=12,
-)
-
-
-@settings(max_examples=150, deadline=None)
-@given(
-    mark=st.text() | json_values.map(sealed) | st.tuples(st.just("0.1.0"), json_values).map(sealed)
-)
-def test_a_mark_that_grove_did_not_make_means_everything(tmp_path_factory, mark, make_learning):
-    root = tmp_path_factory.getbasetemp() / "damaged-marks"
-    backend = MarkdownBackend(BackendContext(root=root, home=root / "home"))
-    backend.write(make_learning(1))
-    found = backend.changes(mark)
-    assert found.learnings == (make_learning(1),)
-    assert found.whole or read_mark(mark) == {}
 
 
 @pytest.mark.parametrize(
@@ -317,15 +200,10 @@ def test_a_mark_that_grove_did_not_make_means_everything(tmp_path_factory, mark,
     [
         lambda mark: mark[:-1],
         lambda mark: mark.replace("cl_20260206", "cl_20260207"),
-        lambda mark: mark.replace("0.1.0", "0.0.9"),
-        lambda mark: f" {mark}",
         lambda mark: sealed('["0.1.0",{"":' + "[" * 100_000),
         lambda mark: sealed('["0.1.0",{"":[' + "9" * 10_000 + ",0,0,0,[]]}]"),
-        lambda mark: sealed(["0.1.0", {"": [0, 0, 10**30, 0, []]}]),
         lambda mark: sealed(["0.1.0", {"": [0, 0, -1, 0, []]}]),
-        lambda mark: sealed(["0.1.0", {"": [0, 0, 0, 0, [1]]}]),
         lambda mark: sealed(["0.1.0", {"": [0, 0, 0, 0]}]),
-        lambda mark: sealed(["0.1.0", {"gone.md": [0, 0, 0, 0, []]}]),
         lambda mark: sealed(["0.0.9", json.loads(mark[9:])[1]]),
         lambda mark: "\udcff",
     ],
@@ -340,7 +218,7 @@ def test_a_damaged_mark_means_everything(context, make_learning, damage):
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_what_is_settled_reads_the_same_whatever_follows(data, hostile_learnings):
     old = st.integers(1, 3).map(lambda number: OLD.format(number, number))
@@ -408,10 +286,6 @@ class Files(RuleBasedStateMachine):
         text = "\n" + format_entry(self.make_learning(number, summary="By hand")).rstrip() + end
         self.append(self.file, text.replace("\n", "\r\n") if is_crlf else text)
 
-    @rule(number=st.integers(1, 5))
-    def append_old(self, number):
-        self.append(self.file, "\n" + OLD.format(number, number))
-
     @rule(data=st.data(), prose=st.sampled_from(PROSE))
     def append_prose(self, data, prose):
         self.append(data.draw(st.sampled_from([self.file, *self.files()])), prose)
@@ -422,7 +296,7 @@ class Files(RuleBasedStateMachine):
             file.write(text.encode("utf-8", "surrogateescape"))
 
     @precondition(lambda self: self.files())
-    @rule(data=st.data(), text=st.sampled_from(["", *PROSE]), length=st.integers(0, 40))
+    @rule(data=st.data(), text=st.sampled_from(["", *PROSE]), length=st.integers(0, 400))
     def edit(self, data, text, length):
         path = data.draw(st.sampled_from(self.files()))
         content = path.read_bytes()
@@ -430,44 +304,12 @@ class Files(RuleBasedStateMachine):
         new = text.encode("utf-8", "surrogateescape")
         path.write_bytes(content[:at] + new + content[at + length :])
 
-    @precondition(lambda self: self.files())
-    @rule(data=st.data(), text=st.sampled_from(["", *PROSE]), is_instead=st.booleans())
-    def edit_line(self, data, text, is_instead):
-        path = data.draw(st.sampled_from(self.files()))
-        lines = path.read_bytes().split(b"\n")
-        at = data.draw(st.integers(0, len(lines) - 1))
-        lines[at : at + is_instead] = [text.encode("utf-8", "surrogateescape")]
-        path.write_bytes(b"\n".join(lines))
-
-    @precondition(lambda self: self.files())
-    @rule(data=st.data())
-    def edit_word(self, data):
-        """The file is as long as before."""
-        path = data.draw(st.sampled_from(self.files()))
-        words = path.read_bytes().split(b"number")
-        at = data.draw(st.integers(0, len(words) - 1))
-        path.write_bytes(
-            b"number".join([*words[:at], b"NUMBER".join(words[at : at + 2]), *words[at + 2 :]])
-        )
-
     @precondition(lambda self: listed(self.backend()))
     @rule(data=st.data(), status=st.sampled_from(LearningStatus))
     def change_status(self, data, status):
         learning_id = data.draw(st.sampled_from(sorted(listed(self.backend()))))
         with suppress(BackendError):  # a line that two entries share, where there are markers
             self.backend().set_status(learning_id, status, f"by cl_20260206_{self.number:06}")
-
-    @precondition(lambda self: self.files())
-    @rule(data=st.data())
-    def truncate(self, data):
-        path = data.draw(st.sampled_from(self.files()))
-        content = path.read_bytes()
-        path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
-
-    @precondition(lambda self: self.files())
-    @rule(data=st.data())
-    def delete(self, data):
-        data.draw(st.sampled_from(self.files())).unlink()
 
     @precondition(lambda self: self.files())
     @rule(data=st.data(), name=st.sampled_from(["notes.md", "a.md", "zz-\udcff.md"]))
@@ -543,5 +385,5 @@ def files_machine(make_learning, tmp_path_factory):
 
 def test_what_is_kept_of_the_answers_is_what_the_files_hold(files_machine):
     run_state_machine_as_test(
-        files_machine, settings=settings(max_examples=20, stateful_step_count=20, deadline=None)
+        files_machine, settings=settings(max_examples=15, stateful_step_count=20, deadline=None)
     )

@@ -1,11 +1,14 @@
 """What is written is markdown as documented, and reads back equal."""
 
+import re
 from datetime import UTC, datetime
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grove_backend_markdown import reader
 from grove_backend_markdown.format import file_header, format_entry, format_status
 from grove_backend_markdown.reader import read_entries
 from grove_core import (
@@ -27,6 +30,7 @@ DOCUMENTED = """\
 - **Criteria:** behavior_changing
 - **Tags:** rails, n-plus-one
 - **Files:** app/models/user.rb
+- **Supersedes:** cl_a, cl_b
 - **Origin:** ticket T042 | session abc123
 - **Created:** 2026-02-06T10:00:00Z
 
@@ -50,35 +54,22 @@ def documented_learning():
         tags=("rails", "n-plus-one"),
         context_files=("app/models/user.rb",),
         ticket_id="T042",
+        supersedes=("cl_a", "cl_b"),
     )
 
 
 def test_entry_is_written_as_documented():
     assert format_entry(documented_learning()) == DOCUMENTED
-
-
-def test_documented_entry_is_read():
-    reading = read_entries(DOCUMENTED)
-    assert [entry.learning for entry in reading.entries] == [documented_learning()]
-    entry = reading.entries[0]
-    assert (entry.first_line, entry.last_line, entry.status_line) == (1, 14, 5)
-    assert not reading.problems
+    (entry,) = read_entries(DOCUMENTED).entries
+    assert entry.learning == documented_learning()
+    assert (entry.first_line, entry.last_line, entry.status_line) == (1, 15, 5)
 
 
 def test_empty_fields_are_left_out(make_learning):
-    text = format_entry(
-        make_learning(criteria_met=frozenset(), tags=(), context_files=(), ticket_id=None)
-    )
-    for name in ("Criteria", "Tags", "Files", "Supersedes", "ticket"):
-        assert name not in text
-    assert "- **Origin:** session abc123\n" in text
-
-
-def test_superseded_learnings_stand_after_the_files(make_learning):
-    text = format_entry(make_learning(supersedes=("cl_a", "cl_b")))
-    names = [line.split("**")[1] for line in text.splitlines() if line.startswith("- **")]
-    assert names[-4:] == ["Files:", "Supersedes:", "Origin:", "Created:"]
-    assert "- **Supersedes:** cl_a, cl_b\n" in text
+    empty = {"criteria_met": frozenset(), "tags": (), "context_files": (), "ticket_id": None}
+    names = re.findall(r"\*\*(\w+):\*\* (.*)", format_entry(make_learning(**empty)))
+    assert [name for name, _ in names] == "Category Scope Confidence Status Origin Created".split()
+    assert ("Origin", "session abc123") in names
 
 
 @pytest.mark.parametrize(
@@ -113,37 +104,98 @@ def test_status(status, note, written):
     assert format_status(status, note) == written
 
 
-@given(data=st.data())
-@settings(max_examples=80)
-def test_any_learning_reads_back_equal(hostile_learnings, data):
-    learning = data.draw(hostile_learnings)
-    reading = read_entries(format_entry(learning))
-    assert [entry.learning for entry in reading.entries] == [learning]
+# --- entries that stand as grove wrote them are read at once, and as if line by line -------------
+
+ENTRY = """\
+### [cl_20260206_k3f9a2] A summary of R&D: [x] | y
+- **Category:** pitfall
+- **Scope:** project
+- **Confidence:** high
+- **Status:** active
+- **Criteria:** behavior_changing, stable_fact
+- **Tags:** rails, n-plus-one
+- **Files:** app/models/user.rb, lib/a b.rb
+- **Supersedes:** cl_20260101_aaaaaa
+- **Origin:** ticket T042 | session abc123
+- **Created:** 2026-02-06T10:00:00Z
+
+> Preload it.
+>
+> ## Why
+"""
+CHANGES = (
+    *"\\|,&#[]:*> \r\t\n-\x85\u2028\ufeff\0aZé",
+    "",
+    "&#10;",
+    "\r\n",
+    "\n\n",
+    "\n> ",
+    " | ticket X",
+    "(note)",
+    ":**",
+    "- **Tags:** b",
+    "Pit-Fall",
+    "archived",
+    "2026-13-01",
+)
 
 
-@given(data=st.data())
-@settings(max_examples=40)
-def test_any_file_reads_back_equal(hostile_learnings, data):
-    learnings = data.draw(
-        st.lists(hostile_learnings, max_size=5, unique_by=lambda learning: learning.id)
+def assert_same(text):
+    at_once = read_entries(text)
+    with mock.patch.object(reader, "read_usual_entry", return_value=None):
+        assert read_entries(text) == at_once
+
+
+def test_what_grove_writes_is_read_at_once(make_learning):
+    learnings = [make_learning(), make_learning(2, tags=(), ticket_id=None, context_files=())]
+    text = "\n".join([ENTRY, *map(format_entry, learnings)])
+    assert_same(text)
+    read_alone = mock.Mock(side_effect=AssertionError)
+    with mock.patch.object(reader, "read_section", read_alone):
+        assert len(read_entries(text).entries) == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("n-plus-one\n", "n-plus-one\r\n"),
+        ("R&D", "R&#38;D"),
+        ("rails", r"a\, b"),
+        ("active", "archived (decayed 2026-05-07)"),
+        ("2026-02-06T10:00:00Z", "0001-01-01T00:00:00+14:00"),
+        ("\n\n> ", "\n- **Tags:** more\n\n> "),
+        ("cl_20260206_k3f9a2", "cl_ä"),
+        ("> Preload it.\n>\n> ## Why\n", ""),
+    ],
+)
+def test_what_is_unusual_reads_as_line_by_line(old, new):
+    assert_same(ENTRY.replace(old, new))
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    changes=st.lists(
+        st.tuples(
+            st.integers(0, len(ENTRY)),
+            st.integers(0, 3),
+            st.sampled_from(CHANGES) | st.text(max_size=2),
+        ),
+        max_size=3,
     )
+)
+def test_a_changed_entry_reads_as_line_by_line(changes):
+    text = ENTRY
+    for start, length, new in changes:
+        text = text[:start] + new + text[start + length :]
+    assert_same(text)
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data(), end=st.sampled_from(["\n", "\r\n"]))
+def test_any_file_reads_back_equal(hostile_learnings, data, end):
+    learnings = data.draw(st.lists(hostile_learnings, max_size=4, unique_by=lambda one: one.id))
     text = "\n".join([file_header(Area.PROJECT), *map(format_entry, learnings)])
-    assert [entry.learning for entry in read_entries(text).entries] == learnings
-
-
-@given(data=st.data())
-@settings(max_examples=25)
-def test_files_with_other_line_ends_read_back_equal(hostile_learnings, data):
-    learnings = data.draw(
-        st.lists(hostile_learnings, max_size=3, unique_by=lambda learning: learning.id)
-    )
-    text = "\n".join(map(format_entry, learnings)).replace("\n", "\r\n")
-    assert [entry.learning for entry in read_entries(text).entries] == learnings
-
-
-@pytest.mark.parametrize("area", Area)
-def test_header_holds_nothing_to_read(area):
-    header = file_header(area)
-    assert header.startswith("# ")
-    assert header.endswith("\n")
-    assert read_entries(header)[:2] == ((), ())
+    text = text.replace("\n", end)
+    reading = read_entries(text)
+    assert [entry.learning for entry in reading.entries] == learnings
+    assert_same(text)

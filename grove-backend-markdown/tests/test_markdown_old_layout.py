@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from grove_backend_markdown.format import format_entry
 from grove_backend_markdown.reader import read_entries
 from grove_backend_markdown.status import change_status
 from grove_core import Category, Confidence, Criterion, LearningStatus, Scope
@@ -72,25 +71,6 @@ def test_old_entries_are_read():
     assert reading.problems == ()
 
 
-def test_old_entries_are_read_with_crlf():
-    plain = [entry.learning for entry in read_entries(OLD).entries]
-    assert [e.learning for e in read_entries(OLD.replace("\n", "\r\n")).entries] == plain
-
-
-def test_old_entry_ends_where_a_new_one_begins(make_learning):
-    old = OLD.rstrip("\n").removesuffix("---")
-    reading = read_entries(f"{old}\n{format_entry(make_learning())}")
-    assert [entry.learning.detail for entry in reading.entries[1:]] == [
-        "Short.",
-        make_learning().detail,
-    ]
-
-
-def test_text_after_the_last_rule_is_no_detail():
-    reading = read_entries(f"{OLD}\nA remark.\n")
-    assert reading.entries[-1].learning.detail == "Short."
-
-
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_only_the_status_word_changes(end):
     text = OLD.replace("\n", end)
@@ -98,20 +78,3 @@ def test_only_the_status_word_changes(end):
     assert changed == text.replace("**Status:** Active", "**Status:** Archived")
     back = change_status(changed, "cl_20260206_001", LearningStatus.ACTIVE)
     assert back == text
-
-
-def test_missing_status_is_added_in_the_old_way():
-    text = "## cl_20260206_001\n\n**Category:** Domain\n**Summary:** S\n\nDetail\n\n---\n"
-    changed = change_status(text, "cl_20260206_001", LearningStatus.ARCHIVED)
-    assert changed == text.replace("_001\n", "_001\n**Status:** Archived\n")
-    assert read_entries(changed).entries[0].learning.status is LearningStatus.ARCHIVED
-
-
-def test_old_entry_without_summary_is_named():
-    reading = read_entries("## cl_20260206_001\n\n**Category:** Domain\n\nDetail\n\n---\n")
-    assert reading.entries == ()
-    assert [problem.line for problem in reading.problems] == [1]
-
-
-def test_ordinary_headings_are_no_entries():
-    assert read_entries("## Background\n\nSome text.\n\n## Notes\n\n- a\n")[:2] == ((), ())

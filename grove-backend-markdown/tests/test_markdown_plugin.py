@@ -26,14 +26,6 @@ def test_backend_is_always_available(spec, context, personal_context, tmp_path):
     assert list(context.root.iterdir()) == []
 
 
-def test_backend_opens_and_keeps_learnings(spec, context, make_learning):
-    backend = spec.open(context)
-    assert list(context.root.iterdir()) == []
-    backend.write(make_learning())
-    assert spec.open(context).get(make_learning().id) == make_learning()
-    assert spec.detect(context).note == ""
-
-
 def test_offering_imports_nothing_of_the_backend():
     code = (
         "import sys; from grove_backend_markdown import plugin; plugin.grove_memory_backends(); "
@@ -51,14 +43,6 @@ def check(root):
     return found.run(ProjectContext(root=root, cwd=root))
 
 
-def test_health_of_a_good_project(tmp_path, make_learning):
-    assert check(tmp_path).ok
-    assert list(tmp_path.iterdir()) == []
-    (tmp_path / ".grove").mkdir()
-    (tmp_path / ".grove" / "learnings.md").write_text(format_entry(make_learning()))
-    assert check(tmp_path).ok
-
-
 def test_health_check_names_file_and_line(tmp_path, make_learning):
     folder = tmp_path / ".grove" / "learnings"
     folder.mkdir(parents=True)
@@ -71,16 +55,3 @@ def test_health_check_names_file_and_line(tmp_path, make_learning):
     for line in (count + 1, count + 2, count + 3):
         assert f"learnings.md line {line}: a conflict marker" in health.detail
     assert "copy.md line 2: cl_20260206_000001 is in learnings.md already" in health.detail
-
-
-def test_health_check_names_many_problems_briefly(tmp_path):
-    (tmp_path / ".grove").mkdir()
-    (tmp_path / ".grove" / "learnings.md").write_text("### [cl_x] broken\n\n" * 50)
-    health = check(tmp_path)
-    assert health.detail.endswith("and 40 more")
-    assert "\n" not in health.detail
-
-
-def test_health_check_survives_a_directory_in_the_way(tmp_path):
-    (tmp_path / ".grove" / "learnings.md").mkdir(parents=True)
-    assert not check(tmp_path).ok

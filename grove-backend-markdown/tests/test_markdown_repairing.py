@@ -17,6 +17,7 @@ from grove_core import Area, Category, Criterion, Learning, LearningStatus
 
 WORDS = "one two three four five six".split()
 HEADER = file_header(Area.PROJECT)
+PATH = Path("learnings.md")
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def learnings_in(text):
 @pytest.mark.parametrize("style", ["--diff3", "--zdiff3", "--ours-and-theirs"])
 def test_conflict_markers_leave_every_entry_as_it_was(repair, merge_file, style):
     options = () if style == "--ours-and-theirs" else (style,)
-    for seed in range(25):
+    for seed in range(8):
         base, texts, added = sides(random.Random(seed), 3)
         spoilt = merge_file(base, *texts, *options)
         assert "<<<<<<<" in spoilt
@@ -90,7 +91,7 @@ def test_conflict_markers_leave_every_entry_as_it_was(repair, merge_file, style)
 
 def test_entries_that_a_union_has_mixed_are_told_apart_or_named(repair, merge_file):
     whole = 0
-    for seed in range(60):
+    for seed in range(25):
         base, texts, added = sides(random.Random(seed), 1)
         spoilt = merge_file(base, *texts, "--union")
         mended = repair(spoilt)
@@ -101,15 +102,7 @@ def test_entries_that_a_union_has_mixed_are_told_apart_or_named(repair, merge_fi
             assert line in after
         if all(found[key] == one for key, one in added.items()):
             whole += 1
-    assert whole >= 50
-
-
-def test_the_stronger_status_of_a_conflict_counts(repair, merge_file, make_learning):
-    base = "\n".join([HEADER, format_entry(make_learning(1))])
-    ours = change_status(base, make_learning(1).id, LearningStatus.ARCHIVED, "decayed 2026-05-07")
-    theirs = change_status(base, make_learning(1).id, LearningStatus.SUPERSEDED)
-    mended = repair(merge_file(base, ours, theirs))
-    assert mended.after == theirs
+    assert whole >= 20
 
 
 def test_an_entry_that_stands_there_twice_is_joined(repair, make_learning):
@@ -141,30 +134,61 @@ def test_of_entries_with_one_id_the_first_counts(repair, make_learning):
     assert repair(mended.after) is None
 
 
-def test_what_is_left_is_named_where_it_stands_in_the_mended_file(repair, merge_file):
-    base, texts, _ = sides(random.Random(3), 1)
-    spoilt = merge_file(base, *texts) + "\n### [cl_20260206_zzzzzz] Without a detail\n"
-    mended = repair(spoilt)
-    assert mended.after != spoilt
-    for line in mended.left:
-        number = int(line.removeprefix("line ").partition(":")[0])
-        assert "cl_20260206_zzzzzz" in mended.after.split("\n")[number - 1], line
-    assert mended.left
-
-
-def test_crlf_stays(repair, merge_file):
-    base, texts, added = sides(random.Random(7), 2)
-    crlf = [text.replace("\n", "\r\n") for text in (base, *texts)]
-    mended = repair(merge_file(*crlf))
-    assert mended.after.count("\n") == mended.after.count("\r\n")
-    assert learnings_in(mended.after).keys() >= added.keys()
-
-
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_a_sound_file_is_left_alone(hostile_learnings, data):
     learnings = data.draw(st.lists(hostile_learnings, max_size=4, unique_by=lambda one: one.id))
     text = "\n".join([HEADER, *(format_entry(one) for one in learnings)])
-    found = repair_of(Path("x"), text)
+    found = repair_of(PATH, text)
     assert (found.after, found.mended) == (text, ())
     assert all("has no summary" in line for line in found.left)
+
+
+# --- what cannot be known to be right is said ---------------------------------------------------
+
+ONE = "cl_20260206_000001"
+
+
+def conflict(before, ours, theirs, after, ancestor=None):
+    shown = "" if ancestor is None else f"||||||| base\n{ancestor}"
+    return f"{before}<<<<<<< ours\n{ours}{shown}=======\n{theirs}>>>>>>> theirs\n{after}"
+
+
+@pytest.fixture
+def parts(make_learning):
+    """An entry's lines before its category, the line, and what follows."""
+    text = f"{HEADER}\n{format_entry(make_learning(1))}"
+    before, found, after = text.partition("- **Confidence:** ")
+    assert found
+    return before, after.partition("\n")[2]
+
+
+def test_markers_inside_an_entry_are_merged_and_named(parts):
+    before, after = parts
+    spoilt = conflict(before, "- **Confidence:** high\n", "- **Confidence:** low\n", after)
+    repair = repair_of(PATH, spoilt)
+    assert repair.mended
+    (left,) = repair.left
+    assert ONE in left
+    assert "compare with your history" in left
+    assert repair_of(PATH, repair.after).left == ()
+
+
+@pytest.mark.parametrize(("ancestor", "count"), [("high", 0), ("medium", 1)])
+def test_with_the_ancestor_only_a_quoted_loser_is_named(parts, ancestor, count):
+    before, after = parts
+    sides = ("- **Confidence:** high\n", "- **Confidence:** low\n")
+    spoilt = conflict(before, *sides, after, f"- **Confidence:** {ancestor}\n")
+    assert len(repair_of(PATH, spoilt).left) == count
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_an_entry_that_may_have_lost_its_last_line_is_named_once(make_learning, line_end):
+    entries = [format_entry(make_learning(number)) for number in (1, 2)]
+    text = "".join([HEADER, "\n", *entries]).replace("\n", line_end)
+    repair = repair_of(PATH, text)
+    (left,) = repair.left
+    assert left.startswith(ONE)
+    assert repair.after == "\n".join([HEADER, *entries]).replace("\n", line_end)
+    again = repair_of(PATH, repair.after)
+    assert (again.mended, again.left) == ((), ())

@@ -49,17 +49,6 @@ def test_what_somebody_has_worked_on_stays(backend, file, make_learning):
     assert file.read_text() == edited
 
 
-def test_its_own_file_goes_with_it(tmp_path, make_learning):
-    context = BackendContext(root=tmp_path, home=tmp_path / "h", layout=StorageLayout.SPREAD)
-    backend = MarkdownBackend(context)
-    learning, other = make_learning(), make_learning(id="cl_20260206_other2")
-    backend.write(learning)
-    backend.write(other)
-    assert backend.withdraw(learning)
-    assert not backend.withdraw(learning)
-    assert [path.name for path in (tmp_path / ".grove/learnings").iterdir()] == [f"{other.id}.md"]
-
-
 @pytest.mark.parametrize("layout", StorageLayout)
 def test_a_note_of_its_status_is_groves_own_doing(tmp_path, make_learning, layout):
     backend = MarkdownBackend(BackendContext(root=tmp_path, home=tmp_path / "h", layout=layout))
@@ -88,42 +77,6 @@ def test_what_others_write_at_the_same_time_survives(backend, file, make_learnin
     assert sorted(one.id for one in backend.iterate()) == [one.id for one in others]
 
 
-def test_a_file_of_many_stays_when_it_holds_nothing_else(backend, file, make_learning):
-    file.parent.mkdir()
-    learning = make_learning()
-    file.write_text(format_entry(learning))
-    assert backend.withdraw(learning)
-    assert file.read_text() == ""
-
-
-def test_its_own_file_is_looked_at_and_removed_under_its_lock(tmp_path, make_learning):
-    context = BackendContext(root=tmp_path, home=tmp_path / "h", layout=StorageLayout.SPREAD)
-    backend, learning = MarkdownBackend(context), make_learning()
-    backend.write(learning)
-    (file,) = (tmp_path / ".grove" / "learnings").iterdir()
-    with ThreadPoolExecutor(1) as pool, file.open("a") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        task = pool.submit(backend.withdraw, learning)
-        time.sleep(0.1)
-        held.write("> and one more line\n")
-        held.flush()
-        fcntl.flock(held, fcntl.LOCK_UN)
-        assert not task.result()
-    assert file.read_text().endswith("> and one more line\n")
-
-
-def test_a_link_stays_and_what_it_leads_to_is_changed(backend, file, tmp_path, make_learning):
-    learning = make_learning()
-    real = tmp_path / "docs" / "learnings.md"
-    for folder in (real.parent, file.parent):
-        folder.mkdir()
-    real.write_text(format_entry(learning))
-    file.symlink_to("../docs/learnings.md")
-    assert backend.withdraw(learning)
-    assert file.is_symlink()
-    assert real.read_text() == ""
-
-
 def test_a_link_out_of_the_project_is_not_followed(tmp_path, make_learning):
     project, outside = tmp_path / "project", tmp_path / "out.md"
     learning = make_learning()
@@ -137,3 +90,14 @@ def test_a_link_out_of_the_project_is_not_followed(tmp_path, make_learning):
         assert link.is_symlink()
         link.unlink()
     assert outside.read_text() == format_entry(learning)
+
+
+def test_its_own_file_goes_with_it(tmp_path, make_learning):
+    context = BackendContext(root=tmp_path, home=tmp_path / "h", layout=StorageLayout.SPREAD)
+    backend = MarkdownBackend(context)
+    learning, other = make_learning(), make_learning(id="cl_20260206_other2")
+    backend.write(learning)
+    backend.write(other)
+    assert backend.withdraw(learning)
+    assert not backend.withdraw(learning)
+    assert [path.name for path in (tmp_path / ".grove/learnings").iterdir()] == [f"{other.id}.md"]

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,15 +13,14 @@ from grove_backend_mcp.speaking.block import (
     blocks_in,
     document_of,
     escaped,
-    fingerprint,
     marks_in,
     plain_text,
     unescaped,
 )
 from grove_backend_mcp.speaking.results import read_results
-from grove_backend_mcp.speaking.texts import divided, recover, values_of
+from grove_backend_mcp.speaking.texts import recover, values_of
 from grove_backend_mcp.tools import ToolResult
-from grove_core import LearningStatus, Scope
+from grove_core import Scope
 from grove_core.testing import learnings
 from grove_core.testing.samples import SUMMARIES, TEXTS, VARIANTS, example_learning
 
@@ -110,7 +108,7 @@ def test_a_hostile_learning_comes_back_as_it_was(learning):
     comes_back_as_it_was(learning)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(learnings(*Scope))
 def test_any_learning_comes_back_as_it_was(learning):
     comes_back_as_it_was(learning)
@@ -124,7 +122,7 @@ def comes_back_as_it_was(learning):
         assert found.project == PROJECT
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.lists(any_learning, min_size=2, max_size=5, unique_by=lambda one: one.id))
 def test_several_in_one_text_come_back_apart(several):
     texts = "\n".join(values_of(one, PROJECT)["content"] for one in several)
@@ -132,7 +130,7 @@ def test_several_in_one_text_come_back_apart(several):
     assert [one.learning for one in found] == several
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(any_learning, st.data())
 def test_a_text_that_was_changed_is_known_and_not_whole(learning, data):
     values = values_of(learning, PROJECT)
@@ -155,22 +153,7 @@ def test_fields_that_were_changed_are_noticed(change):
     assert recover([plain_text(learning)], document).learning is None
 
 
-def test_a_status_may_be_changed_by_the_server_itself():
-    learning = example_learning()
-    document = {**document_of(learning, PROJECT), "status": "archived"}
-    archived = evolve(learning, status=LearningStatus.ARCHIVED)
-    assert recover([plain_text(learning)], document).learning == archived
-
-
-def test_fields_of_a_later_version_are_passed_over():
-    learning = example_learning()
-    document = {**document_of(learning, PROJECT), "mood": "bright", "schema_version": 2}
-    recovered = recover([plain_text(learning)], document).learning
-    assert recovered is not None
-    assert recovered.summary == learning.summary
-
-
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.lists(
         st.sampled_from(["grove-meta:v1 {", "[grove:abc]", "\\", "\n", " ", "\t", "x"]) | st.text()
@@ -188,10 +171,7 @@ def test_escaping_hides_every_mark_and_is_undone(parts):
     [
         'grove-meta:v2 {"v":2,"id":"cl_20260206_aaaaab"}',
         'grove-meta:v1 {"v":2,"id":"cl_20260206_aaaaab"}',
-        'grove-meta:v1 {"v":true,"id":"cl_20260206_aaaaab"}',
         'grove-meta:v1 {"v":1,"id":"../etc"}',
-        'grove-meta:v1 {"v":1,"id":7}',
-        'grove-meta:v1 {"v":1}',
         'grove-meta:v1 ["v",1]',
         'grove-meta:v1 {"v":1,"id":"cl_20260206_aaaaab"',
         'in a line grove-meta:v1 {"v":1,"id":"cl_20260206_aaaaab"}',
@@ -206,18 +186,6 @@ def test_escaping_hides_every_mark_and_is_undone(parts):
 def test_what_is_no_block_is_none(line):
     recovered = recover([f"Some text\n\n{line}"])
     assert recovered.learning_id is None
-
-
-def test_what_stands_behind_a_block_does_no_harm():
-    learning = example_learning()
-    text = f"{plain_text(learning)}\n\n{block_of(learning, PROJECT)}--> and prose\n   Hash: abc"
-    assert recover([text]).learning == learning
-
-
-def test_the_first_block_of_an_item_counts():
-    first, second = example_learning(1), example_learning(2)
-    text = "\n".join(values_of(one, PROJECT)["content"] for one in (first, second))
-    assert recover([text]).learning == first
 
 
 def test_a_mark_alone_names_the_learning():
@@ -236,15 +204,8 @@ def test_a_block_that_is_too_long_says_only_which_learning_it_is():
     assert (recovered.learning_id, recovered.learning) == (learning.id, None)
 
 
-def test_texts_keep_to_the_length_that_the_server_takes():
-    learning = example_learning(detail="word " * 399)
-    values = values_of(learning, PROJECT, longest=900)
-    assert max(len(values[name]) for name in ("content", "plain", "block")) <= 900
-    assert recover([values["content"]]).learning_id == learning.id
-
-
 @pytest.mark.parametrize("form", list(TextForm))
-@pytest.mark.parametrize("longest", [900, 4096, 5000])
+@pytest.mark.parametrize("longest", [900, 5000])
 def test_of_a_text_that_is_cut_everything_else_stays(form, longest):
     learning = example_learning(detail="word " * 2000 + "end")
     values = values_of(learning, PROJECT, form=form, longest=longest)
@@ -267,12 +228,3 @@ def test_the_form_says_what_stands_in_the_text(form):
     assert values_of(example_learning(), PROJECT)["handle"] == example_learning().id
     assert all(isinstance(one, str) for one in values["flat_metadata"].values())
     assert values["labels"][:3] == ["grove", "grove:id:cl_20260206_aaaaab", "grove:project:shop"]
-
-
-def test_a_fingerprint_knows_a_text_by_what_is_read():
-    assert fingerprint("Cafe\u0301\r\n ") == fingerprint("Caf\u00e9")
-    assert fingerprint("Cafe") != fingerprint("Caf\u00e9")
-
-
-def test_a_text_without_ours_is_not_divided():
-    assert list(divided("one\n\ntwo")) == ["one\n\ntwo"]

@@ -1,10 +1,10 @@
 """Which server is used, and that a cloned project never has one started."""
 
 import json
-import os
 from datetime import UTC, datetime
 
 import pytest
+from attrs import evolve
 
 from grove_backend_mcp.finding.choosing import choose, endpoint_of, trust_request, trust_requests
 from grove_backend_mcp.finding.discovering import discovered
@@ -16,7 +16,6 @@ from grove_core import BackendContext
 KNOWN = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory@2026.8.31"]}
 UNKNOWN = {"command": "team-memory"}
 REMOTE = {"type": "http", "url": "https://memory.example/mcp"}
-SECRET = "s3cret-of-the-environment"
 VERDICT = Verdict(
     server_name="team", version="1", profile=None, has_write=True, has_search=True,
     tools_digest="d", checked_at=datetime(2026, 11, 22, tzinfo=UTC),
@@ -81,27 +80,14 @@ def machine(tmp_path):
     assert not (tmp_path / "started").exists()
 
 
-def test_nothing_registered(machine):
-    choice = machine.choose()
-    assert (choice.entry, choice.candidates, choice.problems) == (None, (), ())
-    assert discovered(machine.context()) == []
-
-
 @pytest.mark.parametrize(
     ("definition", "profile"),
     [
         (KNOWN, "server-memory"),
-        ({"command": "npx", "args": ["@modelcontextprotocol/server-memory"]}, "server-memory"),
         ({"command": "node", "args": ["/x/node_modules/@modelcontextprotocol/server-memory/i.js"]}, "server-memory"),
         ({"command": "uvx", "args": ["--from", "mcp-server-qdrant==0.8.1", "serve"]}, "qdrant"),
-        ({"command": "uvx", "args": ["basic-memory[all]>=0.23", "mcp"]}, "basic-memory"),
-        ({"command": "mcp-server-qdrant"}, "qdrant"),
-        ({"command": "node", "args": ["-m", "mcp_server_qdrant"]}, "qdrant"),
-        ({"command": "node", "args": ["/home/me/basic-memory/other.js"]}, None),
         ({"command": "node", "args": ["-e", "start('basic-memory')"]}, None),
         ({"command": "npx", "args": ["@else/server-memory"]}, None),
-        ({"command": "npx", "args": ["basic-memory-tools"]}, None),
-        (UNKNOWN, None),
         (REMOTE, None),
     ],
 )  # fmt: skip
@@ -115,15 +101,6 @@ def test_servers_that_are_known_by_their_package(machine, definition, profile):
         assert found.why == "not known: `grove backends mcp probe memory` asks it"
     else:
         assert found.why.startswith("known by its package ")
-
-
-def test_the_first_that_can_be_used(machine):
-    machine.registry(user={"a": UNKNOWN, "b": KNOWN, "c": KNOWN}, local={"l": UNKNOWN})
-    assert machine.used() == (Origin.USER, "b")
-    assert [one.entry.name for one in machine.choose().candidates if one.usable] == ["b", "c"]
-    machine.registry(user={"b": KNOWN}, local={"b": UNKNOWN})
-    assert machine.used() is None
-    assert "hidden by the one of the same name" in machine.why()[Origin.USER, "b"]
 
 
 def test_a_server_that_is_named(machine):
@@ -172,12 +149,9 @@ def test_an_agreement_covers_the_projects_programs_and_no_data(machine, args, fi
         ({}, True, "stores and finds learnings, as was found on 2026-11-22"),
         ({"has_search": False}, True, "stores learnings, as was found"),
         ({"has_write": False}, False, "had no tool that stores learnings"),
-        ({"profile": "qdrant"}, True, "stores and finds"),
     ],
 )
 def test_what_a_probe_has_shown(machine, verdict, expected, words):
-    from attrs import evolve
-
     machine.registry(user={"team": REMOTE})
     (found,) = machine.choose().candidates
     save_verdict(machine.grove, found.entry.digest, evolve(VERDICT, **verdict))
@@ -204,7 +178,6 @@ def test_a_server_that_the_configuration_describes(machine):
     [
         ({"command": "nowhere-to-be-found"}, "is not there"),
         ({"command": "a", "url": "https://a/"}, "keep one of them"),
-        ({"url": "http://memory.example/"}, "use https"),
         ({"url": "https://a/", "headers": {"A": "${NONE}"}}, "variable NONE is not set"),
     ],
 )
@@ -212,55 +185,6 @@ def test_no_other_is_used_when_the_configured_one_cannot_be(machine, settings, w
     machine.registry(user={"b": KNOWN})
     assert machine.used(**settings) is None
     assert words in machine.why(**settings)[Origin.CONFIGURED, "backends.mcp"]
-
-
-def test_no_server_is_used_with_a_section_that_cannot_be(machine):
-    machine.registry(user={"b": KNOWN})
-    context = BackendContext(root=machine.root, home=machine.grove, environment=machine.environment)
-    assert choose(context).entry is None
-    assert "grove config validate" in choose(context).problems[0]
-    assert trust_requests(context) == []
-
-
-def test_a_server_whose_variable_is_not_set_names_it(machine):
-    machine.registry(user={"b": {**KNOWN, "env": {"KEY": "${OPENAI_API_KEY}"}}})
-    assert "variable OPENAI_API_KEY is not set" in machine.why()[Origin.USER, "b"]
-    machine.environment["OPENAI_API_KEY"] = SECRET
-    assert machine.used() == (Origin.USER, "b")
-
-
-def test_variables_are_handed_on_by_name(machine):
-    machine.environment["HF_HOME"] = "/models"
-    entry = machine.choose(command="team-memory").entry
-    handed = endpoint_of(machine.context(pass_environment=("HF_HOME",)), entry)
-    assert handed.environment["HF_HOME"] == "/models"
-    assert "HF_HOME" not in endpoint_of(machine.context(), entry).environment
-
-
-def test_what_is_slow_or_would_show_a_secret_is_said(machine):
-    machine.environment["MY_TOKEN"] = SECRET
-    args = [*KNOWN["args"], "--token", "${MY_TOKEN}", "--api-key", SECRET]
-    machine.registry(user={"b": {**KNOWN, "args": args}})
-    (row,) = discovered(machine.context())
-    assert row.usable
-    assert "MY_TOKEN would stand in the process list" in row.why
-    assert "api-key would stand in the process list" in row.why
-    assert "npx is slow to start" in row.why
-    assert SECRET not in repr(row)
-
-
-def test_rows_name_everything_that_was_found(machine):
-    machine.registry(
-        user={"b": KNOWN, "s": {"type": "sse", "url": "https://a/"}}, local={"t": REMOTE}
-    )
-    machine.project(p=KNOWN)
-    rows = discovered(machine.context())
-    assert [(row.name, row.usable, row.used) for row in rows] == [
-        ("t", False, False), ("p", False, False), ("b", True, True), ("s", False, False)
-    ]  # fmt: skip
-    assert rows[1].source == ".mcp.json (project, stdio)"
-    assert "grove trust" in rows[1].why
-    assert "its type sse is not spoken here" in rows[3].why
 
 
 CLONED = {
@@ -286,17 +210,6 @@ def test_what_a_probe_may_start(machine):
     agreed = machine.agree(server="p")
     assert probed(server="p", trusted=agreed) == [("project", "p"), *own]
     assert probed(command="team-memory") == [("configured", "backends.mcp")]
-
-
-def test_why_none_is_used_tells_of_the_one_that_is_meant(machine):
-    assert "no memory server is written down" in machine.choose().why_none
-    machine.registry(local={"t": REMOTE}, user={"gone": {**KNOWN, "command": "gone"}})
-    assert machine.choose().why_none.startswith("the server gone (~/.claude.json) cannot be used")
-    machine.project(p=UNKNOWN)
-    assert "the server p (.mcp.json)" in machine.choose(server="p").why_none
-    assert "'nobody'" in machine.choose(server="nobody").why_none
-    machine.registry(local={"t": REMOTE})
-    assert "probe t" in machine.choose().why_none
 
 
 @pytest.mark.parametrize("server", ["", *CLONED])
@@ -344,10 +257,6 @@ def test_only_what_would_be_used_is_asked_for(machine):
     assert subjects == ["MCP server memory", "MCP server files"]
     assert machine.requests(command="team-memory") == []
     assert "set backends.mcp.server to 'files'" in machine.why()[Origin.PROJECT, "files"]
-    machine.registry()
-    (machine.home / ".claude").mkdir()
-    (machine.home / ".claude/settings.json").write_text('{"disabledMcpjsonServers": ["memory"]}')
-    assert machine.requests() == []
 
 
 def test_a_project_does_not_hide_the_users_server_before_it_is_trusted(machine):
@@ -355,25 +264,3 @@ def test_a_project_does_not_hide_the_users_server_before_it_is_trusted(machine):
     machine.project(memory={**KNOWN, "env": {"A": "b"}})
     assert machine.used() == (Origin.USER, "memory")
     assert machine.used(trusted=machine.agree()) == (Origin.PROJECT, "memory")
-
-
-def test_a_plugin_in_the_project_is_asked_for_as_well(machine):
-    place = machine.root / "plugin"
-    place.mkdir()
-    (place / ".mcp.json").write_text(json.dumps({"x": KNOWN}))
-    plugins = machine.home / ".claude/plugins"
-    plugins.mkdir(parents=True)
-    (plugins.parent / "settings.json").write_text('{"enabledPlugins": {"n@m": true}}')
-    installed = {"plugins": {"n@m": [{"scope": "user", "installPath": str(place)}]}}
-    (plugins / "installed_plugins.json").write_text(json.dumps(installed))
-    assert machine.used() is None
-    (request,) = machine.requests()
-    assert request.source == "plugin/.mcp.json"
-    assert machine.used(trusted=machine.agree()) == (Origin.PROJECT, "plugin:n:x")
-
-
-def test_programs_are_looked_for_in_the_contexts_environment(machine, monkeypatch):
-    monkeypatch.setenv("PATH", os.fspath(machine.base / "bin"))
-    machine.environment["PATH"] = "/nowhere/at/all"
-    machine.registry(user={"b": KNOWN})
-    assert "'npx' is not there" in machine.why()[Origin.USER, "b"]

@@ -8,11 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_backend_mcp.client.events import EventReader
-from grove_backend_mcp.client.messages import MessageReader, encode, is_id
-from grove_backend_mcp.client.wording import Oddities, Wording
+from grove_backend_mcp.client.messages import MessageReader, is_id
+from grove_backend_mcp.client.wording import Wording
 from grove_backend_mcp.faults import ServerFaultError
-from grove_backend_mcp.speaking.success import failure_in
-from grove_backend_mcp.tools import ToolResult
 
 SECRET = "hunter22"
 LINES = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=20)
@@ -29,6 +27,7 @@ def in_pieces(data, cuts):
     return [data[start:end] for start, end in pairwise(ends)]
 
 
+@settings(max_examples=50)
 @given(EVENTS, st.sampled_from(["\n", "\r\n", "\r"]), st.lists(st.integers(0, 400)))
 def test_events_are_the_same_however_they_are_cut(events, end, cuts):
     blocks = ["".join(f"data: {line}{end}" for line in lines) + end for lines in events]
@@ -56,18 +55,8 @@ def test_events_are_read_as_their_standard_says(stream, found):
     assert [*reader.feed(stream), *reader.finish()] == found
 
 
-@given(st.binary(max_size=200))
-def test_no_bytes_fail_otherwise_than_said(data):
-    reader = MessageReader(depth=100)
-    try:
-        messages = reader.read(data)
-    except (ValueError, ServerFaultError):
-        return
-    assert all(isinstance(message, dict) for message in messages)
-
-
 @given(VALUES)
-@settings(max_examples=200)
+@settings(max_examples=50)
 def test_values_that_are_kept_are_plain_json(value):
     data = json.dumps({"result": [value]}).encode()
     (message,) = MessageReader(depth=100).read(data)
@@ -83,12 +72,6 @@ def test_lists_within_lists_are_bounded(levels, fine):
         return
     with pytest.raises(ServerFaultError, match="more than 100 levels"):
         reader.read(data)
-
-
-def test_numbers_that_are_none_become_nothing():
-    data = b'{"result": [NaN, Infinity, -Infinity, 1e999, 1.5]}'
-    (message,) = MessageReader(depth=100).read(data)
-    assert message["result"] == [None, None, None, None, 1.5]
 
 
 @given(st.text())
@@ -114,11 +97,6 @@ def test_lines_are_cleaned(text, line):
     assert Wording((SECRET, "", "abc")).line(text) == line
 
 
-def test_the_longest_secret_is_masked_first_and_short_ones_are_none():
-    wording = Wording(("pass", "password1", "it"))
-    assert wording.mask("password1 pass it") == "*** *** it"
-
-
 @pytest.mark.parametrize("dump", [{}, {"ensure_ascii": False}])
 def test_a_secret_is_masked_as_json_writes_it_too(dump):
     secret = 'pä"ss\\w/ord'
@@ -127,34 +105,9 @@ def test_a_secret_is_masked_as_json_writes_it_too(dump):
     assert Wording((secret,)).line(text.replace("/", "\\/")) == '{"key": "***"}'
 
 
-def test_a_secret_is_masked_before_a_text_is_cut():
-    text = " " * 5995 + SECRET
-    assert Wording((SECRET,)).line(text) == "***"
-
-
-def test_what_a_tool_says_of_its_failure_has_no_secrets():
-    texts = (f"Error: bad key {SECRET}",)
-    result = ToolResult(structured=None, texts=texts, is_error=True, said="Error: bad key ***")
-    assert failure_in(result) == "Error: bad key ***"
-
-
-def test_oddities_are_few_and_each_is_told_once():
-    oddities = Oddities(Wording(()))
-    for number in range(100):
-        oddities.note(f"line {number // 2}")
-    assert oddities.lines == tuple(f"line {number}" for number in range(20))
-
-
 @pytest.mark.parametrize(
     ("found", "same"),
     [(1, True), ("1", True), (1.0, True), (True, False), (None, False), ("01", False)],
 )
 def test_ids_may_come_back_as_strings(found, same):
     assert is_id(found, 1) is same
-
-
-@given(VALUES)
-def test_a_message_is_one_line_whatever_is_in_it(value):
-    line = encode({"id": 1, "params": {"value": value}})
-    assert b"\n" not in line
-    line.decode("ascii")

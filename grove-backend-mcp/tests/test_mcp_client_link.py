@@ -40,11 +40,6 @@ def use(link, *seconds):
             pass
 
 
-def test_a_connection_has_the_time_of_the_command(link, ends):
-    use(link, 60, 60, 30)
-    assert ends == [60]
-
-
 def test_one_that_has_too_little_time_left_is_made_anew(link, ends):
     use(link, 25, 60)
     assert ends == [25, 60]

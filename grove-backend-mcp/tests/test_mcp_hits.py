@@ -57,23 +57,9 @@ def test_the_end_of_a_list_that_has_no_word_in_common_is_left_out(judge):
     assert "meaning" in known.hits[0].reasons[0]
 
 
-def test_nonsense_finds_nothing_however_much_a_server_finds(judge):
-    everything = [*map(found, (KEROSENE, BRANCHES, WORKERS)), note("Somebody's own")]
-    assert ids(judge(Query(text=NONSENSE), *everything)) == []
-    weak = [evolve(one, relevance=0.3) for one in everything]
-    assert ids(judge(Query(text=NONSENSE), *weak)) == []
-
-
 def test_a_number_of_the_server_speaks_for_what_has_no_word_in_common(judge):
     known = judge(Query(text=NONSENSE), found(BRANCHES, 0.7), found(WORKERS, 0.2))
     assert [(hit.learning.id, hit.relevance) for hit in known.hits] == [(BRANCHES.id, 0.7)]
-
-
-def test_a_word_that_the_rules_pass_over_is_one_in_common(judge):
-    """A server may find parts of words; the rules compare whole ones."""
-    known = judge(Query(text="invoic"), found(KEROSENE))
-    assert ids(known) == [KEROSENE.id]
-    assert known.hits[0].relevance > 0
 
 
 def test_the_better_of_two_judgements_counts(judge):

@@ -33,24 +33,6 @@ def test_a_profile_is_named_with_its_calls():
     assert (document["text_form"], document["query_mode"]) == ("full", "words")
 
 
-def test_what_there_is_none_of_is_null():
-    document = json.loads(_mapped("--tools", str(_FOLDER / "beads-mcp.json"), "--json"))
-    assert {name for name, value in document.items() if value is None} == {
-        *("profile", "write", "search", "get", "list", "update", "delete", "setup")
-    }
-
-
-def test_people_see_tools_and_arguments():
-    text = _mapped("--tools", str(_FOLDER / "cognee-mcp.json"))
-    assert "6 tools, recognised by names and schemas" in text
-    assert 'remember {"data": "{content}"}' in text
-    assert "delete   -" in text
-
-
-def test_people_are_told_that_nothing_fits():
-    assert "of no use as a memory" in _mapped("--tools", str(_FOLDER / "letta-mcp-server.json"))
-
-
 def test_a_list_may_come_from_standard_input():
     text = (_FOLDER / "cognee-mcp.json").read_text()
     assert json.loads(_mapped("--tools", "-", "--json", given=text))["write"]["tool"] == "remember"
@@ -77,7 +59,6 @@ _TOOL = {
             "initialize": {"serverInfo": {"name": "x"}},
             "tools": [_TOOL, None, {"name": 1}],
         },
-        {"initialize": None, "tools": [_TOOL]},
     ],
 )
 def test_every_form_of_a_list_is_read(document):
@@ -85,19 +66,12 @@ def test_every_form_of_a_list_is_read(document):
     assert [tool.name for tool in listed.tools] == ["store_memory"]
 
 
-def test_an_empty_list_has_no_tools():
-    assert read_tool_list('{"tools": []}').tools == ()
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("", "no JSON"),
-        ("{", "no JSON"),
         ("[" * 100_000, "nested too deeply"),
-        ("null", "no list of tools"),
         ("{}", "no list of tools"),
-        ('{"tools": {}}', "no list of tools"),
         ('{"result": {"tools": 1}}', "no list of tools"),
         ('{"tools": [1, {"name": "x"}]}', "none of the entries is a tool"),
     ],
@@ -105,18 +79,6 @@ def test_an_empty_list_has_no_tools():
 def test_what_is_no_list_is_refused_with_words(text, words):
     with pytest.raises(BackendError, match=words):
         read_tool_list(text)
-
-
-@pytest.mark.parametrize(
-    ("content", "words"), [(None, "cannot be read"), (b"\xff", "not UTF-8"), (b"[", "no JSON")]
-)
-def test_a_file_that_is_none_is_named(tmp_path, content, words):
-    path = tmp_path / "tools.json"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(BackendError, match=words) as caught:
-        _mapped("--tools", str(path))
-    assert str(path) in str(caught.value)
 
 
 def test_names_of_a_server_do_not_reach_the_terminal_raw(tmp_path):

@@ -5,7 +5,6 @@ import sys
 from datetime import UTC, datetime
 
 import pytest
-from attrs import evolve
 from click.testing import CliRunner
 
 from grove_backend_mcp.mappings.mapping import Operation, QueryMode, ServerMapping
@@ -85,14 +84,6 @@ def test_nothing_is_written_to_a_server_that_cannot_be_prepared():
     assert "the disk is full" in steps[0].detail
     assert server.texts == []
     assert "finds_token" not in facts
-
-
-def test_a_server_that_needs_no_preparation_has_no_such_step():
-    server = Prepared()
-    server.is_ready = True
-    mapping = evolve(MAPPING, setup=None)
-    steps, _ = probe(server, mapping, NOW)
-    assert steps[0].name == "write"
 
 
 @pytest.fixture

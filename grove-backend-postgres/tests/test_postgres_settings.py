@@ -43,22 +43,6 @@ def test_a_mistake_is_named_without_a_password(field, value):
     assert "s3cret" not in str(told.value)
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("url", URL),
-        ("url", "postgres:///team"),
-        ("url", "host=a,b dbname=team password=s3cret"),
-        ("url", "service=team"),
-        ("project", "acme/shop-2.web"),
-        ("schema", "_grove_2"),
-        ("embedding", "team_models.text:vectors"),
-    ],
-)
-def test_what_is_sound_is_taken(field, value):
-    assert getattr(PostgresSettings(**{field: value}), field) == value
-
-
 def test_who_may_say_what():
     marks = {one.name: one.metadata for one in fields(PostgresSettings)}
     assert {name for name, mark in marks.items() if mark == USER_ONLY} == {
@@ -85,11 +69,6 @@ def test_it_is_available_where_database_and_project_are_configured(
     assert found.usable is usable
     assert said in found.note
     assert "s3cret" not in f"{found}"
-
-
-def test_it_is_not_available_where_nothing_is_configured(tmp_path):
-    assert SPEC.detect(context(tmp_path)) is None
-    assert SPEC.detect(BackendContext(root=tmp_path, home=tmp_path)) is None
 
 
 @pytest.mark.parametrize("settings", [{"url": URL}, {"project": "shop"}, {}])

@@ -6,36 +6,11 @@ import pytest
 
 from grove_core import BackendContext
 
-DAY = "2026-02-06"
-PLUGIN = "recall@recall-marketplace"
-COMMANDS = (
-    "context",
-    "forget",
-    "init",
-    "init-ids",
-    "log",
-    "maintain",
-    "promote",
-    "search",
-    "status",
-    "write",
-)
-SECTIONS = ("Decisions", "Corrections", "Commitments", "Open Loops", "Notes")
-REGISTERS = {
-    "_index.md": "# Registers\n\n| Register | Load When | Contains |\n|---|---|---|\n"
-    "| people.md | a person is named | who is who |\n",
-    "people.md": "# People\n\n<!--\n## Name\n- **role**: what they do\n- **confidence**: high\n-->\n",
-    "projects.md": "# Projects\n\n<!--\n## Name\n- **status**: active\n-->\n",
-    "decisions.md": "# Decisions\n\n<!--\n## DATE: Title\n- **choice**: what\n- **status**: active\n-->\n",
-    "preferences.md": "# Preferences\n\n## Code Style\n\n## Workflow\n",
-    "tech-stack.md": "# Tech stack\n\n<!--\n## Category\n- **claim**: what\n-->\n",
-    "open-loops.md": "# Open loops\n\n## Active\n\n<!--\n- [ ] what — created DATE\n-->\n\n"
-    "## Recently Closed\n",
-}
+COMMANDS = ("context", "forget", "init", "init-ids", "log", "maintain", "promote", "search")
+REGISTERS = ("people", "projects", "decisions", "preferences", "tech-stack", "open-loops")
+TEMPLATE = "<!--\n- **choice**: what\n- **status**: active\n-->\n"
 SCHEMA = "# Memory\n\nThis folder is kept by Total Recall: days first, registers for what lasts.\n"
-WORKING_MEMORY = "# Working memory\n\n## Active Context\n\n## Open Loops\n"
-SETTINGS_SECTION = "\n## Total Recall Settings\n\nrecall_suggestions: low\n"
-HOOK = "#!/bin/bash\nexit 0\n"
+LOG = "# 2026-02-06\n\n## Decisions\n\n- Total Recall keeps the memory\n\n## Notes\n\n- Installed\n"
 
 
 def write(root, name, text):
@@ -45,85 +20,55 @@ def write(root, name, text):
     return path
 
 
-def daily_log(day=DAY, **notes):
-    """A daily log with Total Recall's five sections and bullets below some of them."""
-    parts = [f"# {day}\n"]
-    for section in SECTIONS:
-        bullets = "".join(f"- {note}\n" for note in notes.get(section.lower(), ()))
-        parts.append(f"\n## {section}\n" + (f"\n{bullets}" if bullets else ""))
-    return "".join(parts)
-
-
 def make_scaffold(root, *, schema=SCHEMA):
     """The folder `memory` as a model makes it that was asked to initialise."""
-    for name, text in REGISTERS.items():
-        write(root, f"memory/registers/{name}", text)
+    for name in REGISTERS:
+        write(root, f"memory/registers/{name}.md", f"# {name}\n\n{TEMPLATE}")
+    write(root, "memory/registers/_index.md", "# Registers\n\n| Register | Contains |\n|---|---|\n")
     for folder in ("daily", "archive/projects", "archive/daily"):
         (root / "memory" / folder).mkdir(parents=True)
     write(root, "memory/SCHEMA.md", schema)
-    write(root, "CLAUDE.local.md", WORKING_MEMORY)
+    write(root, "CLAUDE.local.md", "# Working memory\n\n## Active Context\n\n## Open Loops\n")
     write(root, ".gitignore", "CLAUDE.local.md\n")
 
 
-def enable_plugin(directory, *, enabled=True, name="settings.json"):
-    """What the client notes in settings when a plugin is switched on or off."""
-    write(directory, name, json.dumps({"enabledPlugins": {PLUGIN: enabled}}, indent=2))
+def enable_plugin(directory):
+    """What the client notes in settings when a plugin is switched on."""
+    text = json.dumps({"enabledPlugins": {"recall@recall-marketplace": True}})
+    write(directory, ".claude/settings.json", text)
+
+
+def make_commands(root):
+    """The rules and commands that the installer copies."""
+    write(root, ".claude/rules/total-recall.md", "# Total Recall\n\nWrite down what lasts.\n")
+    for name in COMMANDS:
+        write(root, f".claude/commands/recall-{name}.md", f"Do {name} with: $ARGUMENTS\n")
 
 
 def make_standalone(root, home):
     """What the installer copies and makes."""
     make_scaffold(root)
+    make_commands(root)
     write(root, "memory/.recall/metadata.json", "{}\n")
-    seeded = daily_log(decisions=["Total Recall keeps the memory"], notes=["Installed"])
-    write(root, f"memory/daily/{DAY}.md", seeded)
-    write(root, "CLAUDE.md", "# The project\n\nMemory: see the rules.\n")
-    write(root, "CLAUDE.local.md", WORKING_MEMORY + SETTINGS_SECTION)
-    write(root, ".claude/rules/total-recall.md", "# Total Recall\n\nWrite down what lasts.\n")
-    for name in COMMANDS:
-        write(root, f".claude/commands/recall-{name}.md", f"Do {name} with: $ARGUMENTS\n")
-    for name in ("session-start", "pre-compact"):
-        write(root, f".claude/hooks/{name}.sh", HOOK).chmod(0o755)
-    hook = [{"hooks": [{"type": "command", "command": ".claude/hooks/session-start.sh"}]}]
-    write(root, ".claude/settings.local.json", json.dumps({"hooks": {"SessionStart": hook}}))
+    write(root, "memory/daily/2026-02-06.md", LOG)
     write(root, ".gitignore", "CLAUDE.local.md\n.claude/settings.local.json\nmemory/\n")
 
 
 def make_plugin_user(root, home):
     """The plugin for all of the user's projects, and `/recall:recall-init` in this one."""
-    enable_plugin(home / ".claude")
+    enable_plugin(home)
     make_scaffold(root)
 
 
 def make_plugin_project(root, home):
     """The plugin for one project."""
-    enable_plugin(root / ".claude")
+    enable_plugin(root)
     make_scaffold(root)
-
-
-def make_hand_made(root, home):
-    """A scaffold that no installer has made: neither rules nor commands nor a plugin."""
-    make_scaffold(root, schema="# How we use this\n\nAs TOTAL-RECALL says.\n")
-
-
-def make_not_initialised(root, home):
-    """The installer's files, whose memory nobody has made or somebody has deleted."""
-    write(root, ".claude/rules/total-recall.md", "# Total Recall\n")
-    for name in COMMANDS:
-        write(root, f".claude/commands/recall-{name}.md", f"Do {name} with: $ARGUMENTS\n")
-
-
-def make_plugin_project_not_initialised(root, home):
-    enable_plugin(root / ".claude")
-
-
-def make_only_enabled(root, home):
-    """The plugin for all of the user's projects, and a project that has nothing to do with it."""
-    enable_plugin(home / ".claude")
 
 
 def make_only_folder(root, home):
     """A folder `memory` of somebody else's, of the same shape."""
-    write(root, f"memory/daily/{DAY}.md", "# What I did\n\n- Slept.\n")
+    write(root, "memory/daily/2026-02-06.md", "# What I did\n\n- Slept.\n")
     write(root, "memory/registers/allocator.md", "# Registers of the allocator\n")
     write(root, "memory/SCHEMA.md", "# Tables\n\nOne row a page.\n")
 
@@ -132,10 +77,13 @@ FORMS = {
     "standalone": make_standalone,
     "plugin_user": make_plugin_user,
     "plugin_project": make_plugin_project,
-    "hand_made": make_hand_made,
-    "not_initialised": make_not_initialised,
-    "plugin_project_not_initialised": make_plugin_project_not_initialised,
-    "only_enabled": make_only_enabled,
+    # A scaffold that no installer has made: neither rules nor commands nor a plugin.
+    "hand_made": lambda root, home: make_scaffold(root, schema="As TOTAL-RECALL says.\n"),
+    # The installer's files, whose memory nobody has made or somebody has deleted.
+    "not_initialised": lambda root, home: make_commands(root),
+    "plugin_project_not_initialised": lambda root, home: enable_plugin(root),
+    # The plugin for all projects, and a project that has nothing to do with it.
+    "only_enabled": lambda root, home: enable_plugin(home),
     "only_folder": make_only_folder,
     "nothing": lambda root, home: None,
 }
@@ -182,33 +130,3 @@ def make_form(root, home, make_context):
 @pytest.fixture
 def standalone(make_form):
     return make_form("standalone")
-
-
-@pytest.fixture
-def plugin_user(make_form):
-    return make_form("plugin_user")
-
-
-@pytest.fixture
-def plugin_project(make_form):
-    return make_form("plugin_project")
-
-
-@pytest.fixture
-def hand_made(make_form):
-    return make_form("hand_made")
-
-
-@pytest.fixture
-def not_initialised(make_form):
-    return make_form("not_initialised")
-
-
-@pytest.fixture
-def only_enabled(make_form):
-    return make_form("only_enabled")
-
-
-@pytest.fixture
-def only_folder(make_form):
-    return make_form("only_folder")

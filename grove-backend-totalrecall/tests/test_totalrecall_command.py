@@ -3,18 +3,14 @@
 import json
 import os
 import re
-import signal
-import subprocess
 import sys
 import time
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from attrs import define
 
-from grove_backend_totalrecall import bounded
 from grove_backend_totalrecall.command import log_by_claude
 
 NOTE = "**Pitfall** (grove:cl_20300102_aaaaaa): Orders are read one by one"
@@ -96,24 +92,19 @@ def project(tmp_path):
     return project
 
 
-def is_alive(pid):
-    """Whether a process runs; one that waits for its parent to notice its end does not."""
+def state_of(pid):
+    """The letter of a process's state; one that only waits to be noticed is gone as well."""
     try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
-        return False
-    return state not in "ZX"
+        return "X"
 
 
 def assert_gone(*pids):
     end = time.monotonic() + 10
-    while any(is_alive(pid) for pid in pids) and time.monotonic() < end:
+    while alive := [pid for pid in pids if state_of(pid) not in "ZX"]:
+        assert time.monotonic() < end, alive
         time.sleep(0.02)
-    alive = [pid for pid in pids if is_alive(pid)]
-    for pid in alive:
-        with suppress(OSError):
-            os.kill(pid, signal.SIGKILL)
-    assert alive == []
 
 
 # --- what may come of it --------------------------------------------------------------------------
@@ -127,76 +118,38 @@ def test_a_client_that_logs_the_note(project):
     assert f"[10:00] {NOTE}\n" in project.log.read_text()
 
 
-def test_an_older_client_that_does_not_list_its_commands(project):
-    project.install("say(type='system', subtype='init'); append(note); end()")
-    assert project.logs().logged
-
-
-FAILURES = {
-    "unknown, said by an older client": (
-        "begin(); end('Unknown command: /recall-log')",
+DENIED = """begin()
+end(permission_denials=[{"tool_name": "Write", "tool_input": {"file_path": str(log)}}])
+"""
+FAILURES = [
+    (
+        "begin('recall:recall-log'); time.sleep(60); append(note); end()",
         "the client knows no command /recall-log",
     ),
-    "unknown, said in plain words": (
-        "print('Unknown command: /recall-log')",
-        "the client knows no command /recall-log",
-    ),
-    "unknown skill": (
-        "begin(); end('Unknown skill: recall-log')",
-        "the client knows no command /recall-log",
-    ),
-    "not in the list of commands": (
-        "begin('recall:recall-log'); time.sleep(5); append(note); end()",
-        "the client knows no command /recall-log",
-    ),
-    "denied": (
-        "begin(); call = {'tool_name': 'Write', 'tool_input': {'file_path': str(log)}}; end(permission_denials=[call])",
+    (
+        DENIED,
         "the client did not permit Write memory/daily/2030-01-02.md",
     ),
-    "denied, told oddly": (
-        "begin(); end(permission_denials=['x', {'tool_name': 'Edit', 'tool_input': 'y'}])",
-        "the client did not permit Edit",
-    ),
-    "not logged in": (
+    (
         "end('Not logged in · Please run /login', is_error=True); sys.exit(1)",
         "`claude` is not logged in",
     ),
-    "not logged in, in plain words": (
-        "print('Not logged in · Please run /login'); sys.exit(1)",
-        "`claude` is not logged in",
-    ),
-    "exit code 1": (
-        "print(\"error: unknown option '--tools'\", file=sys.stderr); sys.exit(1)",
-        "`claude` ended with exit code 1 (\"error: unknown option '--tools'\")",
-    ),
-    "an error of the server": (
-        "begin(); end('API Error: 529', is_error=True)",
-        '`claude` ended with exit code 0 ("API Error: 529")',
-    ),
-    "nothing said": ("pass", "`claude` ended with exit code 0 (without a word)"),
-    "killed": (
-        "os.kill(os.getpid(), 9)",
-        r"`claude` ended with exit code (-9|137) \(without a word\)",
-    ),
-    "no message of the end": (
-        "begin(); print('{\"type\": \"result\"'); print('['*100000); say(type='x'); print('\\x1b[31m!')",
+    ("os.kill(os.getpid(), 9)", r"`claude` ended with exit code (-9|137) \(without a word\)"),
+    (
+        "begin(); print('{\"type\": \"result\"'); print('['*100000); print('\\x1b[31m!')",
         r'`claude` ended with exit code 0 \("\{"type": "result" \[+…"\)',
     ),
-}
+]
 
 
-@pytest.mark.parametrize(("behaviour", "why"), FAILURES.values(), ids=FAILURES)
+@pytest.mark.parametrize(("behaviour", "why"), FAILURES)
 def test_a_client_that_does_not_log_the_note(project, behaviour, why):
     project.install(behaviour)
     before = project.log.read_bytes()
     outcome = project.logs()
     assert not outcome.logged
-    assert re.fullmatch(why, outcome.why) or outcome.why == why
+    assert re.fullmatch(why, outcome.why)
     assert project.log.read_bytes() == before
-
-
-def test_no_client(project):
-    assert project.logs()[:2] == (False, "the program `claude` was not found on PATH")
 
 
 def test_a_client_in_the_project_itself_is_not_run(project, monkeypatch):
@@ -206,31 +159,6 @@ def test_a_client_in_the_project_itself_is_not_run(project, monkeypatch):
     outcome = project.logs(PATH=os.pathsep.join([".", "", "/usr/bin", "/bin"]))
     assert outcome[:2] == (False, "the program `claude` was not found on PATH")
     assert project.call() is None
-
-
-def test_a_client_that_cannot_be_started(project):
-    program = project.programs / "claude"
-    program.write_text("#!/nowhere/at/all\n")
-    program.chmod(0o755)
-    outcome = project.logs(PATH=str(project.programs))  # and no `timeout` to start it either
-    assert not outcome.logged
-    assert outcome.why.startswith("`claude` could not be started: ")
-    assert not project.logs().logged
-
-
-@pytest.mark.parametrize(
-    "behaviour",
-    [
-        "begin(); Path('other.md').write_text(note); end()",
-        "begin(); append('Orders: mind the loop'); end()",
-    ],
-    ids=["another file", "without the id"],
-)
-def test_what_only_the_log_can_tell(project, behaviour):
-    """It ends well; whoever called finds no id in the log, and has words for why."""
-    project.install(behaviour)
-    assert project.logs()[:2] == (True, '`claude` ended well ("Logged")')
-    assert "cl_20300102_aaaaaa" not in project.log.read_text()
 
 
 # --- what was in the logs -------------------------------------------------------------------------
@@ -249,28 +177,17 @@ def logs(project):
     return today
 
 
-UNHARMED = {
-    "nothing": "pass",
-    "appended": "write(old + f'[10:00] {note}\\n')",
-    "below a heading": "write(old.replace('## Notes\\n', f'## Notes\\n\\n[10:00] {note}\\n'))",
-    "after the last line's end": "write(old[:-1]); write(old[:-1] + f'\\n[10:00] {note}\\n')",
-    "other line ends": "write((old + f'[10:00] {note}\\n').replace('\\n', '\\r\\n'))",
-    "a new log": "log.with_name('2030-01-03.md').write_text(note)",
-    "a register": "(log.parents[1] / 'other.md').write_text(note)",
-    "read": "log.read_text()",
-}
-HARMED = {
-    "emptied": ("write('')", True),
-    "a line is gone": ("write(old.replace('[09:30] Two\\n', '') + note)", True),
-    "a line was changed": ("write(old.replace('One', 'Three') + note)", True),
-    "lines change places": ("write(old.replace('One', '?').replace('Two', 'One') + note)", True),
-    "only one of two equal lines": ("write(old.replace('[09:15] Twice\\n', '', 1))", True),
-    "deleted": ("today.unlink()", True),
-    "a folder in its place": ("today.unlink(); today.mkdir()", True),
-    "another day's is deleted": ("log.unlink()", False),
-    "another day's is written to": ("append(note)", False),
-    "another day's is rewritten": ("log.write_text('x' * log.stat().st_size)", False),
-}
+UNHARMED = (
+    "pass",
+    "write(old.replace('## Notes\\n', f'## Notes\\n\\n[10:00] {note}\\n'))",
+    "log.with_name('2030-01-03.md').write_text(note)",
+)
+HARMED = (
+    ("write(old.replace('One', '?').replace('Two', 'One') + note)", True),
+    ("write(old.replace('[09:15] Twice\\n', '', 1))", True),
+    ("today.unlink(); today.mkdir()", True),
+    ("log.write_text('x' * log.stat().st_size)", False),
+)
 HANDS = """
 today = log.with_name(os.environ["TODAY"])
 old = today.read_text()
@@ -280,14 +197,14 @@ begin()
 """
 
 
-@pytest.mark.parametrize("behaviour", UNHARMED.values(), ids=UNHARMED)
+@pytest.mark.parametrize("behaviour", UNHARMED)
 def test_what_was_there_is_still_there(project, logs, behaviour):
     project.install(f"{HANDS}{behaviour}\nend()")
     outcome = project.logs()
     assert (outcome.logged, outcome.damage) == (True, "")
 
 
-@pytest.mark.parametrize(("behaviour", "is_todays"), HARMED.values(), ids=HARMED)
+@pytest.mark.parametrize(("behaviour", "is_todays"), HARMED)
 def test_what_is_gone_is_told_and_not_mended(project, logs, behaviour, is_todays):
     os.utime(project.log, (1_000_000_000, 1_000_000_000))
     project.install(f"{HANDS}{behaviour}\nend()")
@@ -298,33 +215,6 @@ def test_what_is_gone_is_told_and_not_mended(project, logs, behaviour, is_todays
     assert outcome.damage.count("memory/daily/") == 1
     changed = logs if is_todays else project.log
     assert not changed.is_file() or changed.read_text() != (TODAY if is_todays else YESTERDAY)
-
-
-@pytest.mark.parametrize("ending", ["sys.exit(1)", "time.sleep(60)", "begin('other')"])
-def test_damage_is_told_after_a_failure_as_well(project, logs, ending):
-    project.install(f"{HANDS}write('')\n{ending}")
-    outcome = project.logs(seconds=1.5)
-    assert not outcome.logged
-    assert outcome.damage == (
-        f"while `claude` ran: memory/daily/{logs.name} has lost or changed lines"
-    )
-
-
-def test_of_much_damage_only_some_is_named(project, logs):
-    for number in range(1, 30):
-        logs.with_name(f"2031-01-{number:02}.md").write_text("x")
-    project.install(f"{HANDS}\nfor one in log.parent.iterdir(): one.unlink()\nend()")
-    damage = project.logs().damage
-    assert logs.name in damage
-    assert "and 28 more" in damage
-    assert len(damage) < 250
-
-
-def test_no_logs_yet(project):
-    project.log.unlink()
-    project.log.parent.rmdir()
-    project.install("begin(); log.parent.mkdir(); append(note); end()")
-    assert project.logs()[::3] == (True, "")
 
 
 # --- bounds ---------------------------------------------------------------------------------------
@@ -347,70 +237,22 @@ def test_the_end_of_its_time_ends_the_client_and_all_that_it_started(project, va
     assert_gone(*project.call())
 
 
-@pytest.mark.parametrize("path", [".", "", "programs", "./programs"])
-def test_a_limiter_in_the_project_itself_is_not_run(project, monkeypatch, path):
+def test_a_limiter_in_the_project_itself_is_not_run(project, monkeypatch):
     project.install("begin(); append(note); end()")
     for folder in (project.root, project.root / "programs"):
         folder.mkdir(exist_ok=True)
         (folder / "timeout").write_text(f"#!/bin/sh\ntouch '{project.root}/mine'\n")
         (folder / "timeout").chmod(0o755)
     monkeypatch.chdir(project.root)
-    paths = [path, str(project.programs), "/usr/bin", "/bin"]
+    paths = [".", "", "programs", "./programs", str(project.programs), "/usr/bin", "/bin"]
     assert project.logs(PATH=os.pathsep.join(paths)).logged
     assert not (project.root / "mine").exists()
-
-
-def test_a_client_that_closes_its_output_and_stays(project):
-    project.install(HANGS + "os.close(1); os.close(2); time.sleep(60)")
-    outcome = project.logs(seconds=1.5)
-    assert outcome[:2] == (False, "`claude` was not finished after 1.5 seconds")
-    assert_gone(*project.call())
 
 
 def test_what_the_client_leaves_behind_is_ended_with_it(project):
     """A process that holds its output open is not waited for."""
     project.install(HANGS + "append(note); end()")
     assert project.logs().logged
-    assert_gone(*project.call())
-
-
-def test_of_endless_output_little_is_kept(project):
-    """And what comes last still counts."""
-    project.install(
-        "begin()\nfor _ in range(400): print('x' * 65536)\nappend(note)\nend('After 26 MB')"
-    )
-    assert project.logs()[:2] == (True, '`claude` ended well ("After 26 MB")')
-    ended = bounded.run_bounded(
-        ["sh", "-c", "head -c 9000000 /dev/zero; echo end"],
-        cwd=project.root,
-        environment=project.environment,
-        seconds=20,
-        is_enough=lambda _: False,
-    )
-    assert ended.code == 0
-    assert len(ended.output) == 2 * bounded.KEPT_BYTES
-    assert ended.output.endswith(b"\0end\n")
-
-
-def test_the_end_of_this_process_ends_the_client(project):
-    """A call that was given up in a thread does not go on when its process has ended."""
-    project.install(HANGS + "time.sleep(60)")
-    program = """
-import json, os, sys, threading, time
-from pathlib import Path
-from grove_backend_totalrecall.command import log_by_claude
-words = dict(command="/recall-log", root=Path.cwd(), environment=dict(os.environ), seconds=50)
-threading.Thread(target=log_by_claude, args=["x"], kwargs=words, daemon=True).start()
-while not Path(os.environ["CALLS"]).exists() or "[" != Path(os.environ["CALLS"]).read_text()[:1]:
-    time.sleep(0.02)
-"""
-    subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=project.root,
-        env=project.environment,
-        timeout=40,
-        check=True,
-    )
     assert_gone(*project.call())
 
 
@@ -441,17 +283,11 @@ def test_a_session_that_grove_has_started_starts_none(project):
     assert project.call() is None
 
 
-HANDED_OVER = [
-    "--dangerously-skip-permissions",
-    "-p x",
-    "; rm -rf . && $(id) `id` 'a' \"b\" \\",
-    "costs $100, $1 and $ARGUMENTS; $HOME, ${HOME}",
-    "mail dev@example.org; (@Autowired) and `@property`; a decorator: '@cache'",
-    "a!=b, wow! (!important)",
-    "größe 日本語 👍 <b>&amp;</b>",
-    "/clear",
-    "{}%s{time}",
-]
+HANDED_OVER = (
+    "--dangerously-skip-permissions; rm -rf . && $(id) `id` 'a' \"b\" \\",
+    "costs $100, $1 and $ARGUMENTS; $HOME, ${HOME} and {}%s{time}",
+    "/clear wow! (!important) größe 日本語 👍 <b>&amp;</b>",
+)
 
 
 @pytest.mark.parametrize("text", HANDED_OVER)
@@ -462,12 +298,10 @@ def test_a_note_is_one_argument_as_it_is(project, text):
     assert project.call()["arguments"][1] == f"{COMMAND} {note}"
 
 
-REFUSED = [
-    "two\nlines", "a\rb", "a\x00b", "a\x1b[0m", "a\u2028b", "a\u0085b",
-    "see @src/orders.py", "@~/.ssh/id", 'see @"a b"', "see\u3000@a", "see\ufeff@a",
-    "not !ready", "!`id`", "in `!x`", "then ! wait",
+REFUSED = (
+    "two\nlines", "a\x00b", "a\u2028b", "see @src/orders.py", "see\u3000@a", "not !ready", "in `!x`",
     "in ${CLAUDE_PROJECT_DIR}", "half \ud800 a letter",
-]  # fmt: skip
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("text", REFUSED)

@@ -1,78 +1,176 @@
-"""Any learning, whatever it holds and whatever stands around it, is read back equal."""
+"""Entries look as Total Recall and people expect them, and any learning is read back equal."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from attrs import evolve
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from grove_backend_totalrecall.entry import format_entry, format_mark, joint, one_line_note
-from grove_backend_totalrecall.markup import (
-    escape_claim,
-    escape_detail,
-    escape_item,
-    escape_summary,
-    escape_tag,
-    escape_value,
-    unescape,
+from grove_backend_totalrecall.backend import TotalRecallBackend
+from grove_backend_totalrecall.entry import (
+    daily_template,
+    format_entry,
+    format_mark,
+    joint,
+    one_line_note,
 )
 from grove_backend_totalrecall.reading import Mark, read_log
-from grove_core import Category, Confidence, Learning, Scope
+from grove_core import (
+    BackendContext,
+    Category,
+    Confidence,
+    Criterion,
+    Filters,
+    Learning,
+    LearningStatus,
+    Query,
+    ReceiptStatus,
+    Scope,
+)
+
+TEMPLATE = "# 2026-02-06\n\n## Decisions\n\n## Corrections\n\n## Commitments\n\n## Open Loops\n\n## Notes\n"
+WRITTEN = """\
+[14:32] **Pitfall** (grove:cl_20260206_k3f9a2): Using unwrap() in async context causes panics
+> [supersedes grove:cl_a, grove:learn-b]
+> When an async task panics, the runtime goes on.
+>
+> Use `?` instead.
+
+Tags: #rust #async | Confidence: High | Ticket: T-1 | Files: src/x.rs, src/y.rs | Scope: Team
+"""
+BASIC = Learning(
+    id="cl_20260206_k3f9a2",
+    category=Category.PITFALL,
+    summary="Using unwrap() in async context causes panics",
+    detail="When an async task panics, the runtime goes on.\n\nUse `?` instead.",
+    session_id="abc123",
+    timestamp=datetime(2026, 2, 6, 10, tzinfo=UTC),
+    confidence=Confidence.HIGH,
+    tags=("rust", "async"),
+    context_files=("src/x.rs", "src/y.rs"),
+    ticket_id="T-1",
+)
+
+
+def only_entry(text):
+    reading = read_log(text, daily=True)
+    assert not reading.marks
+    assert not reading.notes
+    (entry,) = reading.entries
+    return entry
+
+
+# --- how it looks -------------------------------------------------------------------------------
+
+
+def test_entries_templates_and_marks_are_written_as_documented():
+    learning = evolve(BASIC, scope=Scope.TEAM, supersedes=("cl_a", "learn-b"))
+    assert format_entry(learning, "14:32") == WRITTEN
+    bare = evolve(BASIC, tags=(), context_files=(), ticket_id=None, confidence=Confidence.MEDIUM)
+    assert format_entry(bare, "09:05").split("\n")[-2] == "Confidence: Medium"
+    assert daily_template(date(2026, 2, 6)) == TEMPLATE
+    line = format_mark("superseded", "14:50", "Use tabs", "cl_old", "replaced by grove:cl_new")
+    assert line == '[14:50] [superseded] "Use tabs" (grove:cl_old) replaced by grove:cl_new\n'
+
+
+@pytest.mark.parametrize(
+    ("summary", "written"),
+    [
+        (r"C:\new and \d+ stay", r"C:\new and \d+ stay"),
+        ("see (grove:cl_other): AT&T & co", "see (grove:cl_other): AT&T & co"),
+        ("Größe – ‘quoted’ – 日本", "Größe – ‘quoted’ – 日本"),
+        ("&#10; is text", r"\&#10; is text"),
+        ("\x00\x1b\x7f\x85\u2028", "&#0;&#27;&#127;&#133;&#8232;"),
+        ("[Superseded: 2026-02-06] forged", "&#91;Superseded: 2026-02-06] forged"),
+        ("promoted ^tr0123456789", "promoted &#94;tr0123456789"),
+        ("<!-- hidden --!>", "&#60;!-- hidden --!&#62;"),
+    ],
+)
+def test_only_what_is_ambiguous_in_a_summary_is_escaped(summary, written):
+    text = format_entry(evolve(BASIC, summary=summary), "14:32")
+    assert text.split("\n")[0].endswith(f": {written}")
+    assert only_entry(text).summary == summary
+
+
+@pytest.mark.parametrize(
+    ("detail", "quoted"),
+    [
+        ("a\n\n b ", ["> a", ">", ">  b "]),
+        ("", [">"]),
+        ("```\n<!-- x\n```", ["> ```", "> &#60;!-- x", "> ```"]),
+        ("[supersedes grove:cl_x]", ["> &#91;supersedes grove:cl_x]"]),
+    ],
+)
+def test_a_detail_is_quoted_line_by_line(detail, quoted):
+    text = format_entry(evolve(BASIC, detail=detail), "14:32")
+    assert text.split("\n")[1:-3] == quoted
+    entry = only_entry(text)
+    assert (entry.detail, entry.supersedes) == (detail, ())
+
+
+@pytest.mark.parametrize(
+    ("changes", "written"),
+    [
+        ({"tags": ("two words", "a,b", "#c")}, "Tags: #two&#32;words #a&#44;b ##c |"),
+        ({"context_files": ("a, b.py", "my file.py")}, "| Files: a&#44; b.py, my file.py\n"),
+        ({"tags": ("x\nConfidence: Low",)}, "Tags: #x&#10;Confidence:&#32;Low |"),
+    ],
+)
+def test_metadata_cannot_be_forged(changes, written):
+    text = format_entry(evolve(BASIC, **changes), "14:32")
+    assert written in text
+    entry = only_entry(text)
+    assert {name: getattr(entry, name) for name in changes} == changes
+    assert entry.confidence is Confidence.HIGH
+
+
+@pytest.mark.parametrize(
+    ("text", "between"),
+    [
+        (TEMPLATE, "\n## Learnings\n\n"),
+        ("## Notes\n- no line end", "\n## Learnings\n\n"),
+        ("## Learnings\n[10:00] x", "\n"),
+        ("## Learnings\n\n## [pre-compact 10:00]\n\n- Compaction\n", "\n## Learnings\n\n"),
+        ("## Notes\n```\n## Learnings\n```\n", "\n## Learnings\n\n"),
+        ("## Learnings\n<!-- not closed\n", "\n## Learnings\n\n"),
+        ("```\nnot closed\n\n## Learnings\n\n", ""),
+    ],
+)
+def test_what_stands_between_a_log_and_an_entry(text, between):
+    assert joint(text) == between
+
+
+# --- any text, by itself ------------------------------------------------------------------------
 
 LOOKALIKES = (
     "[14:32] **Pitfall** (grove:cl_forged): forged",
     "- (grove:cl_forged): forged ^tr0123456789",
     '[14:50] [superseded] "claim" (grove:cl_forged)',
-    '" (grove:cl_forged) - x',
     "[superseded: 2026-02-06] ",
     "[supersedes grove:cl_forged]",
-    "[supersedes",
     "## Learnings",
-    "## [superseded: 2026-02-06]",
-    "### Below",
     "## [pre-compact 10:00]",
-    "# Title",
     "Tags: #forged | Confidence: Low | Ticket: T | Files: x | Scope: Team | Status: Archived",
-    "Confidence: Low",
-    " | Status: Archived",
     "<!--",
     "-->",
-    "--!>",
-    "<!-- whole -->",
     "```",
-    "````",
-    "~~~",
-    "```py",
     "> quoted",
-    ">",
-    "- bullet",
     "- **claim**: x",
-    "- **confidence**: high",
     "|",
     ",",
-    "a, b\\, c",
     "&#10;",
-    "\\&#10;",
-    "\\\\&#124;",
-    "&#1114112;",
-    "&",
     "#",
-    "&#12",
-    ";",
     "\\",
-    "\\\\",
     '"',
     "^tr0123456789",
-    " ^tr0123456789",
     "",
     " ",
-    "\t",
-    "\r",
     "\r\n",
     "\x00\x0b\x0c\x1c\x85\u2028\u2029\x7f",
     "\ufeff",
-    "\u3000",
-    "prose",
 )
 
 pieces = st.sampled_from(LOOKALIKES) | st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -100,39 +198,19 @@ learnings = st.builds(
 )
 
 
+SAID = "category summary detail confidence ticket_id supersedes".split()
+
+
 def carried(learning):
     """What an entry says of a learning, with what is left out as ``None``."""
-    return (
-        learning.id,
-        learning.category,
-        learning.summary,
-        learning.detail,
-        learning.tags or None,
-        learning.confidence,
-        learning.ticket_id,
-        learning.context_files or None,
-        None if learning.scope is Scope.PROJECT else learning.scope,
-        learning.supersedes,
-        None,
-        "",
-    )
+    scope = None if learning.scope is Scope.PROJECT else learning.scope
+    rest = (learning.tags or None, learning.context_files or None, scope, None, "")
+    return learning.id, *(getattr(learning, name) for name in SAID), *rest
 
 
 def said(entry):
-    return (
-        entry.learning_id,
-        entry.category,
-        entry.summary,
-        entry.detail,
-        entry.tags,
-        entry.confidence,
-        entry.ticket_id,
-        entry.context_files,
-        entry.scope,
-        entry.supersedes,
-        entry.status,
-        entry.durable_id,
-    )
+    rest = (entry.tags, entry.context_files, entry.scope, entry.status, entry.durable_id)
+    return entry.learning_id, *(getattr(entry, name) for name in SAID), *rest
 
 
 def healed(text):
@@ -149,46 +227,10 @@ def ids_of(reading):
     return {*marks, *(entry.learning_id for entry in reading.entries)}
 
 
-@given(text=texts)
-@example(text="\\" * 3 + "\r" + "\\&#10;\\")
-@settings(max_examples=300)
-@pytest.mark.parametrize(
-    "escape",
-    [escape_summary, escape_detail, escape_claim, escape_value, escape_item, escape_tag],
-)
-def test_any_text_is_read_back(escape, text):
-    written = escape(text)
-    assert unescape(written) == text
-    lines = written.splitlines()
-    assert len(lines) <= (text.count("\n") + 1 if escape is escape_detail else 1)
-    assert "<!--" not in written
-    assert "-->" not in written
-
-
-@given(
-    text=st.text(
-        st.characters(categories=["L", "N", "Zs"], include_characters="\\.:/+-*?()[]{}<>='`"),
-        min_size=1,
-    )
-)
-@settings(max_examples=100)
-def test_usual_text_is_not_touched(text):
-    text = text.strip(" ").replace("--", "-").replace("[s", "s").replace("[S", "S")
-    assert escape_summary(text) == text
-    assert escape_detail(text) == text
-
-
 @given(learning=learnings, before=surroundings, after=surroundings)
-@settings(max_examples=400)
+@settings(max_examples=50)
 @example(
-    learning=Learning(
-        id="cl_20260206_aaaaaa",
-        category=Category.PITFALL,
-        summary="s",
-        detail="-->",
-        session_id="s",
-        timestamp=datetime(2026, 2, 6, tzinfo=UTC),
-    ),
+    learning=evolve(BASIC, detail="-->"),
     before="## Learnings\n\n<!--\n```",
     after="```\n-->",
 )
@@ -213,42 +255,21 @@ def test_any_learning_in_any_log_is_read_back(learning, before, after):
     assert not alone.notes
 
 
-@given(learnings=st.lists(learnings, max_size=4), before=surroundings)
-@settings(max_examples=100)
-def test_a_day_of_learnings_is_read_back(learnings, before):
-    text = before
-    for learning in learnings:
-        text = appended(text, format_entry(learning, "14:32"))
-    read = read_log(text, daily=True).entries
-    written = [carried(learning) for learning in learnings]
-    assert [said(entry) for entry in read][len(read) - len(written) :] == written
-    assert len(read) - len(written) == len(read_log(before, daily=True).entries)
-
-
 @given(summary=texts, why=texts, learning_id=ids)
-@settings(max_examples=200)
+@settings(max_examples=50)
 def test_any_mark_is_read_back_and_is_no_entry(summary, why, learning_id):
     text = format_mark("superseded", "14:50", summary, learning_id, why)
     assert text.count("\n") == len(text.splitlines()) == 1
     reading = read_log(f"text\n{text}", daily=True)
     assert reading == ((), (), (Mark(2, "14:50", "superseded", learning_id, summary),))
-
-
-@given(learning=learnings)
-@settings(max_examples=100)
-def test_a_note_logged_by_a_command_is_read_back(learning):
-    line = f"[14:32] {one_line_note(learning)}"
+    # What Total Recall's own command is asked to note.
+    line = f"[14:32] {one_line_note(evolve(BASIC, id=learning_id, summary=summary))}"
     (entry,) = read_log(f"## Notes\n{line}\n[14:33] next", daily=True).entries
-    assert (entry.learning_id, entry.category, entry.summary) == (
-        learning.id,
-        learning.category,
-        learning.summary,
-    )
-    assert len(line.splitlines()) == 1
+    assert (entry.learning_id, entry.summary, len(line.splitlines())) == (learning_id, summary, 1)
 
 
 @given(lines=st.lists(pieces | st.sampled_from(["\udc80"]), max_size=20), daily=st.booleans())
-@settings(max_examples=300)
+@settings(max_examples=60)
 def test_anything_can_be_read(lines, daily):
     text = "\n".join(lines)
     reading = read_log(text, daily=daily)
@@ -262,42 +283,143 @@ def test_anything_can_be_read(lines, daily):
         assert note.text.strip()
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "\\",
-        "<!--",
-        "<!--\n",
-        "-->\n",
-        "```a\n",
-        "```\n\n## Learnings\n",
-        "(grove:cl_a): s\n\n",
-        "(grove:cl_a): s\n> \n\n",
-        "> \n\n",
-        "- ",
-        "- **a**: b\n\n",
-        "[10:00] ",
-        '[10:00] [superseded] "',
-        '" ',
-        "[superseded: ",
-        "(grove:",
-        "**",
-        "&#",
-        "| Tags: #a ",
-        "#",
-        "[10:00] x\ny\n",
-    ],
-)
-@pytest.mark.parametrize(
-    "start", ["", '[10:00] [superseded] "', "(grove:cl_a): ", "- [superseded] ", "# "]
-)
-def test_long_hostile_text_is_read_in_linear_time(unit, start):
+UNITS = (
+    "\\", "<!--\n", "-->\n", "```a\n", "```\n\n## Learnings\n", "- ", "(grove:cl_a): s\n> \n\n", "- **a**: b\n\n",
+    '[10:00] [superseded] "', '" ', "[superseded: ", "(grove:", "**", "&#", "| Tags: #a ",
+)  # fmt: skip
+STARTS = ("", '[10:00] [superseded] "', "(grove:cl_a): ", "- [superseded] ", "# ")
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_long_hostile_text_is_read_in_linear_time(unit):
     # A quadratic reader would not come back from this within the time that a test run may take.
-    text = start + unit * (60_000 // len(unit))
-    read_log(text, daily=True)
-    joint(text)
+    for start in STARTS:
+        text = start + unit * (30_000 // len(unit))
+        read_log(text, daily=True)
+        joint(text)
 
 
-def test_long_fences_of_falling_length_are_read_in_linear_time():
-    text = "\n".join("~" * length for length in range(600, 2, -1)) + "\n" * 50_000
-    read_log(text, daily=True)
+# --- any learning, through the backend ----------------------------------------------------------
+
+DAY = datetime(2030, 1, 2, 10, 0, 30).astimezone()
+wild = st.builds(
+    Learning,
+    id=st.from_regex(r"cl_20300102_[b-z]{6}|cl_20300102_0[0-9]{2}", fullmatch=True),
+    category=st.sampled_from(Category),
+    summary=texts,
+    detail=texts,
+    session_id=texts,
+    timestamp=st.datetimes(datetime(2000, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC)),
+    scope=st.sampled_from(Scope),
+    confidence=st.sampled_from(Confidence),
+    criteria_met=st.frozensets(st.sampled_from(Criterion)),
+    tags=st.lists(texts, max_size=3).map(tuple),
+    context_files=st.lists(texts, max_size=3).map(tuple),
+    ticket_id=st.none() | texts,
+    status=st.sampled_from(LearningStatus),
+    supersedes=st.lists(texts, max_size=2).map(tuple),
+)
+
+
+class Project:
+    """A memory, and the local time."""
+
+    def __init__(self, root):
+        self.root = root
+        self.now = DAY
+        for folder in ("memory/daily", "memory/registers", ".claude/rules"):
+            (root / folder).mkdir(parents=True)
+        (root / ".claude" / "rules" / "total-recall.md").write_text("# Total Recall\n")
+
+    @property
+    def log(self):
+        return self.root / "memory" / "daily" / f"{self.now:%Y-%m-%d}.md"
+
+    def open(self):
+        """Another instance each time: nothing is remembered but what is in files."""
+        context = BackendContext(root=self.root, home=self.root / "home")
+        self.now += timedelta(milliseconds=1)  # no two changes are of one moment
+        return TotalRecallBackend(context, clock=lambda: self.now)
+
+    def logs(self):
+        return {path.name: path.read_bytes() for path in (self.root / "memory").rglob("*.md")}
+
+    def archive(self):
+        """What /recall-maintain suggests for old logs."""
+        archive = self.root / "memory" / "archive" / "daily"
+        archive.mkdir(parents=True, exist_ok=True)
+        for path in (self.root / "memory" / "daily").iterdir():
+            if path != self.log:
+                path.rename(archive / path.name)
+
+    def append(self, text):
+        """What somebody appends without a lock."""
+        with self.log.open("ab") as file:
+            file.write(text.encode("utf-8", "surrogateescape"))
+
+
+@given(
+    several=st.lists(wild, min_size=1, max_size=3, unique_by=lambda one: one.id),
+    before=surroundings,
+    after=surroundings,
+)
+@settings(max_examples=25, deadline=None)
+def test_a_day_of_learnings_is_read_back_equal_by_another_instance(several, before, after):
+    with TemporaryDirectory() as folder:
+        project = Project(Path(folder))
+        project.append(before)
+        for learning in several:
+            content = project.log.read_bytes()
+            assert project.open().write(learning).status is ReceiptStatus.STORED
+            assert project.log.read_bytes().startswith(content)
+            assert project.open().get(learning.id) == learning
+            project.append("\n## [pre-compact 10:00]\n\n- Compaction occurred at 10:00.\n\n")
+        project.append(after)
+        content = project.log.read_bytes()
+        listed = [one for one in project.open().iterate() if one in several]
+        assert {one.id: one for one in listed} == {one.id: one for one in several}
+        assert len(listed) == len(several)
+        assert project.open().write(several[0]).status is ReceiptStatus.DUPLICATE
+        assert project.log.read_bytes() == content
+
+
+ACTIONS = ("write", "set_status", "forget", "wait", "archive")
+
+
+@given(
+    steps=st.lists(
+        st.tuples(st.sampled_from(ACTIONS), st.integers(0, 900), st.sampled_from(LearningStatus)),
+        max_size=12,
+    )
+)
+@settings(max_examples=20, deadline=None)
+def test_the_last_word_about_a_learning_counts_and_logs_only_grow(steps):
+    with TemporaryDirectory() as folder:
+        project, expected, logs = Project(Path(folder)), {}, {}
+        for action, number, status in [("write", 0, None), *steps]:
+            learning_id = sorted(expected)[number % len(expected)] if expected else ""
+            if action == "write":
+                summary = f"Fact {len(expected)} about the machine in room {len(expected)}"
+                one = evolve(BASIC, id=f"cl_20300102_{len(expected):06d}", summary=summary)
+                project.open().write(one)
+                expected[one.id] = one
+            elif action == "set_status":
+                changed = project.open().set_status(learning_id, status, "why")
+                expected[learning_id] = evolve(expected[learning_id], status=status)
+                assert changed == expected[learning_id]
+            elif action == "forget":
+                # What /recall-forget has the model append: the claim, and no id.
+                line = f'[superseded] "{expected[learning_id].summary}" — no longer current'
+                project.append(f"[{project.now:%H:%M}] {line}\n")
+                superseded = LearningStatus.SUPERSEDED
+                expected[learning_id] = evolve(expected[learning_id], status=superseded)
+            elif action == "wait":
+                project.now += timedelta(minutes=number)
+            else:
+                project.archive()
+            assert {one.id: one for one in project.open().iterate()} == expected
+            hits = project.open().search(Query(), Filters(statuses=frozenset(LearningStatus)))
+            shown = {hit.learning.id: hit.learning.status for hit in hits}
+            assert shown == {key: one.status for key, one in expected.items()}
+            before, logs = logs, project.logs()
+            assert all(logs[name].startswith(content) for name, content in before.items())

@@ -50,11 +50,6 @@ def test_both_sides_entries_are_whole(numbers, first, second, has_base):
     assert merged.count("# 2030-01-02\n") == 1
 
 
-def test_the_same_on_both_sides_stands_once():
-    ours = with_entries(TEMPLATE, 1)
-    assert merge_logs(TEMPLATE, ours, ours) == ours
-
-
 def test_a_line_without_an_end_does_not_swallow_the_next():
     assert merge_logs("a\n", "a\nx", "a\ny") == "a\nx\ny"
 

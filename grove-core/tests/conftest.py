@@ -1,6 +1,7 @@
 """What several tests of core need: plugins that are no installed packages."""
 
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -16,6 +17,8 @@ from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP, FoundPlugi
 from grove_core.plugins.facade import Plugins
 from grove_core.plugins.limits import TimeLimits
 from grove_core.plugins.selection import PluginSettings
+
+sys.path.insert(0, str(Path(__file__).parent / "broken_plugins"))
 
 
 class _Tickets:

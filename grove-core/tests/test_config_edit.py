@@ -12,14 +12,9 @@ from grove_core.errors import ConfigError
 
 FILES = [
     "",
-    "# nothing yet\n",
     render_default_config(),
-    '[storage]\nlayout = "single"\n',
     "[storage] # why\n  layout = 'single' # and why\n\n[gate]\n",
-    '[storage]\r\nlayout = "single"\r\n',
-    '[gate]\nlayout = "x"\n\n[storage]',
     'storage.layout = "single"\n',
-    '[gate.write_gate]\nmode = "off"',
     '[other]\ntext = """\n[storage]\nlayout = "single"\n"""\n',
 ]
 

@@ -5,17 +5,13 @@ import pytest
 from grove_core.conflict_markers import is_conflict_marker
 
 LINES = [
-    (b"<<<<<<< HEAD", True),
     (b"<<<<<<< HEAD\r\n", True),
     (b"||||||| 1a2b3c\n", True),
-    (b"=======", True),
     (b"=======\r", True),
     (b">>>>>>> \xff branch\n", True),
     (b"========", False),
     (b"<<<<<<<HEAD", False),
-    (b"<<<<<<", False),
     (b" =======", False),
-    (b'{"v": 1}', False),
     (b"", False),
 ]
 

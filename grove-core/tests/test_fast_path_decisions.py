@@ -1,14 +1,13 @@
-"""The short way of a hook decides as the full way would, whatever the payload looks like."""
+"""The byte filter of a tool call passes over no call that the full way would look at."""
 
 import json
 import os
 import re
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from grove_core.hooks import fast
 from grove_core.hooks.fast import _close_waits, _may_close
 from grove_core.prefilter import Prefilter
 
@@ -55,45 +54,20 @@ def may_close(tool_input, **fields):
     return answers.pop()
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "bd close x",
-        "cd /p && bd close x",
-        "x\nbd close x",
-        "x\r\nbd close x",
-        "x\tbd close x",
-        "x\x0bbd close x",
-        "x\x0cbd close x",
-        "x\x08bd",
-        "echo 'a\\nbd'",
-        "(bd close x)",
-        "/usr/bin/bd close x",
-        '"bd" close x',
-        "é bd close",
-        "完了;bd close",
-        "完了bd",
-        "\u00a0bd",
-        "'bd'",
-        "x|bd",
-        "bd",
-        "bd\n",
-        "bd-dev close x",
-        "tk_close",
-        "close-it",
-        "bdx; bdy; bd close",
-    ],
-)
-def test_a_word_goes_the_full_way(command):
-    assert may_close({"command": command})
+WITH_A_WORD = [
+    *("bd", "cd /p && bd close x", "/usr/bin/bd close x", '"bd" close x', "x\nbd close x"),
+    *("x\tbd close x", "x\x08bd", "echo 'a\\nbd'", "(bd close x)", "é bd close", "完了bd"),
+    *("\u00a0bd", "bd-dev close x", "tk_close", "close-it", "bdx; bdy; bd close"),
+]
+WITHOUT = ["ls", "abd close", "bdx close", "bd2", "x_bd", "BD close", "b d", "", "Xcompleted"]
 
 
 @pytest.mark.parametrize(
-    "command",
-    ["ls", "abd close", "bdx close", "bd2", "x_bd", "BD close", "b d", "", "tk_clos", "Xcompleted"],
+    ("command", "expected"),
+    [*((one, True) for one in WITH_A_WORD), *((one, False) for one in WITHOUT)],
 )
-def test_what_holds_no_word_is_done(command):
-    assert not may_close({"command": command})
+def test_a_whole_word_of_a_ticket_system_goes_the_full_way(command, expected):
+    assert may_close({"command": command}) is expected
 
 
 def test_only_the_input_of_the_call_counts():
@@ -102,9 +76,7 @@ def test_only_the_input_of_the_call_counts():
     assert may_close({"taskId": "1", "status": "completed"}, tool_name="TaskUpdate")
     assert may_close({"nested": [{"deep": "bd"}]}, tool_name="mcp__x__y")
     assert may_close({"bd": 1})
-
-
-def test_without_tool_input_all_of_the_payload_is_searched():
+    # Without input all of the payload is searched.
     assert _may_close(b'{"session_id":"known","tool":"bd"}')
     assert not _may_close(b'{"session_id":"known","tool":"ls"}')
 
@@ -113,47 +85,27 @@ def test_without_tool_input_all_of_the_payload_is_searched():
     "data",
     [
         b"",
-        b"{}",
         b"not json",
         b'{"session_id":"unknown","tool_input":{}}',
         b'{"session_id":"","tool_input":{}}',
-        b'{"session_id":null,"tool_input":{}}',
-        b'{"session_id":7,"tool_input":{}}',
         b'{"session_id":"../fast/known","tool_input":{}}',
         b'{"session_id":"kn\\u006fwn","tool_input":{}}',
         b'{"session_id":"known',
-        b'{"session_id"',
-        b'{"session_id":',
         b'{"session_id":"' + b"x" * 200 + b'"}',
-        b'{"session_id":["known"',
     ],
 )
 def test_when_in_doubt_the_full_way_is_taken(data):
-    if data == b'{"session_id":["known"':
-        # An id in a list is no id; the short way does not see that, and the file is the right one.
-        assert not _may_close(data)
-        return
     assert _may_close(data)
     assert _close_waits(data)
 
 
-@pytest.mark.parametrize("content", [b"", b"\n", b"2\nbd", b"bd\nls", b"01\nls", b"\xff"])
+@pytest.mark.parametrize("content", [None, b"", b"2\nbd", b"bd\nls", b"\xff"])
 def test_a_file_that_makes_no_sense_is_no_file(home, content):
-    (home / "cache" / "fast" / "odd").write_bytes(content)
-    data = json.dumps(payload({"command": "ls"}, session_id="odd")).encode()
+    file = home / "cache" / "fast" / ("odd" if content is not None else "folder")
+    file.mkdir(exist_ok=True) if content is None else file.write_bytes(content)
+    data = json.dumps(payload({"command": "ls"}, session_id=file.name)).encode()
     assert _may_close(data)
     assert _close_waits(data)
-
-
-def test_a_directory_in_the_place_of_the_file_is_no_file(home):
-    (home / "cache" / "fast" / "folder").mkdir()
-    assert _may_close(b'{"session_id":"folder"}')
-    assert _close_waits(b'{"session_id":"folder"}')
-
-
-def test_a_home_that_is_not_there(monkeypatch, tmp_path):
-    monkeypatch.setenv("GROVE_HOME", str(tmp_path / "none"))
-    assert _may_close(json.dumps(payload({"command": "ls"})).encode())
 
 
 @pytest.mark.parametrize("named", ["~/mine", "", None])
@@ -170,88 +122,39 @@ def test_the_home_is_found_as_the_full_way_finds_it(monkeypatch, tmp_path, named
     assert not _close_waits(data)
 
 
-# Closes that wait.
-
-
 def test_the_flag_decides_what_is_done_after_a_call(home):
     prefilter = Prefilter(home / "cache")
-    data = json.dumps(payload({}, session_id="flag")).encode()
+    data = json.dumps(payload({"command": "bd"}, session_id="flag")).encode()
+    # Where there is no file, the flag makes none.
+    prefilter.set_close_waits("flag", close_waits=False)
     assert _close_waits(data)
     prefilter.write("flag", WORDS, close_waits=True)
-    assert _close_waits(data)
-    prefilter.set_close_waits("flag", close_waits=False)
-    assert not _close_waits(data)
-    prefilter.set_close_waits("flag", close_waits=True)
-    assert _close_waits(data)
-    assert _may_close(json.dumps(payload({"command": "bd"}, session_id="flag")).encode())
+    for waits in (True, False, True):
+        prefilter.set_close_waits("flag", close_waits=waits)
+        assert _close_waits(data) is waits
+        assert _may_close(data)
     prefilter.remove("flag")
     assert _close_waits(data)
-    assert not prefilter.exists("flag")
-
-
-def test_a_flag_is_not_set_where_there_is_no_file(home):
-    prefilter = Prefilter(home / "cache")
-    prefilter.set_close_waits("nobody", close_waits=True)
-    assert not prefilter.exists("nobody")
-    prefilter.remove("nobody")
-
-
-def test_a_cache_that_cannot_be_written_is_no_fault(tmp_path):
-    (tmp_path / "file").write_text("")
-    prefilter = Prefilter(tmp_path / "file")
-    prefilter.write("s", ["bd"], close_waits=True)
-    prefilter.set_close_waits("s", close_waits=True)
-    prefilter.remove("s")
-    assert not prefilter.exists("s")
-
-
-# Literals of several words: all of them must be there.
-
-
-@pytest.fixture
-def several(home):
-    words = ["bug status", "make close TICKET", "bd"]
-    Prefilter(home / "cache").write("several", words, close_waits=False)
 
 
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        ("git bug status close x", True),
-        ("git-bug status x", True),
         ("status of the bug", True),  # the order is the matcher's own affair
         ("bug\nstatus", True),
-        ("git status", False),
-        ("fix the bug", False),
         ("git debug status", False),
         ("bug statuses", False),
-        ("bug_status", False),
         ("make close TICKET=T-1", True),
-        ("TICKET=T-1 make close", True),
-        ("make close", False),
         ("make close ticket=T-1", False),
         ("git status && bd close x", True),
-        ("bd", True),
         ("bug; make; close", False),  # words of two literals
-        ("", False),
     ],
 )
-def test_all_words_of_a_literal_must_be_there(several, command, expected):
+def test_all_words_of_a_literal_must_be_there(home, command, expected):
+    words = ["bug status", "make close TICKET", "bd"]
+    Prefilter(home / "cache").write("several", words, close_waits=False)
     assert may_close({"command": command}, session_id="several") is expected
 
-
-def test_words_of_a_literal_may_stand_in_several_fields(several):
-    tool_input = {"action": "status", "nested": [{"kind": "bug"}]}
-    assert may_close(tool_input, session_id="several", tool_name="mcp__x__y")
-    assert not may_close({"command": "ls"}, session_id="several", cwd="/bug", tool_name="status")
-
-
-def test_a_session_without_words_never_goes_the_full_way(home):
-    Prefilter(home / "cache").write("wordless", [], close_waits=False)
-    assert not may_close({"command": "bd close x"}, session_id="wordless")
-
-
-# Against what a matcher sees: whole words in the parsed input.
 
 PIECES = st.one_of(
     st.sampled_from([*WORDS, "b", "d", "é", "完", "\n", "\t", "\r", "\\", "\\n", '"', "'", "\x0b"]),
@@ -279,12 +182,14 @@ def strings_of(value):
             yield from strings_of(item)
 
 
+@settings(max_examples=60, deadline=None)
 @given(tool_input=INPUTS)
 def test_no_call_with_a_word_in_its_input_is_passed_over(tool_input):
     assume(any(WHOLE_WORD.search(text) for text in strings_of(tool_input)))
     assert may_close(tool_input)
 
 
+@settings(max_examples=40, deadline=None)
 @given(tool_input=INPUTS, data=st.data())
 def test_literals_of_several_words_pass_over_no_call_that_holds_all_of_one(home, tool_input, data):
     found = {word for text in strings_of(tool_input) for word in WHOLE_WORD.findall(text)}
@@ -293,26 +198,3 @@ def test_literals_of_several_words_pass_over_no_call_that_holds_all_of_one(home,
     other = data.draw(st.lists(st.sampled_from(WORDS), min_size=1))
     Prefilter(home / "cache").write("any", [" ".join(held), " ".join(other)], close_waits=False)
     assert may_close(tool_input, session_id="any")
-
-
-@given(tool_input=INPUTS)
-def test_calls_without_the_letters_of_a_word_are_passed_over(tool_input):
-    text = json.dumps(tool_input, ensure_ascii=False)
-    assume(not any(word in text for word in WORDS))
-    assert not any(_may_close(data) for data in encoded(payload(tool_input)))
-
-
-def test_a_large_input_full_of_near_words_takes_no_time(monkeypatch):
-    """Each place was once cut out of the whole input, which took hours."""
-    sizes = []
-
-    class Measured(bytes):
-        def __getitem__(self, key):
-            part = super().__getitem__(key)
-            sizes.append(len(part) if isinstance(part, bytes) else 1)
-            return part
-
-    data = Measured(b'{"session_id":"known","tool_input":{"command":"' + b"bdx " * 5000 + b'"}}')
-    assert not _may_close(data)
-    assert max(sizes) <= fast._MOST_ID_BYTES
-    assert sum(sizes) < 30_000

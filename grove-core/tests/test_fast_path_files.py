@@ -1,10 +1,10 @@
-"""A touched file goes the full way when a learning may name it, and else ends at once."""
+"""The byte filter of a touched file: it goes on when a learning may name it, else it ends."""
 
 import json
 import os
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.file_notes import names_of
@@ -60,11 +60,7 @@ def may_be_noted(document):
     "path",
     [
         f"{ROOT}/src/a.py",
-        f"{SEEN_FROM}/src/a.py",
-        f"{ROOT}/web/src/a.py",
         "/elsewhere/work-tree/src/a.py",
-        f"{ROOT}/README.md",
-        f"{SEEN_FROM}/README.md",
         f"{ROOT}/docs/how to/run.md",
         f"{SEEN_FROM}/vendor/lib/deep/inside.c",
         f"{ROOT}/größe/ä.py",
@@ -83,14 +79,9 @@ def test_a_file_that_a_learning_may_name(path):
     "path",
     [
         f"{ROOT}/src/b.py",
-        f"{ROOT}/a.py",
         f"{ROOT}/web/README.md",
-        f"{ROOT}/docs/other.md",
-        f"{ROOT}/docs",
         f"{ROOT}2/docs/how/to",
         "/elsewhere/vendor/lib/inside.c",
-        "/README.md",
-        f"{ROOT}/SRC/a.py",
         f"{ROOT}/src/seen/src/a.py",  # nothing more to say of it
         f"{ROOT}/{'x/' * 100}a.py",
     ],
@@ -99,7 +90,7 @@ def test_a_file_that_none_names(path):
     assert not may_be_noted(call({"file_path": path}))
 
 
-@pytest.mark.parametrize("tool", ["Bash", "Grep", "Glob", "LS", "read", "", "mcp__x__Read", "Task"])
+@pytest.mark.parametrize("tool", ["Bash", "read", "mcp__x__Read"])
 def test_other_tools_touch_no_file(tool):
     assert not may_be_noted(call({"file_path": f"{ROOT}/src/a.py"}, tool))
 
@@ -108,19 +99,9 @@ def test_other_tools_touch_no_file(tool):
     "tool_input",
     [
         {},
-        {"file_path": None},
-        {"file_path": ["x"]},
-        {"file_path": ""},
         {"file_path": "src/b.py"},
         {"file_path": f"{ROOT}/src/../b.py"},
-        {"file_path": f"{ROOT}//b.py"},
-        {"file_path": f"{ROOT}/./b.py"},
-        {"file_path": f"{ROOT}/src/"},
         {"file_path": f'{ROOT}/"b".py'},
-        {"file_path": f"{ROOT}/b\\.py"},
-        {"file_path": f"{ROOT}/b\n.py"},
-        {"file_path": "/" + "x" * 10_000},
-        {"path": f"{ROOT}/b.py"},
     ],
 )
 def test_what_is_odd_goes_the_full_way_where_files_are_watched(tool_input):
@@ -128,22 +109,13 @@ def test_what_is_odd_goes_the_full_way_where_files_are_watched(tool_input):
     assert not may_be_noted(call(tool_input, session_id="another"))
 
 
-def test_escapes_go_the_full_way():
-    data = json.dumps(call({"file_path": f"{ROOT}/größe.py"})).encode()
-    assert b"\\u" in data
-    assert fast._may_be_noted(data)
-
-
 @pytest.mark.parametrize(
     "data",
     [
         b"",
-        b"{}",
-        b"nonsense",
         b'{"tool_name":"Read"',
         b'{"tool_name":"Read","tool_input":{"file_path":"/real/shop/src/a.py"}}',
         b'{"session_id":"../known","tool_name":"Read","tool_input":{"file_path":"/src/a.py"}}',
-        b'{"session_id":"known","tool_name":7}',
         b'{"session_id":"known","tool_name":"Re\\u0061d","tool_input":{}}',
     ],
 )
@@ -151,30 +123,16 @@ def test_what_names_no_tool_or_no_session_is_done(data):
     assert not fast._may_be_noted(data)
 
 
-def test_a_lookup_that_is_gone_is_made_anew_on_the_full_way(home, watched):
-    watched.watch_files("gone", home / "nowhere", [ROOT])
-    assert may_be_noted(call({"file_path": f"{ROOT}/b.py"}, session_id="gone"))
-
-
-@pytest.mark.parametrize("content", [b"", b"short", b"m" * MARK_BYTES, b"m" * MARK_BYTES + b"\0"])
+@pytest.mark.parametrize("content", [b"", b"m" * MARK_BYTES, b"m" * MARK_BYTES + b"\0"])
 def test_a_lookup_that_holds_nothing(home, watched, content):
     lookup = home / "damaged"
     lookup.write_bytes(content)
     watched.watch_files("damaged", lookup, [ROOT])
-    assert not may_be_noted(call({"file_path": f"{ROOT}/src/a.py"}, session_id="damaged"))
-
-
-@pytest.mark.parametrize("content", [b"", b"\n", b"/lookup\n/root", b"\xff"])
-def test_a_file_of_the_session_that_was_cut_off_watches_nothing(home, content):
-    (home / "cache" / "fast" / "cut.files").write_bytes(content)
-    assert not may_be_noted(call({"file_path": f"{ROOT}/src/a.py"}, session_id="cut"))
-
-
-def test_a_root_with_a_line_break_is_not_watched(home, watched):
-    watched.watch_files("broken", home / "noted-files", ["/a\nb"])
-    assert not watched.watches_files("broken")
-    watched.let_be(SESSION, "/a\nb")
-    assert b"/a\nb" not in (home / "cache/fast/known.files").read_bytes()
+    touched = call({"file_path": f"{ROOT}/src/a.py"}, session_id="damaged")
+    assert not may_be_noted(touched)
+    # One that is gone is made anew on the full way.
+    lookup.unlink()
+    assert may_be_noted(touched)
 
 
 PART = st.text(
@@ -187,6 +145,7 @@ PATH = st.lists(PART.filter(lambda part: part not in (".", "..")), min_size=1, m
 )
 
 
+@settings(max_examples=40, deadline=None)
 @given(paths=st.lists(PATH, min_size=1, max_size=20), other=PATH)
 def test_what_was_put_in_is_found_and_whatever_is_found_may_be_named(home, paths, other):
     lookup = home / "generated"
@@ -198,12 +157,3 @@ def test_what_was_put_in_is_found_and_whatever_is_found_may_be_named(home, paths
         names = {name.decode() for name in fast._names(path.encode(), [ROOT.encode()])}
         assert names <= names_of(path, [inside]).keys()
         assert names >= {inside} | {inside.rpartition("/")[0]} - {""}
-
-
-def test_few_others_are_found(home):
-    """Though they are much like those that were put in."""
-    paths = [f"packages/web/src/orders/{number}.py" for number in range(4_000)]
-    lookup = home / "many"
-    lookup.write_bytes(lookup_of(paths[::2], b"m" * MARK_BYTES))
-    found = [path for path in paths[1::2] if fast._is_noted(os.fsencode(lookup), [path.encode()])]
-    assert len(found) <= 4  # one in four thousand is to be expected

@@ -1,6 +1,6 @@
 """Finding with a backend that keeps learnings here and asks a server for more."""
 
-from datetime import UTC, datetime
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -8,21 +8,20 @@ import pytest
 from grove_core.errors import BackendError
 from grove_core.finder import Finder
 from grove_core.memory.library import MemoryLibrary
-from grove_core.model.learning import Category, Learning, LearningStatus
+from grove_core.model.learning import LearningStatus
 from grove_core.model.memory import Capability, Detection, Filters, Hit, Query, Synchronised
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec, Freshness
 from grove_core.testing import InMemoryBackend
+from grove_core.testing.samples import FIRST_INSTANT, example_learning
 
-NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
+NOW = FIRST_INSTANT + timedelta(days=1)
 QUERY = Query(text="redis failover")
 SERVED = InMemoryBackend().capabilities | {Capability.NOTES, Capability.SYNCHRONISE}
 
 
 def a_learning(name, **fields):
-    values = {"summary": f"What redis taught {name}", "detail": f"Much about {name}.", **fields}
-    return Learning(
-        id=f"cl_{name}", category=Category.PITFALL, session_id="s", timestamp=NOW, **values
-    )
+    usual = {"summary": f"What redis taught {name}", "detail": f"About {name}."}
+    return example_learning(id=f"cl_{name}", **usual | fields)
 
 
 def a_hit(name, relevance=0.5, *, complete=True, **fields):
@@ -38,7 +37,6 @@ class Served(InMemoryBackend):
         self.there = []
         self.fault = None
         self.asked = 0
-        self.fresh = Freshness(source="the server x", mark=Path("/nowhere"))
         self.done = Synchronised(received=1)
         self.calls = []
 
@@ -49,14 +47,10 @@ class Served(InMemoryBackend):
         return [*super().search(query, filters), *self.there]
 
     def freshness(self):
-        if self.fault is not None:
-            raise self.fault
-        return self.fresh
+        return Freshness(source="the server x", mark=Path("/nowhere"))
 
     def synchronise(self, seconds, *, asked):
         self.calls.append((seconds, asked))
-        if self.fault is not None:
-            raise self.fault
         return self.done
 
 
@@ -106,7 +100,7 @@ def test_a_hook_asks_no_server(finder, served):
 
 def test_whoever_asks_for_notes_gets_what_the_server_has_found(finder, served):
     served.write(a_learning("here"))
-    served.there = [a_hit("there"), a_hit("note", complete=False)]
+    served.there = [a_hit("there"), a_hit("note", complete=False), a_hit("here", 0.99)]
     results = found(finder, notes=True)
     assert {name: one.entry.complete for name, one in results.items()} == {
         "cl_here": True,
@@ -127,22 +121,6 @@ def test_what_shares_words_is_judged_by_them_and_what_shares_none_by_the_server(
     assert tuple(results["cl_meaning"].score.reasons) == ("near",)
 
 
-def test_what_is_found_here_is_not_found_twice(finder, served):
-    learning = a_learning("here")
-    served.write(learning)
-    served.there = [Hit(learning=learning, relevance=0.99, reasons=("near",))]
-    results = finder.search(QUERY, Filters(), notes=True)
-    assert [one.entry.id for one in results] == ["cl_here"]
-
-
-def test_what_is_kept_here_and_no_index_finds_is_found_by_its_meaning(finder, served):
-    learning = a_learning("here", summary="Sentinel", detail="Promotes a replica.")
-    served.write(learning)
-    served.there = [Hit(learning=learning, relevance=0.6, reasons=("near",))]
-    assert found(finder) == {}
-    assert found(finder, notes=True)["cl_here"].score.relevance == pytest.approx(0.6)
-
-
 def test_what_was_put_away_is_not_brought_back(finder, served):
     learning = a_learning("here")
     served.write(learning)
@@ -151,11 +129,6 @@ def test_what_was_put_away_is_not_brought_back(finder, served):
     assert found(finder, notes=True) == {}
     everything = Filters(statuses=frozenset(LearningStatus))
     assert set(found(finder, everything, notes=True)) == {"cl_here", "cl_gone"}
-
-
-def test_filters_hold_for_what_the_server_finds(finder, served):
-    served.there = [a_hit("there", tags=("redis",)), a_hit("other")]
-    assert [*found(finder, Filters(tags=frozenset({"redis"})), notes=True)] == ["cl_there"]
 
 
 @pytest.mark.parametrize("fault", [BackendError("it is down"), RuntimeError("a fault")])
@@ -167,47 +140,9 @@ def test_a_server_that_fails_costs_nothing_that_is_here(finder, library, served,
     assert set(found(finder, notes=True)) == {"cl_here", "cl_file"}
 
 
-def test_complete_hits_count_of_those_only_that_have_a_server(plugins_of, tmp_path):
-    """Without one, what a backend holds is in the index already, or was put away since."""
-    served = Served(SERVED - {Capability.SYNCHRONISE})
-    served.there = [a_hit("there"), a_hit("note", complete=False)]
-    spec = BackendSpec(name="served", detect=lambda _: Detection(marker="x"), open=lambda _: served)
-    library = MemoryLibrary(
-        plugins_of(spec),
-        BackendContext(root=Path("/p"), home=Path("/h")),
-        personal_backend="served",
-        settings={},
-    )
-    finder = Finder(library, tmp_path / "cache" / "key", NOW, lambda _: {}, recency_days=90)
-    assert [*found(finder, notes=True)] == ["cl_note"]
-
-
-# --- synchronising --------------------------------------------------------------------------------
-
-
-def test_only_backends_with_a_server_are_asked_how_fresh_they_are(library, served):
-    assert [one.source for one in library.freshness()] == ["the server x"]
-    served.fresh = "fresh"
-    assert library.freshness() == []
-    served.fault = RuntimeError("a fault")
-    assert library.freshness() == []
-
-
 @pytest.mark.parametrize("asked", [True, False])
 def test_synchronising_tells_what_came_of_it(library, served, asked):
+    assert [one.source for one in library.freshness()] == ["the server x"]
     assert library.synchronise(5, asked=asked) == [("served", Synchronised(received=1))]
     assert served.calls == [(5, asked)]
     assert library.has_written
-
-
-@pytest.mark.parametrize("done", [None, "done", 3])
-def test_what_is_no_answer_is_a_fault(library, served, done):
-    served.done = done
-    ((name, answer),) = library.synchronise(5, asked=True)
-    assert (name, answer.received, "did not answer" in answer.fault) == ("served", 0, True)
-
-
-def test_a_backend_that_raises_is_a_fault(library, served):
-    served.fault = BackendError("the disk is full")
-    ((_, answer),) = library.synchronise(5, asked=True)
-    assert "did not answer" in answer.fault

@@ -1,7 +1,5 @@
 """Each insight just below, at and above its numbers."""
 
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
@@ -36,6 +34,7 @@ def ago(days):
 
 def record(surfaced=0, referenced=0, *, unused=1.0):
     learning_id = f"cl_{next(NUMBERS):06}"
+    used = ago(unused) if referenced else None
     return LearningRecord(
         learning_id=learning_id,
         summary="Something worth knowing",
@@ -50,24 +49,13 @@ def record(surfaced=0, referenced=0, *, unused=1.0):
         ticket_id=None,
         backend="markdown",
         stats=LearningStats(
-            learning_id=learning_id,
-            surfaced=surfaced,
-            referenced=referenced,
-            last_referenced=ago(unused) if referenced else None,
+            learning_id, surfaced=surfaced, referenced=referenced, last_referenced=used
         ),
     )
 
 
-def group(used, shown, active=6, name="pitfall", learnings=None):
-    return GroupStats(
-        name=name,
-        learnings=active if learnings is None else learnings,
-        active=active,
-        hits=Share(used, shown),
-        recent=Share(),
-        before=Share(),
-        weeks=(),
-    )
+def group(used, shown, active=6, name="pitfall"):
+    return GroupStats(name, active, active, Share(used, shown), Share(), Share(), ())
 
 
 def numbers(**parts):
@@ -90,40 +78,34 @@ def passed(accepted, candidates, used=0, shown=0):
 
 def misses(many):
     missed = SkipMiss(ticket_id="T-1", skipped_at=ago(9), accepted_at=ago(3))
-    tickets = Share(many, many + 3)
-    return numbers(skips=SkipStats({"agent": many}, tickets, (missed,) * many))
+    return numbers(skips=SkipStats({"agent": many}, Share(many, many + 3), (missed,) * many))
+
+
+def stale(days):
+    old = GoingStale(learning_id="cl_1", summary="Old", last_verified=ago(83), days_left=days)
+    return numbers(going_stale=(old,))
 
 
 def pollination(*tickets, before=0):
-    return numbers(
-        edges=Edges(sum(tickets), sum(tickets) - before, before),
-        cross_pollination=tuple(
-            CrossPollination(
-                learning_id=f"cl_{index}",
-                summary="Helps",
-                origin_ticket="T-0",
-                tickets=many,
-                examples=("T-1",),
-            )
-            for index, many in enumerate(tickets)
-        ),
-    )
-
-
-def stale(*days_left):
-    return numbers(
-        going_stale=tuple(
-            GoingStale(learning_id="cl_1", summary="Old", last_verified=ago(83), days_left=days)
-            for days in days_left
+    helped = tuple(
+        CrossPollination(
+            learning_id=f"cl_{index}",
+            summary="Helps",
+            origin_ticket="T-0",
+            tickets=many,
+            examples=("T-1",),
         )
+        for index, many in enumerate(tickets)
     )
+    edges = Edges(sum(tickets), sum(tickets) - before, before)
+    return numbers(edges=edges, cross_pollination=helped)
 
 
-def often_shown(*arguments, **fields):
-    return numbers(overshown=(record(*arguments, **fields),))
+def shown(*arguments):
+    return numbers(overshown=(record(*arguments),))
 
 
-def most_used(*arguments, **fields):
+def used(*arguments, **fields):
     return numbers(top=(record(*arguments, **fields),))
 
 
@@ -135,47 +117,36 @@ CASES = [
     # What is seen, and what is not, around each number.
     ("rubber_stamping", False, criteria(9, 0)),
     ("rubber_stamping", True, criteria(10, 0)),
-    ("rubber_stamping", False, criteria(9, 1)),
-    ("rubber_stamping", False, criteria(18, 2)),
     ("rubber_stamping", True, criteria(19, 2)),
-    ("decay_warning", False, stale()),
     ("decay_warning", False, stale(7.1)),
     ("decay_warning", True, stale(7.0)),
-    ("decay_warning", True, stale(-2.0, 30.0)),
     ("low_gate_precision", False, precision(0, 9)),
     ("low_gate_precision", True, precision(2, 10)),
     ("low_gate_precision", False, precision(3, 10)),
     ("low_hit_category", False, category(0, 9)),
     ("low_hit_category", True, category(2, 10)),
     ("low_hit_category", False, category(3, 10)),
-    ("low_hit_category", True, category(299, 1000)),
     ("high_value_rare", False, category(7, 10, active=4)),
     ("high_value_rare", True, category(8, 10, active=4)),
     ("high_value_rare", False, category(8, 10, active=5)),
-    ("high_value_rare", False, category(8, 10, active=0, learnings=2)),
     ("high_value_rare", True, category(3, 3, active=1)),
     ("high_value_rare", False, category(2, 2, active=1)),
-    ("over_surfaced", False, often_shown(4, 0)),
-    ("over_surfaced", True, often_shown(5, 0)),
-    ("over_surfaced", True, often_shown(10, 1)),
-    ("over_surfaced", False, often_shown(9, 1)),
+    ("over_surfaced", False, shown(4, 0)),
+    ("over_surfaced", True, shown(5, 0)),
+    ("over_surfaced", False, shown(9, 1)),
     ("skip_miss", False, misses(0)),
     ("skip_miss", True, misses(1)),
-    ("stale_top_learning", False, most_used(4, 2, unused=59.9)),
-    ("stale_top_learning", True, most_used(4, 2, unused=60)),
-    ("stale_top_learning", False, most_used(5, 2, unused=61)),
-    ("stale_top_learning", False, most_used(2, 2, unused=61)),
-    ("stale_top_learning", True, most_used(3, 3, unused=61)),
+    ("stale_top_learning", False, used(4, 2, unused=59.9)),
+    ("stale_top_learning", True, used(4, 2, unused=60)),
+    ("stale_top_learning", False, used(2, 2, unused=61)),
+    ("stale_top_learning", True, used(3, 3, unused=61)),
     ("write_gate_too_loose", False, passed(9, 9, 0, 10)),
     ("write_gate_too_loose", True, passed(10, 10, 2, 10)),
     ("write_gate_too_loose", False, passed(10, 10, 3, 10)),
     ("write_gate_too_loose", False, passed(10, 10, 2, 9)),
-    ("write_gate_too_loose", False, passed(19, 20, 2, 10)),
-    ("write_gate_too_loose", True, passed(20, 20, 2, 10)),
     ("write_gate_too_strict", False, passed(0, 9)),
     ("write_gate_too_strict", True, passed(4, 10)),
     ("write_gate_too_strict", False, passed(5, 10)),
-    ("cross_pollination", False, pollination()),
     ("cross_pollination", False, pollination(1, 1)),
     ("cross_pollination", True, pollination(2, 1)),
     ("cross_pollination", True, pollination(3, 2, before=2)),
@@ -185,49 +156,19 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("kind", "shows", "statistics"),
-    CASES,
-    ids=[f"{kind}-{index}" for index, (kind, _, _) in enumerate(CASES)],
-)
+@pytest.mark.parametrize(("kind", "shows", "statistics"), CASES)
 def test_an_insight_shows_when_its_numbers_say_so(kind, shows, statistics):
     kinds = [one.kind for one in insights_of(statistics)]
     assert kinds == ([kind] if shows else [])
-
-
-def test_every_trigger_has_cases_of_both_kinds():
-    for shows in (True, False):
-        assert {kind for kind, wanted, _ in CASES if wanted is shows} == set(TRIGGERS)
+    assert kind in TRIGGERS
 
 
 @pytest.mark.parametrize("statistics", [statistics for _, shows, statistics in CASES if shows])
-def test_an_insight_is_a_sentence_with_numbers_and_names_one_command(statistics):
+def test_an_insight_says_numbers_and_names_one_command(statistics):
     (seen,) = insights_of(statistics)
-    assert seen.priority == TRIGGERS[seen.kind].priority
-    assert seen.message.endswith(".")
-    assert "\n" not in seen.message + seen.suggestion
     assert any(isinstance(value, int | float) for value in seen.evidence.values())
-    commands = seen.suggestion.split("`")[1::2]
-    assert len(commands) == 1
-    program, command, *_ = commands[0].split()
-    assert program == "grove"
-    assert command in {*COMMANDS, "maintain", "review"}
-
-
-def test_nothing_is_seen_in_nothing():
-    assert insights_of(numbers()) == ()
-
-
-def test_rates_come_with_their_counts_and_interval():
-    (seen,) = insights_of(category(2, 20))
-    assert seen.subject == "pitfall"
-    assert (seen.evidence["used"], seen.evidence["shown"]) == (2, 20)
-    assert (seen.evidence["rate"], seen.evidence["low"], seen.evidence["high"]) == (
-        0.1,
-        pytest.approx(0.0279, abs=0.001),
-        pytest.approx(0.301, abs=0.001),
-    )
-    assert "2 of 20 showings (10 %, 95 % interval 3 to 30 %)" in seen.message
+    (command,) = seen.suggestion.split("`")[1::2]
+    assert command.split()[1] in {*COMMANDS, "maintain", "review"}
 
 
 def test_the_most_urgent_comes_first_and_the_rest_is_in_order():
@@ -246,38 +187,8 @@ def test_the_most_urgent_comes_first_and_the_rest_is_in_order():
     ]
 
 
-def test_of_many_that_are_shown_too_often_the_first_are_named_with_their_count():
-    records = tuple(record(20 - number) for number in range(8))
-    seen = insights_of(numbers(overshown=records, overshown_count=40))
-    assert {one.subject for one in seen} == {one.learning_id for one in records[:3]}
-    assert {one.evidence["learnings_like_it"] for one in seen} == {40}
-
-
-def test_a_list_that_was_cut_is_told_with_its_count():
-    statistics = stale(*range(-43, 7))._replace(going_stale_count=1_000)
-    (seen,) = insights_of(statistics)
-    assert seen.evidence["learnings"] == 1_000
-    (seen,) = insights_of(stale(1, 2, 30)._replace(going_stale_count=3))
-    assert seen.evidence["learnings"] == 2
-
-
 def test_the_best_record_is_the_most_certain_one():
     proven, lucky = record(20, 19, unused=70), record(3, 3, unused=2)
     (seen,) = insights_of(numbers(top=(lucky, proven)))
     assert (seen.kind, seen.subject) == ("stale_top_learning", proven.learning_id)
     assert insights_of(numbers(top=(record(20, 19, unused=2), record(3, 3, unused=70)))) == ()
-
-
-def test_no_learning_is_read_for_it():
-    class Unread:
-        def __iter__(self):
-            raise AssertionError("read")
-
-    assert insights_of(numbers(records=Unread(), by_status={"active": 50})) == ()
-
-
-def test_it_costs_the_program_next_to_nothing():
-    heavy = ("attr", "attrs", "pluggy", "json", "rich", "click")
-    code = f"import sys, grove_core.stats.insights; print([m for m in {heavy} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

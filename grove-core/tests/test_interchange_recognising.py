@@ -1,7 +1,5 @@
 """What a file looks like that was given as something else."""
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,30 +14,22 @@ NOTES = "# Shop\n\n- A rule of more than five words here.\n"
 
 
 @pytest.mark.parametrize(
-    ("form", "text"),
+    ("form", "text", "answer"),
     [
-        ("notes", NOTES),
-        ("notes", "[A link](x.md) and {a brace} of words.\n"),
-        ("notes", "{a brace: of words}\n"),
-        ("notes", f"---\ntitle: Orders\n---\n\n{NOTES}"),
-        ("notes", "Such an entry begins with `## cl_20260206_001` and has fields below.\n"),
-        ("solutions", SOLVED),
-        ("solutions", NOTES),
-        ("older-grove", OLDER),
-        ("older-grove", NOTES),
-        ("jsonl", LINES),
-        ("jsonl", '{"title": broken}\n{"title": "Invoices"}\n'),
-        *((form, text) for form in FORMS for text in ("", " \n\n")),
+        ("notes", NOTES, ""),
+        ("solutions", SOLVED, ""),
+        ("solutions", NOTES, ""),
+        ("older-grove", OLDER, ""),
+        ("older-grove", NOTES, ""),
+        ("jsonl", LINES, ""),
+        *((form, "", "") for form in FORMS),
+        *((form, '{\n"title": "Orders"\n}', "one JSON document") for form in FORMS),
     ],
 )
-def test_what_may_be_of_its_format_is_read(form, text):
-    assert why_not_read_as(form, text) == ""
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_json_over_several_lines_is_one_document(form):
-    for sent in ({"title": "Orders"}, [{"title": "Orders"}]):
-        assert "one JSON document" in why_not_read_as(form, json.dumps(sent, indent=2))
+def test_what_may_be_of_its_format_is_read(form, text, answer):
+    found = why_not_read_as(form, text)
+    assert answer in found
+    assert bool(found) is bool(answer)
 
 
 @given(st.sampled_from(FORMS), st.text() | st.sampled_from([OLDER, SOLVED, LINES]))

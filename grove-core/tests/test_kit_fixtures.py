@@ -38,6 +38,9 @@ USING_THEM = """
         return subprocess.run(command, cwd=project, input=json.dumps(payload), text=True,
                               capture_output=True, check=True)
 
+    def said(project, *words):
+        return subprocess.run(words, cwd=project, text=True, capture_output=True).stdout
+
     def test_a_session(grove_project, grove_home, grove_payloads):
         run(grove_project, "session-start", grove_payloads.session_start())
         session = json.loads((grove_home / "sessions" / "session-1.json").read_text())
@@ -46,7 +49,6 @@ USING_THEM = """
         run(grove_project, "pre-tool-use", call)
         run(grove_project, "post-tool-use", grove_payloads.post_tool_use(call, stdout="closed"))
         run(grove_project, "stop", grove_payloads.stop())
-        run(grove_project, "session-end", grove_payloads.session_end())
 
     def test_the_home_is_its_own(grove_home, tmp_path):
         assert Path.home() == tmp_path / "home"
@@ -54,18 +56,34 @@ USING_THEM = """
         assert grove_home.is_dir()
         assert not [*grove_home.iterdir()]
 
-    def test_the_project_is_a_repository(grove_project):
+    def test_settings_of_the_client_are_not_read(grove_project):
+        words = (sys.executable, "-m", "grove_core._entry", "init", "--hooks", "--dry-run")
+        # What init says where the client's settings do not let grove run.
+        assert "--allow-grove" in said(grove_project, *words)
+
+    def test_the_project_is_a_repository_of_its_own(grove_project):
         assert (grove_project / ".grove" / "config.toml").read_text() == ""
         if shutil.which("git"):
-            words = ["git", "rev-parse", "--show-toplevel"]
-            done = subprocess.run(words, cwd=grove_project, capture_output=True, text=True)
-            assert done.stdout.strip() == str(grove_project.resolve())
+            assert said(grove_project, "git", "config", "user.name") == ""
+            top = said(grove_project, "git", "rev-parse", "--show-toplevel")
+            assert top.strip() == str(grove_project.resolve())
             head = (grove_project / ".git" / "HEAD").read_text()
             assert head.strip() == "ref: refs/heads/main"
+            said(grove_project, "git", "add", ".grove")
+            assert said(grove_project, "git", "ls-files") == ".grove/config.toml\\n"
+            assert (grove_project / ".git" / "index").is_file()
+            assert len([*(grove_project / ".git" / "objects").glob("??")]) == 1
 
     def test_the_clock_stands(grove_clock):
         assert grove_clock() == grove_clock()
 """
+OF_A_HOOK = (
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+)
 
 
 def pytest_run(folder, source, *arguments, **variables):
@@ -82,71 +100,24 @@ def pytest_run(folder, source, *arguments, **variables):
     )
 
 
-def test_a_plugins_tests_can_use_them(tmp_path, monkeypatch):
-    home = tmp_path / "real home"
-    home.mkdir()
-    # As in a hook of git.
-    monkeypatch.setenv("GIT_DIR", str(tmp_path / "another repository"))
-    done = pytest_run(tmp_path, USING_THEM, HOME=str(home), GROVE_HOME=str(home / "grove"))
-    assert "4 passed" in done.stdout, done.stdout
-    assert [*home.iterdir()] == []
-
-
-OF_THE_USER = """
-    import subprocess, sys
-
-    def said(project, *words):
-        return subprocess.run(words, cwd=project, text=True, capture_output=True).stdout
-
-    def test_settings_of_git(grove_project):
-        assert said(grove_project, "git", "config", "user.name") == ""
-
-    def test_settings_of_the_client(grove_project):
-        words = (sys.executable, "-m", "grove_core._entry", "init", "--hooks", "--dry-run")
-        # What init says where the client's settings do not let grove run.
-        assert "--allow-grove" in said(grove_project, *words)
-"""
-
-
-def test_settings_of_the_user_that_variables_name_are_not_read(tmp_path, monkeypatch):
+def test_a_plugins_tests_can_use_them_in_a_hook_of_git_too(tmp_path, monkeypatch):
+    home, real, other = (tmp_path / one for one in ("real home", "real", "another repository"))
+    for folder in (home, real / "git", other):
+        folder.mkdir(parents=True)
+    (real / "git/config").write_text("[user]\n\tname = The User\n")
+    allowed = {"permissions": {"allow": ["Bash(grove *)"]}}
+    (real / "settings.json").write_text(json.dumps(allowed))
     monkeypatch.delenv("GIT_CONFIG_GLOBAL", raising=False)
-    for name, text in {
-        "git/config": "[user]\n\tname = The User\n",
-        "settings.json": json.dumps({"permissions": {"allow": ["Bash(grove *)"]}}),
-    }.items():
-        (tmp_path / "real" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "real" / name).write_text(text)
-    variables = dict.fromkeys(("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR"), str(tmp_path / "real"))
-    done = pytest_run(tmp_path, OF_THE_USER, **variables)
-    assert "2 passed" in done.stdout, done.stdout
-
-
-OWN_REPOSITORY = """
-    import subprocess
-
-    def test_it_is_its_own(grove_project):
-        def git(*words):
-            command = ["git", "-C", str(grove_project), *words]
-            return subprocess.run(command, text=True, capture_output=True, check=True).stdout
-
-        git("add", ".grove")
-        assert git("ls-files") == ".grove/config.toml\\n"
-        assert (grove_project / ".git" / "index").is_file()
-        assert git("count-objects").startswith("1 objects")
-        assert len([*(grove_project / ".git" / "objects").glob("??")]) == 1
-"""
-
-
-@pytest.mark.parametrize(
-    "variable",
-    ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"],
-)
-def test_a_hook_of_git_may_run_the_tests(tmp_path, variable):
-    other = tmp_path / "another repository"
-    other.mkdir()
-    done = pytest_run(tmp_path, OWN_REPOSITORY, **{variable: str(other / "of git")})
-    assert "1 passed" in done.stdout, done.stdout
-    assert [*other.iterdir()] == []
+    done = pytest_run(
+        tmp_path,
+        USING_THEM,
+        HOME=str(home),
+        GROVE_HOME=str(home / "grove"),
+        **dict.fromkeys(("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR"), str(real)),
+        **dict.fromkeys(OF_A_HOOK, str(other / "of git")),
+    )
+    assert "5 passed" in done.stdout, done.stdout
+    assert [*home.iterdir()] == [*other.iterdir()] == []
 
 
 def test_sessions_of_other_tests_pay_next_to_nothing():

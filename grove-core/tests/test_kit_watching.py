@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 
 import pytest
 
@@ -54,24 +53,6 @@ def test_threads_that_begin_meanwhile_are_heard_and_those_that_they_begin(event,
     with Watching(ASKING | CHANGING) as watching, ThreadPoolExecutor(1) as begun:
         begun.submit(begin_another).result()
     assert any(one.startswith(f"{event} ") for one in watching.heard)
-
-
-def test_two_threads_are_heard_by_their_own_watchers(tmp_path):
-    both = Barrier(2)
-
-    def watch(name):
-        (tmp_path / name).mkdir()
-        both.wait()
-        with Watching(CHANGING) as watching:
-            for _ in range(20):
-                write_a_file(tmp_path / name)
-        return watching.heard
-
-    with ThreadPoolExecutor(2) as threads:
-        heard = [*threads.map(watch, ("one", "two"))]
-    for name, lines in zip(("one", "two"), heard, strict=True):
-        assert len(lines) == 20
-        assert all(str(tmp_path / name) in line for line in lines)
 
 
 def test_reading_and_what_comes_afterwards_are_not_heard(tmp_path):

@@ -3,44 +3,32 @@
 import json
 import re
 import shlex
-from datetime import UTC, datetime
+import subprocess
 
 import pytest
-from attrs import evolve
-from hypothesis import given
+from core_worlds import NOW, a_session
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.flow.messages import (
     LONGEST_REASON,
     block_reason,
     closed_work,
-    name_of,
     pending_notice,
     reflect_command,
     skip_command,
 )
 from grove_core.model.gate import CircuitBreaker, Cycle, Gate, GateStatus
 from grove_core.model.learning import RejectedCandidate, Rejection, Stage
-from grove_core.model.session import InjectedLearning, Session, SubagentObservation
+from grove_core.model.session import InjectedLearning, SubagentObservation
 from grove_core.model.ticket import Ticket
 from grove_core.reflection.submission import parse_submission
 
-NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
 
-
-def a_session(*tickets, blocks=1, name="abc-123", **fields):
+def owing(*tickets, blocks=1, name="abc-123", **fields):
     cycle = Cycle(tickets=tickets, opened_at=NOW, before=GateStatus.IDLE)
     gate = Gate(status=GateStatus.BLOCKED, cycle=cycle, breaker=CircuitBreaker(block_count=blocks))
-    return Session(
-        id=name,
-        host="h",
-        cwd="/",
-        project_root="/",
-        created_at=NOW,
-        updated_at=NOW,
-        gate=gate,
-        **fields,
-    )
+    return a_session(name, gate=gate, **fields)
 
 
 def ticket(name="T-1", source="tissue"):
@@ -66,9 +54,7 @@ def shown(name):
 
 
 def test_the_first_block():
-    session = a_session(
-        ticket(), observations=(noted("tests need redis"),), injected=(shown("cl_1"),)
-    )
+    session = owing(ticket(), observations=(noted("tests need redis"),), injected=(shown("cl_1"),))
     lines = block_reason(session, 3).split("\n")
     assert lines[0] == "grove: ticket T-1 is closed – one step left before you finish."
     text = "\n".join(lines)
@@ -86,9 +72,6 @@ def test_the_first_block():
         ((), "this session has changed the project"),
         ((ticket(),), "ticket T-1 is closed"),
         ((ticket(None, "beads"),), "ticket of beads is closed"),
-        ((ticket("", "beads"),), "ticket of beads is closed"),
-        ((ticket("\u200b", "beads"),), "ticket of beads is closed"),
-        ((ticket("a"), ticket("b")), "tickets a, b are closed"),
         (
             tuple(ticket(str(number)) for number in range(9)),
             "tickets 0, 1, 2, 3, 4, 5 and 3 more are closed",
@@ -98,8 +81,8 @@ def test_the_first_block():
     ],
 )
 def test_what_was_closed(tickets, words):
-    assert closed_work(a_session(*tickets).gate) == words
-    assert block_reason(a_session(*tickets), 3).startswith(f"grove: {words} – one step left")
+    assert closed_work(owing(*tickets).gate) == words
+    assert block_reason(owing(*tickets), 3).startswith(f"grove: {words} – one step left")
 
 
 def test_the_skeleton_is_one_shell_command_with_a_valid_submission():
@@ -110,79 +93,37 @@ def test_the_skeleton_is_one_shell_command_with_a_valid_submission():
     assert command.startswith("grove reflect --session-id abc-123 <<< ")
 
 
-@pytest.mark.parametrize("shortened", [True, False])
-def test_commands_can_be_pasted_into_a_shell(shortened, tmp_path):
+def test_commands_can_be_pasted_into_a_shell():
     """A shell reads them without complaint: its own check runs nothing."""
-    import subprocess
-
-    for command in (reflect_command("abc", shortened=shortened), skip_command("abc")):
-        done = subprocess.run(["bash", "-n", "-c", command], capture_output=True, check=False)
-        assert (done.returncode, done.stderr) == (0, b"")
-    assert shlex.split(skip_command("abc")) == [
-        "grove",
-        "skip",
-        "the reason",
-        "--session-id",
-        "abc",
-    ]
+    both = "\n".join(reflect_command("abc", shortened=short) for short in (True, False))
+    done = subprocess.run(["bash", "-n", "-c", both], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    words = ["grove", "skip", "the reason", "--session-id", "abc"]
+    assert shlex.split(skip_command("abc")) == words
 
 
 def test_later_blocks_say_what_was_wrong():
-    session = a_session(
-        ticket(), blocks=2, last_rejections=(refused(), refused("Another", "no tags"))
-    )
+    session = owing(ticket(), blocks=2, last_rejections=(refused(), refused("Another", "no tags")))
     text = block_reason(session, 3)
     assert "- Too short a thing: summary: needs 10 characters" in text
     assert "- Another: no tags" in text
     assert "this is 2 of 3" in text
     assert "candidates.json" in text
     assert "tests need redis" not in text
-    assert "No reflection has been accepted yet." in block_reason(a_session(ticket(), blocks=2), 3)
+    assert "No reflection has been accepted yet." in block_reason(owing(ticket(), blocks=2), 3)
 
 
 def test_the_last_block_says_that_the_next_stop_is_free():
-    text = block_reason(a_session(ticket(), blocks=3), 3)
-    assert "At the next stop grove lets you go; the debt stays on record." in text
-    assert "lets you go" in block_reason(a_session(ticket(), blocks=5), 3)
-    assert "lets you go" not in block_reason(a_session(ticket(), blocks=2), 3)
-
-
-def test_lists_are_shortened_by_count():
-    session = a_session(
-        ticket(),
-        observations=tuple(noted(f"note {number}") for number in range(9)),
-        injected=tuple(shown(f"cl_{number}") for number in range(9)),
-    )
-    text = block_reason(session, 3)
-    assert "Subagents noted (9):" in text
-    assert "- note 3" in text
-    assert "note 4" not in text
-    assert "and 5 more: grove reflect --brief" in text
-    assert "cl_5 and 3 more" in text
-    assert "cl_6" not in text
+    for blocks, free in ((2, False), (3, True), (5, True)):
+        text = block_reason(owing(ticket(), blocks=blocks), 3)
+        assert ("At the next stop grove lets you go; the debt stays on record." in text) is free
 
 
 def test_a_debt_is_restated_with_its_two_commands():
-    text = pending_notice(a_session(ticket()))
+    text = pending_notice(owing(ticket()))
     assert text.startswith("grove: ticket T-1 is closed and its reflection is still owed.")
     assert reflect_command("abc-123", shortened=True) in text
     assert skip_command("abc-123") in text
-
-
-@pytest.mark.parametrize("blocks", [1, 2, 3])
-def test_the_longest_of_everything_still_fits(blocks):
-    session = a_session(
-        *(ticket("t" * 500) for _ in range(50)),
-        blocks=blocks,
-        name="s" * 128,
-        observations=tuple(noted("n" * 900) for _ in range(50)),
-        injected=tuple(shown("i" * 128) for _ in range(50)),
-        last_rejections=tuple(refused("r" * 200, "w" * 900) for _ in range(50)),
-    )
-    text = block_reason(session, 3)
-    assert 1000 < len(text) <= LONGEST_REASON
-    assert reflect_command("s" * 128, shortened=blocks > 1) in text
-    assert skip_command("s" * 128) in text
 
 
 WORDS = st.one_of(
@@ -193,10 +134,9 @@ WORDS = st.one_of(
 )
 TEXT = st.lists(WORDS, max_size=4).map("".join)
 SESSIONS = st.builds(
-    lambda tickets, notes, ids, refusals, name, blocks: a_session(
+    lambda tickets, notes, ids, refusals, blocks: owing(
         *tickets,
         blocks=blocks,
-        name=name,
         observations=tuple(map(noted, notes)),
         injected=tuple(map(shown, ids)),
         last_rejections=tuple(refusals),
@@ -205,11 +145,11 @@ SESSIONS = st.builds(
     st.lists(TEXT, max_size=9),
     st.lists(TEXT, max_size=9),
     st.lists(st.builds(refused, TEXT, TEXT), max_size=6),
-    st.text("abcXYZ019-_", min_size=1, max_size=128),
     st.integers(0, 9),
 )
 
 
+@settings(max_examples=25, deadline=None)
 @given(session=SESSIONS, most=st.integers(1, 6))
 def test_whatever_a_session_holds(session, most):
     text = block_reason(session, most)
@@ -225,24 +165,3 @@ def test_whatever_a_session_holds(session, most):
     assert not any(line.startswith("grove:") for line in rest)
     assert len(text.splitlines()) == text.count("\n") + 1
     assert "\x1b" not in text
-
-
-@given(session=SESSIONS, block=st.integers(2, 6))
-def test_later_blocks_are_shorter_and_name_the_last_fault(session, block):
-    def at(count):
-        gate = evolve(session.gate, breaker=CircuitBreaker(block_count=count))
-        return block_reason(evolve(session, gate=gate), 6)
-
-    first, later = at(1), at(block)
-    assert len(later) < len(first) or len(later) == len(first) == LONGEST_REASON
-    told = (
-        "The last submission was refused:\n- " if session.last_rejections else "No reflection has"
-    )
-    assert told in later
-
-
-@given(st.builds(ticket, st.none() | TEXT, TEXT))
-def test_a_name_is_one_short_line(one):
-    name = name_of(one)
-    assert 0 < len(name) <= 80
-    assert len(name.splitlines()) == 1

@@ -1,16 +1,13 @@
 """What a backend could not list must not pass for gone."""
 
-from datetime import UTC, datetime
-
 import pytest
+from core_worlds import NOW, a_learning
 
-from grove_core.model.learning import Category, Learning
 from grove_core.model.memory import Capability, Detection
 from grove_core.plugins.descriptors import Area, BackendSpec
 from grove_core.testing import InMemoryBackend
 from grove_core.workspace import Workspace
 
-NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
 FOUND = Detection(marker="x")
 
 
@@ -39,16 +36,7 @@ def backends(tmp_path):
         path = tmp_path / f"shelf-{area.value}"
         path.write_text("all that there is\n")
         found[area] = FileBackend(path)
-    found[Area.PROJECT].write(
-        Learning(
-            id="cl_a",
-            category=Category.PITFALL,
-            summary="OrderReport.rows() runs one query per order",
-            detail="Prefetch them.",
-            session_id="s",
-            timestamp=NOW,
-        )
-    )
+    found[Area.PROJECT].write(a_learning("cl_a"))
     return found
 
 
@@ -74,11 +62,6 @@ def opened(tmp_path, plugins_of, backends):
         return workspace
 
     return open_project
-
-
-def test_the_numbers_of_a_backend_that_lists_are_kept(opened):
-    assert opened().statistics().by_status == {"active": 1}
-    assert opened().numbers.learnings_are_current
 
 
 def test_what_cannot_be_listed_is_counted_again(opened, backends):

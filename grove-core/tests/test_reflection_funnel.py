@@ -1,28 +1,17 @@
 """The funnel: each candidate by itself, in stages, nothing written twice."""
 
 import json
-from datetime import UTC, datetime
-from pathlib import PurePosixPath
 
 import pytest
 from attrs import evolve
+from core_worlds import NOW
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.model.learning import (
-    Category,
-    Criterion,
-    Learning,
-    LearningStatus,
-    Rejection,
-    Scope,
-    Stage,
-)
+from grove_core.model.learning import LearningStatus, Rejection, Stage
 from grove_core.reflection.duplicates import fingerprint
 from grove_core.reflection.funnel import CheckStage, learning_from, sift
 from grove_core.reflection.submission import parse_submission
-
-NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
 
 
 def raw(number, **changes):
@@ -41,15 +30,10 @@ def run(candidates, *, existing=(), written=None, checks=(), root=None):
     return sift(candidates, existing=existing, written=written or {}, root=root, checks=checks)
 
 
-def write(result, session="s1"):
+def write(result):
+    given = {"session_id": "s1", "ticket_id": None, "now": NOW}
     return [
-        learning_from(
-            item.candidate,
-            learning_id=f"cl_w{item.position}",
-            session_id=session,
-            ticket_id=None,
-            now=NOW,
-        )
+        learning_from(item.candidate, learning_id=f"cl_w{item.position}", **given)
         for item in result.accepted
     ]
 
@@ -71,47 +55,6 @@ def test_one_bad_candidate_spoils_no_other():
     assert result.repeated == ()
 
 
-def test_nothing_in_nothing_out():
-    result = run([])
-    assert (result.accepted, result.repeated, result.rejected) == ((), (), ())
-
-
-def test_notes_say_what_was_changed():
-    result = run(
-        [raw(0, summary="The alpha\nservice", scope="galaxy", context_files=["/p/a.py", "/etc/x"])],
-        root=PurePosixPath("/p"),
-    )
-    (item,) = result.accepted
-    assert item.candidate.context_files == ("a.py",)
-    assert {note.split(":")[0] for note in item.notes} == {"summary", "scope", "context_files"}
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        ({"summary": "x" * 5000, "tags": ["a"]}, "x" * 199 + "…"),
-        ({"summary": ["x"] * 5000}, "(no summary)"),
-        ({"summary": "tiny\u202e\none"}, "tiny one"),
-        ({}, "(no summary)"),
-        (None, "(no summary)"),
-        (5.0, "(no summary)"),
-        ("just some text", "just some text"),
-        ([["deep"]], "(no summary)"),
-    ],
-)
-def test_a_refused_candidate_can_be_recognised(value, shown):
-    (item,) = run([value]).rejected
-    assert item.summary == shown
-    assert len(item.summary) <= 200
-    assert item.rejection.reason
-
-
-def test_tags_of_a_refused_candidate_are_read_as_far_as_they_go():
-    (item,) = run([{"tags": ["A b", 5, "a-b", *map(str, range(30))]}]).rejected
-    assert item.tags == ("a-b", *map(str, range(9)))
-    assert run([{"tags": {"a": 1}}]).rejected[0].tags == ()
-
-
 def test_stages_run_in_their_order_and_the_first_objection_stands():
     log = []
     stages = [Stage.PLUGIN, Stage.WRITE_GATE, Stage.SECRET]
@@ -120,11 +63,8 @@ def test_stages_run_in_their_order_and_the_first_objection_stands():
     assert [item.stage for item in result.rejected] == [Stage.SECRET]
     assert result.rejected[0].rejection == Rejection(reason="no alpha", field="tags")
     assert result.rejected[0].tags == ("alpha",)
-    assert [stage for stage, summary in log if "bravo" in summary] == [
-        Stage.SECRET,
-        Stage.WRITE_GATE,
-        Stage.PLUGIN,
-    ]
+    passed = [stage for stage, summary in log if "bravo" in summary]
+    assert passed == [Stage.SECRET, Stage.WRITE_GATE, Stage.PLUGIN]
     assert [stage for stage, summary in log if "alpha" in summary] == [Stage.SECRET]
 
 
@@ -155,12 +95,6 @@ def test_a_stored_learning_is_not_repeated():
     assert len(run([raw(0)], existing=archived).accepted) == 1
 
 
-def test_a_correction_of_a_stored_learning_is_accepted():
-    existing = write(run([raw(0)]))
-    result = run([raw(0, supersedes=["cl_w0"])], existing=existing)
-    assert [item.candidate.supersedes for item in result.accepted] == [("cl_w0",)]
-
-
 def test_a_submission_does_not_repeat_itself():
     result = run([raw(0), raw(1), raw(0, detail="Other words about the very same thing.")])
     assert [item.position for item in result.accepted] == [0, 1]
@@ -170,12 +104,6 @@ def test_a_submission_does_not_repeat_itself():
     assert "candidate 1 of this submission" in item.rejection.reason
 
 
-def test_a_refused_candidate_does_not_stand_in_the_way_of_a_later_one():
-    refused = raw(0, tags=["banned"])
-    result = run([refused, raw(0)], checks=[refuse("banned", Stage.WRITE_GATE)])
-    assert [item.position for item in result.accepted] == [1]
-
-
 def test_the_same_submission_twice_writes_nothing_twice():
     candidates = [raw(0), raw(1, category="bug"), raw(2), raw(0)]
     first = run(candidates)
@@ -183,52 +111,12 @@ def test_the_same_submission_twice_writes_nothing_twice():
     written = {fingerprint(item.candidate): f"cl_w{item.position}" for item in first.accepted}
     second = run(candidates, existing=stored, written=written)
     assert second.accepted == ()
-    assert [(item.position, item.learning_id) for item in second.repeated] == [
-        (0, "cl_w0"),
-        (2, "cl_w2"),
-    ]
+    repeated = [(item.position, item.learning_id) for item in second.repeated]
+    assert repeated == [(0, "cl_w0"), (2, "cl_w2")]
     assert [item.position for item in second.rejected] == [1, 3]
 
 
-def test_a_mended_submission_writes_what_is_new():
-    first = run([raw(0), raw(1, category="bug")])
-    written = {fingerprint(item.candidate): f"cl_w{item.position}" for item in first.accepted}
-    second = run([raw(0), raw(1)], existing=write(first), written=written)
-    assert [item.position for item in second.repeated] == [0]
-    assert [item.position for item in second.accepted] == [1]
-    assert second.rejected == ()
-
-
-def test_the_mapping_of_the_caller_is_left_alone():
-    first = run([raw(0)])
-    written = {fingerprint(first.accepted[0].candidate): "cl_w0"}
-    run([raw(0)], written=written)
-    assert len(written) == 1
-
-
-def test_the_learning_of_a_candidate():
-    (item,) = run([raw(0, scope="team", context_files=["a.py"], supersedes=["cl_x1"])]).accepted
-    learning = learning_from(
-        item.candidate, learning_id="cl_n1", session_id="s1", ticket_id="T1", now=NOW
-    )
-    assert learning == Learning(
-        id="cl_n1",
-        category=Category.PITFALL,
-        summary="The alpha service needs its own queue",
-        detail="Seen in src/alpha.py: jobs of others starve it for minutes.",
-        session_id="s1",
-        timestamp=NOW,
-        scope=Scope.TEAM,
-        criteria_met=frozenset({Criterion.STABLE_FACT}),
-        tags=("alpha",),
-        context_files=("a.py",),
-        ticket_id="T1",
-        status=LearningStatus.ACTIVE,
-        supersedes=("cl_x1",),
-    )
-
-
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25)
 @given(
     st.lists(
         st.one_of(

@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from attrs import fields
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,11 +27,6 @@ def is_accepted(raw):
     return isinstance(read_candidate(raw), ReadCandidate)
 
 
-def test_the_schema_is_one():
-    Draft202012Validator.check_schema(SCHEMA)
-    assert json.loads(json.dumps(SCHEMA)) == SCHEMA
-
-
 def test_the_example_is_valid_and_accepted():
     example = example_submission("s-42")
     SUBMISSIONS.validate(example)
@@ -44,76 +38,11 @@ def test_the_example_is_valid_and_accepted():
     assert [item.notes for item in result.accepted] == [()]
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        {"candidates": [candidate()]},
-        [candidate(), candidate()],
-        candidate(),
-        {"nothing_learned": "ten chars."},
-        {"nothing_learned": "a rename of files", "candidates": [], "session_id": "s1", "notes": ""},
-        {
-            "candidates": [candidate()],
-            "learnings_used": [{"id": "cl_a1", "how": "x"}],
-            "corrections": [{"id": "cl_a1"}],
-            "later_field": 1,
-        },
-    ],
-)
-def test_every_form_is_described_and_read(form):
-    SUBMISSIONS.validate(form)
-    submission = parse_submission(json.dumps(form).encode())
-    assert submission.candidates or submission.nothing_learned
-    assert submission.problems == ()
-
-
-@pytest.mark.parametrize(
-    "form",
-    [
-        {},
-        [],
-        {"candidates": []},
-        {"candidates": [{}]},
-        {"session_id": "s1"},
-        {"nothing_learned": "too short"},
-        {"nothing_learned": True},
-        "text",
-        5,
-        {"candidates": [candidate()], "learnings_used": [{"how": "x"}]},
-    ],
-)
-def test_what_does_not_open_the_gate_is_no_submission(form):
-    assert not SUBMISSIONS.is_valid(form)
-
-
 def test_every_field_is_described():
     properties = SCHEMA["$defs"]["candidate"]["properties"]
     assert set(properties) == {attribute.name for attribute in fields(Candidate)}
     described = {*SCHEMA["$defs"]["submission"]["properties"], "nothing_learned"}
     assert described == set(SUBMISSION_FIELDS)
-
-
-@pytest.mark.parametrize(
-    "name", ["category", "summary", "detail", "criteria_met", "tags", "scope", "context_files"]
-)
-def test_required_alike(name):
-    raw = candidate(**{name: ...})
-    assert CANDIDATES.is_valid(raw) == is_accepted(raw)
-
-
-@pytest.mark.parametrize(
-    ("name", "lengths"), [("summary", [9, 10, 200, 201]), ("detail", [19, 20, 2000, 2001])]
-)
-def test_lengths_alike(name, lengths):
-    outcomes = [is_accepted(candidate(**{name: "é" * length})) for length in lengths]
-    assert outcomes == [False, True, True, False]
-    assert outcomes == [CANDIDATES.is_valid(candidate(**{name: "é" * n})) for n in lengths]
-
-
-@pytest.mark.parametrize("count", [0, 1, 10, 11])
-def test_numbers_of_tags_alike(count):
-    raw = candidate(tags=[f"t{n}" for n in range(count)])
-    assert CANDIDATES.is_valid(raw) == is_accepted(raw) == (1 <= count <= 10)
 
 
 VALUES = {
@@ -133,20 +62,8 @@ VALUES = {
 }
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50)
 @given(st.fixed_dictionaries({}, optional=VALUES))
 def test_schema_and_reader_agree_on_canonical_values(changes):
     raw = candidate(**changes)
-    assert CANDIDATES.is_valid(raw) == is_accepted(raw)
-
-
-def texts(*lengths):
-    letters = st.characters(categories=("L", "N"))
-    return st.builds(lambda letter, length: letter * length, letters, st.sampled_from(lengths))
-
-
-@settings(max_examples=200, deadline=None)
-@given(texts(9, 10, 200, 201), texts(19, 20, 2000, 2001))
-def test_texts_of_every_script_are_measured_alike(summary, detail):
-    raw = candidate(summary=summary, detail=detail)
     assert CANDIDATES.is_valid(raw) == is_accepted(raw)

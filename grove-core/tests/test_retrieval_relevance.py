@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.retrieval.indexed_text import IndexedText, indexed_text
+from grove_core.retrieval.indexed_text import indexed_text
 from grove_core.retrieval.query_terms import query_terms
 from grove_core.retrieval.relevance import FLOOR, Corpus, relevances
 
@@ -59,18 +59,6 @@ def values(query, texts, corpus=None):
     return [one.value for one in scored(query, texts, corpus)]
 
 
-INVOICE = query_terms(
-    ticket_title="Invoice rounding is wrong in billingHandler0",
-    ticket_description="The billing of an invoice shows a rounding difference of one cent.",
-    files=["src/billing/unit0/handler.py"],
-)
-
-
-def test_what_is_asked_for_comes_first_and_over_the_floor():
-    found = values(INVOICE, project())
-    assert max(found) == found[0] >= FLOOR
-
-
 def test_a_strangers_matter_stays_below_the_floor():
     stranger = query_terms(
         ticket_title="Borrow checker rejects the parser's lifetime in parse_macro_rules",
@@ -78,50 +66,10 @@ def test_a_strangers_matter_stays_below_the_floor():
         "arena. The same default number behaves as expected in way of nobody.",
         files=["compiler/expand/src/mbe/macro_rules.rs"],
     )
-    assert max(values(stranger, project())) < FLOOR
-
-
-def test_files_alone_that_share_but_common_names_stay_below_the_floor():
-    stranger = query_terms(files=["cmd/agent/handler.go", "web/app/unit1/view.ts"])
-    assert max(values(stranger, project())) < FLOOR
-
-
-def test_files_alone_that_are_known_are_over_the_floor():
-    query = query_terms(files=["src/billing/unit0/handler.py"])
-    assert values(query, project())[0] >= FLOOR
-
-
-def test_a_few_words_in_common_are_not_enough():
     chatter = query_terms(text="please go on and show me what you expected there")
-    assert max(values(chatter, project())) < FLOOR
-
-
-def test_nothing_in_common_is_worth_nothing():
-    found = scored(query_terms(text="zebra"), project())
-    assert {one.value for one in found} == {0.0}
-
-
-def test_an_empty_query_and_no_candidates():
-    assert set(values(query_terms(), project(3))) == {0.0}
-    assert relevances(INVOICE, [], corpus_of([])) == []
-
-
-def test_a_small_project_is_not_silent():
-    texts = project()[:3]
-    found = values(INVOICE, texts)
-    assert found[0] == max(found) >= FLOOR
-
-
-def test_unrelated_learnings_do_not_lift_a_weak_hit_over_the_floor():
-    weak = query_terms(
-        ticket_title="Rounded corners of the profile card",
-        ticket_description="Design wants the avatar and the card with a softer border everywhere.",
-    )
-    texts = project(20)
-    assert max(values(weak, texts)) < FLOOR
-    for more in (50, 500):
-        others = [learning(f"topic{number} thing{number}") for number in range(more)]
-        assert max(values(weak, texts, corpus_of([*texts, *others]))) < FLOOR
+    for query in (stranger, chatter, query_terms()):
+        assert max(values(query, project())) < FLOOR
+    assert relevances(stranger, [], corpus_of([])) == []
 
 
 def test_exact_file_beats_directory_beats_nothing():
@@ -159,12 +107,6 @@ def test_what_is_matched_as_a_whole_is_worth_more_than_nothing(asked, stored):
     assert matched > other
 
 
-def test_the_own_ticket_is_over_the_floor():
-    query = query_terms(ticket_title="Retry the mail", ticket_id="ABC-7")
-    text = learning("mail is sent twice", ticket_id="ABC-7")
-    assert values(query, [text], corpus_of([text, *project()]))[0] >= FLOOR
-
-
 def test_a_known_part_of_the_project_counts_for_and_an_unknown_one_against():
     texts = project()
     known, unknown = (
@@ -183,14 +125,6 @@ def test_a_match_in_the_summary_is_worth_more_than_in_the_detail():
     ]
     first, second = values(query, texts, corpus_of([*texts, *project()]))
     assert first > second
-
-
-def test_the_parts_sum_up_to_the_log_odds():
-    from math import exp
-
-    for one in scored(INVOICE, project()):
-        if one.parts:
-            assert one.value == pytest.approx(1 / (1 + exp(-sum(one.parts.values()))))
 
 
 TEXT = st.lists(
@@ -212,17 +146,7 @@ QUERIES = st.builds(
 )
 
 
-@settings(max_examples=100)
-@given(st.text(), st.text(), st.integers(0, 10**9), st.integers(0, 100))
-def test_any_text_has_a_value_between_0_and_1(asked, stored, documents, found):
-    corpus = Corpus(documents, (0.0,) * 5, lambda terms: dict.fromkeys(terms, found))
-    query = query_terms(text=asked, files=[asked, stored], tags=[stored])
-    text = learning(stored, asked, tags=[asked], files=[stored])
-    (one,) = relevances(query, [text], corpus)
-    assert 0 <= one.value <= 1
-
-
-@settings(max_examples=100)
+@settings(max_examples=30)
 @given(QUERIES, LEARNINGS, st.randoms())
 def test_neither_order_nor_company_among_the_candidates_matters(query, texts, chance):
     corpus = corpus_of(texts)
@@ -234,14 +158,10 @@ def test_neither_order_nor_company_among_the_candidates_matters(query, texts, ch
     assert together == [values(query, [text], corpus)[0] for text in texts]
 
 
+@settings(max_examples=30)
 @given(QUERIES, LEARNINGS)
 def test_without_any_term_in_common_there_is_no_relevance(query, texts):
     asked = set(query.all_terms())
     for text, one in zip(texts, scored(query, texts), strict=True):
         held = {term for field in text for term in field.split()}
         assert bool(one.value) <= bool(asked & held)
-
-
-def test_fields_without_terms_are_no_trouble():
-    nothing = IndexedText("", "", "", "", "")
-    assert values(INVOICE, [nothing], corpus_of([nothing])) == [0.0]

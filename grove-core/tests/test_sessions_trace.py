@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.model.session import EventType, Trace
@@ -16,6 +16,7 @@ def events(first, count):
     return [event(EventType.PROMPT, NOW, number=n) for n in range(first, first + count)]
 
 
+@settings(max_examples=20, deadline=None)
 @given(batches=st.lists(st.integers(0, 700), max_size=6))
 def test_the_first_ten_and_the_newest_are_kept_and_the_rest_is_counted(batches):
     trace, total = Trace(), 0

@@ -1,13 +1,12 @@
-"""From events to numbers, case by case; random logs are counted in test_stats_cache_recount.py."""
+"""From events to numbers, case by case."""
 
 import json
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 from attrs import fields
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from core_worlds import NOW
 
 from grove_core.codec import event_to_line
 from grove_core.derived_database import IN_MEMORY
@@ -25,13 +24,18 @@ from grove_core.model.events import (
     Skip,
     Surfaced,
 )
-from grove_core.model.statistics import LearningRecord, LearningStats, Share, SkipMiss
-from grove_core.stats.decay import DecayRule, judge_decay
-from grove_core.stats.fingerprints import fingerprint
+from grove_core.model.statistics import (
+    Edges,
+    LearningRecord,
+    LearningStats,
+    ReflectionStats,
+    Share,
+    SkipMiss,
+)
+from grove_core.stats.decay import DecayRule
 from grove_core.stats.log_lines import EventLine, read_lines
 from grove_core.stats_cache.cache import StatsCache
 
-NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)  # a Friday
 RULE = DecayRule(90, 0.8)
 
 
@@ -84,108 +88,12 @@ def numbers_of(log, records=(), rule=RULE):
     return numbers, usage
 
 
-def test_nothing_gives_nothing(count):
-    numbers, usage = count()
-    assert usage == {}
-    assert (numbers.learnings, numbers.usage.hits.rate, numbers.log.events) == (0, None, 0)
-    assert [week.start for week in numbers.weeks] == [date(2026, 2, 2)]
-
-
 def test_once_per_learning_and_session(count):
     twice = surfaced(), surfaced(day=1), referenced(), referenced(day=2)
     stats = count(*twice, surfaced(session="t"))[1]["a"]
     assert (stats.surfaced, stats.referenced, stats.dismissed) == (2, 1, 0)
     assert stats.hit_rate == 0.5
     assert (stats.last_surfaced, stats.last_referenced) == (at(1), at(2))
-
-
-def test_a_reference_cancels_a_dismissal_of_its_session_only(count):
-    events = dismissed(), dismissed(session="t"), referenced(session="t", day=3)
-    assert count(*events)[1]["a"].dismissed == 1
-
-
-def test_learnings_are_counted_apart(count):
-    usage = count(surfaced("a"), surfaced("b"), referenced("b"))[1]
-    assert (usage["a"].referenced, usage["b"].referenced) == (0, 1)
-
-
-def test_tickets_that_used_a_learning(count):
-    events = [
-        referenced(ticket="T1"),
-        referenced(ticket="T2", session="t"),
-        referenced(ticket="T2", session="u"),
-        referenced(),
-    ]
-    numbers, usage = count(*events, records=[record(ticket_id="T1")])
-    assert usage["a"].referencing_tickets == 2
-    (other,) = numbers.cross_pollination
-    assert (other.origin_ticket, other.tickets, other.examples) == ("T1", 1, ("T2",))
-    assert numbers.edges.total == 1
-
-
-def test_corrections_and_ratings(count):
-    stats = count(
-        Corrected(ts=NOW, learning_id="a", session_id="s"),
-        Corrected(ts=NOW, learning_id="a", session_id="t"),
-        Rated(ts=NOW, learning_id="a", useful=True),
-        Rated(ts=NOW, learning_id="a", useful=False),
-        Rated(ts=at(1), learning_id="a", useful=True),
-    )[1]["a"]
-    assert (stats.corrected, stats.useful_ratings, stats.useless_ratings) == (2, 2, 1)
-    assert stats.hit_rate is None
-
-
-def test_a_hit_rate_is_at_most_one_although_more_was_used_than_shown(count):
-    events = surfaced(), referenced(session="x"), referenced(session="y")
-    assert count(*events)[1]["a"].hit_rate == 1.0
-
-
-def test_reflections_rejections_skips_and_cycles(count):
-    numbers, usage = count(
-        Reflection(ts=NOW, session_id="s", candidates=3, accepted=2, backend="markdown"),
-        Reflection(ts=NOW, session_id="s", candidates=2, accepted=0, backend="markdown"),
-        Rejected(ts=NOW, session_id="s", summary="x", stage="write_gate"),
-        Rejected(ts=NOW, session_id="s", summary="y", stage="write_gate"),
-        Rejected(ts=NOW, session_id="s", summary="x"),
-        Skip(ts=NOW, session_id="s", reason="r", decider="auto"),
-        Skip(ts=NOW, session_id="s", reason="r", decider="agent"),
-        Skip(ts=NOW, session_id="t", reason="r", decider="agent"),
-        GateCycle(ts=NOW, session_id="s", outcome="reflected", blocks=1),
-        GateCycle(ts=NOW, session_id="t", outcome="skipped", blocks=2),
-        GateCycle(ts=NOW, session_id="u", outcome="reflected"),
-        Archived(ts=NOW, learning_id="a"),
-        Restored(ts=NOW, learning_id="a"),
-    )
-    reflections = numbers.reflections
-    assert (reflections.submissions, reflections.completed) == (2, 1)
-    assert (reflections.candidates, reflections.accepted) == (5, 2)
-    assert reflections.by_backend == {"markdown": 1}
-    assert numbers.write_gate.passed == Share(2, 5)
-    assert numbers.write_gate.rejected_by_stage == {"write_gate": 2, "schema": 1}
-    assert (numbers.skips.by_decider, numbers.skips.total) == ({"auto": 1, "agent": 2}, 3)
-    assert numbers.gate.by_outcome == {"reflected": 2, "skipped": 1}
-    assert numbers.gate.precision == Share(1, 2)
-    assert numbers.log.events == 13
-    assert usage == {"a": LearningStats("a", last_restored=NOW)}
-
-
-def test_a_skipped_ticket_that_later_produced_something(count):
-    def skip(ticket, day):
-        return Skip(ts=at(day), session_id="s", reason="r", decider="agent", ticket_id=ticket)
-
-    def reflection(ticket, day, accepted):
-        return Reflection(
-            ts=at(day), session_id="t", candidates=1, accepted=accepted, ticket_id=ticket
-        )
-
-    skips = count(
-        *(skip("T1", -5), skip("T1", -1), reflection("T1", -3, 1)),
-        *(skip("T2", -2), reflection("T2", -3, 1)),
-        *(skip("T3", -5), reflection("T3", -3, 0)),
-        reflection("T4", -3, 1),
-    )[0].skips
-    assert skips.tickets == Share(1, 3)
-    assert skips.misses == (SkipMiss("T1", at(-5), at(-3)),)
 
 
 @pytest.mark.parametrize(
@@ -224,44 +132,11 @@ def test_the_windows_of_a_trend(count, day, window):
     assert group.hits == Share(1, 1)
 
 
-def test_a_use_counts_on_the_first_day_of_its_session(count):
-    weeks = count(surfaced(day=-7), surfaced(day=-1), referenced(day=-1))[0].weeks
-    assert [(week.start.day, week.hits) for week in weeks] == [(26, Share(0, 1)), (2, Share(0, 0))]
-
-
 def test_at_most_a_year_of_weeks(count):
     weeks = count(surfaced(day=-1000), surfaced(day=-350, session="t"))[0].weeks
     assert len(weeks) == 51
     assert weeks[0].hits == Share(0, 1)
 
-
-DAYS = st.integers(-200, 3)
-
-
-@settings(max_examples=150, deadline=None)
-@given(
-    created=DAYS,
-    status=st.sampled_from(["active", "active", "archived", "superseded"]),
-    events=st.lists(
-        st.one_of(
-            st.builds(surfaced, st.just("a"), st.sampled_from("123456"), DAYS),
-            st.builds(referenced, st.just("a"), st.sampled_from("123456"), DAYS),
-            st.builds(lambda day: Restored(ts=at(day), learning_id="a"), DAYS),
-        ),
-        max_size=12,
-    ),
-    rule=st.builds(DecayRule, st.sampled_from([1, 7, 8, 30, 90, 36_500]), st.sampled_from([0, 0.5, 0.8, 1])),
-)  # fmt: skip
-def test_going_stale_is_what_decay_says(tmp_path_factory, created, status, events, rule):
-    log = Path(tmp_path_factory.getbasetemp()) / "decay.log"
-    log.write_text("".join(event_to_line(event, "0.1.0") for event in events))
-    numbers, usage = numbers_of(log, [record(days=created, status=status)], rule)
-    verdict = judge_decay(at(created), status, usage.get("a"), NOW, rule)
-    found = [(one.last_verified, one.days_left) for one in numbers.going_stale]
-    assert found == [(verdict.last_verified, verdict.days_left)] * verdict.is_stale
-
-
-# --- what makes it fast -------------------------------------------------------------------------
 
 VALUES = {"int": 3, "float": 1.5, "bool": True, "str": "text", "tuple[str, ...]": ["a", "b"]}
 
@@ -297,17 +172,144 @@ def test_the_fast_reader_knows_every_event_of_the_model(kind):
                 assert value == (list(read) if isinstance(value, list) else read), name
 
 
-@pytest.mark.parametrize("length", [10, 18, 36, 150, 300])
-def test_no_bit_of_a_text_is_lost_on_its_fingerprint(length):
-    """It is linear: with full rank, equally long texts share it as seldom as 64 bits can."""
-    nothing = fingerprint(bytes(length))
-    pivots = {}
-    for place in range(8 * length):
-        text = (1 << place).to_bytes(length, "big")
-        row = (fingerprint(text) ^ nothing) & (2**64 - 1)
-        while row and row.bit_length() in pivots:
-            row ^= pivots[row.bit_length()]
-        if row:
-            pivots[row.bit_length()] = row
-    assert len(pivots) == 64
-    assert -(2**63) <= fingerprint(b"") < 2**63
+def test_reflections_rejections_skips_and_cycles(count):
+    numbers, usage = count(
+        Reflection(ts=NOW, session_id="s", candidates=3, accepted=2, backend="markdown"),
+        Reflection(ts=NOW, session_id="s", candidates=2, accepted=0, backend="markdown"),
+        Rejected(ts=NOW, session_id="s", summary="x", stage="write_gate"),
+        Rejected(ts=NOW, session_id="s", summary="y", stage="write_gate"),
+        Rejected(ts=NOW, session_id="s", summary="x"),
+        Skip(ts=NOW, session_id="s", reason="r", decider="auto"),
+        Skip(ts=NOW, session_id="s", reason="r", decider="agent"),
+        Skip(ts=NOW, session_id="t", reason="r", decider="agent"),
+        GateCycle(ts=NOW, session_id="s", outcome="reflected", blocks=1),
+        GateCycle(ts=NOW, session_id="t", outcome="skipped", blocks=2),
+        GateCycle(ts=NOW, session_id="u", outcome="reflected"),
+        Archived(ts=NOW, learning_id="a"),
+        Restored(ts=NOW, learning_id="a"),
+    )
+    assert numbers.reflections == ReflectionStats(2, 1, 5, 2, {"markdown": 1})
+    assert numbers.write_gate.passed == Share(2, 5)
+    assert numbers.write_gate.rejected_by_stage == {"write_gate": 2, "schema": 1}
+    assert (numbers.skips.by_decider, numbers.skips.total) == ({"auto": 1, "agent": 2}, 3)
+    assert numbers.gate.by_outcome == {"reflected": 2, "skipped": 1}
+    assert numbers.gate.precision == Share(1, 2)
+    assert numbers.log.events == 13
+    assert usage == {"a": LearningStats("a", last_restored=NOW)}
+
+
+def test_a_skipped_ticket_that_later_produced_something(count):
+    def skip(ticket, day):
+        return Skip(ts=at(day), session_id="s", reason="r", decider="agent", ticket_id=ticket)
+
+    def reflection(ticket, day, accepted):
+        return Reflection(
+            ts=at(day), session_id="t", candidates=1, accepted=accepted, ticket_id=ticket
+        )
+
+    skips = count(
+        *(skip("T1", -5), skip("T1", -1), reflection("T1", -3, 1)),
+        *(skip("T2", -2), reflection("T2", -3, 1)),
+        *(skip("T3", -5), reflection("T3", -3, 0)),
+        reflection("T4", -3, 1),
+        *(skip("T5", -5), reflection("T5", -4, 1)),
+    )[0].skips
+    assert skips.tickets == Share(2, 4)
+    assert set(skips.misses) == {SkipMiss("T1", at(-5), at(-3)), SkipMiss("T5", at(-5), at(-4))}
+
+
+def test_corrections_and_ratings(count):
+    stats = count(
+        Corrected(ts=NOW, learning_id="a", session_id="s"),
+        Corrected(ts=NOW, learning_id="a", session_id="t"),
+        Rated(ts=NOW, learning_id="a", useful=True),
+        Rated(ts=NOW, learning_id="a", useful=False),
+        Rated(ts=at(1), learning_id="a", useful=True),
+    )[1]["a"]
+    assert (stats.corrected, stats.useful_ratings, stats.useless_ratings) == (2, 2, 1)
+    assert stats.hit_rate is None
+
+
+def test_tickets_that_used_a_learning(count):
+    events = [
+        referenced(ticket="T1"),
+        referenced(ticket="T2", session="t"),
+        referenced(ticket="T2", session="u"),
+        referenced(),
+    ]
+    numbers, usage = count(*events, records=[record(ticket_id="T1")])
+    assert usage["a"].referencing_tickets == 2
+    (other,) = numbers.cross_pollination
+    assert (other.origin_ticket, other.tickets, other.examples) == ("T1", 1, ("T2",))
+    assert numbers.edges.total == 1
+
+
+def test_a_reference_cancels_a_dismissal_of_its_session_only(count):
+    events = dismissed(), dismissed(session="t"), referenced(session="t", day=3)
+    assert count(*events)[1]["a"].dismissed == 1
+
+
+def test_a_use_counts_on_the_first_day_of_its_session(count):
+    weeks = count(surfaced(day=-7), surfaced(day=-1), referenced(day=-1))[0].weeks
+    assert [(week.start.day, week.hits) for week in weeks] == [(26, Share(0, 1)), (2, Share(0, 0))]
+
+
+def test_a_hit_rate_is_at_most_one_although_more_was_used_than_shown(count):
+    events = surfaced(), referenced(session="x"), referenced(session="y")
+    numbers, usage = count(*events, records=[record()])
+    assert usage["a"].hit_rate == 1.0
+    assert numbers.usage.hits == Share(1, 1)
+
+
+def test_what_is_listed_is_in_its_order(count):
+    """Used most, shown in vain most often, due soonest, and used by most tickets."""
+    events = [
+        *(referenced("a", session, -1, ticket="T9") for session in "12"),
+        *(referenced("b", session, -40, ticket=f"T{session}") for session in "123"),
+        *(surfaced("c", str(number), -100) for number in range(6)),
+        *(surfaced("d", str(number), -100) for number in range(9)),
+    ]
+    records = [
+        record("a", -95, ticket_id="T1"),
+        record("b", -95, ticket_id="T1"),
+        record("c", -85),
+        record("d", -88),
+        record("e", -300, status="archived"),
+    ]
+    numbers, _ = count(*events, records=records)
+    assert [one.learning_id for one in numbers.top] == ["b", "a"]
+    assert [one.learning_id for one in numbers.overshown] == ["d", "c"]
+    assert [one.learning_id for one in numbers.going_stale] == ["d", "c"]
+    crossed = [(one.learning_id, one.tickets) for one in numbers.cross_pollination]
+    assert crossed == [("b", 2), ("a", 1)]
+    assert numbers.edges == Edges(3, 1, 2)
+    assert numbers.by_status == {"active": 4, "archived": 1}
+
+
+def test_a_week_has_what_happened_in_it(count):
+    week = count(
+        Reflection(ts=at(-2), session_id="s", candidates=3, accepted=2),
+        Reflection(ts=at(-9), session_id="s", candidates=3, accepted=2),
+        Skip(ts=at(-1), session_id="s", reason="r", decider="auto"),
+        GateCycle(ts=at(-1), session_id="s", outcome="reflected", blocks=2),
+        GateCycle(ts=at(-1), session_id="t", outcome="reflected"),
+        surfaced(day=-3),
+        referenced(day=-3),
+    )[0].weeks[-1]
+    assert (week.start, week.hits) == (date(2026, 2, 2), Share(1, 1))
+    assert (week.reflections, week.candidates, week.accepted) == (1, 3, 2)
+    assert (week.skips, week.blocks) == (1, 1)
+
+
+def test_a_line_that_stands_in_two_files_counts_once_and_what_is_older_not_at_all(tmp_path):
+    paths = [str(tmp_path / name) for name in ("a.log", "b.log")]
+    for path in paths:
+        lines = [surfaced(), surfaced("b", day=-5)]
+        Path(path).write_text("".join(event_to_line(event, "0.1.0") for event in lines))
+    for since, names in ((None, {"a", "b"}), (at(-1), {"a"})):
+        cache = StatsCache(IN_MEMORY, paths, since=since)
+        cache.refresh()
+        assert {name: one.surfaced for name, one in cache.usage().items()} == dict.fromkeys(
+            names, 1
+        )
+        cache.close()

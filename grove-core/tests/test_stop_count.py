@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.gate.stop_count import SAME_STOP, count_stop
@@ -45,12 +45,14 @@ def test_another_prompt_is_another_stop():
     assert count_stop(count, "b", "q", NOW)[1]
 
 
+@settings(max_examples=30)
 @given(st.lists(st.permutations(["a", "b", "c"]), max_size=8), st.integers(0, 20))
 def test_every_stop_that_all_sets_report_counts_once_in_whatever_order(rounds, seconds):
     reports = [(number * seconds, one) for number, each in enumerate(rounds) for one in each]
     assert real_stops(reports) == [3 * number for number in range(len(rounds))]
 
 
+@settings(max_examples=30)
 @given(st.lists(st.sampled_from("ab"), min_size=1, max_size=9))
 def test_no_stop_is_overheard_that_comes_after_the_client_has_given_up_on_hooks(sets):
     far_apart = SAME_STOP.total_seconds()

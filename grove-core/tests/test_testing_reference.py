@@ -1,47 +1,32 @@
 """The in-memory backend keeps the contract, with all it can do and with less; so do those in files."""
 
 import pytest
+from broken_backends import InFile, WithServer
 
 from grove_core.model.memory import Capability
 from grove_core.testing import BackendContract, InMemoryBackend, InMemoryStorage
-from grove_core.testing.broken.in_file import InFile
-from grove_core.testing.broken.with_server import WithServer
 
 
-class TestEverything(BackendContract):
+class InMemory(BackendContract):
     shared_between_processes = False
+    capabilities = InMemoryBackend().capabilities
 
     @pytest.fixture
     def open_backend(self):
         storage = InMemoryStorage()
-        return lambda: InMemoryBackend(storage=storage)
+        return lambda: InMemoryBackend("memory", self.capabilities, storage)
 
 
-class TestOneInstance(BackendContract):
-    shared_between_processes = False
-
-    @pytest.fixture
-    def open_backend(self):
-        backend = InMemoryBackend()
-        return lambda: backend
+class TestEverything(InMemory):
+    pass
 
 
-class TestNothingBesides(BackendContract):
-    shared_between_processes = False
-
-    @pytest.fixture
-    def open_backend(self):
-        storage = InMemoryStorage()
-        return lambda: InMemoryBackend("least", frozenset(), storage)
+class TestNothingBesides(InMemory):
+    capabilities = frozenset()
 
 
-class TestListOnly(BackendContract):
-    shared_between_processes = False
-
-    @pytest.fixture
-    def open_backend(self):
-        storage = InMemoryStorage()
-        return lambda: InMemoryBackend("lists", frozenset({Capability.ITERATE}), storage)
+class TestListOnly(InMemory):
+    capabilities = frozenset({Capability.ITERATE})
 
 
 class TestInFile(BackendContract):

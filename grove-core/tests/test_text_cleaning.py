@@ -26,23 +26,11 @@ KEPT = {
     "a family": "👩‍👩‍👧‍👦",
     "a heart on fire: selector, then joiner": "❤️‍🔥",
     "an eye in a speech bubble": "👁️‍🗨️",
-    "a rainbow flag": "🏳️‍🌈!",
-    "a skin tone": "👩🏽‍🚀",
-    "a national flag": "🇩🇪",
-    "text style": "☎︎ and ☎️",
-    "accents, composed": "Zoë façade Ångström",
     "accents, combining": unicodedata.normalize("NFD", "Zoë façade Ångström"),
-    "Vietnamese": "Tiếng Việt",
     "Hindi": "क्षेत्र, क्‍ष and क्‌ष",
-    "Tamil": "தமிழ்",
     "Malayalam": "ന്‍",
-    "Sinhala": "ශ්‍රී ලංකා",
     "Persian": "می‌خواهم",
-    "Hebrew with points": "שָׁלוֹם",
-    "Thai": "ภาษาไทย",
-    "Korean": "한국어 각",
     "Mongolian": "ᠮᠣᠩᠭᠣᠯ ᠠ᠋",
-    "Chinese": "漢字、𠀀",
     "code": "def f(x):\n\treturn [x] * 2  # €\n",
     "a no-break space": "10\u00a0km",
 }
@@ -80,10 +68,6 @@ def test_a_message_in_a_run_of_selectors_goes():
     assert remove_invisible(f"🏴{tags}\U000e007f.") == "🏴."
 
 
-def test_a_trojan_source_line_goes():
-    assert remove_invisible("if a\u202e \u2066// b\u2069 \u2066c") == "if a // b c"
-
-
 SPECIAL = st.sampled_from([*HIDDEN, *JOINERS, *SELECTORS, *"aé\n\t\r👩क्", "\u0301"])
 TEXT = st.text(st.one_of(st.characters(exclude_categories=[]), SPECIAL, SPECIAL), max_size=30)
 
@@ -112,12 +96,6 @@ def test_nothing_hidden_is_left_and_nothing_is_invented(text):
         if after in SELECTORS:
             assert not before.isascii()
             assert before not in JOINERS + SELECTORS
-
-
-@given(st.text(st.characters(categories=["L", "N", "P", "Sm", "Sc", "Zs"], codec="latin-1")))
-def test_plain_western_text_is_untouched(text):
-    visible = text.replace("\xad", "")
-    assert remove_invisible(visible) == visible
 
 
 @given(st.text())

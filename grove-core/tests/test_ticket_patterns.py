@@ -1,11 +1,11 @@
 """Commands of a team's own: what a pattern may say, which commands fit, and which ids they name."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.hooks.fast import contains_word
-from grove_core.ticket_patterns import CANCELLING, TicketPattern, ids_closed_by, read_patterns
+from grove_core.ticket_patterns import CANCELLING, ids_closed_by, read_patterns
 
 UNKNOWN = None
 
@@ -19,89 +19,44 @@ def ids(command, *words, valued=()):
     return ids_closed_by(pattern(command, *valued), words)
 
 
-# What fits.
-
 FITTING = [
     # the id
     ("acme close {id}", "acme close T-1", ("T-1",)),
-    ("acme {id} close", "acme T-1 close", ("T-1",)),
-    ("acme close T{id}x", "acme close T1x", ("1",)),
-    ("acme close #{id}", "acme close #12", ("12",)),
     ("acme close TICKET={id}", "acme close TICKET=T-1", ("T-1",)),
     ("make close TICKET={id}", "make TICKET=T-1 close", None),
     ("acme close TICKET={id}", "acme close TICKET=", None),
-    ("acme close TICKET={id}", "acme close OTHER=T-1", None),
-    ("acme close {id}.md", "acme close T-1.txt", None),
     # several ids
-    ("acme close {ids}", "acme close T-1", ("T-1",)),
     ("acme close {ids}", "acme close T-1 T-2 T-3", ("T-1", "T-2", "T-3")),
     ("acme close {ids}", "acme close", None),
-    ("acme close {ids} --done", "acme close T-1 --done T-2", ("T-1", "T-2")),
     # no id at all
-    ("acme close", "acme close", (UNKNOWN,)),
-    ("acme", "acme", (UNKNOWN,)),
     ("acme close * --state=done", "acme close T-1 --state done", (UNKNOWN,)),
     # any word
     ("acme * close {id}", "acme board close T-1", ("T-1",)),
-    ("acme * close {id}", "acme close T-1", None),
-    ("acme v* {id}", "acme v2 T-1", None),
     # one of several
-    ("acme finish|close {id}", "acme finish T-1", ("T-1",)),
     ("acme finish|close {id}", "acme close T-1", ("T-1",)),
-    ("acme finish|close {id}", "acme finish|close T-1", None),
-    ("acme finish|close {id}", "acme fin T-1", None),
     ("acme|acm close {id}", "acm close T-1", ("T-1",)),
-    ("acme close --state=done|closed {id}", "acme close --state=closed T-1", ("T-1",)),
-    ("acme close all|T{id}", "acme close all", (UNKNOWN,)),
-    ("acme close all|T{id}", "acme close T1", ("1",)),
     # the program
     ("acme close {id}", "/opt/acme/bin/acme close T-1", ("T-1",)),
-    ("./tools/acme close {id}", "acme close T-1", ("T-1",)),
-    ("./tools/acme|bin/acm close {id}", "/usr/bin/acm close T-1", ("T-1",)),
-    ("acme close {id}", "acme2 close T-1", None),
-    ("acme close {id}", "xacme close T-1", None),
-    ("acme close {id}", "acme/ close T-1", None),
     ("acme close {id}", "ACME close T-1", None),
     # too few words, too many, and others
     ("acme close {id}", "acme close", None),
-    ("acme close {id}", "acme", None),
     ("acme close {id}", "acme close T-1 T-2", None),
-    ("acme close {id}", "acme open T-1", None),
     ("acme close {id} ...", "acme close T-1", ("T-1",)),
     ("acme close {id} ...", "acme close T-1 because it is done", ("T-1",)),
-    ("acme close {id} ...", "acme close", None),
     ("acme close ...", "acme close this and that", (UNKNOWN,)),
     # options stand anywhere, and those that are not named do no harm
     ("acme close {id}", "acme -v --yes close --color T-1 -q", ("T-1",)),
-    ("acme close {id}", "acme close -- T-1", ("T-1",)),
     ("acme close {id}", "acme close -- -1", ("-1",)),
     ("acme close {id} ...", "acme close T-1 -- --help", ("T-1",)),
-    ("acme close {id} -", "acme close T-1 -", ("T-1",)),
     # options that must be there
     ("acme edit {id} --done", "acme edit T-1 --done", ("T-1",)),
-    ("acme edit {id} --done", "acme --done edit T-1", ("T-1",)),
     ("acme edit {id} --done", "acme edit T-1", None),
-    ("acme edit {id} --done", "acme edit -- T-1 --done", None),
-    ("acme edit {id} --state=done", "acme edit T-1 --state=done", ("T-1",)),
-    ("acme edit {id} --state=done", "acme edit --state done T-1", ("T-1",)),
     ("acme edit {id} --state=done", "acme edit T-1 --state=open", None),
     ("acme edit {id} --state=done", "acme edit T-1 --state", None),
-    ("acme edit {id} --state=done", "acme edit T-1", None),
     ("acme edit {id} --state=done", "acme edit T-1 --state=done --state=open", None),
-    ("acme edit {id} --state=*", "acme edit T-1 --state=whatever", ("T-1",)),
-    ("acme edit {id} -s=done", "acme edit T-1 -s done", ("T-1",)),
     ("acme edit {id} -s=done", "acme edit T-1 -sdone", ("T-1",)),
-    ("acme edit {id} -s=done", "acme edit T-1 -s=done", ("T-1",)),
-    ("acme edit {id} -s=done", "acme edit T-1 -sopen", None),
-    ("acme close --ticket={id}", "acme close --ticket T-1", ("T-1",)),
-    ("acme close --ticket={id}", "acme close --ticket=T-1", ("T-1",)),
-    ("acme close --ticket={id}", "acme close --ticket=", None),
-    ("acme close --ticket={id}", "acme close --ticket", None),
-    ("acme close -t={id}", "acme close -tT-1", ("T-1",)),
-    ("acme close {id} --state= ", "acme close T-1 --state=", ("T-1",)),
     # a call that only tells what it would do
     *(("acme close {id}", f"acme close T-1 {flag}", None) for flag in sorted(CANCELLING)),
-    *(("acme close {id}", f"acme {flag} close T-1", None) for flag in sorted(CANCELLING)),
 ]  # fmt: skip
 
 
@@ -111,17 +66,8 @@ def test_which_commands_fit(command, words, expected):
 
 
 VALUED = [
-    ("acme close T-1", ("T-1",)),
-    ("acme close --reason done T-1", ("T-1",)),
-    ("acme close --reason=done T-1", ("T-1",)),
-    ("acme close T-1 --reason", ("T-1",)),
-    ("acme close -r done T-1", ("T-1",)),
-    ("acme close -rdone T-1", ("T-1",)),
-    ("acme close -r=done T-1", ("T-1",)),
     ("acme close -reason done T-1", ("T-1",)),
     ("acme close --reason --help T-1", ("T-1",)),
-    ("acme close --reason -- T-1", ("T-1",)),
-    ("acme close --other done T-1", None),
     ("acme close --reason T-1", None),
     # A host and no help, as the pattern says itself.
     ("acme -h tickets close T-1", ("T-1",)),
@@ -138,18 +84,11 @@ UNKNOWN_WORDS = [
     ("acme close {id}", ("acme", "close", UNKNOWN), (UNKNOWN,)),
     ("acme close {ids}", ("acme", "close", "T-1", UNKNOWN), ("T-1", UNKNOWN)),
     ("acme close {ids}", ("acme", "close", "T-1", "", "T-2"), ("T-1", "T-2")),
-    ("acme close {ids}", ("acme", "close", ""), None),
-    ("acme close {id}", ("acme", "close", ""), None),
     ("acme close {id}", ("acme", UNKNOWN, "T-1"), None),
     ("acme * {id}", ("acme", UNKNOWN, "T-1"), ("T-1",)),
-    ("acme close|done {id}", ("acme", UNKNOWN, "T-1"), None),
-    ("acme close TICKET={id}", ("acme", "close", UNKNOWN), None),
     ("acme close {id}", (UNKNOWN, "close", "T-1"), None),
-    ("acme close {id}", (), None),
-    ("acme close {id}", ("", "close", "T-1"), None),
     ("acme close --ticket={id}", ("acme", "close", "--ticket", UNKNOWN), (UNKNOWN,)),
     ("acme edit {id} --state=done", ("acme", "edit", "T-1", "--state", UNKNOWN), None),
-    ("acme close {id} ...", ("acme", "close", "T-1", UNKNOWN), ("T-1",)),
     ("acme close {id}", ("acme", "close", "T 1"), ("T 1",)),
     ("'acme cli' 'close it' {id}", ("acme cli", "close it", "T-1"), ("T-1",)),
 ]
@@ -160,100 +99,34 @@ def test_words_that_only_the_shell_knows_and_odd_ones(command, words, expected):
     assert ids(command, *words) == expected
 
 
-def test_an_option_that_cancels_may_be_a_required_ones_value():
-    assert ids("acme close {id} --reason=*", *"acme close T-1 --reason --help".split()) == ("T-1",)
-
-
-# What a pattern may say.
-
-
-def test_a_pattern_is_read():
-    (one,) = read_patterns(
-        [
-            {
-                "name": "acme",
-                "command": "bin/acme|acm ticket finish|close {id} --state=done --now ...",
-                "options_with_values": ["--reason", "-r"],
-            }
-        ]
-    )
-    assert one == TicketPattern(
-        name="acme",
-        programs=("acme", "acm"),
-        words=("ticket", "finish|close", "{id}"),
-        further=True,
-        options={"--state": "done", "--now": None},
-        valued=frozenset({"--reason", "-r", "--state"}),
-    )
-
-
-def test_nothing_is_no_mistake():
-    assert read_patterns([]) == ()
-
-
-def test_one_system_may_have_several_patterns():
-    tables = [{"name": "acme", "command": f"acme {verb} {{id}}"} for verb in ("close", "drop")]
-    assert [one.words for one in read_patterns(tables)] == [("close", "{id}"), ("drop", "{id}")]
-
-
 CLOSE = "acme close {id}"
 NEEDS_NAME = 'needs a name of lower-case letters, digits, - and _, such as "acme"'
 NEEDS_COMMAND = '(acme) needs a command, such as "acme close {id}"'
 WANTS_OPTIONS = '(acme) wants options in options_with_values, such as ["--reason"]'
 MISTAKES = [
     ("text", "must be a table with name and command"),
-    (None, "must be a table with name and command"),
-    (["name", "command"], "must be a table with name and command"),
     (
         {"name": "acme", "command": CLOSE, "system": "x"},
         "has a key that is not known, system; known: name, command, options_with_values",
     ),
-    ({}, NEEDS_NAME),
     ({"command": CLOSE}, NEEDS_NAME),
-    ({"name": 7, "command": CLOSE}, NEEDS_NAME),
-    ({"name": "", "command": CLOSE}, NEEDS_NAME),
     ({"name": "Acme", "command": CLOSE}, NEEDS_NAME),
-    ({"name": "a cme", "command": CLOSE}, NEEDS_NAME),
-    ({"name": "-acme", "command": CLOSE}, NEEDS_NAME),
     ({"name": "acme\n", "command": CLOSE}, NEEDS_NAME),
-    ({"name": "a" * 41, "command": CLOSE}, NEEDS_NAME),
-    ({"name": "acme"}, NEEDS_COMMAND),
-    ({"name": "acme", "command": None}, NEEDS_COMMAND),
-    ({"name": "acme", "command": ["acme", "close"]}, NEEDS_COMMAND),
     ({"name": "acme", "command": " \t\n"}, NEEDS_COMMAND),
     ({"name": "acme", "command": CLOSE, "options_with_values": "--reason"}, WANTS_OPTIONS),
-    ({"name": "acme", "command": CLOSE, "options_with_values": {"--reason": 1}}, WANTS_OPTIONS),
     ({"name": "acme", "command": CLOSE, "options_with_values": ["reason"]}, WANTS_OPTIONS),
-    ({"name": "acme", "command": CLOSE, "options_with_values": ["--reason="]}, WANTS_OPTIONS),
-    ({"name": "acme", "command": CLOSE, "options_with_values": ["--"]}, WANTS_OPTIONS),
-    ({"name": "acme", "command": CLOSE, "options_with_values": ["-r", 7]}, WANTS_OPTIONS),
     *(
         ({"name": "acme", "command": command}, f"(acme) {message}")
         for command, message in [
             ("acme close 'T-1", "has a command with a quote that never ends"),
             ("acme close {ID}", "has {ID} in its command; {id} and {ids} are known"),
-            ("acme close {}", "has {} in its command; {id} and {ids} are known"),
             ("acme close {id} {id}", "has more than one {id} in its command"),
-            ("acme close {id} {ids}", "has more than one {id} in its command"),
-            ("acme close {id}|{id}", "has more than one {id} in its command"),
             ("acme close {id} --of={id}", "has more than one {id} in its command"),
-            ("acme close T={ids}", "must have {ids} as a word of its own"),
             ("acme close --tickets={ids}", "must have {ids} as a word of its own"),
-            ("acme close {ids}|all", "must have {ids} as a word of its own"),
-            ("acme close {ids} now", "has words behind {ids}, which stands for all that follow"),
-            ("acme close {ids} ...", "has words behind {ids}, which stands for all that follow"),
             ("acme ... close", "has words behind ..., which stands for all that follow"),
-            ("acme ... --done", "has words behind ..., which stands for all that follow"),
             ("* close {id}", "has a command whose program is not named by plain words"),
-            ("{id} close", "has a command whose program is not named by plain words"),
-            ("acme|{id} close", "has a command whose program is not named by plain words"),
-            ("acme| close {id}", "has a command whose program is not named by plain words"),
-            ("bin/ close {id}", "has a command whose program is not named by plain words"),
-            ("'' close {id}", "has a command whose program is not named by plain words"),
             ("完了 close {id}", "has a command whose program is not named by plain words"),
             ("acme close -- {id}", "has --, which is no option"),
-            ("acme close -{id}", "has -{id}, which is no option"),
-            ("acme close --{id}=now", "has --{id}, which is no option"),
         ]
     ),
 ]  # fmt: skip
@@ -268,16 +141,11 @@ def test_mistakes_are_named_with_their_place(table, message):
     assert str(caught.value) == f"holds a wrong pattern: number 2 {message}{others}"
 
 
-# The words without which nobody looks.
-
-
 @pytest.mark.parametrize(
     ("command", "literals"),
     [
         ("acme close {id}", ("acme",)),
-        ("./bin/acme.sh close {id}", ("acme sh",)),
         ("acme|acm-2|a_b close {id}", ("acme", "acm-2", "a_b")),
-        ("'acme cli' close {id}", ("acme cli",)),
         ("acmé close {id}", ("acm",)),
     ],
 )
@@ -288,6 +156,7 @@ def test_literals_are_the_programs_words(command, literals):
 PROGRAMS = st.text("acme-_./é|完 2", min_size=1, max_size=8)
 
 
+@settings(max_examples=50, deadline=None)
 @given(program=PROGRAMS, path=st.sampled_from(["", "/usr/bin/", "./"]))
 def test_every_command_that_fits_holds_the_words_of_a_literal(program, path):
     """Else the short way of a hook would pass over a close."""
@@ -305,8 +174,6 @@ def test_every_command_that_fits_holds_the_words_of_a_literal(program, path):
         )
 
 
-# Whatever stands in a file, and whatever an agent runs.
-
 PIECES = st.sampled_from(
     ["acme", "close", "{id}", "{ids}", "*", "...", "|", "--x", "=", "-", " ", "'", "{", "}", "/", "T-1"]
 )  # fmt: skip
@@ -318,6 +185,7 @@ TABLES = VALUES | st.dictionaries(
 WORDS = st.lists(st.none() | COMMANDS, max_size=6)
 
 
+@settings(max_examples=50, deadline=None)
 @given(tables=st.lists(TABLES, max_size=3), words=WORDS)
 def test_nothing_raises_but_a_named_mistake(tables, words):
     message = ""
@@ -329,29 +197,3 @@ def test_nothing_raises_but_a_named_mistake(tables, words):
     for one in patterns:
         assert one.literals
         ids_closed_by(one, words)
-
-
-@given(command=COMMANDS, rest=WORDS)
-def test_an_answer_is_nothing_or_at_least_one_id_that_was_typed(command, rest):
-    try:
-        one = pattern(f"acme {command}", "-r")
-    except ValueError:
-        return
-    found = ids_closed_by(one, ("acme", *rest))
-    assert found is None or len(found) > 0
-    for ticket_id in found or ():
-        assert ticket_id is None or (ticket_id and any(ticket_id in (word or "") for word in rest))
-
-
-@given(
-    name=st.from_regex(r"[A-Z]{1,4}-[0-9]{1,4}", fullmatch=True),
-    flags=st.lists(st.sampled_from(["-v", "--yes", "--reason", "--reason=x", "-rx"]), max_size=4),
-    places=st.lists(st.integers(0, 3), min_size=4, max_size=4),
-    folder=st.sampled_from(["", "./", "/usr/local/bin/"]),
-)
-def test_flags_anywhere_hide_no_close(name, flags, places, folder):
-    words = ["ticket", "close", name, "--state=done"]
-    for flag, place in zip(flags, places, strict=False):
-        words.insert(place, flag)
-    one = pattern("acme ticket finish|close {id} --state=done", "-r")
-    assert ids_closed_by(one, (f"{folder}acme", *words)) == (name,)

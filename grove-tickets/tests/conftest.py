@@ -2,19 +2,19 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable
+import subprocess
+import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from grove_core import ProjectContext, ToolCall
+from grove_core import ProjectContext
 
-MakeContext = Callable[..., ProjectContext]
+sys.path.insert(0, str(Path(__file__).parent / "shell_texts"))
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path):
     """An empty project below a directory that belongs to no repository."""
     directory = tmp_path / "project"
     directory.mkdir()
@@ -22,33 +22,21 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def make_context(project: Path, tmp_path: Path) -> MakeContext:
+def make_context(project, tmp_path):
     """Make a context; no program is on its PATH unless the test says so."""
 
-    def make(cwd: Path = project, session_id: str = "", **environment: str) -> ProjectContext:
-        home = {"HOME": str(tmp_path / "home"), "PATH": ""}
-        return ProjectContext(
-            root=project, cwd=cwd, environment={**home, **environment}, session_id=session_id
-        )
+    def make(cwd=project, session_id="", **environment):
+        environment = {"HOME": str(tmp_path / "home"), "PATH": "", **environment}
+        return ProjectContext(root=project, cwd=cwd, environment=environment, session_id=session_id)
 
     return make
 
 
 @pytest.fixture
-def bash(project: Path) -> Callable[[str], ToolCall]:
-    """Make a call of the shell that starts in the project."""
-
-    def make(command: str, cwd: Path = project) -> ToolCall:
-        return ToolCall(name="Bash", input={"command": command}, cwd=str(cwd))
-
-    return make
-
-
-@pytest.fixture
-def write_jsonl() -> Callable[[Path, Iterable[Any]], None]:
+def write_jsonl():
     """Append objects, or raw lines, to a JSON Lines file."""
 
-    def write(path: Path, records: Iterable[Any]) -> None:
+    def write(path, records):
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as stream:
             for record in records:
@@ -58,15 +46,52 @@ def write_jsonl() -> Callable[[Path, Iterable[Any]], None]:
 
 
 @pytest.fixture
-def fake_bd(tmp_path: Path) -> Callable[[str], str]:
-    """Put a shell script in place of ``bd`` and give a PATH on which it comes first."""
+def install(tmp_path):
+    """Put a shell script in place of a program and give a PATH on which it comes first."""
 
-    def install(script: str) -> str:
+    def install(name, script):
         directory = tmp_path / "bin"
         directory.mkdir(exist_ok=True)
-        program = directory / "bd"
-        program.write_text(f"#!/bin/sh\n{script}\n")
-        program.chmod(0o755)
+        (directory / name).write_text(f"#!/bin/sh\n{script}\n")
+        (directory / name).chmod(0o755)
         return os.pathsep.join([str(directory), "/usr/bin", "/bin"])
 
     return install
+
+
+@pytest.fixture
+def git(project):
+    """Run git, in the project unless the first argument is another directory."""
+
+    def git(*words, cwd=project):
+        settings = {
+            "user.name": "a",
+            "user.email": "a@example.org",
+            "protocol.file.allow": "always",
+        }
+        options = [word for item in settings.items() for word in ("-c", "=".join(item))]
+        environment = {"PATH": os.environ["PATH"], "GIT_CONFIG_NOSYSTEM": "1", "HOME": os.devnull}
+        command = ["git", *options, *map(str, words)]
+        subprocess.run(command, cwd=cwd, env=environment, check=True, capture_output=True)
+
+    return git
+
+
+@pytest.fixture
+def repository(project, git):
+    """The project as a repository with one commit on its branch `main`."""
+    git("init", "-q", "--initial-branch=main", "--template=")
+    git("commit", "-q", "--allow-empty", "-m", "x")
+    return project
+
+
+@pytest.fixture
+def on_branch(project):
+    """Make the project a repository whose branch has a name, without running git."""
+
+    def switch(name):
+        (project / ".git" / "refs").mkdir(parents=True, exist_ok=True)
+        (project / ".git" / "objects").mkdir(exist_ok=True)
+        (project / ".git" / "HEAD").write_text(f"ref: refs/heads/{name}\n")
+
+    return switch

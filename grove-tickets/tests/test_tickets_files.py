@@ -97,7 +97,7 @@ def test_a_repository_whose_pointer_is_a_pipe(project):
 
 
 @pytest.mark.parametrize("system", [backlog, beads, br, gitbug, linear, taskmaster, tissue, tk])
-@pytest.mark.parametrize("name", ["x" * 300, "y/" * 3000])
+@pytest.mark.parametrize("name", ["x" * 300, ("x" * 200 + "/") * 25])
 def test_stores_with_impossible_names(system, name, project, make_context):
     variables = ("BEADS_DIR", "TISSUE_STORE", "TICKETS_DIR", "BACKLOG_CWD", "BEADS_JSONL")
     context = make_context(**dict.fromkeys(variables, name))

@@ -190,7 +190,7 @@ def test_the_program_that_a_lookup_prints():
         ("t '' \"\" ' a  b '", ["t", "", "", " a  b "]),
         ('t $"a" - = == %', ["t", "a", "-", "=", "==", "%"]),
         ('t --x=y -s="a b" ~/z 12', ["t", "--x=y", "-s=a b", "~/z", "12"]),
-        ("t {a,b}-{1..3} {x} {2..1}", ["t", *[f"{x}-{n}" for x in "ab" for n in "123"], "{x}", "2", "1"]),
+        ("t {a,b}-{1..2} {x} {2..1}", ["t", "a-1", "a-2", "b-1", "b-2", "{x}", "2", "1"]),
         ("t {a,{b,c}}", ["t", "a", "b", "c"]),
         ('t "a $X  b" c$(d)e', ["t", f"a {UNKNOWN}  b", f"c{UNKNOWN}e"]),
         ("t *.py a?b '*'", ["t", f"{UNKNOWN}.py", f"a{UNKNOWN}b", "*"]),
@@ -231,90 +231,26 @@ def test_variables(text, expected):
     assert words(text)[-1] == expected
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "sudo -u x -E t a",
-        "sudo A=b t a",
-        "doas -u x t a",
-        "env -i -u X A=b t a",
-        "env -S 't a'",
-        "command t a",
-        "builtin t a",
-        "exec -a name t a",
-        "nohup t a",
-        "time -p t a",
-        "timeout -k 3 --signal=9 5m t a",
-        "nice -n 5 t a",
-        "nice -5 t a",
-        "stdbuf -oL -e 0 t a",
-        "setsid -w t a",
-        "npx -y @scope/t@1.2 a",
-        "npx --package @scope/x t a",
-        "npx -c 't a'",
-        "bunx t a",
-        "uvx --from x t a",
-        "mise exec node@20 -- t a",
-        "mise x -c 't a'",
-        "bash -c 't a'",
-        "bash -lc 't a'",
-        "bash -euo pipefail -c 't a' name arg",
-        "sh -c -- 't a'",
-        "/bin/zsh -c 't a'",
-        "eval t a",
-        "eval 't a'",
-        "trap 't a' EXIT",
-        "coproc t a",
-        "sudo env A=b timeout 3 bash -c \"nice bash -c 't a'\"",
-        "bash <<< 't a'",
-        "bash -s <<'E'\nt a\nE",
-        "echo 't a' | sh",
-        "cat <<'E' | bash\nt a\nE",
-        "{ echo 't a'; } | bash",
-        "bash <(echo t a)",
-        ". <(echo t a)",
-        "source /dev/stdin <<< 't a'",
-        "bash < <(echo t a)",
-        "ionice -c2 -n 7 t a",
-        "taskset -c 0 t a",
-        "gtimeout 5 t a",
-        "flock -n f t a",
-        "flock f -c 't a'",
-        "script -qc 't a' /dev/null",
-        "strace -f -o x t a",
-        "caffeinate -i t a",
-        "watch -n1 t a",
-        "su -c 't a' me",
-        "su - me -c 't a'",
-        "runuser -u me -- t a",
-        "busybox sh -c 't a'",
-        "rtk t a",
-        "uv run --with x t a",
-        "uv --directory x run t a",
-        "uv tool run t a",
-        "pipx run t a",
-        "poetry run t a",
-        "npm exec -- t a",
-        "npm exec @scope/t -- a",
-        "pnpm dlx @scope/t@2 a",
-        "pnpm exec t a",
-        "yarn t a",
-        "bun x t a",
-        "bundle exec t a",
-        "asdf exec t a",
-        "direnv exec . t a",
-        "devbox run -- t a",
-        "nix develop -c t a",
-        "nix-shell -p x --run 't a'",
-        "op run --env-file=x -- t a",
-        "conda run -n x t a",
-        "parallel t ::: a",
-        "parallel -j2 't {}' ::: a",
-        "time { t a; }",
-        "coproc NAME { t a; }",
-        "command eval t a",
-    ],
-)
+WRAPPED = [
+    "sudo -u x -E t a", "sudo A=b t a", "env -i -u X A=b t a", "env -S 't a'", "command t a",
+    "builtin t a", "nohup t a", "time -p t a", "timeout -k 3 --signal=9 5m t a", "nice -5 t a",
+    "stdbuf -oL -e 0 t a", "setsid -w t a", "npx -y @scope/t@1.2 a", "npx --package @scope/x t a",
+    "uvx --from x t a", "mise exec node@20 -- t a", "bash -c 't a'",
+    "bash -euo pipefail -c 't a' name arg", "/bin/zsh -c 't a'", "eval 't a'", "trap 't a' EXIT",
+    "coproc t a", "sudo env A=b timeout 3 bash -c \"nice bash -c 't a'\"", "bash <<< 't a'",
+    "bash -s <<'E'\nt a\nE", "cat <<'E' | bash\nt a\nE", "{ echo 't a'; } | bash",
+    "bash <(echo t a)", ". <(echo t a)", "source /dev/stdin <<< 't a'", "flock -n f t a",
+    "flock f -c 't a'", "script -qc 't a' /dev/null", "strace -f -o x t a", "watch -n1 t a",
+    "su - me -c 't a'", "su -s sh -c 't a' me",
+    "runuser -u me -- t a", "busybox sh -c 't a'", "uv run --with x t a",
+    "uv --directory x run t a", "npm exec @scope/t -- a", "pnpm dlx @scope/t@2 a", "bun x t a",
+    "bundle exec t a", "direnv exec . t a", "nix develop -c t a", "nix-shell -p x --run 't a'",
+    "op run --env-file=x -- t a", "conda run -n x t a", "parallel -j2 't {}' ::: a",
+    "time { t a; }", "coproc NAME { t a; }", "command eval t a",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", WRAPPED)
 def test_wrappers_are_taken_off(text):
     assert only(text).words == ("t", "a")
 
@@ -494,14 +430,14 @@ FRAGMENTS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.text() | st.binary().map(lambda data: data.decode("utf-8", "surrogateescape")))
 def test_no_input_breaks_it(text):
     for command in commands(text):
         assert command.words
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=25))
 def test_no_text_breaks_it(parts):
     for separator in ("", " "):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 from importlib import import_module
 
 import pytest
@@ -16,19 +15,13 @@ def write(path, content=""):
     path.write_text(text)
 
 
-def git(directory, *words):
-    environment = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull}
-    command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words]
-    subprocess.run(command, cwd=directory, env=environment, check=True, capture_output=True)
+def on_branch(name):
+    def change(project):
+        (project / ".git" / "refs").mkdir(parents=True, exist_ok=True)
+        (project / ".git" / "objects").mkdir(exist_ok=True)
+        write(project / ".git/HEAD", f"ref: refs/heads/{name}\n")
 
-
-def repository(directory, branch):
-    git(directory, "init", "-q", "-b", branch, "--template=")
-    git(directory, "commit", "-q", "--allow-empty", "-m", "x")
-
-
-def switch(branch):
-    return lambda project: git(project, "switch", "-qc", branch)
+    return change
 
 
 def issue(path, **fields):
@@ -77,23 +70,15 @@ def br_store(title):
 
 
 def selected_bug(number):
-    def change(project):
-        if not (project / ".git").exists():
-            repository(project, "main")
-        write(project / ".git/git-bug/select/bugs", number * 40)
-
-    return change
+    return lambda project: (
+        on_branch("main")(project),
+        write(project / ".git/git-bug/select/bugs", number * 40),
+    )
 
 
 def task_of_the_client(status):
     path = "../home/.claude/tasks/s-1/1.json"
     return lambda project: write(project / path, {"id": "1", "subject": "x", "status": status})
-
-
-def on_branch(name):
-    return lambda project: (
-        switch(name)(project) if (project / ".git").exists() else repository(project, name)
-    )
 
 
 def linear_on(branch):

@@ -1,11 +1,18 @@
-"""Claude Code's tasks: recorded calls, and whether the work on the list is done."""
+"""Claude Code's tasks, and the session: where they are, and whether the work on a list is done."""
 
 import json
 
 import pytest
 
-from grove_core import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
-from grove_tickets import tasks
+from grove_core import (
+    Confirmation,
+    Participation,
+    Ticket,
+    TicketClose,
+    ToolCall,
+    ToolResult,
+)
+from grove_tickets import session, tasks
 
 YES, NO, UNKNOWN = Confirmation.YES, Confirmation.NO, Confirmation.UNKNOWN
 FAILURE = ToolResult(succeeded=False, error="no")
@@ -13,12 +20,17 @@ FAILURE = ToolResult(succeeded=False, error="no")
 
 def updated(to: str = "completed", **fields) -> ToolResult:
     change = {"from": "in_progress", "to": to}
-    return ToolResult(succeeded=True, response={"success": True, "taskId": "1", "statusChange": change, **fields})  # fmt: skip
+    return ToolResult(
+        succeeded=True, response={"success": True, "taskId": "1", "statusChange": change, **fields}
+    )
 
 
 def todos(old, new) -> ToolResult:
     def items(statuses):
-        return [{"content": name, "status": status, "activeForm": name} for name, status in statuses.items()]  # fmt: skip
+        return [
+            {"content": name, "status": status, "activeForm": name}
+            for name, status in statuses.items()
+        ]
 
     return ToolResult(succeeded=True, response={"oldTodos": items(old), "newTodos": items(new)})
 
@@ -47,34 +59,56 @@ CLOSE = TicketClose(system="tasks", ticket_id="1")
 TODOS = TicketClose(system="tasks", ticket_id=None)
 
 
-@pytest.mark.parametrize(
-    ("name", "tool_input", "expected"),
-    [
-        ("TaskUpdate", {"taskId": "3", "status": "completed", "subject": "S"}, ("3", "S")),
-        ("TaskUpdate", {"taskId": 3, "status": "completed"}, ("3", "")),
-        ("TaskUpdate", {"taskId": "3", "status": "in_progress"}, None),
-        ("TaskUpdate", {"taskId": "3", "subject": "completed"}, None),
-        ("TaskUpdate", {"status": "completed"}, None),
-        ("TaskUpdate", {"taskId": None, "status": "completed"}, None),
-        ("TaskCompleted", {"task_id": "1", "task_subject": "Fix login", "task_description": "x"}, ("1", "Fix login")),
-        ("TaskCompleted", {}, None),
-        ("TodoWrite", {"todos": [{"content": "a", "status": "completed"}]}, (None, "")),
-        ("TodoWrite", {"todos": [{"content": "completed", "status": "pending"}]}, None),
-        ("TodoWrite", {"todos": ["completed", None]}, None),
-        ("TodoWrite", {"todos": "completed"}, None),
-        ("TaskCreate", {"subject": "completed"}, None),
-        ("Bash", {"command": "echo completed"}, None),
-    ],
-)  # fmt: skip
-def test_closes(name, tool_input, expected, context):
-    found = [(one.ticket_id, one.title) for one in tasks.closes(ToolCall(name=name, input=tool_input), context) if not one.reopens]  # fmt: skip
-    assert found == ([] if expected is None else [expected])
+class TestDetection:
+    def test_the_list_of_the_session(self, tmp_path, make_context):
+        directory = tmp_path / "home/.claude/tasks/s-1"
+        directory.mkdir(parents=True)
+        context = make_context(session_id="s-1")
+        (directory / ".lock").write_text("")
+        assert tasks.detect(context) is None
+        (directory / "1.json").write_text("{}")
+        assert tasks.detect(context).marker == str(directory)
+        assert tasks.detect(make_context(session_id="s-2")) is None
+
+    def test_variables(self, tmp_path, make_context):
+        directory = tmp_path / "config/tasks/shared"
+        directory.mkdir(parents=True)
+        (directory / "7.json").write_text("{}")
+        config = str(tmp_path / "config")
+        variables = {"CLAUDE_CONFIG_DIR": config, "CLAUDE_CODE_TASK_LIST_ID": "shared"}
+        context = make_context(session_id="s-1", **variables)
+        assert tasks.detect(context).marker == str(directory)
+
+    @pytest.mark.parametrize("session_id", ["", "..", "../s-1", "/etc"])
+    def test_names_that_are_no_list(self, session_id, tmp_path, make_context):
+        directory = tmp_path / "home/.claude/s-1"
+        directory.mkdir(parents=True)
+        (directory / "1.json").write_text("{}")
+        assert tasks.detect(make_context(session_id=session_id)) is None
+
+    def test_a_session_is_always_there(self, make_context):
+        found = session.detect(make_context())
+        assert found.marker == "the session itself"
+        assert found.note == "a session is a unit of work by itself"
+        assert not hasattr(session, "grove_close_matchers")
+
+    def test_descriptors(self):
+        (of_tasks,), (of_session,) = tasks.grove_ticket_probes(), session.grove_ticket_probes()
+        assert of_tasks.participation is Participation.ACTIVE
+        assert (of_tasks.per_session, of_session.per_session) == (False, True)
+        (matcher,) = tasks.grove_close_matchers()
+        assert matcher.once_per_prompt
 
 
-def test_a_task_that_is_taken_up_again(context):
-    call = ToolCall(name="TaskUpdate", input={"taskId": 3, "status": "in_progress"})
-    (found,) = tasks.closes(call, context)
-    assert (found.ticket_id, found.reopens) == ("3", True)
+def test_a_close_has_the_title_of_its_task(context):
+    given = {"taskId": "3", "status": "completed", "subject": "S"}
+    done = {"task_id": "1", "task_subject": "Fix login", "task_description": "x"}
+    for name, tool_input, title in (
+        ("TaskUpdate", given, "S"),
+        ("TaskCompleted", done, "Fix login"),
+    ):
+        (found,) = tasks.closes(ToolCall(name=name, input=tool_input), context)
+        assert found.title == title
 
 
 class TestConfirmTask:

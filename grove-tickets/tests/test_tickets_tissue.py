@@ -11,7 +11,14 @@ FAILURE = ToolResult(succeeded=False, error="Exit code 1\nissue not found")
 
 
 def issue(ticket_id: str, status: str, revision: str = "01A", **fields):
-    return {"type": "issue", "id": ticket_id, "rev": revision, "status": status, "updated_at": 1, **fields}  # fmt: skip
+    return {
+        "type": "issue",
+        "id": ticket_id,
+        "rev": revision,
+        "status": status,
+        "updated_at": 1,
+        **fields,
+    }
 
 
 @pytest.fixture
@@ -27,71 +34,36 @@ def close(ticket_id: str | None = "acme-1", directory=None) -> TicketClose:
     return TicketClose(system="tissue", ticket_id=ticket_id, directory=directory)
 
 
-@pytest.mark.parametrize(
-    ("command", "directory"),
-    [
-        ("tissue status acme-1 closed", None),
-        ("cd . && tissue status acme-1 closed", None),
-        ("cd sub && tissue status acme-1 closed", "{project}/sub"),
-        ("cd sub/.. && tissue status acme-1 closed", None),
-        ("cd ~/x && tissue status acme-1 closed", "{home}/x"),
-        ("cd $X && tissue status acme-1 closed", None),
-        ("tissue --store /x/.tissue status acme-1 closed", "/x"),
-        ("tissue --store=y/.tissue status acme-1 closed", "{project}/y"),
-        ("tissue --store=.tissue status acme-1 closed", None),
-        ("cd sub && tissue --store=.tissue status acme-1 closed", "{project}/sub"),
-        ("TISSUE_STORE=/x/.tissue tissue status acme-1 closed", "/x"),
-        ("export TISSUE_STORE=/x/.tissue; tissue status acme-1 closed", "/x"),
-        ("TISSUE_STORE=$X tissue status acme-1 closed", None),
-    ],
-)
-def test_directory(command, directory, bash, project, make_context):
-    (found,) = tissue.closes(bash(command), make_context())
-    if directory is not None:
-        directory = directory.format(project=project, home=project.parent / "home")
-    assert found == TicketClose(system="tissue", ticket_id="acme-1", directory=directory)
+def marker(context):
+    detection = tissue.detect(context)
+    return None if detection is None else detection.marker
 
 
-@pytest.mark.parametrize(
-    ("command", "ids"),
-    [
-        ("tissue edit --status closed acme-1", ["acme-1"]),
-        ("tissue edit acme-1 --title '--a=b' --status duplicate --quiet", ["acme-1"]),
-        ("tissue edit acme-1 --status open --status closed", ["acme-1"]),
-        ("tissue edit acme-1 --status closed --status open", []),
-        ("tissue edit acme-1 acme-2 --status closed", []),
-        ("tissue edit acme-1 --status closed --help", []),
-        ("tissue edit acme-1 --body closed", []),
-        ("tissue edit acme-1 --status", []),
-        ("tissue status a closed; tissue status b closed; tissue status a closed", ["a", "b"]),
-        ("tissue status acme-1 closed extra", []),
-        ("tissue status acme-1", []),
-        ("tissue closed acme-1", []),
-        ("tissue --json status acme-1 closed", []),
-        ("tissue", []),
-        ("tissue status $A closed; tissue status $B closed", [None]),
-    ],
-)
-def test_closes(command, ids, bash, make_context):
-    found = tissue.closes(bash(command), make_context())
-    closed = [one.ticket_id for one in found if not one.reopens]
-    assert list(dict.fromkeys(closed)) == ids
+class TestDetection:
+    def test_from_a_sub_directory(self, project, make_context):
+        deep = project / "a" / "b"
+        deep.mkdir(parents=True)
+        (project / "a" / ".tissue").write_text("no directory")
+        assert marker(make_context(deep)) is None
+        (project / ".tissue").mkdir()
+        assert marker(make_context(deep)) == str(project / ".tissue")
+        (probe,) = tissue.grove_ticket_probes()
+        assert probe.paths == (".tissue",)
 
+    def test_the_variable_comes_after_the_walk(self, project, tmp_path, make_context):
+        assert marker(make_context(TISSUE_STORE="/nowhere")) is None
+        (tmp_path / "elsewhere").mkdir()
+        context = make_context(TISSUE_STORE=str(tmp_path / "elsewhere"))
+        assert marker(context) == str(tmp_path / "elsewhere")
+        (project / ".tissue").mkdir()
+        assert marker(context) == str(project / ".tissue")
 
-@pytest.mark.parametrize(
-    ("command", "effects"),
-    [
-        ("tissue status acme-1 open", [("acme-1", True)]),
-        ("tissue status acme-1 paused --json", [("acme-1", True)]),
-        ("tissue edit acme-1 --status in_progress", [("acme-1", True)]),
-        ("tissue status a closed && tissue status a open", [("a", False), ("a", True)]),
-        ("tissue status acme-1 done", []),
-        ("tissue edit acme-1 --title x", []),
-    ],
-)
-def test_reopenings_stand_in_order(command, effects, bash, make_context):
-    found = tissue.closes(bash(command), make_context())
-    assert [(one.ticket_id, one.reopens) for one in found] == effects
+    def test_each_work_tree_has_its_own(self, repository, git, tmp_path, make_context, write):
+        write(issue("acme-1", "open"))
+        git("add", "-A")
+        git("commit", "-q", "-m", "store")
+        git("worktree", "add", "-q", tmp_path / "tree")
+        assert marker(make_context(tmp_path / "tree")) == str(tmp_path / "tree" / ".tissue")
 
 
 class TestCurrentTicket:
@@ -154,12 +126,6 @@ class TestConfirm:
     def test_how_ids_may_be_typed(self, typed, answer, make_context, write):
         write(issue("acme-k3x9", "closed"), issue("acme-b2", "open"))
         assert tissue.confirm(close(typed), SUCCESS, make_context()) is answer
-
-    @pytest.mark.parametrize("ticket_id", ["acme-1", None])
-    def test_without_a_store(self, ticket_id, make_context):
-        assert tissue.confirm(close(ticket_id), SUCCESS, make_context()) is UNKNOWN
-        assert tissue.confirm(close(ticket_id), None, make_context()) is UNKNOWN
-        assert tissue.confirm(close(ticket_id), FAILURE, make_context()) is NO
 
     def test_another_directory(self, project, make_context, write):
         write(issue("acme-1", "open"))

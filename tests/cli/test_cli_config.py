@@ -1,8 +1,5 @@
 """`grove config`: what is in force, where it comes from, and what is wrong."""
 
-import json
-import tomllib
-
 import pytest
 
 from grove_core.config import config_keys
@@ -53,9 +50,6 @@ def settings(world, *words):
     return {one["key"]: one for one in done.json["settings"]}
 
 
-# --- show ---------------------------------------------------------------------------------------
-
-
 def test_every_key_with_value_and_origin(layered):
     found = settings(layered, "show")
     backends = tuple(f"backends.{name}." for name in ("total-recall", "mcp", "postgres"))
@@ -85,40 +79,6 @@ def test_every_key_with_value_and_origin(layered):
     assert len(changed) == 6
 
 
-def test_people_see_what_is_set_where(layered):
-    lines = layered.grove("config").stdout.splitlines()
-    assert len(lines) == len(settings(layered))
-    marked = {line.split()[1]: line for line in lines if line.startswith("* ")}
-    assert set(marked) == set(settings(layered, "show", "--changed"))
-    assert marked["gate.session"].endswith(f' = "never"  (project file {project_config(layered)})')
-    assert "(environment variable GROVE_RETRIEVAL_MAX_CHARS)" in marked["retrieval.max_chars"]
-    assert f"(user file {user_config(layered)})" in marked["ticketing.overrides.tasks"]
-    (line,) = [line for line in lines if " backends.primary " in line]
-    assert line.endswith(' = ""  (default)')
-    (line,) = [line for line in lines if " retrieval.on_file " in line]
-    assert line.endswith(" = true  (default)")
-    (line,) = [line for line in lines if " retrieval.max_per_file_session " in line]
-    assert line.endswith(f"  (user file {user_config(layered)})")
-    shown = [line.removeprefix("* ").strip().rpartition("  (")[0] for line in lines]
-    assert tomllib.loads("\n".join(shown))["circuit_breaker"]["max_blocks"] == 3
-    quiet = layered.grove("config", "show", "--changed", "-q").stdout.split()
-    assert quiet == list(marked)
-
-
-def test_nothing_is_set(world):
-    del world.environment["GROVE_HOOKS_DEADLINE_MS"]
-    assert "every key has its default" in world.grove("config", "show", "--changed").stdout
-    assert not world.grove_home.joinpath("config.toml").exists()
-    assert list(world.project.iterdir()) == []
-
-
-def test_mistakes_are_named_and_the_next_layer_holds(layered):
-    project_config(layered).write_text("[circuit_breaker]\nmax_blocks = 99\n")
-    done = layered.grove("config", "get", "circuit_breaker.max_blocks")
-    assert done.stdout == "5\n"
-    assert f"grove: {project_config(layered)}: circuit_breaker.max_blocks must be" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("address", "shown"),
     [
@@ -138,9 +98,6 @@ def test_passwords_in_addresses_are_not_shown_beside_everything_else(layered, ad
     assert layered.grove("config", "get", "backends.postgres.url").stdout == f"{address}\n"
 
 
-# --- get ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("key", "text"),
     [
@@ -150,18 +107,12 @@ def test_passwords_in_addresses_are_not_shown_beside_everything_else(layered, ad
         ("decay.immunity_hit_rate", "0.8"),
         ("backends.primary", ""),
         ("backends.discovery", '["config", "total-recall", "mcp", "markdown"]'),
-        ("backends.overrides", "{}"),
         ("ticketing.overrides.tasks", "true"),
     ],
 )
 def test_get_prints_the_value_alone(layered, key, text):
     done = layered.grove("config", "get", key)
     assert (done.code, done.stdout, done.stderr) == (0, f"{text}\n", "")
-
-
-def test_get_in_json(layered):
-    found = layered.grove("config", "get", "gate.session", "--json").json
-    assert found == settings(layered)["gate.session"]
 
 
 @pytest.mark.parametrize(
@@ -182,46 +133,6 @@ def test_an_unknown_key_names_the_nearest(layered, key, hint):
     assert set(done.json) == {"error"}
     assert hint in done.json["error"]
     assert done.stderr == f"grove: {done.json['error']}\n"
-
-
-# --- path ---------------------------------------------------------------------------------------
-
-
-def test_path_names_both_files(layered):
-    found = layered.grove("config", "path", "--json").json["files"]
-    assert found == [
-        {"source": "project", "path": str(project_config(layered)), "exists": True, "used": True},
-        {"source": "user", "path": str(user_config(layered)), "exists": True, "used": True},
-    ]
-    user_config(layered).unlink()
-    human = layered.grove("config", "path").stdout.splitlines()
-    assert human == [
-        f"project  {project_config(layered)}",
-        f"user     {user_config(layered)}  does not exist",
-    ]
-    assert layered.grove("config", "path", "-q").stdout == f"{project_config(layered)}\n"
-
-
-def test_the_home_directory_is_no_project(world):
-    (world.home / ".grove").mkdir()
-    (world.home / ".grove" / "config.toml").write_text("")
-    done = world.grove("config", "path", cwd=world.home, GROVE_HOME=world.home / ".grove")
-    first, second = done.stdout.splitlines()
-    assert first.endswith("is not used: the project has no .grove of its own")
-    assert second == f"user     {world.home}/.grove/config.toml"
-
-
-# --- validate -----------------------------------------------------------------------------------
-
-
-def test_valid(layered):
-    user = user_config(layered)
-    user.write_text(user.read_text().replace("max_per_file_session = 5\n", ""))
-    done = layered.grove("config", "validate")
-    assert (done.code, done.stderr) == (0, "")
-    assert done.stdout == f"0 mistakes ({project_config(layered)}, {user_config(layered)}).\n"
-    found = layered.grove("config", "validate", "--json").json
-    assert found == {"valid": True, "problems": [], "warnings": []}
 
 
 def test_every_mistake_with_its_place(layered):
@@ -260,123 +171,3 @@ def test_every_mistake_with_its_place(layered):
     for warning in done.json["warnings"]:
         assert f"grove: {warning}\n" in human.stderr
     assert sorted(layered.grove("config", "validate", "-q").stdout.split()) == sorted(places)
-
-
-def warned_of(world):
-    """What `validate` warns of, where there is no mistake."""
-    done = world.grove("config", "validate", "--json")
-    assert done.code == 0
-    assert done.json["valid"] is True
-    return done.json["warnings"]
-
-
-def test_every_setting_has_an_effect(layered):
-    layered.environment["GROVE_RETRIEVAL_ON_FILE"] = "true"
-    assert warned_of(layered) == []
-
-
-PROBE_PLUGIN = """
-import grove_core as grove
-
-@grove.hookimpl
-def grove_ticket_probes():
-    return [grove.TicketProbe(name="desk", detect=lambda context: None)]
-"""
-
-
-@pytest.mark.parametrize(
-    ("section", "name", "words"),
-    [
-        ("backends", "markdwn", "no memory backend that is installed; did you mean markdown?"),
-        ("ticketing", "bugzilla", "no ticket system that is installed (backlog, "),
-        ("ticketing", "markdown", "no ticket system that is installed"),
-    ],
-)
-def test_overrides_that_name_nothing_are_named(layered, section, name, words):
-    project_config(layered).write_text(f"[{section}.overrides]\n{name} = false\n")
-    (warning,) = warned_of(layered)
-    assert warning.startswith(
-        f"{project_config(layered)}: {section}.overrides.{name} names {words}"
-    )
-
-
-@pytest.mark.parametrize("command", [("config", "validate"), ("doctor",)])
-def test_an_engine_that_nobody_offers_is_named(layered, command):
-    project_config(layered).write_text('[retrieval]\nengine = "rulez"\n')
-    told = (
-        f"{project_config(layered)}: retrieval.engine is 'rulez', and no plugin offers such an"
-        " engine; there are default, rules, and default judges in its place"
-    )
-    assert told in json.dumps(layered.grove(*command, "--json").json, ensure_ascii=False)
-
-
-@pytest.mark.parametrize("engine", ["default", "rules"])
-def test_an_engine_that_is_there(layered, engine):
-    project_config(layered).write_text(f'[retrieval]\nengine = "{engine}"\n')
-    assert warned_of(layered) == []
-
-
-def test_overrides_that_name_something(layered):
-    layered.install_plugin("counter", PROBE_PLUGIN)
-    text = "[ticketing.overrides]\ndesk = false\nbeads = false\n[backends.overrides]\nmcp = false\n"
-    project_config(layered).write_text(text)
-    assert warned_of(layered) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("[gate]\n[gate]\n", "[gate] stands there twice (at line 2, "),
-        ("[gate.auto_skip]\nx = 1\n[gate.auto_skip]\n", "[gate.auto_skip] stands there twice"),
-        ('[gate]\n["a b"]\n["a b"]\n', "[a b] stands there twice"),
-        ("a = {}\n[a.b]\n", "[a.b]"),
-        ("[[a]]\n[a]\n", "(at line 2, "),
-    ],
-)
-def test_mistakes_of_toml_are_in_words(layered, text, words):
-    project_config(layered).write_text(text)
-    (problem,) = layered.grove("config", "validate", "--json").json["problems"]
-    assert words in problem["message"]
-    assert "'" not in problem["message"]
-
-
-def test_a_file_that_is_no_toml(layered):
-    project_config(layered).write_text("[gate\n")
-    done = layered.grove("config", "validate", "--json")
-    assert done.code == 1
-    (problem,) = done.json["problems"]
-    assert problem["key"] is None
-    assert problem["origin"]["file"] == str(project_config(layered))
-    assert "TOML" in problem["message"]
-
-
-# --- plugins' own keys --------------------------------------------------------------------------
-
-
-def test_keys_of_plugins(layered):
-    layered.install_plugin("shelf", SETTINGS_PLUGIN, group="grove.backends")
-    with project_config(layered).open("a") as file:
-        file.write('[backends.shelf]\nwhere = "there"\nretries = "many"\n')
-    found = {key: one for key, one in settings(layered).items() if "shelf" in key}
-    values = {key: (one["value"], one["default"]) for key, one in found.items()}
-    assert values == {
-        "backends.shelf.where": ("there", "here"),
-        "backends.shelf.retries": (3, 3),
-        "backends.shelf.mode": ("fast", "fast"),
-    }
-    assert found["backends.shelf.where"]["origin"]["source"] == "project"
-    assert layered.grove("config", "get", "backends.shelf.where").stdout == "there\n"
-    without = layered.grove("--no-plugins", "config", "validate", "--json").json
-    assert without["valid"] is True
-    assert "the plugin shelf is blocked" in json.dumps(without["warnings"])
-
-
-def test_a_settings_class_that_cannot_be_built(layered):
-    source = SETTINGS_PLUGIN.replace('    where: str = "here"\n', "    where: str\n")
-    layered.install_plugin("shelf", source, group="grove.backends")
-    with project_config(layered).open("a") as file:
-        file.write('[backends.shelf]\nmode = "slow"\n')
-    done = layered.grove("config", "validate", "--json")
-    assert done.code == 1
-    assert [one["key"] for one in done.json["problems"]] == ["backends.shelf.where"]
-    assert settings(layered)["backends.shelf.where"]["value"] is None

@@ -2,12 +2,10 @@
 
 import json
 import os
-import re
 import stat
 
 import pytest
-
-from tests.conftest import listing
+from world import listing
 
 FIRST = "cl_20300101_aaaaaa"
 SECOND = "cl_20300102_bbbbbb"
@@ -34,10 +32,6 @@ def export(world, *words, form="jsonl", code=0):
 
 def ids(done):
     return [json.loads(line)["id"] for line in done.stdout.splitlines()]
-
-
-def test_active_learnings_oldest_first(shop):
-    assert ids(export(shop)) == [FIRST, SECOND]
 
 
 @pytest.mark.parametrize(
@@ -89,49 +83,12 @@ def test_grove_s_own_files_are_never_written_over(shop, place):
     assert listing(shop.project) == before
 
 
-def test_a_place_that_is_not_there(shop):
-    assert "is no folder" in export(shop, "--output", "nowhere/out.jsonl", code=1).stderr
-    assert export(shop, "--output", ".", code=2).stderr
-
-
 def test_a_pipe_or_a_device_is_not_replaced(shop):
     pipe = shop.others / "pipe"
     pipe.parent.mkdir(exist_ok=True)
     os.mkfifo(pipe)
     assert "no regular file" in export(shop, "--output", pipe, code=1).stderr
     assert pipe.is_fifo()
-
-
-def test_nothing_fits(shop):
-    done = export(shop, "--tag", "nothing")
-    assert (done.stdout, "nothing to export" in done.stderr) == ("", True)
-
-
-def test_json_and_ids(shop):
-    document = json.loads(export(shop, "--json").stdout)
-    assert [one["id"] for one in document["learnings"]] == [FIRST, SECOND]
-    assert document["output"] is None
-    assert export(shop, "-q").stdout.split() == [FIRST, SECOND]
-
-
-def test_lines_unless_another_format_is_asked_for(shop):
-    assert shop.grove("export").stdout == export(shop).stdout
-    wrong = shop.grove("export", "--format", "csv")
-    assert wrong.code == 2
-    assert all(name in wrong.stderr for name in ("jsonl", "markdown"))
-
-
-def test_a_page_for_people(shop):
-    page = export(shop, "--all", form="markdown").stdout
-    assert re.findall(r"^#+ .*", page, re.MULTILINE) == [
-        "# Learnings of project",
-        "## Pitfalls",
-        "### OrderStore.rows() is slow",
-        "### OrderStore.export() needs a header",
-        "## Domain",
-        "### OrderStore is gone",
-    ]
-    assert "**archived** · " in page
 
 
 def test_an_export_moves_to_another_project_and_back(shop, tmp_path):

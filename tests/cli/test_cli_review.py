@@ -1,23 +1,11 @@
-"""`grove review` as a process: on a terminal, in a pipe, and with ratings of an agent."""
+"""`grove review`: on a terminal, in a pipe, and with ratings of an agent."""
 
-import fcntl
 import json
-import os
-import pty
 import re
-import select
-import signal
-import struct
-import subprocess
-import sys
-import termios
-import time
-from contextlib import contextmanager
 
 import pytest
+from terminal import on_terminal
 
-GROVE = (sys.executable, "-m", "grove_core._entry")
-SECONDS = 60
 PERSONAL = "cl_20300102_person"
 
 
@@ -51,8 +39,6 @@ def rated(world, *, personal=False):
 
 
 # Ratings on standard input.
-
-
 def test_ratings_are_kept_in_the_log_that_the_learning_belongs_to(project):
     first, second, *_ = ids(4)
     done = rates(project, (first, True), (second, False), (PERSONAL, True))
@@ -88,44 +74,7 @@ def test_it_is_a_failure_when_no_rating_counts(project):
     assert rates(project).code == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [('{"ratings": [', "line 1, column 14"), ("useful!", "line 1, column 1"), ("{}", "null")],
-)
-def test_broken_json_is_an_error_and_no_sample(project, text, place):
-    done = project.grove("review", "--json", stdin=text)
-    assert done.code == 1
-    assert set(done.json) == {"error"}
-    assert place in done.json["error"]
-
-
-def test_ratings_may_come_from_a_file(project, tmp_path):
-    file = project.others / "ratings.json"
-    file.parent.mkdir()
-    file.write_text(json.dumps([{"id": ids(1)[0], "useful": False}]))
-    assert project.grove("review", "--file", file).stdout == "Kept 1 rating: 0 useful, 1 not.\n"
-    assert project.grove("review", "--file", file.with_name("none")).code == 1
-    assert project.grove("review", "--file", "-", stdin="").code == 1
-    assert rated(project) == [(ids(1)[0], False)]
-
-
-def test_ratings_need_a_place(world):
-    world.learning(PERSONAL, "My own editor wants the formatter to run first", personal=True)
-    assert rates(world, (PERSONAL, False)).code == 0
-    assert rated(world, personal=True) == [(PERSONAL, False)]
-    assert not (world.project / ".grove").exists()
-
-
-def test_the_same_learning_may_be_rated_again(project):
-    first = ids(1)[0]
-    rates(project, (first, True))
-    rates(project, (first, False))
-    assert rated(project) == [(first, True), (first, False)]
-
-
 # The sample.
-
-
 def test_without_ratings_and_without_a_terminal_it_prints_the_sample(project):
     done = project.grove("review", "--json")
     assert (done.code, done.stderr) == (0, "")
@@ -139,199 +88,16 @@ def test_without_ratings_and_without_a_terminal_it_prints_the_sample(project):
     assert not (project.project / ".grove" / "stats.log").exists()
 
 
-def test_the_sample_may_be_narrowed(project):
-    done = project.grove("review", "--json", "--limit", 2)
-    assert (done.json["count"], done.json["total"]) == (2, 5)
-    done = project.grove("review", "-q", "--category", "process")
-    assert done.stdout.split() == ids(1)
-    done = project.grove("review", "--category", "domain")
-    assert done.stdout == "There is no learning to rate.\n"
-
-
-def test_what_was_rated_comes_last(project):
-    first, second, *_ = ids(4)
-    rates(project, (first, True), (second, True))
-    for _ in range(2):
-        rates(project, (second, False))
-    order = project.grove("review", "-q", "--limit", 100).stdout.split()
-    assert set(order[3:]) == {first, second}
-    (one,) = [
-        one for one in project.grove("review", "--json").json["learnings"] if one["id"] == second
-    ]
-    assert one["ratings"]["useful"] == 1
-    assert one["ratings"]["not_useful"] >= 1
-
-
-def test_a_pipe_that_says_nothing_does_not_hang(project):
-    process = project.start("review", "-q")
-    try:
-        # Nothing is sent, and nothing is closed.
-        out, err = process.stdout.read(), process.stderr.read()
-        assert process.wait(SECONDS) == 0
-    finally:
-        process.kill()
-        process.communicate()
-    assert len(out.split()) == 5
-    assert b"nothing came on standard input" in err
-
-
 # On a terminal.
-
-
-class Terminal:
-    """A terminal of 80 by 24 with `grove review` in it."""
-
-    def __init__(self, world, *words):
-        self.descriptor, self.slave = pty.openpty()
-        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        self.before = termios.tcgetattr(self.slave)
-        self.process = subprocess.Popen(
-            [*GROVE, "review", *words],
-            cwd=world.project,
-            env={**world.environment, "TERM": "xterm"},
-            stdin=self.slave,
-            stdout=self.slave,
-            stderr=self.slave,
-            start_new_session=True,
-            # Ctrl-C is for the process whose terminal it is.
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - no threads
-        )
-        self.seen = ""
-
-    def read_until(self, words):
-        """What the screen shows up to these words, without colours."""
-        started = time.monotonic()
-        while words not in self.seen:
-            assert time.monotonic() - started < SECONDS, self.seen
-            if select.select([self.descriptor], [], [], 1)[0]:
-                data = os.read(self.descriptor, 65_536).decode()
-                self.seen += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", data).replace("\r", "")
-            else:
-                assert self.process.poll() is None, self.seen
-        shown, _, self.seen = self.seen.partition(words)
-        return shown
-
-    def press(self, keys):
-        os.write(self.descriptor, keys.encode())
-
-    def ends(self, code=0):
-        assert self.process.wait(SECONDS) == code
-        assert termios.tcgetattr(self.slave) == self.before
-
-
-@contextmanager
-def terminal(world, *words):
-    opened = Terminal(world, *words)
-    try:
-        yield opened
-    finally:
-        opened.process.kill()
-        opened.process.wait()
-        os.close(opened.descriptor)
-        os.close(opened.slave)
-
-
 KEYS = "y useful  n not useful  s skip  o open  b back  q quit"
 
 
-def asked(screen):
-    """The learning that is asked about."""
-    return re.findall(r"cl_20300102_\w+", screen.read_until(KEYS))[-1]
-
-
-def test_one_key_each_until_the_end(project):
-    with terminal(project) as screen:
-        answered = []
-        for position, (key, useful) in enumerate(zip("ynsYN", (1, 0, None, 1, 0), strict=True)):
-            screen.read_until(f"{position + 1}/5")
-            answered.append((asked(screen), useful))
-            screen.press(key)
-        screen.read_until("Kept 4 ratings: 2 useful, 2 not.")
-        screen.ends()
-    assert len({learning_id for learning_id, _ in answered}) == 5
+def test_on_a_terminal_one_key_is_an_answer_and_back_undoes_it(project):
+    answers = [(f"{position}/5[^$]*{KEYS}", key) for position, key in enumerate("yyb", start=1)]
+    answers += [(f"2/5[^$]*{KEYS}", "xn"), (f"3/5[^$]*{KEYS}", "q")]
+    code, screen = on_terminal(project, "review", answers=answers, TERM="xterm")
+    assert code == 0
+    assert "Kept 2 ratings: 1 useful, 1 not." in screen
+    first, second, *_ = dict.fromkeys(re.findall(r"cl_20300102_\w+", screen))
     kept = dict(rated(project) + rated(project, personal=True))
-    assert kept == {one: bool(useful) for one, useful in answered if useful is not None}
-
-
-def test_a_learning_fits_the_screen_and_opens(project):
-    with terminal(project, "--category", "process") as screen:
-        shown = screen.read_until(KEYS)
-        assert len(shown.splitlines()) < 10
-        assert all(len(line) <= 80 for line in shown.splitlines())
-        assert "Line 3" not in shown
-        assert "shown in 0 sessions" in shown
-        screen.press("o")
-        assert "Line 29 of the detail of step 0." in screen.read_until(KEYS)
-        screen.press("n")
-        screen.read_until("Kept 1 rating: 0 useful, 1 not.")
-        screen.ends()
-    assert rated(project) == [(ids(1)[0], False)]
-
-
-def test_back_undoes_and_other_keys_do_nothing(project):
-    with terminal(project) as screen:
-        first = asked(screen)
-        screen.press("b")  # nothing is before it
-        screen.press("x\x1b[A\t ")
-        screen.press("\x1b[B")  # an arrow's letter is no key
-        screen.press("y")
-        screen.read_until("2/5")
-        asked(screen)
-        screen.press("b")
-        screen.read_until("1/5")
-        assert asked(screen) == first
-        screen.press("n")
-        screen.read_until("2/5")
-        screen.press("q")
-        screen.read_until("Kept 1 rating: 0 useful, 1 not.")
-        screen.ends()
-    assert rated(project) + rated(project, personal=True) == [(first, False)]
-
-
-def leave_by_key(screen):
-    screen.press("\x03")
-
-
-def leave_by_signal(screen):
-    screen.process.send_signal(signal.SIGTERM)
-
-
-def leave_by_hang_up(screen):
-    screen.process.send_signal(signal.SIGHUP)
-
-
-def leave_by_end_of_input(screen):
-    screen.press("\x04")
-
-
-@pytest.mark.parametrize(
-    "leave",
-    [leave_by_key, leave_by_signal, leave_by_hang_up, leave_by_end_of_input],
-    ids=lambda leave: leave.__name__,
-)
-def test_whoever_leaves_in_the_middle_keeps_what_was_rated(project, leave):
-    with terminal(project) as screen:
-        first = asked(screen)
-        screen.press("y")
-        screen.read_until("2/5")
-        asked(screen)
-        leave(screen)
-        screen.read_until("Kept 1 rating: 1 useful, 0 not.")
-        screen.ends()
-    assert rated(project) + rated(project, personal=True) == [(first, True)]
-
-
-def test_nothing_rated_is_nothing_written(project):
-    with terminal(project) as screen:
-        asked(screen)
-        screen.press("q")
-        screen.read_until("Nothing was rated.")
-        screen.ends()
-    assert not (project.project / ".grove" / "stats.log").exists()
-
-
-def test_a_terminal_is_not_asked_for_json(project):
-    with terminal(project, "--json") as screen:
-        screen.read_until('"count": 5')
-        screen.read_until("\n}\n")
-        screen.ends()
+    assert kept == {first: True, second: False}

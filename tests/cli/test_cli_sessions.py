@@ -1,16 +1,24 @@
-"""`grove sessions`: every session with what it owes, and damaged state beside the others."""
+"""`grove sessions`, `trace`, `debug` and `clean`: what grove keeps of sessions, and what may go."""
 
+import fcntl
 import json
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+from grove_core.codec import session_to_json
+from grove_core.flow.session_cleaning import CleaningLimits, Reason, choose
+from grove_core.flow.session_debts import Life
+from grove_core.flow.session_files import SessionFiles
+from grove_core.model.gate import Cycle, Gate, GateStatus
+from grove_core.model.session import Session
+from grove_core.model.ticket import Ticket
+
 DAMAGE = {
-    "garbage": b"{",
     "binary": b"\x00\xff\xfe\x80",
-    "a-list": b"[]",
     "no-fields": b"{}",
     "nested-too-deep": b"[" * 100_000,
     "long-number": b'{"schema_version": ' + b"9" * 10_000 + b"}",
@@ -48,14 +56,8 @@ def test_newest_first_with_what_became_of_them(beads, dead_process):
     beads.agent("idle").starts()
     beads.agent("live", CLAUDE_PID=os.getpid()).starts()
     rewrite(beads, "idle", updated_at="2020-01-01T00:00:00Z")
-    found = listed(beads)["sessions"]
-    states = [(one["id"], one["state"]) for one in found]
+    states = [(one["id"], one["state"]) for one in listed(beads)["sessions"]]
     assert states == [("live", "live"), ("ended", "ended"), ("died", "died"), ("idle", "died")]
-    assert [one["ended_at"] is None for one in found] == [True, False, True, True]
-    human = beads.grove("sessions").stdout
-    assert [line.split()[:2] for line in human.splitlines() if line[0] != " "] == [
-        list(one) for one in states
-    ]
 
 
 def test_what_a_session_has_and_owes(beads):
@@ -72,25 +74,8 @@ def test_what_a_session_has_and_owes(beads):
     assert (debt["kind"], debt["tickets"], debt["blocks"]) == ("open", ["bd-1"], 1)
     assert debt["since"] <= one["updated_at"]
     human = beads.grove("sessions").stdout
-    assert "gate blocked" in human
-    assert "1 block, 1 note" in human
-    assert "owes a reflection (bd-1), since " in human
-
-
-def test_a_broken_cycle_stays_visible_until_it_is_paid(beads):
-    agent = beads.agent()
-    agent.starts()
-    agent.closes("bd-1")
-    while agent.stops().code:
-        pass
-    agent.ends()
-    (one,) = listed(beads)["sessions"]
-    (debt,) = one["debts"]
-    assert (one["gate"], debt["kind"], debt["tickets"]) == ("idle", "breaker", ["bd-1"])
-    assert debt["blocks"] == 3
-    assert "was let go without its reflection (bd-1)" in beads.grove("sessions").stdout
-    agent.grove("skip", "nothing new in it", "--session-id", "session-1")
-    assert listed(beads)["sessions"][0]["debts"] == []
+    for words in ("gate blocked", "1 block, 1 note", "owes a reflection (bd-1), since "):
+        assert words in human
 
 
 def test_damaged_state_hides_nothing(beads):
@@ -108,9 +93,7 @@ def test_damaged_state_hides_nothing(beads):
     assert [one["id"] for one in found["sessions"]] == ["session-1"]
     reasons = {one["session_id"]: one["reason"] for one in found["unreadable"]}
     assert set(reasons) == {*DAMAGE, "a-folder", "a-link", "a-pipe", "another"}
-    assert all(reasons.values())
     assert "no plain file" in reasons["a-pipe"]
-    assert "it is empty" in reasons["empty"]
     assert reasons["another"] == "it holds the state of session 'session-1'"
     (aside,) = found["set_aside"]
     assert aside["session_id"] == "session-1"
@@ -121,47 +104,268 @@ def test_damaged_state_hides_nothing(beads):
         assert path in human.stdout
 
 
-def test_state_that_was_set_aside_counts_as_a_debt(beads):
+@pytest.fixture
+def blocked(beads):
+    """A session that was stopped once."""
     agent = beads.agent()
     agent.starts()
     agent.closes("bd-1")
-    state_file(beads).write_text("{")
-    agent.announces(command="bd close bd-2")
-    (one,) = listed(beads)["sessions"]
-    (debt,) = one["debts"]
-    assert debt["kind"] == "unreadable"
-    assert debt["path"] == listed(beads)["set_aside"][0]["path"]
-    assert debt["path"] in beads.grove("sessions").stdout
+    agent.is_blocked()
+    return beads
 
 
-def test_all_limit_and_quiet(beads):
-    for session_id in ("one", "two"):
-        beads.agent(session_id).starts()
-    rewrite(beads, "two", project_root="/else\x1b[31mwhere")
-    beads.agent("three").starts()
-    assert beads.grove("sessions", "-q").stdout.split() == ["three", "one"]
-    assert beads.grove("sessions", "-q", "--all").stdout.split() == ["three", "two", "one"]
-    assert beads.grove("sessions", "-q", "--limit", "1").stdout.split() == ["three"]
-    found = listed(beads, "--all", "--limit", "2")
-    assert (found["count"], found["total"], len(found["sessions"])) == (2, 3, 2)
-    human = beads.grove("sessions", "--all", "--limit", "2").stdout
-    assert "2 of 3 shown." in human
-    assert "where" in human
-    assert "\x1b" not in human
-    assert beads.grove("sessions", "--limit", "0").code == 2
+def test_oldest_first_in_full(blocked):
+    stored = blocked.session()["trace"]
+    done = blocked.grove("trace", "session-1", "--json")
+    assert (done.code, done.stderr) == (0, "")
+    assert done.json == {
+        "session_id": "session-1",
+        "count": len(stored["events"]),
+        "total": len(stored["events"]),
+        "dropped": 0,
+        "events": stored["events"],
+    }
+    kinds = [line.split()[2] for line in blocked.grove("trace", "session-1").stdout.splitlines()]
+    assert kinds == [one["event_type"] for one in stored["events"]]
 
 
-def test_without_sessions(world):
-    assert listed(world)["sessions"] == []
-    assert "knows no session of this project" in world.grove("sessions").stdout
-    assert world.grove("sessions", "--all").stdout == "grove knows no session.\n"
-    assert not (world.grove_home / "sessions").exists()
+NOW = datetime(2030, 3, 1, tzinfo=UTC)
+UNFINISHED = (GateStatus.ACTIVE, GateStatus.PENDING, GateStatus.BLOCKED)
 
 
-def test_a_directory_that_cannot_be_read_is_named(world):
-    world.grove_home.mkdir()
-    (world.grove_home / "sessions").write_text("")
-    done = world.grove("sessions", "--json")
-    assert done.code == 1
-    assert str(world.grove_home / "sessions") in done.json["error"]
-    assert done.json["error"] in done.stderr
+def kept(days, status=GateStatus.IDLE, fault=""):
+    written_at = NOW - timedelta(days=days)
+    session = Session(
+        id="one",
+        host="claude-code",
+        cwd="/p",
+        project_root="/p",
+        created_at=written_at,
+        updated_at=written_at,
+        gate=Gate(status=status),
+    )
+    readable = None if fault else session
+    return SessionFiles(session_id="one", written_at=written_at, session=readable, fault=fault)
+
+
+BEFORE = CleaningLimits(before=NOW - timedelta(days=30))
+ORPHANS = CleaningLimits(orphans=True)
+BOTH = CleaningLimits(before=BEFORE.before, orphans=True)
+
+
+def reason(limits, days, status=GateStatus.IDLE, life=Life.ENDED):
+    return choose(kept(days, status), life, limits, NOW).reason
+
+
+def ago(**units):
+    return datetime.now(UTC) - timedelta(**units)
+
+
+def make(world, session_id, status=GateStatus.IDLE, closes=(), **units):
+    """A session that ended so long ago, with what grove keeps of it."""
+    moment = ago(**units).replace(microsecond=0)
+    tickets = tuple(Ticket(ticket_id=one, source="beads") for one in closes)
+    cycle = Cycle(tickets=tickets, opened_at=moment, before=GateStatus.IDLE) if closes else None
+    session = Session(
+        id=session_id,
+        host="claude-code",
+        cwd=str(world.project),
+        project_root=str(world.project),
+        created_at=moment,
+        updated_at=moment,
+        ended_at=moment,
+        gate=Gate(status=status, cycle=cycle),
+    )
+    sessions, fast = world.grove_home / "sessions", world.grove_home / "cache" / "fast"
+    for folder in (sessions, fast):
+        folder.mkdir(parents=True, exist_ok=True)
+    (sessions / f"{session_id}.json").write_bytes(session_to_json(session))
+    (fast / session_id).write_text("0\nbd")
+
+
+def files_named(world, session_id):
+    return sorted(
+        path.relative_to(world.grove_home)
+        for path in world.grove_home.rglob("*")
+        if path.is_file() and session_id in path.name
+    )
+
+
+def clean(world, *words, code=0):
+    done = world.grove("clean", "--json", *words)
+    assert done.code == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.json, done.stderr
+
+
+def reasons(entries):
+    return {one["session_id"]: one["reason"] for one in entries}
+
+
+@pytest.fixture
+def many(beads):
+    """One session of each kind."""
+    make(beads, "old", days=40)
+    make(beads, "owing", GateStatus.PENDING, closes=["bd-1"], days=40)
+    make(beads, "new", days=2)
+    beads.agent("live").starts()
+    return beads
+
+
+def test_before_takes_everything_of_an_old_session(many):
+    sessions = many.grove_home / "sessions"
+    (sessions / ".old.json.12.34.tmp").write_text("torn")
+    (sessions / "old.json.corrupt-1").write_text("{")
+    (sessions / "old.json.corrupt-2").write_text("{")
+    os.utime(sessions / "old.json.corrupt-1", (ago(days=41).timestamp(),) * 2)
+    (opened,) = (many.grove_home / "cache").glob("*/open-sessions")
+    (opened / "old").touch()
+    assert len(files_named(many, "old")) == 6
+    found, warnings = clean(many, "--before", "30d")
+    assert warnings == ""
+    (deleted,) = found["deleted"]
+    assert (deleted["session_id"], deleted["reason"], deleted["gate"]) == ("old", "old", "idle")
+    assert deleted["project_root"] == str(many.project)
+    assert len(deleted["files"]) == 5
+    assert reasons(found["kept"]) == {"owing": "owes", "new": "recent", "live": "live"}
+    # What was set aside is thrown away by its own age.
+    assert files_named(many, "old") == [
+        (sessions / "old.json.corrupt-2").relative_to(many.grove_home)
+    ]
+    for session_id in ("owing", "new", "live"):
+        assert len(files_named(many, session_id)) >= 2
+
+
+def test_orphans_go_with_a_warning_and_a_line_in_the_log(many):
+    found, warnings = clean(many, "--orphans")
+    assert reasons(found["deleted"]) == {"owing": "orphan"}
+    assert found["deleted"][0]["debts"][0]["tickets"] == ["bd-1"]
+    assert reasons(found["kept"]) == {"old": "finished", "new": "finished", "live": "live"}
+    line = f"session owing of {many.project} is deleted though it owes a reflection (bd-1)"
+    assert warnings == f"grove: {line}\n"
+    assert f"WARNING session=owing {line}\n" in many.log()
+    assert files_named(many, "owing") == []
+
+
+def test_dry_run_tells_the_same_and_deletes_nothing(many):
+    before = {path: path.read_bytes() for path in many.grove_home.rglob("*") if path.is_file()}
+    words = ("--before", "30d", "--orphans")
+    found, warnings = clean(many, *words, "--dry-run")
+    assert found["dry_run"] is True
+    assert "session owing of" in warnings
+    assert "would be deleted though it owes" in warnings
+    human = many.grove("clean", *words, "--dry-run").stdout
+    assert "2 sessions would be deleted, 2 kept" in human
+    after = {path: path.read_bytes() for path in many.grove_home.rglob("*") if path.is_file()}
+    assert after == before
+    really = many.grove("clean", *words, "-q")
+    assert sorted(really.stdout.split()) == sorted(one["session_id"] for one in found["deleted"])
+
+
+def test_links_and_other_things_are_left_alone(beads):
+    make(beads, "session-1", days=40)
+    sessions = beads.grove_home / "sessions"
+    target = beads.folder / "target.json"
+    target.write_bytes((sessions / "session-1.json").read_bytes())
+    (sessions / "linked.json").symlink_to(target)
+    (sessions / "folder.json").mkdir()
+    os.mkfifo(sessions / "pipe.json")
+    fast = beads.grove_home / "cache" / "fast"
+    fast.rename(beads.folder / "fast")
+    fast.symlink_to(beads.folder / "fast")
+    found, _ = clean(beads, "--before", "0d", "--orphans")
+    assert reasons(found["deleted"]) == {"session-1": "old"}
+    kinds = dict.fromkeys(("linked", "folder", "pipe"), "unreadable")
+    assert reasons(found["kept"]) == kinds
+    assert target.exists()
+    assert (beads.folder / "fast" / "session-1").exists()
+
+
+def test_a_directory_that_leads_elsewhere_is_refused(beads):
+    make(beads, "session-1", days=40)
+    (beads.grove_home / "sessions").rename(beads.folder / "elsewhere")
+    (beads.grove_home / "sessions").symlink_to(beads.folder / "elsewhere")
+    document, stderr = clean(beads, "--before", "30d", code=1)
+    assert "leads out of" in document["error"]
+    assert "nothing was deleted" in stderr
+    assert (beads.folder / "elsewhere" / "session-1.json").exists()
+
+
+def test_a_session_that_somebody_writes_just_now_is_kept(many):
+    path = many.grove_home / "sessions" / "old.json"
+    with path.open("r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        found, _ = clean(many, "--before", "30d", code=1)
+    assert reasons(found["kept"])["old"] == "failed"
+    assert path.exists()
+    found, _ = clean(many, "--before", "30d")
+    assert reasons(found["deleted"]) == {"old": "old"}
+
+
+@pytest.mark.parametrize("status", GateStatus)
+def test_what_may_go(status):
+    for life in (Life.ENDED, Life.DIED):
+        old = Reason.OWES if status.owes_reflection else Reason.OLD
+        assert [reason(BEFORE, days, status, life) for days in (29, 30, 31)] == [
+            Reason.RECENT,
+            Reason.RECENT,
+            old,
+        ]
+        unfinished = Reason.ORPHAN if status in UNFINISHED else Reason.FINISHED
+        young = Reason.OWES if status.owes_reflection else Reason.FINISHED
+        assert [reason(ORPHANS, days, status, life) for days in (1, 1.1)] == [young, unfinished]
+        assert reason(BOTH, 31, status, life).deletes
+    for limits in (BEFORE, ORPHANS, BOTH):
+        for days in (0, 31, 4000):
+            assert reason(limits, days, status, Life.LIVE) is Reason.LIVE
+
+
+def test_what_cannot_be_read_may_hold_a_debt():
+    for limits, days, expected in (
+        (BEFORE, 31, Reason.UNREADABLE),
+        (BEFORE, 29, Reason.RECENT),
+        (ORPHANS, 1.1, Reason.ORPHAN),
+        (ORPHANS, 0.9, Reason.RECENT),
+    ):
+        assert choose(kept(days, fault="odd"), None, limits, NOW).reason is expected
+
+
+def test_ways_to_say_when(world):
+    world.initialise()
+    for session_id, hours in (("session-1", 6), ("session-2", 30), ("session-3", 720)):
+        make(world, session_id, hours=hours)
+    east = timezone(timedelta(hours=2))
+    both = ["session-2", "session-3"]
+    for text, gone in (
+        ("12h", both),
+        ("1d", both),
+        ("1w", both[1:]),
+        (ago(days=10).date().isoformat(), both[1:]),
+        (ago(hours=12).astimezone(east).isoformat(), both),
+    ):
+        done = world.grove("clean", "-q", "--dry-run", "--before", text)
+        assert (done.code, sorted(done.stdout.split())) == (0, gone)
+    for wrong in ("2999-01-01", "30", "yesterday", "-1d", "9" * 30 + "d"):
+        done = world.grove("clean", "--before", wrong)
+        assert (done.code, done.stdout) == (2, ""), wrong
+    assert files_named(world, "session-1")
+
+
+@pytest.mark.parametrize("after", ["idle", "pending", "reflected"])
+def test_debug_shows_everything_and_forces_the_gate(blocked, after):
+    found = blocked.grove("debug", "session-1", "--json").json
+    assert found["session"] == {**blocked.session(), "unknown": {}}
+    assert (found["state"], found["max_blocks"], found["cooldown_seconds"]) == ("live", 3, 300)
+    assert [one["kind"] for one in found["debts"]] == ["open"]
+    assert found["file"] == str(state_file(blocked))
+    assert "  blocked\n" in blocked.grove("debug", "session-1").stdout
+    done = blocked.grove("debug", "--set-gate", after, "--json")
+    assert done.json == {"session_id": "session-1", "before": "blocked", "gate": after}
+    assert blocked.gate() == after
+    events = blocked.session()["trace"]["events"]
+    (forced,) = [one for one in events if one["event_type"] == "forced"]
+    assert forced["details"] == {"status": after}
+    if after == "pending":
+        assert "bd-1" in blocked.agent().is_blocked()
+    else:
+        blocked.agent().is_let_go()

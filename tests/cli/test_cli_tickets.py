@@ -1,4 +1,4 @@
-"""`grove tickets` and `grove tickets match` as processes: which systems there are, what would close."""
+"""`grove tickets` and `grove tickets match`: which systems there are, what would close."""
 
 import json
 import threading
@@ -30,9 +30,6 @@ def lines_of(done):
     return [closes_in(json.loads(line)) for line in done.stdout.splitlines()]
 
 
-# --- which systems there are --------------------------------------------------------------------
-
-
 def test_the_systems_of_a_project(world):
     world.initialise(ACME + "[ticketing.overrides]\ntissue = false\n")
     world.use_beads()
@@ -61,36 +58,10 @@ def test_the_systems_of_a_project(world):
     assert list(systems)[-1] == "session"
 
 
-def test_the_systems_for_people_and_for_scripts(world):
+def test_what_a_command_would_close(world):
+    """All systems are asked, whether or not they are used here; reopenings are no closes."""
     world.initialise(ACME)
-    world.use_beads()
-    world.start_ticket("bd-7", title="Orders report is slow")
-    lines = world.grove("tickets").stdout.splitlines()
-    rows = {line.split()[0]: line.split()[1] for line in lines[:-1]}
-    assert rows["beads"] == "active"
-    assert rows["acme"] == "used"
-    assert rows["tissue"] == "-"
-    assert lines[-1] == "In progress: bd-7 Orders report is slow"
-    assert world.grove("tickets", "--quiet").stdout.splitlines() == ["beads", "acme"]
-
-
-def test_systems_that_are_off_unless_they_are_switched_on(world):
-    world.initialise()
-    found = {one["name"]: one for one in world.grove("tickets", "--json").json["systems"]}
-    off = {name for name, one in found.items() if one["why"].startswith("off unless ")}
-    assert "github" in off
-    for name in off:
-        assert found[name]["why"] == f"off unless ticketing.overrides.{name} = true"
-        assert (found[name]["takes_part"], found[name]["marker"]) == (False, None)
-    assert found["session"]["active"]
-
-
-# --- one command --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("words", "closes"),
-    [
+    for words, closes in [
         (("bd close bd-1",), [("beads", ["bd-1"], True)]),
         (("--", "bd", "close", "bd-1"), [("beads", ["bd-1"], True)]),
         (("--", "bd close bd-1 && bd close bd-2"), [("beads", ["bd-1", "bd-2"], True)]),
@@ -108,12 +79,9 @@ def test_systems_that_are_off_unless_they_are_switched_on(world):
         (("--", "--", "bd"), []),
         (("acme close 1 2",), [("acme", ["1", "2"], True)]),
         (("acme close 1 --dry-run",), []),
-    ],
-)  # fmt: skip
-def test_what_a_command_would_close(world, words, closes):
-    """All systems are asked, whether or not they are used here; reopenings are no closes."""
-    world.initialise(ACME)
-    assert matched(world.grove("tickets", "match", "--json", *words)) == closes
+    ]:  # fmt: skip
+        done = world.grove("tickets", "match", "--json", *words)
+        assert matched(done) == closes, words
 
 
 def test_a_call_of_another_tool(world):
@@ -130,94 +98,18 @@ def test_a_call_of_another_tool(world):
         assert matched(done) == closes
 
 
-def test_what_closes_perhaps_is_not_certain(world):
-    source = (
-        "from grove_core import CloseMatcher, TicketClose, hookimpl\n"
-        "@hookimpl\n"
-        "def grove_close_matchers():\n"
-        "    close = TicketClose(system='forge', ticket_id='#12', certain=False)\n"
-        "    sure = TicketClose(system='forge', ticket_id='#13')\n"
-        "    return [\n"
-        "        CloseMatcher(system='forge', literals=('forge',), tools=('Bash',),\n"
-        "                     match=lambda call, _: [close] if 'merge' in str(call) else [sure]),\n"
-        "    ]\n"
-    )
-    world.install_plugin("grove_forge", source, group="grove.tickets")
-    done = world.grove("tickets", "match", "--json", "forge merge")
-    assert matched(done) == [("forge", ["#12"], False)]
-    assert world.grove("tickets", "match", "forge merge").stdout == "forge: #12 (not certain)\n"
-    assert matched(world.grove("tickets", "match", "--json", "x")) == [("forge", ["#13"], True)]
-
-
-def test_the_answer_for_people_and_for_scripts(world):
-    world.initialise(ACME)
-    command = "bd close bd-1 bd-2; tissue status t closed; acme close $X"
-    done = world.grove("tickets", "match", command)
-    assert done.stdout.splitlines() == [
-        "tissue: t",
-        "beads: bd-1, bd-2",
-        "acme: ids known only when it runs",
-    ]
-    done = world.grove("tickets", "match", "-q", command)
-    assert done.stdout.splitlines() == ["t", "bd-1", "bd-2"]
-    assert world.grove("tickets", "match", "ls").stdout == "It closes no ticket.\n"
-    assert world.grove("tickets", "match", "-q", "ls").stdout == ""
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ((), "give a command, - for standard input, or --tool with --input"),
-        (("--tool", "Bash"), "give a command"),
-        (("--input", "{}"), "give a command"),
-        (("ls", "--tool", "Bash", "--input", "{}"), "give a command"),
-        (("-", "--tool", "Bash", "--input", "{}"), "give a command"),
-        (("--tool", "Bash", "--input", "{"), "not JSON"),
-        (("--tool", "Bash", "--input", "[]"), "a JSON object is wanted"),
-    ],
-)
-def test_what_makes_no_sense_is_a_usage_error(world, words, message):
-    done = world.grove("tickets", "match", *words)
-    assert (done.code, done.stdout) == (2, "")
-    assert message in done.stderr
-
-
-def test_a_dash_among_other_words_is_a_word(world):
-    assert matched(world.grove("tickets", "match", "--json", "--", "bd", "close", "-")) == [
-        ("beads", ["-"], True)
-    ]
-
-
-# --- one command a line -------------------------------------------------------------------------
-
 BD_1, BD_2 = [("beads", ["bd-1"], True)], [("beads", ["bd-2"], True)]
 
 
 def test_one_answer_a_line(world):
-    lines = [
-        "bd close bd-1",
-        "ls",
-        "",
-        r"cd /x\nbd close bd-1",
-        r"cat <<'EOF'\nbd close bd-1\nEOF",
-        r"bash <<'EOF'\nbd close bd-1\nEOF",
-        r"printf 'a\\nb' && bd close bd-2",  # a backslash, and no line break
-        r"echo x\\\nbd close bd-2",  # a backslash, then a line break
-        r"bd \t close bd-1 \x",  # other backslashes stand for themselves
-        'TOOL TaskUpdate {"taskId": "3", "status": "completed"}',
-        r'TOOL Bash {"command": "true\nbd close bd-1"}',
-        "TOOLS bd close bd-1",
-        "TOOL=x bd close bd-1",
-        "完了; bd close bd-1",
-    ]
-    answers = lines_of(world.grove("tickets", "match", "-", stdin="\n".join(lines)))
-    assert dict(zip(lines, answers, strict=True)) == {
+    closes = {
         "bd close bd-1": BD_1,
         "ls": [],
         "": [],
         r"cd /x\nbd close bd-1": BD_1,
         r"cat <<'EOF'\nbd close bd-1\nEOF": [],
         r"bash <<'EOF'\nbd close bd-1\nEOF": BD_1,
+        # A backslash, and no line break; a backslash, then one; others stand for themselves.
         r"printf 'a\\nb' && bd close bd-2": BD_2,
         r"echo x\\\nbd close bd-2": [],
         r"bd \t close bd-1 \x": [],
@@ -227,29 +119,9 @@ def test_one_answer_a_line(world):
         "TOOL=x bd close bd-1": BD_1,
         "完了; bd close bd-1": BD_1,
     }
-
-
-@pytest.mark.parametrize("option", ["--json", "--quiet"])
-def test_lines_are_answered_the_same_way_whatever_is_asked_for(world, option):
-    done = world.grove("tickets", "match", "-", option, stdin="bd close bd-1\nls\n")
-    assert lines_of(done) == [BD_1, []]
-
-
-@pytest.mark.parametrize(
-    ("stdin", "answers"),
-    [
-        (b"", []),
-        (b"\n", [[]]),
-        (b"bd close bd-1", [BD_1]),
-        (b"bd close bd-1\r\nbd close bd-2\r\n", [BD_1, BD_2]),
-        (b"bd close bd-1 # \xff\xfe\nls\n", [BD_1, []]),
-        (b"echo '\x00'; bd close bd-1\n", None),
-    ],
-)
-def test_odd_lines(world, stdin, answers):
-    found = lines_of(world.grove("tickets", "match", "-", stdin=stdin))
-    if answers is not None:
-        assert found == answers
+    stdin = "\n".join(closes)
+    answers = lines_of(world.grove("tickets", "match", "-", stdin=stdin))
+    assert dict(zip(closes, answers, strict=True)) == closes
 
 
 def test_a_line_that_is_wrong_is_named(world):
@@ -293,15 +165,6 @@ def test_a_line_is_answered_before_the_next_one_is_given(asked):
     asked.stdin.close()
     assert asked.stdout.read() == b""
     assert asked.wait() == 0
-
-
-def test_a_reader_that_has_seen_enough_is_no_fault(asked):
-    assert ask(asked, "bd close bd-1") == BD_1
-    asked.stdout.close()
-    asked.stdin.write(b"bd close bd-2\n" * 2)
-    asked.stdin.close()
-    assert asked.wait() == 0
-    assert asked.stderr.read() == b""
 
 
 def test_nothing_is_run_and_nothing_written(world):

@@ -3,11 +3,12 @@
 import json
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
+import in_process
 import pytest
+from statistics_examples import rich_example
 
 from grove_backend_postgres.about import ServerAbout
 from grove_backend_postgres.commands.bring import bring_document
@@ -20,9 +21,6 @@ from grove_core import BackendContext
 from grove_core.codec import to_jsonable
 from grove_core.stats.document import statistics_document
 from grove_core.stats.insights import insights_of
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
-from statistics_examples import rich_example
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json-output.md"
 INTERCHANGE = Path(__file__).parents[1] / "data" / "interchange"
@@ -119,14 +117,9 @@ class Project:
         }
 
     def run(self, *arguments, stdin=""):
-        return subprocess.run(
-            [GROVE, *arguments],
-            cwd=self.root,
-            env=self.environment,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
+        words = map(str, arguments)
+        return in_process.call(
+            *words, environment=self.environment, cwd=self.root, stdin=stdin.encode()
         )
 
     def json(self, *arguments, stdin=""):

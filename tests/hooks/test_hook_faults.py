@@ -1,24 +1,22 @@
-"""Whatever goes wrong, work goes on, and a line is left where a person will find it.
-
-What the machine around grove does wrong is tried in `tests/surroundings`.
-"""
+"""Whatever goes wrong, work goes on, and a line is left where a person will find it."""
 
 import fcntl
 import json
+import os
+import re
+import shutil
+import sqlite3
+from contextlib import closing
+from datetime import datetime, timedelta
 
+import in_process
 import pytest
 
-EVENTS = [
-    "SessionStart",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "TaskCompleted",
-    "Stop",
-    "SessionEnd",
-]
-CORRUPT = [b"{", b"[1, 2]", b'{"id": "session-1"}', b"\xff\xfe\x00"]
+from grove_core.config import SESSION_END_DEADLINE_MS
+from grove_core.hooks import dispatch
+
+ABOUT_ORDERS = "OrderReport.rows() runs one query per order unless prefetched"
+DAYS = timedelta(days=5)
 
 
 @pytest.fixture
@@ -26,110 +24,190 @@ def agent(beads):
     return beads.agent()
 
 
-def sessions(world):
-    folder = world.grove_home / "sessions"
-    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+def state_file(world, session_id="session-1"):
+    return world.grove_home / "sessions" / f"{session_id}.json"
 
 
-def assert_ignored(world, done, *words):
-    """Nothing was said or remembered, apart from one line in the log."""
-    assert (done.code, done.stdout, done.stderr) == (0, "", "")
-    assert world.log("crash.log") == ""
-    (line,) = world.log().splitlines()
-    for word in ("WARNING", *words):
-        assert word in line
-    assert sessions(world) == []
-    (world.grove_home / "grove.log").unlink()
+def edited(content, **changes):
+    return json.dumps({**json.loads(content), **changes}).encode()
 
 
-# --- input --------------------------------------------------------------------------------------
+# --- the state of a session ---------------------------------------------------------------------
 
-
-def test_usage_errors_are_no_blocks(world):
-    stop = json.dumps({"session_id": "session-1", "hook_event_name": "Stop"})
-    for words in [("stpo",), ("Stop",), ("--nonsense",), (), ("", "stop"), ("stop it",)]:
-        assert_ignored(world, world.grove("hook", *words, stdin=stop))
-
-
-def test_help_is_help(world):
-    done = world.grove("hook", "--help")
-    assert done.code == 0
-    assert "post-tool-use-failure" in done.stdout
-
-
-@pytest.mark.parametrize("event", EVENTS)
-def test_every_field_but_the_session_id_may_be_missing(beads, event):
-    """The plugin was installed in mid-session, or the client is of another version."""
-    fields = ["transcript_path", "cwd", "prompt_id", "permission_mode", "prompt", "source"]
-    fields += ["tool_name", "tool_input", "tool_use_id", "tool_response", "error", "reason"]
-    fields += ["task_id", "task_subject", "stop_hook_active", "background_tasks", "agent_id"]
-    nothing = dict.fromkeys(fields)
-    for payload in ({}, nothing, {"unknown": {}} | {key: [5] for key in fields}):
-        done = beads.hook(event, {"session_id": "session-1", **payload})
-        assert (done.code, done.stdout, done.stderr) == (0, "", "")
-    assert beads.log() == beads.log("crash.log") == ""
-
-
-def test_nobody_reads_the_answer(beads, agent):
-    agent.closes("bd-1")
-    payload = json.dumps({"session_id": "session-1", "cwd": str(beads.project)})
-    process = beads.start("hook", "stop")
-    process.stdout.close()
-    process.stderr.close()
-    process.stdin.write(payload.encode())
-    process.stdin.close()
-    assert process.wait(timeout=30) == 2
-    assert beads.log("crash.log") == ""
-
-
-# --- grove's own files --------------------------------------------------------------------------
+UNREADABLE = {
+    "cut in the middle": lambda content: content[: len(content) // 2],
+    "random bytes": lambda content: bytes(range(256)) * 16,
+    "not UTF-8": lambda content: content.replace(b"session-1", b"session-\xff", 1),
+    "null": lambda content: b"null",
+    "nested too deep": lambda content: b'{"a":' * 100_000,
+    "a gate that is a list": lambda content: edited(content, gate=[]),
+    "a time that is none": lambda content: edited(content, updated_at="yesterday"),
+    "another session's": lambda content: edited(content, id="session-2"),
+}
 
 
 def test_unreadable_state_lets_go_and_is_named(beads, agent):
-    agent.starts()
+    """The agent is let go with a warning, and the bytes are kept."""
     agent.closes("bd-1")
-    path = beads.grove_home / "sessions" / "session-1.json"
-    for number, content in enumerate(CORRUPT, start=1):
-        path.write_bytes(content)
-        let_go = agent.stops()
-        assert let_go.code == 0
-        assert "may be owed" in let_go.stderr
+    path = state_file(beads)
+    content = path.read_bytes()
+    for number, (case, damage) in enumerate(UNREADABLE.items(), start=1):
+        path.write_bytes(damage(content))
+        done = agent.stops()
+        assert done.code == 0, case
+        (warning,) = done.stderr.splitlines()
+        assert "a reflection may be owed" in warning
         aside = path.with_name(f"session-1.json.corrupt-{number}")
-        assert aside.read_bytes() == content
-        assert str(aside) in beads.log()
+        assert aside.read_bytes() == damage(content)
+        assert str(aside) in beads.log().splitlines()[-1]
+    assert beads.log("crash.log") == ""
+    assert str(aside) in agent.starts("resume")
     agent.ends()
-    context = beads.agent("session-2").starts()
-    assert "session-1" in context
-    assert str(aside) in context
-
-
-def test_unreadable_state_is_named_when_its_session_goes_on(beads, agent):
-    agent.closes("bd-1")
-    path = beads.grove_home / "sessions" / "session-1.json"
-    path.write_bytes(b"{")
-    assert agent.stops().code == 0
-    assert f"{path}.corrupt-1" in agent.starts("resume")
+    assert str(aside) in beads.agent("session-2").starts()
+    # A skip says that it has been thought of.
     assert agent.grove("skip", "it was about the build only").code == 0
     assert agent.starts("resume") == ""
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "PreToolUse", "SessionEnd"])
+def test_unreadable_state_at_other_events(beads, agent, event):
+    """Whichever hook meets it sets it aside or leaves it to the next one; a start names the debt."""
+    agent.closes("bd-1")
+    state_file(beads).write_bytes(b"{")
+    call = {"tool_name": "Bash", "tool_input": {"command": "bd close bd-2"}, "tool_use_id": "t2"}
+    assert agent.send(event, source="resume", prompt="Go on", **call).code == 0
+    assert agent.stops().code == 0
+    assert "set aside" in beads.log()
+    assert beads.log("crash.log") == ""
+    assert "may still owe" in agent.starts("resume")
+
+
+def test_commands_with_unreadable_state_change_nothing(beads, agent):
+    agent.closes("bd-1")
+    state_file(beads).write_bytes(b"{")
+    for words in (("skip", "Nothing new"), ("observe", "A note"), ("reflect", "--brief")):
+        done = agent.grove(*words)
+        assert done.code == 1
+        assert "session-1" in done.stderr
+    assert state_file(beads).read_bytes() == b"{"
+    assert agent.grove("status").code == 0
+
+
+def test_state_of_a_newer_grove_is_read_as_far_as_it_goes(beads, agent):
+    agent.closes("bd-1")
+    path = state_file(beads)
+    path.write_bytes(edited(path.read_bytes(), schema_version=99, horizon={"a": "x" * 1_000_000}))
+    agent.is_blocked()
+    assert (beads.session()["schema_version"], len(beads.session()["horizon"])) == (99, 1)
+    assert beads.log() == ""
+
+
+def test_a_debt_of_the_future_is_asked_for_and_paid(beads, agent, candidate):
+    """The clock was turned back: no time seems to pass, and nobody is trapped."""
+    agent.closes("bd-1")
+    agent.is_blocked()
+
+    def later(match):
+        return f'"{datetime.fromisoformat(match[1]) + DAYS:%Y-%m-%dT%H:%M:%SZ}"'
+
+    path = state_file(beads)
+    path.write_text(re.sub(r'"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"', later, path.read_text()))
+    stamp = (datetime.now() + DAYS).timestamp()
+    for file in beads.grove_home.rglob("*"):
+        os.utime(file, (stamp, stamp))
+    agent.is_blocked()
+    agent.is_blocked()
+    assert "lets the agent go" in agent.stops().stderr
+    agent.closes("bd-2")
+    assert agent.reflects(candidate(1)).code == 0
+    agent.is_let_go()
+    assert [one["outcome"] for one in beads.events("gate")] == ["breaker", "reflected"]
+    assert all(one.get("seconds", 0) >= 0 for one in beads.events("gate"))
+
+
+# --- what is derived ----------------------------------------------------------------------------
+
+
+def garble(path):
+    path.write_bytes(bytes(range(256)) * 16)
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:2])
+
+
+def into_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+def into_loop(path):
+    path.unlink()
+    path.symlink_to(path.name)
+
+
+@pytest.mark.parametrize("damage", [garble, cut, into_folder, into_loop])
+def test_derived_files_may_be_anything(beads, damage):
+    """A close is noticed and learnings are shown, whatever became of what is kept for speed."""
+    beads.learning("cl_20300102_aaaaaa", ABOUT_ORDERS)
+    agent = beads.agent()
+    assert ABOUT_ORDERS in agent.starts()
+    assert ABOUT_ORDERS in beads.agent("session-2").starts()
+    derived = [path for path in beads.grove_home.glob("cache/**/*") if path.is_file()]
+    assert {"session-1", "index.sqlite", "stats.sqlite"} <= {path.name for path in derived}
+    for path in derived:
+        damage(path)
+    agent.closes("bd-1")
+    agent.is_blocked()
+    assert ABOUT_ORDERS in beads.agent("session-3").starts()
+    assert beads.log("crash.log") == ""
+
+
+def test_a_cache_that_is_gone_or_busy_holds_up_nobody(beads, agent):
+    beads.learning("cl_20300102_aaaaaa", ABOUT_ORDERS)
+    agent.starts()
+    shutil.rmtree(beads.grove_home / "cache")
+    agent.closes("bd-1")
+    assert ABOUT_ORDERS in beads.agent("session-2").starts()
+    (path,) = beads.grove_home.rglob("index.sqlite")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("BEGIN EXCLUSIVE")
+        beads.learning("cl_20300102_bbbbbb", "Orders are exported at night")
+        assert "exported at night" in beads.agent("session-3").starts()
+    agent.is_blocked()
+
+
+# --- what cannot be written ---------------------------------------------------------------------
 
 
 def test_a_crash_leaves_its_traceback(beads, agent):
     beads.grove_home.mkdir()
     (beads.grove_home / "sessions").write_text("not a folder")
     done = agent.stops()
-    assert done.code == 3
     crash_log = beads.grove_home / "crash.log"
+    assert (done.code, len(done.stderr.splitlines())) == (3, 1)
     assert str(crash_log) in done.stderr
-    assert len(done.stderr.splitlines()) == 1
     head = crash_log.read_text().splitlines()[0]
     for word in ("session=session-1", "hook=stop", "error="):
         assert word in head
     assert "Traceback" in crash_log.read_text()
 
 
+def test_a_fault_after_the_state_is_written_is_a_crash_and_not_done_again(beads, agent):
+    agent.starts()
+    state = json.loads(state_file(beads).read_text())
+    state["surroundings"]["project_key"] = 7
+    state_file(beads).write_text(json.dumps(state))
+    done = agent.send("SessionEnd", reason="other")
+    assert (done.code, done.stdout) == (3, "")
+    assert done.stderr.startswith("grove: session-end failed and work goes on; see ")
+    assert "hook=session-end" in beads.log("crash.log")
+    assert beads.session()["ended_at"]
+
+
 def test_a_log_that_cannot_be_written_costs_its_events_only(beads, agent, candidate):
     (beads.project / ".grove" / "stats.log").mkdir()
-    agent.starts()
     agent.closes("bd-1")
     agent.is_blocked()
     assert agent.reflects(candidate(1)).code == 0
@@ -137,64 +215,131 @@ def test_a_log_that_cannot_be_written_costs_its_events_only(beads, agent, candid
     assert "stats.log" in beads.log()
 
 
+def test_a_log_that_somebody_holds_locked_does_not_hold_the_end_of_a_session(beads, agent):
+    beads.learning("cl_20300102_aaaaaa", ABOUT_ORDERS)
+    agent.starts()
+    with (beads.project / ".grove" / "stats.log").open("a") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        agent.ends()
+    assert beads.session()["injected"][0]["outcome"] == "dismissed"
+    assert beads.events("dismissed") == []
+    assert "events were lost" in beads.log()
+
+
 def test_what_cannot_be_delivered_waits_and_is_delivered_once(beads, agent, candidate):
     beads.learnings_file.mkdir()
     agent.closes("bd-1")
     agent.is_blocked()
-    done = agent.reflects(candidate(1))
-    (accepted,) = done.json["accepted"]
-    assert (done.code, accepted["status"]) == (0, "queued")
+    (accepted,) = agent.reflects(candidate(1)).json["accepted"]
+    assert accepted["status"] == "queued"
     agent.is_let_go()
     assert beads.grove("status", "--json").json["outbox"] == [accepted["id"]]
     beads.learnings_file.rmdir()
-    second = agent.reflects(candidate(2)).json["accepted"][0]
+    (second,) = agent.reflects(candidate(2)).json["accepted"]
     agent.reflects(candidate(3))
     assert sorted(beads.learning_ids()[:2]) == sorted([accepted["id"], second["id"]])
     assert len(beads.learning_ids()) == 3
     assert beads.grove("status", "--json").json["outbox"] == []
 
 
-# --- plugins and programs -----------------------------------------------------------------------
+def is_a_file(home):
+    home.write_text("not a folder")
 
 
-def test_a_late_hook_is_ended(world):
-    """git takes longer than the deadline of the hook."""
-    world.initialise()
-    world.make_git()
-    agent = world.agent()
-    agent.starts()
-    hang_git(world)
-    agent.variables["GROVE_HOOKS_DEADLINE_MS"] = "400"
-    (world.project / "app.py").write_text("line\n" * 100)
-    agent.is_let_go()
-    (line,) = world.log().splitlines()
-    assert "deadline" in line
-    assert "session=session-1" in line
+def is_a_loop(home):
+    home.symlink_to(home)
 
 
-def test_a_plugin_that_hangs_leaves_time_for_the_rest(beads, agent):
-    """Its time is cut by what the hook has left, and the others go on."""
-    beads.install_plugin("hanging", "import time\ntime.sleep(30)\n", group="grove.tickets")
+def holds_folders_for_files(home):
+    for name in ("sessions/session-1.json", "grove.log", "crash.log", "config.toml", "cache/fast"):
+        (home / name / "folder").mkdir(parents=True)
+
+
+def assert_says_why(done):
+    """Nothing for the client; if it failed, one line for the person."""
+    assert (done.code, done.stdout) in ((0, ""), (3, ""))
+    if done.code:
+        (line,) = done.stderr.splitlines()
+        assert line.startswith("grove: ")
+        assert line.isprintable()
+
+
+@pytest.mark.parametrize("spoil", [is_a_file, is_a_loop, holds_folders_for_files])
+def test_a_home_that_is_none(beads, agent, spoil):
+    beads.learning("cl_20300102_aaaaaa", ABOUT_ORDERS)
+    spoil(beads.grove_home)
+    call = {"tool_name": "Bash", "tool_input": {"command": "bd close bd-2"}, "tool_use_id": "t2"}
+    for event in ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SessionEnd"):
+        done = agent.send(event, source="startup", prompt="Go on", **call)
+        assert done.code in (0, 3)
+        assert "Traceback" not in done.stderr
+    assert_says_why(agent.stops())
+    assert beads.grove("list", "-q").stdout == "cl_20300102_aaaaaa\n"
+    done = beads.grove("skip", "Nothing new here", "--session-id", "session-1")
+    assert done.code == 1
+    assert done.stderr.startswith("grove: ")
+
+
+@pytest.mark.parametrize("variables", [{"GROVE_HOME": "here"}, {"HOME": "home", "GROVE_HOME": ""}])
+def test_a_home_that_cannot_be_told(beads, agent, variables):
+    for event in ("SessionStart", "PreToolUse", "Stop"):
+        done = agent.send(event, source="startup", variables=variables)
+        assert done.code == 3
+        assert_says_why(done)
+        assert re.search("cannot|relative|neither", done.stderr)
+    assert "HOME" in beads.grove("status", **variables).stderr
+    assert not beads.grove_home.exists()
+
+
+def test_a_project_that_goes_away_in_mid_session(beads, agent):
+    """Its session is still asked."""
     agent.closes("bd-1")
-    agent.variables["GROVE_HOOKS_DEADLINE_MS"] = "2500"
-    agent.is_blocked()
-    assert "hanging" in beads.log()
+    shutil.rmtree(beads.project)
+    payload = {"session_id": "session-1", "cwd": str(beads.project), "source": "resume"}
+    for event, code in (("session-start", 0), ("stop", 2), ("session-end", 0)):
+        done = beads.grove("hook", event, stdin=json.dumps(payload), cwd=beads.folder)
+        assert done.code == code, done.stderr
+    assert beads.log("crash.log") == ""
+    assert not beads.project.exists()
 
 
-def hang_git(world):
-    git = world.others / "bin" / "git"
-    git.parent.mkdir(parents=True)
-    git.write_text("#!/bin/sh\nexec sleep 30\n")
-    git.chmod(0o755)
-    world.environment["PATH"] = f"{git.parent}:{world.environment['PATH']}"
+def test_a_project_by_two_names(beads, agent):
+    """One session, one state, one place for what is derived, however the way there is written."""
+    alias = beads.others / "alias"
+    alias.parent.mkdir()
+    alias.symlink_to(beads.project)
+    agent.starts(cwd=str(alias))
+    agent.closes("bd-1")
+    assert beads.session()["project_root"] == str(beads.project)
+    agent.is_blocked(cwd=str(alias))
+    by_alias, by_name = (
+        beads.grove("status", "--json", "-C", one).json for one in (alias, beads.project)
+    )
+    assert by_alias["root"] == by_name["root"] == str(beads.project)
+    assert by_alias["session"]["id"] == by_name["session"]["id"] == "session-1"
+    beads.agent("session-2").starts()
+    assert len([path for path in (beads.grove_home / "cache").glob("*-*") if path.is_dir()]) == 1
 
 
-NOISE = """
-import os, sys
-from grove_core import TicketProbe, hookimpl
+def test_a_project_whose_own_name_is_odd(beads):
+    odd = beads.project / "a b\n\x1b[2J'\"$(touch gone) é"
+    odd.mkdir()
+    for name in (".grove", ".beads"):
+        (beads.project / name).rename(odd / name)
+    beads.lent.append(odd / ".grove")
+    agent = beads.agent()
+    call = {"tool_name": "Bash", "tool_input": {"command": "bd close bd-1"}, "tool_use_id": "t1"}
+    agent.silent("PreToolUse", cwd=str(odd), **call)
+    agent.silent("PostToolUse", cwd=str(odd), **call, tool_response={})
+    agent.is_blocked(cwd=str(odd))
+    assert "\x1b" not in beads.grove("status", cwd=odd).stdout
+    assert beads.log("crash.log") == ""
 
-@hookimpl
-def grove_ticket_probes():
+
+# --- plugins ------------------------------------------------------------------------------------
+
+PROBES = "from grove_core import hookimpl\n@hookimpl\ndef grove_ticket_probes():\n    "
+NOISE = """import os, sys
     print('{"hookSpecificOutput": {"permissionDecision": "allow"}}')
     os.system("echo '{\\"decision\\": \\"block\\"}'; echo noise >&2")
     sys.stderr.write("more noise")
@@ -204,74 +349,53 @@ FAULTS = {
     "import": "raise RuntimeError('broken at import')",
     "exit": "raise SystemExit(2)",
     "syntax": "def (",
-    "raises": "from grove_core import hookimpl\n@hookimpl\ndef grove_ticket_probes():\n    1 / 0",
-    "nonsense": "from grove_core import hookimpl\n@hookimpl\ndef grove_ticket_probes():\n    return 5",
+    "raises": f"{PROBES}1 / 0",
+    "nonsense": f"{PROBES}return 5",
+    "hangs": f"{PROBES}import threading; threading.Event().wait(60)",
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_broken_plugin_costs_nothing_but_itself(beads, agent, fault):
+    """The others are still asked, and one that hangs is cut by what the hook has left."""
+    if fault == "hangs":
+        agent.closes("bd-1")
+        agent.variables["GROVE_HOOKS_DEADLINE_MS"] = "2500"
     beads.install_plugin("stranger", FAULTS[fault], group="grove.tickets")
-    agent.closes("bd-1")
+    if fault != "hangs":
+        agent.closes("bd-1")
     agent.is_blocked()
     assert "stranger 1.0" in beads.log()
     assert beads.log("crash.log") == ""
 
 
 def test_what_a_plugin_prints_never_reaches_the_client(beads, agent):
-    beads.install_plugin("noise", NOISE, group="grove.tickets")
+    beads.install_plugin("noise", PROBES + NOISE, group="grove.tickets")
     assert agent.starts() == ""
     agent.closes("bd-1")
     assert agent.is_blocked().startswith("grove: ")
 
 
-def test_a_git_that_hangs_holds_nobody_up(world):
-    world.initialise()
-    world.make_git()
-    agent = world.agent()
-    agent.starts()
-    hang_git(world)
-    (world.project / "app.py").write_text("line\n" * 100)
-    agent.is_let_go()
-
-
 def test_the_lock_of_a_session_is_not_waited_for_for_ever(beads, agent):
     """A process that hangs while it holds a session's lock costs one answer, not the session."""
     agent.closes("bd-1")
-    path = beads.grove_home / "sessions" / "session-1.json"
-    with path.open() as held:
+    with state_file(beads).open() as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        agent.variables["GROVE_HOOKS_DEADLINE_MS"] = "300"
-        agent.is_let_go()
+        agent.is_let_go(variables={"GROVE_HOOKS_DEADLINE_MS": "300"})
         assert "deadline" in beads.log()
-    del agent.variables["GROVE_HOOKS_DEADLINE_MS"]
     agent.is_blocked()
 
 
-def test_a_log_that_somebody_holds_locked_does_not_hold_the_end_of_a_session(beads):
-    beads.learning("cl_20300102_aaaaaa", "The orders report is slow without prefetching")
-    beads.start_ticket("bd-1", title="The orders report is slow")
-    agent = beads.agent()
-    agent.starts()
-    log = beads.project / ".grove" / "stats.log"
-    with log.open("a") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        agent.ends()
-    assert beads.session()["injected"][0]["outcome"] == "dismissed"
-    assert beads.events("dismissed") == []
-    assert "events were lost" in beads.log()
-
-
-def test_what_fails_after_the_state_is_written_is_a_crash_with_a_line(beads):
-    """The full way must not follow: it would count the end twice."""
-    agent = beads.agent()
-    agent.starts()
-    state = beads.grove_home / "sessions" / "session-1.json"
-    document = json.loads(state.read_text())
-    document["surroundings"]["project_key"] = 7
-    state.write_text(json.dumps(document))
-    done = agent.send("SessionEnd", reason="other")
-    assert (done.code, done.stdout) == (3, "")
-    assert done.stderr.startswith("grove: session-end failed and work goes on; see ")
-    assert "hook=session-end" in beads.log("crash.log")
-    assert beads.session()["ended_at"]
+def test_the_end_of_a_session_takes_no_longer_than_the_client_waits(agent, monkeypatch):
+    """That is less than a configured deadline."""
+    agent.closes("bd-1")
+    given = []
+    watch = dispatch.Watchdog.start
+    monkeypatch.setattr(
+        dispatch.Watchdog,
+        "start",
+        lambda dog, seconds: (given.append(seconds), watch(dog, seconds)),
+    )
+    monkeypatch.setattr(dispatch, "_USUAL_SECONDS", 0.1)
+    agent.ends()
+    assert max(given) <= in_process.PATIENCE * SESSION_END_DEADLINE_MS / 1000

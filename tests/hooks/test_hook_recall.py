@@ -3,14 +3,13 @@
 import json
 import os
 import re
-import subprocess
-import sys
 
 import pytest
 
-FIRST, SECOND = "cl_20300102_aaaaaa", "cl_20300102_bbbbbb"
+FIRST, SECOND, THIRD = (f"cl_20300102_{letter * 6}" for letter in "abc")
 ABOUT_ORDERS = "OrderReport.rows() runs one query per order unless prefetched"
 ABOUT_LOGIN = "LoginForm.clean() must not log the token of the session"
+NO_PROCESS = 999_999_999
 
 
 @pytest.fixture
@@ -31,73 +30,52 @@ def named(world, event, **options):
     return [(one["learning_id"], one["session_id"]) for one in events]
 
 
-def a_process_that_has_ended():
-    """The id of a process that is no more."""
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
-    return process.pid
+def usage(world):
+    """How each learning of the project has fared, by its id."""
+    listed = world.grove("list", "--json").json["learnings"]
+    numbers = ("surfaced", "referenced", "dismissed")
+    return {one["id"]: tuple(one["usage"][name] for name in numbers) for one in listed}
+
+
+def edit_session(world, session_id, change):
+    path = world.grove_home / "sessions" / f"{session_id}.json"
+    path.write_text(json.dumps(change(json.loads(path.read_text()))))
+
+
+def a_year_older(state):
+    year, rest = state["updated_at"].split("-", 1)
+    return {**state, "updated_at": f"{int(year) - 1}-{rest}"}
 
 
 # --- when it is shown ---------------------------------------------------------------------------
 
 
-def test_a_resumed_session_is_shown_what_is_new(project):
+def test_each_way_to_begin_shows_what_it_should(project):
+    """Resuming what is new, compacting all that was shown, a new id everything."""
     project.learning(FIRST, ABOUT_ORDERS)
     agent = project.agent()
-    assert shown(agent.starts()) == [FIRST]
+    first = agent.starts()
+    assert shown(first) == [FIRST]
+    assert agent.starts("compact") == first
     assert agent.starts("resume") == ""
     project.learning(SECOND, ABOUT_LOGIN)
     assert shown(agent.starts("resume")) == [SECOND]
     assert named(project, "surfaced") == [(FIRST, "session-1"), (SECOND, "session-1")]
-
-
-def test_a_compaction_shows_again_what_was_shown(project):
-    project.learning(FIRST, ABOUT_ORDERS)
-    agent = project.agent()
-    first = agent.starts()
-    again = agent.starts("compact")
-    assert shown(again) == [FIRST]
-    assert again == first
-    assert len(project.events("surfaced")) == 1
-
-
-@pytest.mark.parametrize("source", ["clear", "fork"])
-def test_a_new_id_is_a_new_session(project, source):
-    project.learning(FIRST, ABOUT_ORDERS)
-    first = project.agent()
-    first.starts()
-    assert shown(project.agent("session-2").starts(source)) == [FIRST]
-    assert named(project, "surfaced") == [(FIRST, "session-1"), (FIRST, "session-2")]
+    assert shown(agent.starts("compact")) == [FIRST, SECOND]
+    assert set(shown(project.agent("session-2").starts("clear"))) == {FIRST, SECOND}
+    assert set(shown(project.agent("session-3").starts("fork"))) == {FIRST, SECOND}
 
 
 @pytest.mark.parametrize(("source", "learning"), [("resume", SECOND), ("compact", FIRST)])
-def test_a_debt_is_restated_first(beads, source, learning):
-    """Then comes what is new, or after a compaction what was shown before."""
+def test_a_debt_comes_before_learnings(beads, source, learning):
     agent = beads.agent()
     beads.learning(FIRST, ABOUT_ORDERS)
     agent.starts()
     agent.closes("bd-1")
     beads.learning(SECOND, ABOUT_LOGIN)
     context = agent.starts(source)
-    assert context.startswith("grove: ticket bd-1 is closed and its reflection is still owed.\n")
-    head = context.partition("\n\n")[0]
-    assert "grove reflect --session-id session-1" in head
-    assert "grove skip" in head
+    assert "grove skip" in context.partition("\n\n")[0]
     assert shown(context) == [learning]
-    agent.is_blocked()
-
-
-@pytest.mark.parametrize("seen_at", ["its start", "its first call"])
-def test_a_debt_of_an_ended_session_is_named_once(beads, seen_at):
-    agent = beads.agent()
-    if seen_at == "its start":
-        agent.starts()
-    agent.closes("bd-1")
-    agent.ends()
-    context = beads.agent("session-2").starts()
-    assert "session-1" in context
-    assert "bd-1" in context
-    assert beads.agent("session-3").starts() == ""
 
 
 def test_a_prompt_brings_up_new_matches_only(beads):
@@ -107,9 +85,8 @@ def test_a_prompt_brings_up_new_matches_only(beads):
     agent = beads.agent()
     assert shown(agent.starts()) == [SECOND]
     assert agent.asks("Thank you.") == ""
-    notification = "<task-notification>\nOrderReport.rows() runs one query per order"
     before = beads.session()
-    assert agent.asks(notification) == ""
+    assert agent.asks("<task-notification>\nOrderReport.rows() runs one query per order") == ""
     assert beads.session() == before
     question = "Why does OrderReport.rows() run one query per order?"
     assert shown(agent.asks(question)) == [FIRST]
@@ -121,19 +98,60 @@ def test_a_prompt_brings_up_new_matches_only(beads):
     ]
 
 
-def test_prompts_can_be_left_alone(project):
-    project.learning(FIRST, ABOUT_ORDERS)
-    agent = project.agent(GROVE_RETRIEVAL_ON_PROMPT="false")
-    assert agent.asks(ABOUT_ORDERS) == ""
+def test_prompts_show_a_bounded_number_of_learnings_or_none(project):
+    for number in range(6):
+        summary = f"OrderReport.part_{number}() runs {number} queries per order"
+        project.learning(f"cl_20300102_aaaaa{number}", summary)
+    limits = {
+        "GROVE_RETRIEVAL_MAX_INJECTIONS": "0",
+        "GROVE_RETRIEVAL_MAX_PER_PROMPT": "2",
+        "GROVE_RETRIEVAL_MAX_PER_SESSION": "3",
+    }
+    question = "How many queries per order in orders?"
+    off = project.agent("session-0", GROVE_RETRIEVAL_ON_PROMPT="false", **limits)
+    assert off.asks(question) == ""
+    agent = project.agent(**limits)
+    agent.starts()
+    assert [len(shown(agent.asks(question))) for _ in range(3)] == [2, 1, 0]
+    assert len({one["learning_id"] for one in project.events("surfaced")}) == 3
 
 
-def test_an_untouched_project_is_shown_nothing_of_another(world, project, tmp_path):
+def test_another_project_is_shown_nothing(project):
     project.learning(FIRST, ABOUT_ORDERS)
-    elsewhere = world.folder / "elsewhere"
+    elsewhere = project.folder / "elsewhere"
     elsewhere.mkdir()
-    agent = world.agent()
+    agent = project.agent()
     assert agent.starts(cwd=str(elsewhere)) == ""
     assert agent.asks(ABOUT_ORDERS, cwd=str(elsewhere)) == ""
+
+
+def test_starts_from_a_subdirectory_share_the_learnings(beads, candidate):
+    inner = beads.project / "shop" / "deep"
+    inner.mkdir(parents=True)
+    agent = beads.agent()
+    agent.starts(cwd=str(inner))
+    agent.closes("bd-1")
+    agent.is_blocked(cwd=str(inner))
+    words = ("reflect", "--json", "--session-id", "session-1")
+    done = beads.grove(*words, stdin=json.dumps(candidate(1)), cwd=inner)
+    assert done.code == 0, done.stderr
+    (learning_id,) = beads.learning_ids()
+    assert shown(beads.agent("above").starts()) == [learning_id]
+    assert shown(beads.agent("below").starts(cwd=str(inner))) == [learning_id]
+    assert list(inner.iterdir()) == []
+
+
+def test_a_change_of_the_learnings_counts_at_once(project):
+    """By a pull, by hand, or by another backend's tool: nothing says so to grove."""
+    for learning_id in (FIRST, SECOND):
+        project.learning(learning_id, f"About {learning_id}")
+    assert set(shown(project.agent("session-1").starts())) == {FIRST, SECOND}
+    text = project.learnings_file.read_text()
+    project.learnings_file.write_text(text.replace("**Status:** active", "**Status:** archived", 1))
+    project.learning(THIRD, "Somebody else has learnt it")
+    assert set(shown(project.agent("session-2").starts())) == {SECOND, THIRD}
+    project.learnings_file.unlink()
+    assert shown(project.agent("session-3").starts()) == []
 
 
 # --- how it is shown ----------------------------------------------------------------------------
@@ -145,8 +163,7 @@ def test_the_context_is_bounded(project):
         summary = f"OrderReport of case{number} reads orders {number} times over"
         fields = {"detail": "\n".join(own), "files": "shop/reports.py"}
         project.learning(f"cl_20300102_{number:06}", summary, **fields)
-        summary = f"LoginForm of case{number} logs a token"
-        project.learning(f"cl_20300103_{number:06}", summary, tags="login")
+        project.learning(f"cl_20300103_{number:06}", f"LoginForm {number} logs", tags="login")
     project.make_git()
     project.git("switch", "-q", "-c", "orders-report")
     (project.project / "shop").mkdir()
@@ -185,77 +202,66 @@ def test_what_was_shown_and_not_used_is_dismissed_once(project):
     agent.starts()
     assert agent.grove("ref", SECOND, "--how", "found the leak").code == 0
     agent.ends()
-    agent.ends()
-    assert named(project, "dismissed") == [(FIRST, "session-1")]
-    (referenced,) = project.events("referenced")
-    assert referenced["learning_id"] == SECOND
-    assert referenced["how"] == "found the leak"
-
-    # A reference that comes later cancels the dismissal.
-    assert agent.grove("ref", FIRST).code == 0
-    agent.ends()
-    listed = project.grove("list", "--json").json["learnings"]
-    usage = {one["id"]: one["usage"] for one in listed}
-    for learning_id in (FIRST, SECOND):
-        numbers = usage[learning_id]
-        assert (numbers["surfaced"], numbers["referenced"], numbers["dismissed"]) == (1, 1, 0)
-
-
-def test_a_resumed_session_dismisses_nothing_twice(project):
-    project.learning(FIRST, ABOUT_ORDERS)
-    agent = project.agent()
-    agent.starts()
-    agent.ends()
     agent.starts("resume")
     agent.ends()
     assert named(project, "dismissed") == [(FIRST, "session-1")]
+    (referenced,) = project.events("referenced")
+    assert (referenced["learning_id"], referenced["how"]) == (SECOND, "found the leak")
+    # A reference that comes later cancels the dismissal.
+    assert agent.grove("ref", FIRST).code == 0
+    agent.ends()
+    assert usage(project) == {FIRST: (1, 1, 0), SECOND: (1, 1, 0)}
+
+
+def test_a_learning_that_sessions_did_not_use_is_shown_all_the_same(beads):
+    beads.learning(FIRST, ABOUT_ORDERS)
+    beads.start_ticket("bd-1", title="Orders report", labels=["orders"])
+    for number in range(4):
+        agent = beads.agent(f"session-{number}")
+        assert shown(agent.starts()) == [FIRST]
+        agent.ends()
+    # Nor does one that was never shown push it aside.
+    beads.learning(SECOND, "Orders are archived after 30 days by shop/archive.py")
+    assert set(shown(beads.agent("session-4").starts())) == {FIRST, SECOND}
+    assert usage(beads)[FIRST] == (5, 0, 4)
 
 
 def test_the_dismissals_of_dead_sessions_are_made_up_for(project):
     project.learning(FIRST, ABOUT_ORDERS)
-    project.agent("dead", CLAUDE_PID=a_process_that_has_ended()).starts()
+    project.agent("dead", CLAUDE_PID=os.getpid()).starts()
+    edit_session(project, "dead", lambda state: {**state, "process_id": NO_PROCESS})
     project.agent("alive", CLAUDE_PID=os.getpid()).starts()
     project.agent("idle").starts()
-    path = project.grove_home / "sessions" / "idle.json"
-    state = json.loads(path.read_text())
-    year, rest = state["updated_at"].split("-", 1)
-    path.write_text(json.dumps({**state, "updated_at": f"{int(year) - 1}-{rest}"}))
+    edit_session(project, "idle", a_year_older)
     project.agent("next").starts()
     project.agent("last").starts()
     assert sorted(named(project, "dismissed")) == [(FIRST, "dead"), (FIRST, "idle")]
 
 
 def test_a_reflection_names_what_was_used_and_what_was_wrong(beads, candidate):
-    third = "cl_20300102_cccccc"
     for learning_id, summary in ((FIRST, ABOUT_ORDERS), (SECOND, ABOUT_LOGIN)):
         beads.learning(learning_id, summary)
-    beads.learning(third, "HTTP 429 of the payment gateway needs a retry after 30 s")
+    beads.learning(THIRD, "HTTP 429 of the payment gateway needs a retry after 30 s")
     agent = beads.agent()
     agent.starts()
     agent.closes("bd-1")
     done = agent.reflects(
-        candidate(1, supersedes=[third]),
+        candidate(1, supersedes=[THIRD]),
         learnings_used=[{"id": FIRST, "how": "knew where to look"}],
         corrections=[{"id": SECOND, "why": "it may log it now"}],
-        notes=f"What {third} says was a help, too.",
+        notes=f"What {THIRD} says was a help, too.",
     )
     assert done.code == 0, done.stderr
     (new_id,) = [one["id"] for one in done.json["accepted"]]
     referenced = {one["learning_id"]: one for one in beads.events("referenced")}
-    assert set(referenced) == {FIRST, third}
+    assert set(referenced) == {FIRST, THIRD}
     assert referenced[FIRST]["how"] == "knew where to look"
     assert {one["ticket_id"] for one in referenced.values()} == {"bd-1"}
     corrected = {one["learning_id"]: one for one in beads.events("corrected")}
-    assert set(corrected) == {SECOND, third}
-    assert corrected[third]["superseded_by"] == new_id
-    assert "superseded_by" not in corrected[SECOND]
-    statuses = {
-        one["id"]: one["status"] for one in beads.grove("list", "--all", "--json").json["learnings"]
-    }
-    assert statuses == {FIRST: "active", SECOND: "active", third: "superseded", new_id: "active"}
-
-
-# --- what is personal stays personal ------------------------------------------------------------
+    assert set(corrected) == {SECOND, THIRD}
+    assert corrected[THIRD]["superseded_by"] == new_id
+    # What was replaced is shown no more.
+    assert set(shown(beads.agent("later").starts())) == {FIRST, SECOND, new_id}
 
 
 def test_events_of_personal_learnings_stay_out_of_the_project(beads, candidate):
@@ -270,7 +276,6 @@ def test_events_of_personal_learnings_stay_out_of_the_project(beads, candidate):
     done = agent.reflects(mine, bad, learnings_used=[{"id": FIRST}], corrections=[{"id": SECOND}])
     assert done.code == 0, done.stderr
     new_id = done.json["accepted"][0]["id"]
-    assert done.json["accepted"][0]["location"].startswith(str(beads.grove_home))
     agent.ends()
 
     assert beads.learning_ids() == []
@@ -278,14 +283,6 @@ def test_events_of_personal_learnings_stay_out_of_the_project(beads, candidate):
     project = (beads.project / ".grove" / "stats.log").read_text()
     for secret in (FIRST, SECOND, new_id, mine["summary"], bad["summary"]):
         assert secret not in project
-    assert sorted(named(beads, "surfaced", personal=True)) == [
-        (FIRST, "session-1"),
-        (SECOND, "session-1"),
-    ]
-    assert named(beads, "referenced", personal=True) == [(FIRST, "session-1")]
-    assert named(beads, "corrected", personal=True) == [(SECOND, "session-1")]
-    (rejected,) = beads.events("rejected", personal=True)
-    assert rejected["summary"] == bad["summary"]
     assert {one["event"] for one in beads.events()} == {"gate"}
-    (reflection,) = beads.events("reflection", personal=True)
-    assert (reflection["candidates"], reflection["accepted"]) == (2, 1)
+    kinds = {one["event"] for one in beads.events(personal=True)}
+    assert kinds >= {"surfaced", "referenced", "corrected", "rejected", "reflection"}

@@ -29,6 +29,10 @@ def write(world, path, lines, word="line"):
     file.write_text("".join(f"{word} {number}\n" for number in range(lines)))
 
 
+def configure(world, text):
+    (world.project / ".grove" / "config.toml").write_text(text)
+
+
 def turn_back_the_clock(world):
     """Lets the last cycle have been opened a year earlier."""
     path = world.grove_home / "sessions" / "session-1.json"
@@ -39,11 +43,10 @@ def turn_back_the_clock(world):
     path.write_text(json.dumps(session))
 
 
-def test_no_change_and_small_changes_are_let_go(repository, agent):
+def test_no_change_and_small_changes_are_let_go_until_they_add_up(repository, agent):
     agent.is_let_go()
     write(repository, "app.py", 25)
     agent.is_let_go()
-    # Small changes add up.
     write(repository, "app.py", 26)
     reason = agent.is_blocked()
     assert reason.startswith("grove: this session has changed the project – one step left")
@@ -58,51 +61,49 @@ def test_a_small_change_is_logged_as_one_skip_when_the_session_ends(repository, 
     agent.ends()
     (skip,) = repository.events("skip")
     assert (skip["decider"], skip["lines_changed"]) == ("auto", 3)
-    assert skip["session_id"] == "session-1"
     assert "3 lines" in skip["reason"]
 
 
 def test_each_small_change_is_skipped_where_that_is_configured(repository, agent):
-    config = repository.project / ".grove" / "config.toml"
-    config.write_text('[gate.auto_skip]\ndecider = "always"\n')
-    for lines in (24, 28, 32):
+    configure(repository, '[gate.auto_skip]\ndecider = "always"\n')
+    for lines in (24, 28):
         write(repository, "app.py", lines)
         agent.is_let_go()
         agent.is_let_go()
     skips = repository.events("skip")
-    assert [(one["decider"], one["lines_changed"]) for one in skips] == [("auto", 4)] * 3
+    assert [(one["decider"], one["lines_changed"]) for one in skips] == [("auto", 4)] * 2
 
 
-@pytest.mark.parametrize(
-    "config",
-    ["[gate.auto_skip]\nenabled = false\n", '[gate.auto_skip]\ndecider = "never"\n'],
-)
-def test_no_change_is_small_where_that_is_configured(repository, agent, config):
-    (repository.project / ".grove" / "config.toml").write_text(config)
+@pytest.mark.parametrize("setting", ["enabled = false", 'decider = "never"'])
+def test_no_change_is_small_where_that_is_configured(repository, agent, setting):
+    configure(repository, f"[gate.auto_skip]\n{setting}\n")
     agent.is_let_go()
     write(repository, "app.py", 21)
     agent.is_blocked()
 
 
-@pytest.mark.parametrize("how", ["changed", "untracked", "committed", "deleted", "on a branch"])
+@pytest.mark.parametrize("how", ["untracked", "deleted", "committed on a branch"])
 def test_a_large_change_blocks_however_it_was_made(repository, agent, how):
     if how == "deleted":
         (repository.project / "app.py").unlink()
     else:
         write(repository, "new.py" if how == "untracked" else "app.py", 40)
-    if how == "on a branch":
+    if how == "committed on a branch":
         repository.git("switch", "-q", "-c", "topic")
-    if how in ("committed", "on a branch"):
         repository.git("commit", "-q", "-am", "Work")
     agent.is_blocked()
 
 
 def test_what_is_no_work_never_counts(repository, agent):
-    """Ticket systems' and grove's own files, ignored and binary files, what was dirty before."""
-    for path in (".grove/learnings.md", ".beads/issues.jsonl", "ignored/a.py"):
+    """Ticket systems' and grove's own files, ignored and binary files, links to large files."""
+    for path in (".grove/stats/day.jsonl", ".beads/issues.jsonl", "ignored/a.py"):
         write(repository, path, 100)
     (repository.project / ".gitignore").write_text("ignored/\n")
     (repository.project / "image.bin").write_bytes(b"\0line\n" * 100)
+    large = repository.others / "large.txt"
+    large.parent.mkdir()
+    large.write_text("line\n" * 100)
+    (repository.project / "link").symlink_to(large)
     agent.is_let_go()
 
 
@@ -111,7 +112,6 @@ def test_what_was_changed_before_the_session_is_not_its_work(repository):
     write(repository, "draft.py", 200)
     agent = repository.agent()
     agent.starts()
-    agent.is_let_go()
     write(repository, "draft.py", 205)
     agent.is_let_go()
     repository.git("add", "-A")
@@ -156,25 +156,20 @@ def test_one_cycle_a_session_until_much_more_was_done(repository, agent):
 
 
 def test_an_ignored_block_is_not_repeated_after_the_breaker(repository, agent):
+    configure(repository, "[circuit_breaker]\nmax_blocks = 1\n")
     write(repository, "app.py", 40)
-    for number in (1, 2, 3):
-        agent.is_blocked(active=number > 1)
-    assert agent.stops(active=True).code == 0
+    agent.is_blocked()
+    assert "asked for once" in agent.stops(active=True).stderr
     agent.is_let_go()
 
 
 @pytest.mark.parametrize(
     ("config", "initialised", "blocked"),
-    [
-        ("always", False, True),
-        ("initialized", False, False),
-        ("never", True, False),
-    ],
+    [("always", False, True), ("initialized", False, False), ("never", True, False)],
 )
 def test_where_session_mode_applies(world, config, initialised, blocked):
     if initialised:
         world.initialise()
-    write(world, "app.py", 20)
     world.make_git()
     agent = world.agent(GROVE_GATE_SESSION=config)
     agent.starts()
@@ -187,18 +182,56 @@ def test_a_project_in_a_folder_of_the_repository(world):
     write(world, "app.py", 20)
     world.make_git()
     inner = world.project / "inner"
-    inner.mkdir()
-    (inner / ".grove").mkdir()
+    (inner / ".grove").mkdir(parents=True)
     agent = world.agent()
-    agent.send("SessionStart", source="startup", cwd=str(inner))
+    agent.starts(cwd=str(inner))
     write(world, "inner/.beads/issues.jsonl", 40)
-    done = agent.send("Stop", cwd=str(inner))
-    assert done.code == 0
+    agent.is_let_go(cwd=str(inner))
     write(world, "inner/work.py", 40)
-    assert agent.send("Stop", cwd=str(inner)).code == 2
+    agent.is_blocked(cwd=str(inner))
 
 
-# --- outside git --------------------------------------------------------------------------------
+def test_a_linked_work_tree_is_a_project_of_its_own(repository):
+    repository.git("add", "-A", "-f", ".grove")
+    repository.git("commit", "-q", "--allow-empty", "-m", "Use grove")
+    linked = repository.others / "linked"
+    repository.git("worktree", "add", "-q", "-b", "topic", str(linked))
+    agent = repository.agent()
+    agent.starts(cwd=str(linked))
+    assert repository.session()["project_root"] == str(linked)
+    write(repository, "app.py", 100)
+    agent.is_let_go(cwd=str(linked))
+    (linked / "new.py").write_text("line\n" * 60)
+    agent.is_blocked(cwd=str(linked))
+    # One that is taken away takes no session with it.
+    repository.git("worktree", "remove", "--force", str(linked))
+    assert agent.stops(cwd=str(linked)).code in (0, 2)
+    assert agent.grove("skip", "The work tree is gone").code == 0
+
+
+def test_a_project_that_is_set_up_in_mid_session_counts_from_then_on(world):
+    world.make_git()
+    agent = world.agent()
+    agent.starts()
+    write(world, "app.py", 60)
+    world.initialise()
+    agent.is_let_go()
+    write(world, "app.py", 90)
+    agent.is_blocked()
+
+
+def test_a_session_that_goes_on_elsewhere_is_judged_from_where_it_began(repository, agent):
+    """The agent may be in a part of the project with tickets of its own when it is compacted."""
+    store = repository.project / "lib" / ".beads"
+    store.mkdir(parents=True)
+    (store / "metadata.json").write_text("{}")
+    (store / "beads.db").touch()
+    agent.starts("compact", cwd=str(store.parent))
+    write(repository, "app.py", 120)
+    agent.is_blocked()
+
+
+# --- where git does not tell --------------------------------------------------------------------
 
 
 def say(agent, *tools):
@@ -227,36 +260,44 @@ def test_outside_git_the_transcript_tells(world):
     agent.is_let_go()  # of unknown size: one cycle a session
 
 
-def test_outside_git_without_a_transcript(world):
-    world.initialise()
-    agent = world.agent()
+def test_without_git_the_transcript_tells_and_the_log_says_why(repository):
+    programs = repository.others / "programs"
+    programs.mkdir(parents=True)
+    repository.environment["PATH"] = str(programs)
+    agent = repository.agent()
     agent.starts()
     agent.is_let_go()
-
-
-def test_a_project_that_is_set_up_in_mid_session_counts_from_then_on(world):
-    write(world, "app.py", 20)
-    world.make_git()
-    agent = world.agent()
-    agent.starts()
-    assert world.grove("init").code == 0
-    write(world, "app.py", 60)
-    agent.is_let_go()
-    write(world, "app.py", 90)
+    say(agent, "Write")
     agent.is_blocked()
+    assert "git" in repository.log()
+
+
+def test_a_repository_that_breaks_in_mid_session_holds_nobody(repository, agent):
+    write(repository, "app.py", 60)
+    (repository.project / ".git" / "HEAD").write_bytes(bytes(range(256)))
+    shutil.rmtree(repository.project / ".git" / "objects")
+    agent.is_let_go()
+    (line,) = repository.log().splitlines()
+    assert "git failed or was late" in line
+    assert "session=session-1" in line
+
+
+def install_git(world, body):
+    """A `git` on PATH before the real one."""
+    program = world.others / "bin" / "git"
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\n{body}\nexec {shutil.which("git")} "$@"\n')
+    program.chmod(0o755)
+    world.environment["PATH"] = f"{program.parent}:{world.environment['PATH']}"
 
 
 def test_a_git_that_is_slow_at_the_start_leaves_no_turn_without_a_gate(repository):
     """The first prompt takes the baseline then: nothing has been done yet."""
     slow = repository.others / "slow"
-    program = repository.others / "bin" / "git"
-    program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\ntest -e {slow} && sleep 3\nexec {shutil.which("git")} "$@"\n')
-    program.chmod(0o755)
-    repository.environment["PATH"] = f"{program.parent}:{repository.environment['PATH']}"
+    install_git(repository, f"test -e {slow} && exec sleep 60")
     slow.touch()
     agent = repository.agent()
-    agent.send("SessionStart", source="startup", variables={"GROVE_HOOKS_DEADLINE_MS": "20000"})
+    agent.send("SessionStart", source="startup")
     assert repository.session()["baseline"] is None
     assert "git failed or was late" in repository.log()
     slow.unlink()
@@ -265,12 +306,10 @@ def test_a_git_that_is_slow_at_the_start_leaves_no_turn_without_a_gate(repositor
     agent.is_blocked()
 
 
-def test_a_session_that_goes_on_elsewhere_is_judged_from_where_it_began(repository, agent):
-    """The agent may be in a part of the project with tickets of its own when it is compacted."""
-    store = repository.project / "lib" / ".beads"
-    store.mkdir(parents=True)
-    (store / "metadata.json").write_text("{}")
-    (store / "beads.db").touch()
-    agent.starts("compact", cwd=str(store.parent))
-    write(repository, "app.py", 120)
-    agent.is_blocked()
+def test_a_stop_for_which_git_takes_too_long_is_let_go(repository, agent):
+    install_git(repository, "exec sleep 60")
+    write(repository, "app.py", 100)
+    agent.is_let_go(variables={"GROVE_HOOKS_DEADLINE_MS": "400"})
+    (line,) = repository.log().splitlines()
+    assert "deadline" in line
+    assert "session=session-1" in line

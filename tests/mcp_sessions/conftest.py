@@ -1,40 +1,34 @@
-"""A project whose learnings go to a memory server: a double of one, as a process that grove starts."""
+"""A project whose learnings go to a memory server: a double of one, in a thread of the tests."""
 
 import json
 import os
 import shutil
 import sys
+import threading
 import time
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from attrs import define, evolve, field
+from attrs import define, field
 
 from grove_backend_mcp.backend import McpBackend
 from grove_backend_mcp.settings import McpSettings
-from grove_core import BackendContext, Category, Learning, LearningStatus
+from grove_core import BackendContext, Category, Learning
 
 SERVERS = Path(__file__).parents[2] / "grove-backend-mcp" / "tests" / "servers"
 FAKE, BAD = SERVERS / "fake_memory.py", SERVERS / "bad_server.py"
 PATIENCE_SECONDS = 60
-
-
-def until(ready, what):
-    """Waits until something is so, which a machine that is busy may take its time for."""
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not (answer := ready()):
-        assert time.monotonic() < end, f"waited in vain for {what}"
-        time.sleep(0.02)
-    return answer
+sys.path.insert(0, str(SERVERS))
+import fake_memory  # noqa: E402
 
 
 def toml(value):
     """A value as a configuration writes it: JSON's texts, lists and numbers are TOML's."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key} = {toml(one)}" for key, one in value.items()) + "}"
-    return json.dumps([str(one) for one in value] if isinstance(value, list | tuple) else value)
+    return json.dumps(value)
 
 
 def _read(path):
@@ -57,35 +51,40 @@ def a_learning(number):
     )
 
 
+class InThread(fake_memory.Server):
+    """A server that does not end the tests when it goes down."""
+
+    def go_down_if_told(self):
+        if self.control().get("down"):
+            raise ConnectionAbortedError
+
+
 @define
 class Memory:
     """The memory server of a world, as its control file has it behave."""
 
     world: object
-    kind: str
     store: Path
+    url: str
     settings: dict = field(factory=dict)
 
     @property
     def control_file(self):
         return self.store.with_name("control.json")
 
-    def configure(self, *, more="", **settings):
+    def configure(self, **settings):
         """Names the server in the user's configuration."""
-        args = [FAKE, self.kind, self.store, "--control", self.control_file]
         # Folders of one name are not taken for one project, unless the user says so.
-        settings = {"project": "shop", "command": sys.executable, "args": args, **settings}
-        if "url" in settings:
-            del settings["command"], settings["args"]
-        self.settings = settings
-        lines = [f"{key} = {toml(value)}" for key, value in settings.items()]
+        reached = {} if "command" in settings else {"url": self.url}
+        self.settings = {"project": "shop", **reached, **settings}
+        lines = [f"{key} = {toml(value)}" for key, value in self.settings.items()]
         self.world.grove_home.mkdir(exist_ok=True)
-        text = "\n".join(["[backends.mcp]", *lines, more, ""])
-        (self.world.grove_home / "config.toml").write_text(text)
+        (self.world.grove_home / "config.toml").write_text("\n".join(["[backends.mcp]", *lines]))
 
-    def misbehaves(self, mode, **settings):
-        """Puts a server in its place that breaks what clients count on."""
-        self.configure(args=[BAD, mode, self.store], **settings)
+    def started_each_time(self, *words, **settings):
+        """Has it started as a program, for each client anew; with words, another program."""
+        own = [FAKE, "graph", self.store, "--control", self.control_file]
+        self.configure(command=sys.executable, args=[*map(str, words or own)], **settings)
 
     def behaves(self, **control):
         part = self.control_file.with_suffix(".part")
@@ -102,15 +101,15 @@ class Memory:
     @contextmanager
     def backend(self):
         """The backend of this world in the test's own process; its connection ends with it."""
-        args = tuple(str(one) for one in self.settings["args"])
-        world = self.world
-        context = BackendContext(
-            root=world.project,
-            home=world.grove_home,
-            environment=world.environment,
-            settings=McpSettings(**{**self.settings, "args": args}),
+        settings = {**self.settings, "args": tuple(self.settings.get("args", ()))}
+        backend = McpBackend(
+            BackendContext(
+                root=self.world.project,
+                home=self.world.grove_home,
+                environment=self.world.environment,
+                settings=McpSettings(**settings),
+            )
         )
-        backend = McpBackend(context)
         try:
             yield backend
         finally:
@@ -125,29 +124,15 @@ class Memory:
         assert (done.fault, done.waiting) == ("", ())
         return [a_learning(number).id for number in numbers]
 
-    def change(self, learning_id, status):
-        """Gives what the server holds another status, as another client of it would."""
-        with self.backend() as backend, backend._remote.link.server(PATIENCE_SECONDS) as server:
-            found = server.holds(learning_id, learning_id)
-            changed = evolve(found.learning, status=LearningStatus(status))
-            assert server.update(changed, learning_id)
-
-    # --- what the reference server holds --------------------------------------------------------
-
     @property
     def entities(self):
         held = json.loads(self.store.read_text()) if self.store.exists() else {}
         return held.get("entities", {})
 
-    def put(self, **entities):
-        """Changes what the server holds, as another client of it would; ``None`` removes."""
-        held = {**self.entities, **entities}
-        held = {name: one for name, one in held.items() if one is not None}
-        self.store.write_text(json.dumps({"entities": held}))
-
     def add_note(self, name, *observations):
         """A note of somebody who does not use grove."""
-        self.put(**{name: {"name": name, "entityType": "note", "observations": [*observations]}})
+        note = {"name": name, "entityType": "note", "observations": [*observations]}
+        self.store.write_text(json.dumps({"entities": {**self.entities, name: note}}))
 
     def created(self):
         """Names of what was created, each as often as the server was told to."""
@@ -174,54 +159,61 @@ class Memory:
 
     def wait(self):
         """Waits until nothing of this world runs any more."""
-        until(lambda: not self.processes(), "the end of all processes")
+        end = time.monotonic() + PATIENCE_SECONDS
+        quiet = 0
+        while quiet < 3:  # a process that is just being started has no words for a moment
+            assert time.monotonic() < end, self.processes()
+            quiet = 0 if self.processes() else quiet + 1
+            time.sleep(0.02)
 
     # --- files --------------------------------------------------------------------------------------
-
-    def _one(self, pattern):
-        (folder,) = (self.world.grove_home / "cache").glob(pattern)
-        return folder
-
-    @property
-    def mark(self):
-        """The file whose time says when the server was in line last."""
-        return self._one("mcp/**/synchronised")
 
     @property
     def begun(self):
         """The file whose time says when it began to be asked last, whether it is there or not."""
-        return self._one("project-*") / "synchronise.begun"
+        (folder,) = (self.world.grove_home / "cache").glob("project-*")
+        return folder / "synchronise.begun"
 
     def forget_failures(self):
         """As after a while in which the server was left alone."""
         for path in self.world.grove_home.glob("cache/mcp/**/breaker.json"):
             path.unlink()
+        # Attempts that have failed were made an hour earlier.
+        for path in self.world.grove_home.glob("mcp/*/journal.jsonl"):
+            lines = [json.loads(line) for line in path.read_text().splitlines()]
+            old = [
+                {**line, "at": "2026-01-02T10:00:00Z"} if line["state"] == "tried" else line
+                for line in lines
+            ]
+            path.write_text("".join(json.dumps(line) + "\n" for line in old))
 
     def pass_time(self, seconds):
         """Lets what was written last have been written that much earlier."""
         cache = self.world.grove_home / "cache"
-        for path in (
-            *cache.glob("project-*/synchronise.begun"),
-            *cache.glob("mcp/**/synchronised"),
-        ):
-            written = path.stat().st_mtime
-            os.utime(path, (written - seconds, written - seconds))
-
-
-def _memory_of(world, kind, store):
-    world.others.mkdir(exist_ok=True)
-    memory = Memory(world, kind, store)
-    memory.configure()
-    return memory
+        for pattern in ("project-*/synchronise.begun", "mcp/**/synchronised"):
+            for path in cache.glob(pattern):
+                written = path.stat().st_mtime
+                os.utime(path, (written - seconds, written - seconds))
 
 
 @pytest.fixture
 def memory(beads):
     """A server like the reference one, for a beads project that uses grove."""
-    yield (one := _memory_of(beads, "graph", beads.others / "store.json"))
+    beads.others.mkdir(exist_ok=True)
+    store = beads.others / "store.json"
+    web = fake_memory.web_server(InThread("graph", store, store.with_name("control.json")))
+    web.handle_error = lambda *_: None
+    thread = threading.Thread(target=web.serve_forever, args=(0.02,))
+    thread.start()
+    one = Memory(beads, store, f"http://127.0.0.1:{web.server_port}/mcp")
+    one.configure()
+    yield one
     left = one.processes()
     for number in left:
         os.kill(number, 9)
+    web.shutdown()
+    thread.join()
+    web.server_close()
     # A test that started something has to see to its end.
     assert not left
 
@@ -231,15 +223,16 @@ def colleague(memory, tmp_path):
     """Another machine with the same project and the same server."""
     world = type(memory.world)(tmp_path.resolve() / "colleague")
     shutil.copytree(memory.world.project, world.project, dirs_exist_ok=True)
-    return _memory_of(world, "graph", memory.store)
+    world.others.mkdir()
+    other = Memory(world, memory.store, memory.url)
+    other.configure()
+    return other
 
 
 @pytest.fixture
 def reflecting(memory):
     """An agent of the project that has closed a ticket, and owes a reflection."""
     agent = memory.world.agent()
-    agent.starts()
-    memory.wait()
     agent.closes("bd-1")
     agent.is_blocked()
     return agent

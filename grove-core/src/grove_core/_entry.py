@@ -21,6 +21,11 @@ def main() -> int:
         from grove_core.hooks.fast import run
 
         return run(hook)
+    if not arguments:
+        from grove_core.hooks.fast import ignore_payload
+
+        if ignore_payload():
+            return 0
     first = arguments[0] if arguments else ""
     if first == "--version":
         from grove_core import __version__

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -166,8 +167,9 @@ class Installer:
         return " ".join([shlex.join(words), *added])
 
 
+@cache
 def gather_installer() -> Installer:
-    """Look at the environment that runs.
+    """Look at the environment that runs: once, since it stays the same and has many packages.
 
     Returns:
         What made it, and what is in it.

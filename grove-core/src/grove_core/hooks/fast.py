@@ -41,6 +41,9 @@ _ESCAPE_LETTERS = frozenset(b"nrtbf")
 _MOST_ID_BYTES = 128
 _LAST_LINES = [b"", b""]
 _LONGEST_SECONDS = 5.0
+# What other clients that read Claude Code's settings and plugins set for their hooks.
+_OTHER_CLIENTS = ("COPILOT_CLI", "CURSOR_VERSION", "QWEN_CODE", "QWEN_CODE_SESSION_ID")
+_PAYLOAD_SECONDS = 2.0  # for a program that is run with a pipe that nobody writes to
 # The tools that touch one file, and what they call it.
 _FILE_TOOLS = {
     b"Read": b'"file_path"',
@@ -74,6 +77,8 @@ def run(arguments: list[str]) -> int:
     data = _read_stdin()
     if os.environ.get("GROVE_NO_HOOKS") == "1":
         return 0  # a session of the client that grove itself has started
+    if _is_of_another_client(data):
+        return 0
     # For a disk that never answers: by default, the alarm ends the process.
     _signal.setitimer(_signal.ITIMER_REAL, _LONGEST_SECONDS)
     try:
@@ -101,6 +106,34 @@ def _answer(event: str, data: bytes) -> int:
     from grove_core.hooks.dispatch import run_hook
 
     return run_hook(event, data)
+
+
+def _is_of_another_client(data: bytes) -> bool:
+    """Tell whether a client runs hooks that were written for Claude Code, whose settings it reads.
+
+    Claude Code in a shell of that client has its variables as well, and its own session's id.
+    """
+    own_session = os.environ.get("CLAUDE_CODE_SESSION_ID")
+    if own_session and os.fsencode(own_session) in data:
+        return False
+    return any(name in os.environ for name in _OTHER_CLIENTS)
+
+
+def ignore_payload() -> bool:
+    """Take a hook's payload from standard input where somebody runs the bare program as a hook.
+
+    A client that drops the arguments of a hook takes any exit code but 0 as a refusal.
+
+    Returns:
+        Whether there was one: a JSON object.
+    """
+    from select import select
+
+    try:
+        waits = not os.isatty(0) and select([0], [], [], _PAYLOAD_SECONDS)[0]
+    except OSError:  # it is closed
+        return False
+    return bool(waits) and _read_stdin().lstrip(_BLANKS)[:1] == b"{"
 
 
 def say(text: str, patience: float | None = None) -> int:

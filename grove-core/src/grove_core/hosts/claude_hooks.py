@@ -166,8 +166,8 @@ def hook_groups(program: str, conditions: Sequence[str]) -> dict[str, list[Group
 def _groups(slot: HookSlot, program: str, conditions: Sequence[str]) -> list[Group]:
     hook = {
         "type": "command",
-        "command": program,
-        "args": ["hook", slot.event.value],
+        # In shell form: other clients read these settings and drop ``args``.
+        "command": shlex.join([program, "hook", slot.event.value]),
         "timeout": slot.timeout,
     }
     if not slot.for_tools:

@@ -1,1 +1,0 @@
-"""Modules of plugins whose import is the fault."""

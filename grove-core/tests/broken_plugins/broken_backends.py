@@ -1,0 +1,557 @@
+"""Memory backends with one fault each, by the call of the standard test that is to find it.
+
+Those with a file or a server are made of two sound ones, which keep the contract themselves.
+"""
+
+import json
+import socket
+import subprocess
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from threading import Lock, get_ident
+from time import sleep
+from unicodedata import normalize
+
+from attrs import evolve
+from faults import but
+
+from grove_core.codec.documents import learning_from_dict, learning_to_dict
+from grove_core.errors import BackendError, LearningNotFoundError, StorageError
+from grove_core.files import append_text, read_text, replace
+from grove_core.model.learning import LearningStatus, Scope
+from grove_core.model.memory import (
+    Capability,
+    Health,
+    Hit,
+    Query,
+    Receipt,
+    ReceiptStatus,
+    Synchronised,
+)
+from grove_core.plugins.descriptors import Freshness
+from grove_core.testing.memory_backend import InMemoryBackend
+from grove_core.testing.samples import UNKNOWN_ID, example_learning
+
+SWITCH_SECONDS = 0.001
+DUPLICATE, STORED = ReceiptStatus.DUPLICATE, ReceiptStatus.STORED
+LOCK = Lock()
+FILES = frozenset({Capability.FILES})
+
+
+class InFile(InMemoryBackend):
+    """A sound one: a line for each learning, appended under the lock of the file."""
+
+    def __init__(self, path):
+        super().__init__("file", frozenset({Capability.GET, Capability.ITERATE}))
+        self._path = path
+
+    def write(self, learning):
+        def unless_there(text):
+            known = any(one.id == learning.id for one in learnings_in(text))
+            return "" if known else line_of(learning)
+
+        try:
+            stored = self._append(unless_there)
+        except StorageError as error:
+            raise BackendError(str(error)) from error
+        return self._receipt(learning, stored=bool(stored))
+
+    def get(self, learning_id):
+        return next((one for one in self._all() if one.id == learning_id), None)
+
+    def ping(self):
+        try:
+            return super().ping()
+        except BackendError as error:
+            return Health(ok=False, detail=str(error))
+
+    def _append(self, line):
+        return append_text(self._path, line, inside=self._path.parent)
+
+    def _all(self):
+        try:
+            return learnings_in(read_text(self._path) or "")
+        except StorageError as error:
+            raise BackendError(str(error)) from error
+
+    def _receipt(self, learning, *, stored):
+        status = ReceiptStatus.STORED if stored else ReceiptStatus.DUPLICATE
+        return Receipt(learning_id=learning.id, status=status, backend=self.name)
+
+
+def line_of(learning):
+    return json.dumps(learning_to_dict(learning)) + "\n"
+
+
+def learnings_in(text):
+    return [learning_from_dict(json.loads(line)) for line in text.splitlines()]
+
+
+class WithServer(InFile):
+    """A sound one: what is written waits in a file for another one, which stands for the server."""
+
+    def __init__(self, folder):
+        super().__init__(folder / "kept.json")
+        self.capabilities |= {Capability.SYNCHRONISE}
+        self._mark = folder / "synchronised"
+        self._server = InFile(folder / "server.json")
+
+    def write(self, learning):
+        receipt = super().write(learning)
+        is_new = receipt.status is ReceiptStatus.STORED
+        return evolve(receipt, status=ReceiptStatus.QUEUED) if is_new else receipt
+
+    def freshness(self):
+        return Freshness(source="the other file", mark=self._mark, waiting=self._waiting())
+
+    def synchronise(self, seconds, *, asked):
+        waiting = self._waiting()
+        delivered = [self._server.write(one) for one in self._all() if one.id in waiting]
+        received = [super(WithServer, self).write(one) for one in self._server.iterate()]
+        self._mark.touch()
+        return Synchronised(
+            delivered=tuple(delivered),
+            received=sum(one.status is ReceiptStatus.STORED for one in received),
+        )
+
+    def _waiting(self):
+        there = {one.id for one in self._server.iterate()}
+        return tuple(one.id for one in self._all() if one.id not in there)
+
+
+in_memory, in_file, with_server = (
+    partial(but, one) for one in (InMemoryBackend, InFile, WithServer)
+)
+
+
+def receipt(backend, learning, *, is_known):
+    status = DUPLICATE if is_known else STORED
+    return Receipt(learning_id=learning.id, status=status, backend=backend.name)
+
+
+def writing(change):
+    """Make a backend that keeps something else of each learning."""
+    return in_memory(write=lambda me, sound, learning: sound(change(learning)))
+
+
+def taking_for_the_same(is_same):
+    """Make a backend that takes a learning for one that it has."""
+
+    def write(me, sound, learning):
+        if any(is_same(learning, one) for one in me._all()):
+            return receipt(me, learning, is_known=True)
+        return sound(learning)
+
+    return in_memory(write=write)
+
+
+# --- faults that take more than a line ----------------------------------------------------------
+
+
+class BelievesItsCache(InMemoryBackend):
+    def __init__(self, storage):
+        super().__init__(storage=evolve(storage, learnings=dict(storage.learnings)))
+        self._shared = storage
+
+    def write(self, learning):
+        self._shared.learnings[learning.id] = learning
+        return super().write(learning)
+
+
+class ListsIdsThatStandInDetails(InFile):
+    def __init__(self, path):
+        super().__init__(path)
+        self.capabilities |= FILES
+        self._ids = path.with_name("ids.txt")
+
+    def write(self, learning):
+        append_text(self._ids, f"id={learning.id}\n{learning.detail}\n")
+        return super().write(learning)
+
+    def iterate(self):
+        lines = read_text(self._ids).split("\n")
+        return [self.get(line.removeprefix("id=")) for line in lines if line.startswith("id=")]
+
+    def files(self):
+        return [self._path.parent]
+
+
+class WritesInItsSleep(InMemoryBackend):
+    def write(self, learning):
+        known = dict(self._storage.learnings)
+        sleep(SWITCH_SECONDS)
+        self._storage.learnings = {learning.id: learning, **known}
+        return receipt(self, learning, is_known=learning.id in known)
+
+
+class ChecksTooEarly(InMemoryBackend):
+    def write(self, learning):
+        is_known = learning.id in self._storage.learnings
+        sleep(SWITCH_SECONDS)
+        if not is_known:
+            with self._storage.lock:
+                self._keep(learning)
+        return receipt(self, learning, is_known=is_known)
+
+    def iterate(self):
+        return [self._storage.learnings[each] for each in self._storage.changed]
+
+
+class LocksItsThreadsOnly(InFile):
+    def write(self, learning):
+        with LOCK:
+            known = self._all()
+            sleep(SWITCH_SECONDS)
+            is_known = any(one.id == learning.id for one in known)
+            if not is_known:
+                replace(self._path, "".join(map(line_of, [*known, learning])).encode())
+        return receipt(self, learning, is_known=is_known)
+
+
+class BelongsToItsThread(InMemoryBackend):
+    def __init__(self, storage):
+        super().__init__(storage=storage)
+        self._thread = get_ident()
+
+    def write(self, learning):
+        if self._thread != get_ident():
+            raise BackendError("this connection was made in another thread")
+        return super().write(learning)
+
+
+class HandsOutItsOwn(InMemoryBackend):
+    def iterate(self):
+        self._listed = self._all()
+        return self._listed
+
+    def _all(self):
+        return [*getattr(self, "_listed", super()._all())]
+
+
+class SearchesAnOldIndex(InMemoryBackend):
+    def __init__(self, storage):
+        super().__init__(storage=storage)
+        self._index = InMemoryBackend()
+
+    def write(self, learning):
+        self._index.write(learning)
+        return super().write(learning)
+
+    def search(self, query, filters):
+        return self._index.search(query, filters)
+
+
+class ForgetsStatusChanges(InMemoryBackend):
+    def set_status(self, learning_id, status, note=""):
+        marks, changed = [*self._storage.marks], [*self._storage.changed]
+        learning = super().set_status(learning_id, status, note)
+        self._storage.marks[:], self._storage.changed[:] = marks, changed
+        return learning
+
+
+class LooksAtItsFileOnly(InFile):
+    """It follows no link in the place of its file, and each in that of the folder around it."""
+
+    def __init__(self, path):
+        super().__init__(path if path.is_dir() else path.parent / "shelves" / path.name)
+
+    def _append(self, line):
+        if self._path.is_symlink():
+            raise StorageError(f"{self._path} is a link")
+        return append_text(self._path, line)
+
+
+class PingsOneOfItsFiles(InFile):
+    def write(self, learning):
+        answer = super().write(learning)
+        append_text(self._path.with_name("ids.txt"), learning.id, inside=self._path.parent)
+        return answer
+
+    def get(self, learning_id):
+        is_known = learning_id in (read_text(self._path.with_name("ids.txt")) or "")
+        return super().get(learning_id) if is_known else None
+
+
+class ListsItsCapabilities(InMemoryBackend):
+    capabilities = property(lambda _: [], lambda *_: None)
+
+
+class ClaimsWhatItCannot(InMemoryBackend):
+    def __init__(self, storage):
+        super().__init__(storage=storage)
+        self.capabilities |= FILES
+
+
+class NamesFiles(InFile):
+    def __init__(self, path):
+        super().__init__(path)
+        self.capabilities |= FILES
+
+
+def finding(change):
+    """Make a backend that returns something else than each hit."""
+    return in_memory(
+        search=lambda me, sound, query, filters: [*map(change, sound(query, filters))],
+    )
+
+
+def finds_everything(me, sound, query, filters):
+    hits = sound(query, filters) or sound(Query(), filters)
+    return [evolve(hit, relevance=hit.relevance or 0.01) for hit in hits]
+
+
+def changes_what_it_is_asked(me, sound, query, filters):
+    object.__setattr__(filters, "limit", min(filters.limit or 10, 10))
+    return sound(query, filters)
+
+
+def changes_what_it_is_given(me, sound, learning):
+    object.__setattr__(learning, "tags", tuple(sorted(learning.tags)))
+    return sound(learning)
+
+
+def shows_a_stranger(me, sound, query, filters):
+    stranger = evolve(example_learning(), id=UNKNOWN_ID)
+    return [*sound(query, filters), Hit(learning=stranger, relevance=0.0)]
+
+
+def fetches_active_ones_only(me, sound, learning_id):
+    found = sound(learning_id)
+    return found if found and found.status is LearningStatus.ACTIVE else None
+
+
+def changes_neighbours(me, sound, learning_id, status, note=""):
+    for known in list(me._storage.learnings):
+        if known.startswith(learning_id):
+            sound(known, status, note)
+    return sound(learning_id, status, note)
+
+
+def keeps_the_note_in_the_detail(me, sound, learning_id, status, note=""):
+    learning = sound(learning_id, status, note)
+    me._storage.learnings[learning_id] = evolve(learning, detail=f"{learning.detail}\n({note})")
+    return learning
+
+
+def archives_what_is_not_there(me, sound, learning_id, status, note=""):
+    if learning_id not in me._storage.learnings:
+        return evolve(example_learning(), id=learning_id, status=status)
+    return sound(learning_id, status, note)
+
+
+def lets_the_last_one_win(me, sound, learning):
+    answer = sound(learning)
+    me._storage.learnings[learning.id] = learning
+    return answer
+
+
+def restores_what_is_written_again(me, sound, learning):
+    answer = sound(learning)
+    me.set_status(learning.id, LearningStatus.ACTIVE)
+    return answer
+
+
+def withdraws_whatever_its_status(me, sound, learning):
+    stored = me._storage.learnings.get(learning.id, learning)
+    return sound(evolve(learning, status=stored.status))
+
+
+def raises_for_what_is_gone(me, sound, learning):
+    if not sound(learning):
+        raise LearningNotFoundError(f"no learning has the id {learning.id}")
+    return True
+
+
+def says_nothing_of_what_is_gone(me, sound, learning):
+    mark = me._storage.marks[-1]
+    taken = sound(learning)
+    me._storage.marks[:] = [mark]
+    return taken
+
+
+def tells_the_latest_only(me, sound, mark):
+    answer = sound(mark)
+    return answer if answer.whole else evolve(answer, learnings=answer.learnings[-1:])
+
+
+def swallows_errors(me, sound, learning):
+    with suppress(BackendError):
+        return sound(learning)
+    return receipt(me, learning, is_known=False)
+
+
+def makes_a_folder(me, sound, query, filters):
+    (me._path.parent / "index").mkdir(exist_ok=True)
+    return sound(query, filters)
+
+
+def asks_its_server(me, sound):
+    with suppress(OSError), socket.socket() as connection:
+        connection.settimeout(0.0)
+        connection.connect(("127.0.0.1", 9))
+    return sound()
+
+
+def says_that_it_is_there(me, sound, learning):
+    answer = sound(learning)
+    return evolve(answer, status=STORED if answer.status is ReceiptStatus.QUEUED else DUPLICATE)
+
+
+def receives_its_own(me, sound, seconds, *, asked):
+    done = sound(seconds, asked=asked)
+    return evolve(done, received=done.received + len(done.delivered))
+
+
+def keeps_nothing_here(me, sound, seconds, *, asked):
+    done = sound(seconds, asked=asked)
+    me._path.unlink(missing_ok=True)
+    return done
+
+
+def marks_the_first_time_only(me, sound, seconds, *, asked):
+    mark, me._mark = me._mark, me._mark.with_name("elsewhere")
+    done = sound(seconds, asked=asked)
+    mark.touch() if not mark.exists() else None
+    return done
+
+
+BROKEN_BACKENDS = {
+    "test_name_is_text": in_memory(__init__=lambda me, sound, storage: sound("", storage=storage)),
+    "test_capabilities_are_a_frozenset": ListsItsCapabilities,
+    "test_capability_is_true[files]": ClaimsWhatItCannot,
+    "test_capability_is_true[withdraw]": in_file(withdraw=lambda me, sound, learning: False),
+    "test_only_slow_ones_ask_others": in_memory(
+        ping=lambda me, sound: subprocess.run(["true"], check=True) and sound()
+    ),
+    "test_ping_tells_how_it_is": in_memory(ping=lambda me, sound: None),
+    # What it keeps.
+    "test_scope_comes_back[team]": writing(lambda one: evolve(one, scope=Scope.PROJECT)),
+    "test_every_field_comes_back[supersedes]": writing(lambda one: evolve(one, supersedes=())),
+    "test_detail_comes_back[decomposed letters]": writing(
+        lambda one: evolve(one, detail=normalize("NFC", one.detail))
+    ),
+    "test_summary_comes_back[a heading]": writing(
+        lambda one: evolve(one, summary=one.summary.lstrip("#-*> "))
+    ),
+    "test_any_learning_comes_back": writing(
+        lambda one: evolve(one, session_id=one.session_id.lower())
+    ),
+    "test_its_own_format_forges_nothing": ListsIdsThatStandInDetails,
+    # Writing.
+    "test_write_gives_a_receipt": in_memory(
+        write=lambda me, sound, learning: evolve(sound(learning), status=DUPLICATE)
+    ),
+    "test_every_new_id_is_stored": taking_for_the_same(
+        lambda one, other: one.detail == other.detail
+    ),
+    "test_ids_are_compared_exactly": taking_for_the_same(
+        lambda one, other: one.id.casefold() == other.id.casefold()
+    ),
+    "test_a_mentioned_id_is_not_stored": taking_for_the_same(
+        lambda one, other: one.id in other.detail
+    ),
+    "test_write_is_idempotent": in_memory(
+        write=lambda me, sound, learning: receipt(me, learning, is_known=sound(learning) is None)
+    ),
+    "test_what_was_written_first_stays": in_memory(write=lets_the_last_one_win),
+    "test_another_instance_knows_what_is_stored": BelievesItsCache,
+    "test_what_is_written_stays_as_it_is": in_memory(write=changes_what_it_is_given),
+    "test_parallel_writers_lose_nothing": WritesInItsSleep,
+    "test_parallel_writers_of_one_learning_store_it_once": ChecksTooEarly,
+    "test_parallel_processes_lose_nothing": LocksItsThreadsOnly,
+    "test_calls_may_come_from_another_thread": BelongsToItsThread,
+    "test_failed_write_is_an_error": in_file(write=swallows_errors),
+    "test_ping_tells_what_is_broken": in_file(
+        ping=lambda me, sound: Health(ok=True, detail="fine")
+    ),
+    # Searching and listing.
+    "test_every_part_of_a_query_finds[files]": in_memory(
+        search=lambda me, sound, query, filters: sound(evolve(query, files=()), filters)
+    ),
+    "test_nonsense_finds_nothing": in_memory(search=finds_everything),
+    "test_relevance_lies_between_0_and_1": finding(
+        lambda hit: evolve(hit, relevance=hit.relevance * 2)
+    ),
+    "test_best_hits_come_first": in_memory(search=lambda me, sound, *asked: sound(*asked)[::-1]),
+    "test_empty_query_finds_everything": in_memory(
+        search=lambda me, sound, query, filters: [] if query.is_empty else sound(query, filters)
+    ),
+    "test_hits_hold_what_was_written": finding(
+        lambda hit: evolve(hit, learning=evolve(hit.learning, detail="Read"))
+    ),
+    "test_filters_hold[active by default]": in_memory(
+        search=lambda me, sound, query, filters: sound(
+            query, evolve(filters, statuses=frozenset(LearningStatus))
+        )
+    ),
+    "test_limit_holds": in_memory(
+        search=lambda me, sound, query, filters: sound(query, evolve(filters, limit=None))
+    ),
+    "test_what_is_asked_stays_as_it_is": in_memory(search=changes_what_it_is_asked),
+    "test_notes_of_others_are_partial": in_memory(search=shows_a_stranger),
+    "test_what_is_returned_belongs_to_the_caller": HandsOutItsOwn,
+    "test_get_fetches_one_of_any_status": in_memory(get=fetches_active_ones_only),
+    "test_get_of_an_unknown_id_is_none": in_memory(
+        get=lambda me, sound, learning_id: me._storage.learnings[learning_id]
+    ),
+    "test_iterate_lists_each_once_oldest_first": in_memory(iterate=lambda me, sound: me._all()),
+    # Changing and taking out.
+    "test_status_changes_and_changes_back[archived]": in_memory(
+        set_status=lambda me, sound, learning_id, status, note="": evolve(
+            me.get(learning_id), status=status
+        )
+    ),
+    "test_other_learnings_keep_their_status": in_memory(set_status=changes_neighbours),
+    "test_note_is_for_people[a note]": in_memory(set_status=keeps_the_note_in_the_detail),
+    "test_unknown_id_is_refused": in_memory(set_status=archives_what_is_not_there),
+    "test_search_heeds_a_changed_status": SearchesAnOldIndex,
+    "test_writing_again_keeps_the_status": in_memory(write=restores_what_is_written_again),
+    "test_withdraw_takes_out_what_was_written": in_memory(
+        withdraw=lambda me, sound, learning: sound(next(reversed(me._all()), learning))
+    ),
+    "test_withdraw_of_what_is_not_there_is_false": in_memory(withdraw=raises_for_what_is_gone),
+    "test_withdraw_leaves_what_differs[detail]": in_memory(
+        withdraw=lambda me, sound, learning: sound(me.get(learning.id) or learning)
+    ),
+    "test_withdraw_leaves_what_was_archived": in_memory(withdraw=withdraws_whatever_its_status),
+    "test_withdrawn_learning_can_be_written_again": in_memory(
+        withdraw=lambda me, sound, learning: (
+            me.set_status(learning.id, LearningStatus.SUPERSEDED) and True
+        )
+    ),
+    # Telling what is new.
+    "test_first_answer_is_whole": in_memory(
+        changes=lambda me, sound, mark: evolve(sound(mark), whole=False)
+    ),
+    "test_next_answer_is_the_news": in_memory(changes=lambda me, sound, mark: sound("")),
+    "test_changed_status_is_news": ForgetsStatusChanges,
+    "test_what_is_withdrawn_is_gone_from_the_answers": in_memory(
+        withdraw=says_nothing_of_what_is_gone
+    ),
+    "test_unknown_mark_asks_for_everything[?]": in_memory(
+        changes=lambda me, sound, mark: sound(
+            mark if mark in {*me._storage.marks, ""} else me._storage.marks[-1]
+        )
+    ),
+    "test_answers_add_up": in_memory(changes=tells_the_latest_only),
+    # Files.
+    "test_files_show_every_change": but(NamesFiles, files=lambda me, sound: [Path(__file__)]),
+    "test_files_are_absolute_and_in_order": but(
+        NamesFiles, files=lambda me, sound: [Path("learnings.md")]
+    ),
+    "test_asking_leaves_nothing_behind": in_file(search=makes_a_folder),
+    "test_writes_stay_in_the_project": LooksAtItsFileOnly,
+    "test_ping_tells_of_files_that_cannot_be_read": PingsOneOfItsFiles,
+    # A server.
+    "test_freshness_tells_how_it_stands": with_server(
+        freshness=lambda me, sound: evolve(sound(), mark=Path("synchronised"))
+    ),
+    "test_what_is_kept_here_is_told_without_asking": with_server(iterate=asks_its_server),
+    "test_what_is_written_is_delivered_or_waits": with_server(write=says_that_it_is_there),
+    "test_synchronising_delivers_once": with_server(synchronise=receives_its_own),
+    "test_synchronising_loses_nothing": with_server(synchronise=keeps_nothing_here),
+    "test_mark_is_written_when_both_are_in_line": with_server(
+        synchronise=marks_the_first_time_only
+    ),
+}

@@ -1,0 +1,89 @@
+"""Plugins with one fault each, as what an entry point names, and the test that is to find it."""
+
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+
+from attrs import define
+
+from grove_core.model.memory import Health
+from grove_core.plugins.descriptors import (
+    BackendSpec,
+    CommandReader,
+    CommandSpec,
+    EngineSpec,
+    HealthCheck,
+)
+from grove_core.plugins.markers import GROVE_API, hookimpl
+from grove_core.testing.memory_backend import InMemoryBackend
+
+
+def plugin(api=1, /, **hooks):
+    """Make a plugin of its hooks."""
+    return SimpleNamespace(grove_api=api, **{name: hookimpl(one) for name, one in hooks.items()})
+
+
+def no_words(project):
+    return []
+
+
+def raise_error(project):
+    raise RuntimeError(str(project.root))
+
+
+def spec(name, **fields):
+    found = {"detect": lambda _: None, "open": lambda _: InMemoryBackend(name), **fields}
+    return BackendSpec(name=name, **found)
+
+
+def leave_a_mark(context):
+    (Path(context.root) / "seen").touch()
+
+
+@define
+class NeedsAKey:
+    address: str
+
+
+NUMBERS = count()
+GONE = "grove_gone:command"
+sound = plugin(grove_query_terms=no_words)
+from_the_future = plugin(GROVE_API + 1, grove_query_terms=no_words)
+misspelt = plugin(grove_query_terms=no_words, grove_qery_terms=lambda: None)
+raises = plugin(grove_query_terms=raise_error)
+changes_its_mind = plugin(
+    grove_commands=lambda: [CommandSpec(name=f"c{next(NUMBERS)}", target=GONE, help="Is gone.")]
+)
+command_from_nowhere = plugin(
+    grove_commands=lambda: [CommandSpec(name="gone", target=GONE, help="Is gone.")]
+)
+needs_a_key = plugin(grove_memory_backends=lambda: [spec("needy", settings=NeedsAKey)])
+leaves_a_mark = plugin(grove_memory_backends=lambda: [spec("seen", detect=leave_a_mark)])
+reads_plain_text_only = plugin(
+    grove_command_readers=lambda: [
+        CommandReader(tools=("Bash",), read=lambda call: [call.input["command"].split()])
+    ]
+)
+scores_the_best = plugin(
+    grove_retrieval_engines=lambda: [
+        EngineSpec(name="best", floor=0.5, score=lambda query, learnings: [(1.0, ())])
+    ]
+)
+is_well = plugin(
+    grove_health_checks=lambda: [HealthCheck(name="well", run=lambda _: Health(ok=True, detail=""))]
+)
+
+HERE = __name__
+BROKEN_PLUGINS = {
+    "test_importing_is_cheap_and_quiet": "plugin_that_imports_much",
+    "test_api_is_said_and_spoken": f"{HERE}:from_the_future",
+    "test_it_registers_without_a_problem": f"{HERE}:misspelt",
+    "test_hooks_of_a_sessions_life_take_what_comes": f"{HERE}:raises",
+    "test_offers_are_sound": f"{HERE}:changes_its_mind",
+    "test_looking_for_backends_touches_nothing": f"{HERE}:leaves_a_mark",
+    "test_readers_read_any_shell_text": f"{HERE}:reads_plain_text_only",
+    "test_engines_score_every_learning": f"{HERE}:scores_the_best",
+    "test_health_checks_tell_how_it_stands": f"{HERE}:is_well",
+    "test_commands_have_help": f"{HERE}:command_from_nowhere",
+    "test_settings_have_defaults": f"{HERE}:needs_a_key",
+}

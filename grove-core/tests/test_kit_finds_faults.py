@@ -1,0 +1,158 @@
+"""Each standard test finds a fault: a broken plugin for every one, and the sound ones pass."""
+
+import json
+import os
+import time
+from types import MappingProxyType
+
+import pytest
+from broken_backends import BROKEN_BACKENDS, InFile, WithServer
+from broken_plugins import BROKEN_PLUGINS
+from broken_trackers import BROKEN_TRACKERS, CLOSES, FILE, LEAVES, SoundTracker
+from faults import but
+from verdicts import assert_told, cases_of, verdict
+
+from grove_core.testing import (
+    BackendContract,
+    InMemoryBackend,
+    InMemoryStorage,
+    PluginContract,
+    TicketContract,
+)
+from grove_core.testing.rules import forking, ticket_detecting
+from grove_core.testing.standard import standard_tests
+
+SOUND_PLUGIN = "broken_plugins:sound"
+CONTRACTS = {
+    BackendContract: BROKEN_BACKENDS,
+    TicketContract: BROKEN_TRACKERS,
+    PluginContract: BROKEN_PLUGINS,
+}
+# By what no plugin can break it, and the test of it.
+WITHOUT_A_BROKEN_ONE = {
+    "test_no_rule_is_left_out": "test_no_standard_test_can_be_left_out",
+}
+
+
+def of_backend(made, case, folder):
+    storage = InMemoryStorage()
+
+    def opened(place):
+        if issubclass(made, WithServer):
+            return made(place)
+        return made(place / "shelf.json") if issubclass(made, InFile) else made(storage=storage)
+
+    return verdict(
+        type("TestBackend", (BackendContract,), {})(),
+        case,
+        open_backend=lambda: opened(folder),
+        broken_backend=lambda: made(folder),
+        project_folder=folder,
+        home_folder=folder / "home",
+    )
+
+
+def of_tracker(made, case, folder, tmp_path_factory):
+    used, empty = folder / "used", folder / "empty"
+    (used / FILE).parent.mkdir(parents=True)
+    (used / FILE).write_text(json.dumps({"current": "T-1"}))
+    empty.mkdir()
+    values = {"plugin": made(), "closes": CLOSES, "leaves": LEAVES}
+    return verdict(
+        type("TestTracker", (TicketContract,), values)(),
+        case,
+        used_project=used,
+        empty_project=empty,
+        tmp_path_factory=tmp_path_factory,
+    )
+
+
+def of_plugin(target, case, folder):
+    contract = type("TestPlugin", (PluginContract,), {"plugin": target})
+    return verdict(contract(), case, tmp_path=folder)
+
+
+@pytest.mark.parametrize("case", BROKEN_BACKENDS)
+def test_a_broken_backend_is_found_out_and_a_sound_one_passes(case, tmp_path):
+    broken = BROKEN_BACKENDS[case]
+    sound = next(one for one in (WithServer, InFile, InMemoryBackend) if issubclass(broken, one))
+    for made in (broken, sound):
+        (tmp_path / made.__name__).mkdir()
+    assert_told(of_backend(broken, case, tmp_path / broken.__name__), BackendContract, case)
+    if "files" in case or "format" in case:
+        return  # what the sound ones do not declare
+    assert of_backend(sound, case, tmp_path / sound.__name__) == ""
+
+
+@pytest.mark.parametrize("case", BROKEN_TRACKERS)
+def test_a_broken_ticket_system_is_found_out(case, tmp_path, tmp_path_factory, monkeypatch):
+    monkeypatch.setattr(ticket_detecting, "_SECONDS", 0.5)
+    said = of_tracker(BROKEN_TRACKERS[case], case, tmp_path, tmp_path_factory)
+    assert_told(said, TicketContract, case)
+
+
+@pytest.mark.parametrize("case", BROKEN_PLUGINS)
+def test_a_broken_plugin_is_found_out(case, tmp_path):
+    assert_told(of_plugin(BROKEN_PLUGINS[case], case, tmp_path), PluginContract, case)
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_every_standard_test_has_a_broken_plugin(contract):
+    broken = {cases_of(contract)[case][0] for case in CONTRACTS[contract]}
+    assert broken | WITHOUT_A_BROKEN_ONE.keys() == {*standard_tests(contract)}
+
+
+class TestSoundTracker(TicketContract):
+    plugin = SoundTracker()
+    closes = CLOSES
+    leaves = LEAVES
+    files = MappingProxyType({FILE: json.dumps({"current": "T-1"})})
+
+
+class TestSoundPlugin(PluginContract):
+    plugin = SOUND_PLUGIN
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    ["true && ", "  ", "echo before; ", "echo before\n", "( ", "cd . && ", "KIT=1 "],
+)
+def test_a_tracker_that_misses_one_dressing_is_found_out(beginning, tmp_path, tmp_path_factory):
+    def commands(me, sound, call):
+        missed = str(call.input.get("command")).startswith(beginning)
+        return () if missed else sound(call)
+
+    case = "test_commands_among_others_still_close"
+    misses = but(SoundTracker, commands=commands)
+    said = of_tracker(misses, case, tmp_path, tmp_path_factory)
+    assert repr(f"{beginning}{CLOSES[0][0]}")[1:-1] in said
+
+
+def test_processes_that_hang_or_die_are_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(forking, "_SECONDS", 0.5)
+    case = "test_parallel_processes_lose_nothing"
+    dies = but(InFile, write=lambda *_: os._exit(3))
+    hangs = but(InFile, write=lambda *_: time.sleep(60))
+    assert "it died with exit code 3" in of_backend(dies, case, tmp_path)
+    assert "it was not finished after 0.5 seconds" in of_backend(hangs, case, tmp_path)
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_no_standard_test_can_be_left_out(contract):
+    name = standard_tests(contract)[0]
+    for replacement in (None, property(len)):
+        with pytest.raises(TypeError, match=f"TestMine replaces {name} of {contract.__name__}"):
+            type("TestMine", (contract,), {name: replacement})
+    with pytest.raises(TypeError, match="TestMine says __test__ = False"):
+        type("TestMine", (contract,), {"__test__": False})
+    with pytest.raises(TypeError, match=name):
+        type("TestMine", (type("Shadow", (), {name: None}), contract), {})
+    sound = type("TestSound", (contract,), {"test_of_its_own": lambda self: None})
+    with pytest.raises(TypeError, match=name):
+        type("TestMine", (sound,), {name: None})
+    for later, value in ((name, None), ("__test__", False)):
+        changed = type("TestMine", (contract,), {})
+        changed().test_no_rule_is_left_out()
+        setattr(changed, later, value)
+        with pytest.raises(AssertionError, match=r"Every test of the contract is run\."):
+            changed().test_no_rule_is_left_out()

@@ -1,0 +1,192 @@
+"""However logs come into the cache, the numbers are those of reading them at once."""
+
+import json
+from datetime import datetime, timedelta
+
+from core_worlds import NOW
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from grove_core.derived_database import IN_MEMORY
+from grove_core.model.statistics import LearningRecord, LearningStats
+from grove_core.stats.decay import DecayRule
+from grove_core.stats_cache import folding
+from grove_core.stats_cache.cache import StatsCache
+
+RULE = DecayRule(90, 0.8)
+
+# --- random logs and learnings ------------------------------------------------------------------
+
+LEARNINGS = st.sampled_from(["cl_a", "cl_b", "cl_c", "cl_gone"])
+SESSIONS = st.sampled_from(["s1", "s2", "s3", "s4"])
+TICKETS = st.sampled_from(["T1", "T2", "T3", "", None, "\ud800"])
+CATEGORIES = ["pitfall", "pattern", "domain"]
+TEXTS = [
+    "Retry the export of orders after a timeout",
+    "The export of orders needs a retry after each timeout",
+    "The cache keeps stale prices of the shop",
+]
+TAGS = st.lists(st.sampled_from(["orders", "retries"]), max_size=2, unique=True)
+INSTANTS = st.integers(-500, 5).map(lambda days: NOW + timedelta(days=days))
+COUNTS = st.sampled_from([0, 1, 2, 7])
+ODD = st.sampled_from([None, True, -1, 1.5, "text", [], {}, 2**40])
+
+
+def event(name, **fields):
+    """Mostly sound; sometimes with a field missing, or of a type that does not belong there."""
+    head = {
+        "v": st.sampled_from([1] * 12 + [0, 2, "1", ...]),
+        "ts": INSTANTS.map(datetime.isoformat),
+        "event": st.just(name),
+        "grove": st.sampled_from(["0.1.0", "0.1.0", "9.0", ...]),
+    }
+    own = {key: st.one_of(*[one] * 5, st.just(...), ODD) for key, one in fields.items()}
+    return st.fixed_dictionaries({**head, **own})
+
+
+USE = {"learning_id": LEARNINGS, "session_id": SESSIONS}
+WORK = {"session_id": SESSIONS, "ticket_id": TICKETS}
+EVENTS = st.one_of(
+    event("surfaced", **USE, via=st.just("start"), score=st.sampled_from([0, 0.5, 1])),
+    event("referenced", **USE, ticket_id=TICKETS),
+    event("dismissed", **USE),
+    event("corrected", **USE, superseded_by=LEARNINGS),
+    event("reflection", **WORK, candidates=COUNTS, accepted=COUNTS, backend=st.just("markdown")),
+    event(
+        "rejected", **WORK, summary=st.sampled_from(TEXTS), tags=TAGS, stage=st.just("write_gate")
+    ),
+    event("skip", **WORK, reason=st.just("small"), decider=st.sampled_from(["agent", "auto"])),
+    event("restored", learning_id=LEARNINGS),
+    event("rated", learning_id=LEARNINGS, useful=st.booleans()),
+    event("gate", session_id=SESSIONS, outcome=st.just("reflected"), blocks=COUNTS),
+    event("novel", learning_id=LEARNINGS),
+).map(lambda fields: {name: value for name, value in fields.items() if value is not ...})
+OTHERS = st.sampled_from(
+    [b"", b"\r", b"<<<<<<< HEAD", b"{", b"{}, {}", b"2]}", b"\xff\xfe", b"[" * 900]
+)
+LINES = st.one_of(*[EVENTS.map(lambda one: json.dumps(one).encode())] * 7, OTHERS)
+
+
+@st.composite
+def logs(draw):
+    """Some files, of which the first may end within a line; some lines stand there twice."""
+    lines = draw(st.lists(LINES, min_size=1, max_size=25))
+    again = draw(st.lists(st.sampled_from(lines), max_size=4))
+    names = ["a.log", "b.log"][: draw(st.integers(1, 2))]
+    files = dict.fromkeys(names, b"")
+    for line in lines + again:
+        files[draw(st.sampled_from(names))] += line + draw(st.sampled_from([b"\n", b"\n", b"\r\n"]))
+    files[names[0]] += draw(LINES)[: draw(st.sampled_from([0, 5, 40]))]
+    return files
+
+
+RECORDS = st.lists(
+    st.builds(
+        LearningRecord,
+        learning_id=st.sampled_from(["cl_a", "cl_b", "cl_c", "cl_d"]),
+        summary=st.sampled_from(TEXTS),
+        category=st.sampled_from(CATEGORIES),
+        scope=st.sampled_from(["project", "personal"]),
+        status=st.sampled_from(["active", "active", "archived"]),
+        confidence=st.just("high"),
+        criteria=st.sampled_from([(), ("decision_rationale", "stable_fact")]),
+        tags=TAGS.map(tuple),
+        created=INSTANTS,
+        session_id=SESSIONS,
+        ticket_id=st.sampled_from(["T1", "T2", None]),
+        backend=st.just("markdown"),
+        stats=st.just(LearningStats("")),
+    ),
+    unique_by=lambda one: one.learning_id,
+    max_size=4,
+).map(lambda records: sorted(records, key=lambda one: one.learning_id))
+
+# --- ways of reading them -----------------------------------------------------------------------
+
+
+def write(folder, files):
+    for name in ("a.log", "b.log"):
+        (folder / name).unlink(missing_ok=True)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return [str(folder / name) for name in files]
+
+
+def counted_by(cache, records):
+    assert cache.complete
+    cache.put_learnings(records, "")
+    numbers = cache.count(NOW, RULE)
+    return numbers._replace(records=tuple(numbers.records)), cache.usage()
+
+
+def folded(paths, records, path=IN_MEMORY):
+    cache = StatsCache(path, paths)
+    try:
+        cache.refresh()
+        return counted_by(cache, records)
+    finally:
+        cache.close()
+
+
+SETTINGS = settings(
+    max_examples=20,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+CYCLES = [
+    b'{"v":1,"ts":"2026-02-05T10:00:00Z","event":"gate","grove":"1","session_id":"s%d",'
+    b'"outcome":"reflected"}\n' % number
+    for number in range(9)
+]
+
+
+@SETTINGS
+@given(files=logs(), records=RECORDS)
+@example(files={"a.log": b"".join([*CYCLES, CYCLES[0]])}, records=[])
+def test_stopped_after_every_portion(tmp_path, monkeypatch, files, records):
+    paths = write(tmp_path, files)
+    expected = folded(paths, records)
+    path = tmp_path / "cache.sqlite"
+    path.unlink(missing_ok=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(folding, "_PORTION", 400)
+        patch.setattr(folding, "_FLUSHED_AT", 3)
+        for _ in range(len(b"".join(files.values())) + len(files) + 2):
+            cache = StatsCache(str(path), paths)
+            cache.refresh(until=0.0)
+            done = cache.complete
+            cache.close()
+            if done:
+                break
+    assert done
+    assert folded(paths, records, str(path)) == expected
+    assert folded(list(reversed(paths)), records) == expected
+
+
+@SETTINGS
+@given(files=logs(), records=RECORDS, data=st.data())
+def test_read_whenever_something_was_appended(tmp_path, files, records, data):
+    paths = write(tmp_path, dict.fromkeys(files, b""))
+    cache = StatsCache(IN_MEMORY, paths)
+    left = dict(zip(paths, files.values(), strict=True))
+    while any(left.values()):
+        path = data.draw(st.sampled_from([name for name, content in left.items() if content]))
+        size = data.draw(st.sampled_from([1, 50, 300, 700, 100_000]))
+        piece, left[path] = left[path][:size], left[path][size:]
+        with open(path, "ab") as file:
+            file.write(piece)
+        cache.refresh()
+    assert counted_by(cache, records) == folded(paths, records)
+    assert counted_by(cache, []) == folded(paths, [])
+    cache.close()
+
+
+@SETTINGS
+@given(before=logs(), after=logs(), records=RECORDS)
+def test_other_logs_in_the_place_of_those_before(tmp_path, before, after, records):
+    path = tmp_path / "cache.sqlite"
+    path.unlink(missing_ok=True)
+    folded(write(tmp_path, before), records, str(path))
+    then = write(tmp_path, after)
+    assert folded(then, records, str(path)) == folded(then, records)

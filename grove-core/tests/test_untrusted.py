@@ -1,0 +1,259 @@
+"""What a backend hands over is looked at before anybody reads it: notes, receipts, its server."""
+
+import math
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from core_worlds import NOW
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grove_core.memory.untrusted import (
+    cleaned,
+    cleaned_freshness,
+    cleaned_health,
+    cleaned_receipt,
+    cleaned_synchronised,
+    is_hit,
+    is_learning,
+)
+from grove_core.model.learning import Category, Criterion, Learning, LearningStatus, Scope
+from grove_core.model.memory import Health, Hit, Receipt, ReceiptStatus, Synchronised
+from grove_core.plugins.descriptors import Freshness
+from grove_core.reflection.limits import (
+    CONTEXT_FILES_MAX,
+    DETAIL_LENGTH_MAX,
+    PATH_LENGTH_MAX,
+    SUMMARY_LENGTH_MAX,
+    TAG_LENGTH_MAX,
+    TAGS_MAX,
+)
+from grove_core.testing.samples import example_learning
+from grove_core.text import one_line, remove_invisible, shorten
+
+LEARNING = example_learning()
+IDS = (LEARNING.id, example_learning(2).id)
+RECEIPT = Receipt(
+    learning_id=LEARNING.id,
+    status=ReceiptStatus.STORED,
+    backend="shelf",
+    location="/home/größe/my  shelf.md",
+    note="Written by hand, since the librarian was out",
+)
+FRESH = Freshness(source="the memory server notes", mark=Path("/home/mark"), waiting=IDS)
+DONE = Synchronised(delivered=(RECEIPT,), received=3, waiting=IDS, fault="it is full")
+HOSTILE = "\x1b[2J\x1b]0;x\x07It is\u202e\r\nfine\u2028\x9b\u200b, \tsay\x00 they \U000e0041\n\n"
+
+
+pieces = st.sampled_from(
+    [
+        *("word", " ", "  ", "\n", "\r\n", "\t", "\x00", "\x1b[31m", "\x85", "\u2028", "\u00a0"),
+        *("\u200b", "\u200d", "\ufe0f", "👍", "é", "\u202e", "\ud800", "\udcc3\udca9"),
+        *("y" * 200, "z" * 700),
+    ]
+)
+texts = st.lists(pieces | st.text(max_size=3), max_size=6).map("".join)
+some_texts = st.lists(texts, max_size=3)
+hits = st.builds(
+    Hit,
+    learning=st.builds(
+        Learning,
+        id=st.just("cl_1"),
+        category=st.just(Category.PITFALL),
+        summary=texts,
+        detail=texts,
+        session_id=texts,
+        timestamp=st.just(NOW),
+        criteria_met=st.lists(st.sampled_from(Criterion)).map(set),
+        tags=some_texts | some_texts.map(lambda some: tuple(some * 5)),
+        context_files=some_texts | some_texts.map(lambda some: tuple(some * 20)),
+        ticket_id=st.none() | texts,
+        supersedes=st.lists(texts | st.sampled_from(["cl_1", "cl_2"]), max_size=3),
+    ),
+    relevance=st.floats() | st.integers(-2, 2),
+    complete=st.booleans(),
+    reasons=some_texts,
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(hit=hits)
+def test_a_learning_is_clean_within_its_bounds(hit):
+    def line(text, limit):
+        return shorten(one_line(remove_invisible(text)), limit)
+
+    once, given_learning = cleaned(hit), hit.learning
+    learning = once.learning
+    relevance = hit.relevance if math.isfinite(hit.relevance) else 0.0
+    assert once.relevance == min(1.0, max(0.0, relevance))
+    assert once.reasons == tuple(line(one, SUMMARY_LENGTH_MAX) for one in hit.reasons)
+    assert learning.summary == line(given_learning.summary, SUMMARY_LENGTH_MAX)
+    assert learning.detail == shorten(remove_invisible(given_learning.detail), DETAIL_LENGTH_MAX)
+    tags = given_learning.tags[:TAGS_MAX]
+    assert learning.tags == tuple(line(tag, TAG_LENGTH_MAX) for tag in tags)
+    # Blanks of any kind and number belong to a file's name.
+    assert learning.context_files == tuple(
+        shorten(remove_invisible(path).replace("\n", " "), PATH_LENGTH_MAX)
+        for path in given_learning.context_files[:CONTEXT_FILES_MAX]
+    )
+    assert set(learning.supersedes) <= set(given_learning.supersedes)
+    assert all(one.isascii() and one.isprintable() for one in learning.supersedes)
+    assert isinstance(learning.criteria_met, frozenset)
+
+
+@pytest.fixture
+def clean_hit():
+    return Hit(learning=LEARNING, relevance=0.5, reasons=("words lock, table",))
+
+
+def test_a_clean_hit_is_not_copied(clean_hit):
+    assert cleaned(clean_hit) is clean_hit
+
+
+@pytest.mark.parametrize(
+    ("field", "good", "bad"),
+    [
+        ("id", ["cl_2"], [None, 1, "", "a b", b"cl_2"]),
+        ("category", list(Category), ["pitfall", None, Scope.PROJECT]),
+        ("timestamp", [NOW], [datetime(2026, 2, 6), "2026-02-06", None]),
+        ("status", list(LearningStatus), ["active", None]),
+        ("ticket_id", [None, ""], [1, b"T"]),
+        ("tags", [(), [], {"a"}, ("a",)], [None, "ab", ("a", None), {"a": 1}, (1,)]),
+        ("supersedes", [(), ("cl_1",)], ["cl_1", (None,)]),
+        ("criteria_met", [frozenset(), set(Criterion), list(Criterion)], [("stable_fact",), None]),
+    ],
+)
+def test_fields_are_of_the_types_they_should_have(clean_hit, field, good, bad):
+    for value, fits in [(value, True) for value in good] + [(value, False) for value in bad]:
+        learning = evolve(clean_hit.learning, **{field: value})
+        assert is_learning(learning) is fits
+        assert is_hit(evolve(clean_hit, learning=learning)) is fits
+
+
+@pytest.mark.parametrize(
+    ("field", "good", "bad"),
+    [
+        ("learning_id", [], [None, "", example_learning(2).id, LEARNING, b"x"]),
+        ("status", [*ReceiptStatus], ["stored", None, True]),
+        ("backend", ["other"], [None, b"shelf", 1, ""]),
+        ("shared", [True, False], [None, 0, 1, "yes"]),
+    ],
+)
+def test_fields_of_a_receipt_are_of_the_types_they_should_have(field, good, bad):
+    for value in good:
+        receipt = evolve(RECEIPT, **{field: value})
+        assert cleaned_receipt(receipt, LEARNING) == receipt
+    for value in bad:
+        assert cleaned_receipt(evolve(RECEIPT, **{field: value}), LEARNING) is None
+
+
+def test_text_is_of_limited_length():
+    long = evolve(RECEIPT, backend="b" * 9999, location="/l" * 9999, note="n " * 9999)
+    clean = cleaned_receipt(long, LEARNING)
+    assert [len(one) for one in (clean.backend, clean.location, clean.note)] == [200, 4096, 300]
+    assert all(one.endswith("…") for one in (clean.backend, clean.location, clean.note))
+    longest = evolve(RECEIPT, location="l" * 4096, note="n" * 300)
+    assert cleaned_receipt(longest, LEARNING) is longest
+    hostile = evolve(RECEIPT, backend=HOSTILE, location=HOSTILE, note=HOSTILE)
+    clean = cleaned_receipt(hostile, LEARNING)
+    assert clean.note == clean.backend == "[2J]0;xIt is fine , say they"
+    assert clean.location.isprintable()
+
+
+lines = st.text(max_size=40) | st.lists(st.sampled_from(HOSTILE), max_size=20).map("".join)
+
+
+@settings(max_examples=40, deadline=None)
+@given(backend=lines, location=lines, note=lines)
+def test_whatever_a_receipt_says_is_clean_afterwards_and_stays_so(backend, location, note):
+    receipt = evolve(RECEIPT, backend=f"b{backend}", location=location, note=note)
+    clean = cleaned_receipt(receipt, LEARNING)
+    for text in (clean.backend, clean.location, clean.note):
+        assert text.splitlines() in ([text], [])
+        assert not {"\t", "\x1b", "\u202e", "\x00"} & set(text)
+    assert cleaned_receipt(clean, LEARNING) is clean
+
+
+@pytest.mark.parametrize("nonsense", [None, True, "stored", {}, LEARNING, Receipt])
+def test_what_is_of_another_kind_is_none(nonsense):
+    assert cleaned_receipt(nonsense, LEARNING) is None
+    assert cleaned_freshness(nonsense) is None
+    assert cleaned_synchronised(nonsense) is None
+    assert cleaned_health(nonsense) is None
+
+
+def test_what_is_sound_stays():
+    assert cleaned_receipt(RECEIPT, LEARNING) is RECEIPT
+    assert cleaned_freshness(FRESH) == FRESH
+    assert cleaned_freshness(evolve(FRESH, source="", waiting=())).source == ""
+    assert cleaned_synchronised(DONE) == DONE
+    assert cleaned_synchronised(Synchronised()) == Synchronised()
+
+
+@pytest.mark.parametrize(
+    ("sound", "clean", "fields"),
+    [
+        (
+            FRESH,
+            cleaned_freshness,
+            {
+                "source": [None, b"x", 1],
+                "fault": [None, b"x"],
+                "mark": ["/home/mark", None],
+                "waiting": [None, IDS[0], (1,), (None,)],
+            },
+        ),
+        (
+            DONE,
+            cleaned_synchronised,
+            {
+                "delivered": [None, RECEIPT, ("stored",), (None,)],
+                "received": [None, "3", 1.5],
+                "waiting": [None, IDS[0], (1,)],
+                "fault": [None, b"full"],
+            },
+        ),
+    ],
+)
+def test_what_is_said_of_a_server_is_of_the_types_it_should_have(sound, clean, fields):
+    for field, bad in fields.items():
+        for value in bad:
+            assert clean(evolve(sound, **{field: value})) is None, (field, value)
+
+
+def test_texts_are_bounded_and_cannot_act():
+    for text in (HOSTILE, "x" * 10_000):
+        fresh = cleaned_freshness(evolve(FRESH, source=text, fault=text))
+        done = cleaned_synchronised(evolve(DONE, fault=text))
+        for clean, most in ((fresh.source, 200), (fresh.fault, 500), (done.fault, 500)):
+            assert clean.isprintable()
+            assert len(clean) <= most
+
+
+def test_ids_that_are_none_do_not_wait():
+    odd = (*IDS, "", "../x", "a b", "x" * 5000)
+    assert cleaned_freshness(evolve(FRESH, waiting=odd)).waiting == IDS
+    assert cleaned_synchronised(evolve(DONE, waiting=odd)).waiting == IDS
+
+
+def test_a_receipt_that_is_none_is_left_out_and_the_rest_counts():
+    odd = evolve(RECEIPT, status="stored"), evolve(RECEIPT, learning_id="../x")
+    done = cleaned_synchronised(evolve(DONE, delivered=(*odd, RECEIPT)))
+    assert done.delivered == (RECEIPT,)
+    hostile = evolve(RECEIPT, note=HOSTILE, location=HOSTILE)
+    (one,) = cleaned_synchronised(evolve(DONE, delivered=(hostile,))).delivered
+    assert "\x1b" not in one.note + one.location
+
+
+def test_what_a_backend_says_of_its_health_steers_no_terminal():
+    said = Health(
+        ok=True, detail="fine\x1b]0;t\x07\nor not", location="/a  b\x1b[2J", mend="\x9b1m"
+    )
+    shown = cleaned_health(said)
+    assert shown.ok
+    assert "\n" not in shown.detail
+    assert not any(ord(one) < 32 or ord(one) == 0x9B for one in shown.detail + shown.mend)
+    assert shown.location.startswith("/a  b")
+    assert "\x1b" not in shown.location

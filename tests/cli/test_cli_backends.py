@@ -1,0 +1,202 @@
+"""`grove backends` as a group: what backends could use, and the commands that they offer."""
+
+import pytest
+
+PLUGIN = """
+from attrs import frozen
+from grove_core import BackendSpec, CommandSpec, Detection, Discovered, hookimpl
+
+@frozen
+class Settings:
+    colour: str = "red"
+
+STORES = [
+    Discovered(name="cellar", source=".acme.json", usable=True, used=True, why="is named here"),
+    Discovered(name="attic", source="~/.acme.json", usable=False, used=False, why="not trusted"),
+]
+
+def command(name, attribute=None, module="acme_commands"):
+    target = f"{module}:{attribute or name}"
+    return CommandSpec(name=name, target=target, help=f"Do {name}.")
+
+COMMANDS = (
+    command("where"),
+    command("fails"),
+    command("lost"),
+    command("gone", module="acme_gone"),
+    command("other", "NUMBER"),
+)
+
+def discover(context):
+    return STORES
+
+@hookimpl
+def grove_memory_backends():
+    return [
+        BackendSpec(
+            name="acme",
+            detect=lambda context: None,
+            open=lambda context: None,
+            settings=Settings,
+            discover=discover,
+            commands=COMMANDS,
+        )
+    ]
+"""
+
+
+COMMANDS = """
+import json
+import rich_click as click
+from grove_core import BackendContext, BackendError
+
+NUMBER = 7
+
+@click.command()
+@click.option("--note", default="", shell_complete=lambda ctx, param, start: [
+    ctx.find_object(BackendContext).settings.colour
+])
+def where(note):
+    context = click.get_current_context().find_object(BackendContext)
+    click.echo(json.dumps({
+        "root": str(context.root),
+        "home": str(context.home),
+        "area": context.area.value,
+        "colour": context.settings.colour,
+        "in_hook": context.in_hook,
+        "path": context.environment["HOME"],
+        "note": note,
+    }))
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True)
+def fails(as_json):
+    raise BackendError("the cellar is under water; pump it out")
+
+@click.command()
+def lost():
+    open("no/such/cellar")
+"""
+
+
+@pytest.fixture
+def acme(world):
+    """A person who has a backend by somebody else installed."""
+    world.install_plugin("acme", PLUGIN, "grove.backends")
+    (world.others / "site" / "acme_commands.py").write_text(COMMANDS)
+    return world
+
+
+def change(world, old, new):
+    """Another edition of the plugin."""
+    path = world.others / "site" / "acme.py"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+
+
+def rows(world, *words, **variables):
+    done = world.grove("backends", "discover", "--json", *words, **variables)
+    assert done.code == 0, done.stderr
+    return [row for row in done.json["discovered"] if row["backend"] in {"acme", "markdown"}]
+
+
+def test_the_stores_of_all_backends_in_their_order(acme):
+    assert rows(acme) == [
+        {
+            "backend": "markdown",
+            "name": "markdown",
+            "source": ".grove/learnings.md",
+            "usable": True,
+            "used": True,
+            "why": "the first learning creates it",
+        },
+        {
+            "backend": "acme",
+            "name": "cellar",
+            "source": ".acme.json",
+            "usable": True,
+            "used": True,
+            "why": "is named here",
+        },
+        {
+            "backend": "acme",
+            "name": "attic",
+            "source": "~/.acme.json",
+            "usable": False,
+            "used": False,
+            "why": "not trusted",
+        },
+    ]
+
+
+def test_what_cannot_be_seen_in_a_name_is_written_as_its_code(acme):
+    change(acme, 'name="cellar"', r'name="cel\x1b[2Jlar\nnext"')
+    done = acme.grove("backends", "discover")
+    assert "\x1b" not in done.stdout
+    assert r"cel\x1b[2Jlar\nnext" in done.stdout
+    assert acme.grove("backends", "discover", "-q").stdout.splitlines()[1] == r"cel\x1b[2Jlar\nnext"
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("return 3", "returned int instead of a list of Discovered"),
+        ("raise RuntimeError('mice')", "mice"),
+        (
+            "return [Discovered(name='a', source='', usable=1, used=False, why='')]",
+            "a Discovered whose usable is not True or False",
+        ),
+    ],
+)
+def test_a_backend_that_cannot_list_its_stores_hides_no_others(acme, answer, words):
+    change(acme, "return STORES", answer)
+    done = acme.grove("backends", "discover", "--json")
+    assert done.code == 0
+    assert "grove: plugin acme 1.0 (grove.backends:acme)" in done.stderr
+    assert "discover of acme" in done.stderr
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    other, failed = rows(acme)
+    assert other["usable"]
+    assert (failed["name"], failed["usable"], failed["used"]) == ("acme", False, False)
+    assert "has failed to list them" in failed["why"]
+
+
+def test_nothing_is_imported_until_it_is_called(acme):
+    (acme.others / "site" / "acme_commands.py").write_text("raise RuntimeError('imported')")
+    for words in (["--help"], ["acme", "--help"], ["discover"], []):
+        done = acme.grove("backends", *words)
+        assert (done.code, done.stderr) == (0, "")
+    assert "imported" in acme.grove("backends", "acme", "where").stderr
+
+
+@pytest.mark.parametrize("elsewhere", [[], ["-C", "."]], ids=["inside", "named"])
+def test_a_command_is_told_where_to_work(acme, elsewhere):
+    (acme.grove_home).mkdir()
+    (acme.grove_home / "config.toml").write_text('[backends.acme]\ncolour = "blue"\n')
+    words = [str(acme.project) if word == "." else word for word in elsewhere]
+    cwd = acme.home if words else None
+    for place in ([*words, "backends"], ["backends", *words]):
+        done = acme.grove(*place, "acme", "where", "--note", "dry", cwd=cwd)
+        assert done.code == 0, done.stderr
+        assert done.json == {
+            "root": str(acme.project),
+            "home": str(acme.grove_home),
+            "area": "project",
+            "colour": "blue",
+            "in_hook": False,
+            "path": str(acme.home),
+            "note": "dry",
+        }
+
+
+def test_what_a_command_cannot_do_ends_as_grove_s_own(acme):
+    done = acme.grove("backends", "acme", "fails")
+    assert (done.code, done.stdout) == (1, "")
+    assert done.stderr == "grove: the cellar is under water; pump it out\n"
+    done = acme.grove("backends", "acme", "fails", "--json")
+    assert (done.code, done.json) == (1, {"error": "the cellar is under water; pump it out"})
+    done = acme.grove("backends", "acme", "lost")
+    assert (done.code, done.stdout) == (1, "")
+    assert done.stderr.startswith("grove: ")
+    assert "no/such/cellar" in done.stderr

@@ -1,0 +1,313 @@
+"""`grove init`: hooks, rules and the guide, in a project and out of it again."""
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from terminal import on_terminal
+
+PLUGIN = Path(__file__).parents[2] / "plugin"
+PROGRAM = str(Path(sys.executable).with_name("grove"))
+RULE = "Bash(grove *)"
+PLAIN = "Bash|TaskUpdate|TodoWrite|mcp__.*"
+FILES = "Read|Edit|Write|MultiEdit|NotebookEdit"
+
+
+@pytest.fixture
+def world(world):
+    """Commands may write to the project's settings of the client."""
+    world.lent.append(world.project / ".claude")
+    return world
+
+
+def run(world, *words, code=0, **options):
+    done = world.grove("init", *words, **options)
+    assert done.code == code, done.stderr
+    return done.stdout, done.stderr
+
+
+def run_json(world, *words, code=0, **variables):
+    return json.loads(run(world, *words, "--json", code=code, **variables)[0])
+
+
+def tree(folder):
+    """Every entry of a folder with its bytes, grove's own directory apart."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+        if ".grove" not in path.parts
+    }
+
+
+@pytest.fixture
+def local(world):
+    return world.project / ".claude" / "settings.local.json"
+
+
+@pytest.fixture
+def shared(world):
+    return world.project / ".claude" / "settings.json"
+
+
+def hooks_of(path):
+    return json.loads(path.read_text())["hooks"]
+
+
+def test_what_is_there_stays_and_a_second_run_changes_nothing(world, local):
+    local.parent.mkdir()
+    text = '{\n    "model": "opus",\n    "hooks": {\n        "Stop": []\n    }\n}\n'
+    local.write_text(text)
+    out, _ = run(world, "--hooks")
+    assert '+                        "command": "' in out
+    assert "changed .claude/settings.local.json" in out
+    assert local.read_text().startswith(
+        '{\n    "model": "opus",\n    "hooks": {\n        "Stop": ['
+    )
+    world.grove("plugins")  # what is known of the installed plugins is kept from here on
+    before = tree(world.folder)
+    again = run_json(world, "--hooks")
+    assert again["changes"] == []
+    assert any("the hooks are there already, nothing changed" in one for one in again["notes"])
+    assert tree(world.folder) == before
+
+
+def test_a_dry_run_shows_and_does_nothing(world):
+    before = tree(world.project)
+    out, _ = run(world, "--hooks", "--rules", "--dry-run")
+    assert "+++ b/.claude/settings.local.json" in out
+    assert "would be created: .grove/config.toml" in out
+    assert tree(world.project) == before
+    assert not (world.project / ".grove").exists()
+    assert not (world.grove_home / "program").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ('{\n  "model": "opus"\n  "env": {}\n}', "line 3, column 3"),
+        ('{"hooks": []}', "hooks must be an object"),
+    ],
+)
+def test_settings_that_cannot_be_read_are_named_and_not_touched(world, local, text, where):
+    local.parent.mkdir()
+    local.write_text(text)
+    _, err = run(world, "--hooks", code=1)
+    assert f"{local}: {where}" in err
+    assert local.read_text() == text
+    assert not (world.project / ".grove").exists()
+    assert not (world.grove_home / "program").exists()
+
+
+def test_nothing_is_added_beside_the_plugin(world, local):
+    installed = world.home / ".claude" / "plugins" / "installed_plugins.json"
+    installed.parent.mkdir(parents=True)
+    installed.write_text(
+        json.dumps({"version": 2, "plugins": {"grove@here": [{"installPath": str(PLUGIN)}]}})
+    )
+    settings = world.home / ".claude" / "settings.json"
+    settings.write_text('{"enabledPlugins": {"grove@here": true}}')
+    out, _ = run(world, "--hooks", "--allow-grove")
+    assert f"grove's plugin is installed ({PLUGIN})" in out
+    assert not local.exists()
+    assert (world.project / ".grove").exists()
+
+
+def test_a_changed_rule_file_is_never_overwritten(world):
+    written = world.project / ".claude" / "rules" / "grove.md"
+    run(world, "--rules")
+    assert written.read_bytes() == (PLUGIN / "rules" / "compound-gate.md").read_bytes()
+    written.write_text("mine\n")
+    assert "kept" in run(world, "--rules")[0]
+    assert "kept" in run(world, "--uninstall")[0]
+    assert written.read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("words", [("--hooks",), ("--hooks", "--shared", "--allow-grove")])
+def test_uninstall_leaves_the_project_and_the_home_as_they_were(world, local, shared, words):
+    local.parent.mkdir()
+    local.write_bytes(b'\xef\xbb\xbf{\r\n\t"env": {"GR\xc3\xb6\xc3\x9fe": "1e3"},"n": 1e3 }')
+    before = tree(world.project)
+    run(world, *words, "--rules")
+    assert tree(world.project) != before
+    run(world, "--rules")
+    out, _ = run(world, "--uninstall")
+    assert tree(world.project) == before
+    assert "kept .grove: the learnings are yours" in out
+    assert (world.project / ".grove" / "learnings.md").exists()
+    assert {path.name for path in world.grove_home.iterdir()} <= {"cache"}
+
+
+def test_the_program_stays_known_while_another_project_uses_it(world):
+    other = world.others / "second"
+    other.mkdir(parents=True)
+    run(world, "--hooks")
+    run(world, cwd=other)
+    run(world, "--uninstall")
+    assert (world.grove_home / "program").exists()
+    run(world, "--uninstall", cwd=other)
+    assert not (world.grove_home / "program").exists()
+
+
+def test_a_file_that_cannot_be_taken_back_is_named_and_tried_again(world, local):
+    run(world, "--hooks", "--rules")
+    text = local.read_text()
+    local.write_text(text[:-3])
+    out, complaint = run(world, "--uninstall", code=1)
+    assert ("settings.local.json" in complaint, "nothing to take back" in out) == (True, False)
+    assert "Mend what is named, then run this again" in out
+    assert not (world.project / ".claude" / "rules").exists()
+    local.write_text(text)
+    run(world, "--uninstall")
+    assert not (world.project / ".claude").exists()
+
+
+def test_hooks_that_are_not_on_record_are_known_by_their_command(world, local, shared):
+    run(world, "--hooks")
+    local.rename(shared)
+    run(world, "--uninstall")
+    assert "Stop" in hooks_of(shared)
+
+    local.write_bytes(shared.read_bytes())
+    document = run_json(world, "--uninstall")
+    assert json.loads(local.read_text()) == {}
+    assert "Stop" in hooks_of(shared)
+    assert any("--shared" in note for note in document["notes"])
+    run(world, "--uninstall", "--shared")
+    assert json.loads(shared.read_text()) == {}
+
+
+SETTINGS = ".claude/settings.local.json"
+
+
+QUESTIONS = (
+    "Hooks for Claude Code (own, team, none) [own]:",
+    f"permission rule {RULE}? [y/N]:",
+    "as a rule for the agent, .claude/rules/grove.md? [y/N]:",
+    "Set grove up like this? (yes, no, show) [yes]:",
+)
+
+
+def converse(world, *answers):
+    """The code and the screen of `grove init`, whose questions are answered in turn."""
+    return on_terminal(world, "init", answers=[(r"\]: $", one) for one in answers])
+
+
+def everything(world):
+    """All that init could have changed; caches apart, which say nothing."""
+    return {
+        str(path.relative_to(world.folder)): path.read_bytes() if path.is_file() else None
+        for path in world.folder.rglob("*")
+        if path != world.grove_home and not path.is_relative_to(world.grove_home / "cache")
+    }
+
+
+@pytest.fixture
+def project(world):
+    world.use_beads()
+    world.make_git()
+    return world
+
+
+def test_who_agrees_to_everything_that_is_proposed_is_set_up(project):
+    code, shown = converse(project, *["\n"] * 4)
+    assert code == 0
+    positions = [shown.index(question) for question in QUESTIONS]
+    assert positions == sorted(positions)
+    for word in (
+        "Tickets      beads (found ",
+        "Learnings    markdown (.grove/learnings.md), for the team; markdown (",
+        f"  create {SETTINGS}\n",
+        "Next: commit .grove, and start a session of the client here",
+    ):
+        assert word in shown, word
+    assert len(hooks_of(project.project / SETTINGS)) == 8
+    assert "permissions" not in json.loads((project.project / SETTINGS).read_text())
+    assert (project.project / ".grove" / "config.toml").exists()
+    assert (project.grove_home / "program").read_text() == f"{PROGRAM}\n"
+    assert "merge.grove.driver" in project.git("config", "--list")
+    assert not (project.project / ".claude" / "rules").exists()
+
+
+def test_the_hooks_are_those_of_the_plugin_with_the_program_itself(world, local, shared):
+    run(world, "--hooks")
+    expected = json.loads((PLUGIN / "hooks" / "hooks.json").read_text())["hooks"]
+    for groups in expected.values():
+        for group in groups:
+            for hook in group["hooks"]:
+                event = hook["command"].partition(" ")[2]
+                hook["command"] = shlex.join([PROGRAM, "hook", event])
+    assert hooks_of(local) == expected
+    assert (world.project / ".grove" / "config.toml").exists()
+    (hook,) = hooks_of(local)["SessionStart"][0]["hooks"]
+    done = subprocess.run(
+        ["sh", "-c", hook["command"]],
+        input=json.dumps({"session_id": "session-1", "cwd": str(world.project)}),
+        env=world.environment,
+        cwd=world.project,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert world.session()["id"] == "session-1"
+    run(world, "--uninstall")
+    run(world, "--hooks", "--shared")
+    assert (hooks_of(shared), local.exists()) == (expected, False)
+
+
+@pytest.mark.parametrize(
+    ("command", "conditions"),
+    [
+        ("", ["Bash(*bd*)", "Bash(*bash*)", "Bash(sh *)"]),
+        ("bin/acme.sh close {id}", ["Bash(*acme*)", "Bash(*bd*)", "Bash(*sh*)"]),
+        ("make|just close TICKET={id}", None),
+    ],
+)
+def test_hooks_of_the_shell_are_narrowed_to_what_closes_tickets_here(
+    world, local, command, conditions
+):
+    world.use_beads()
+    pattern = f'[[ticketing.patterns]]\nname = "acme"\ncommand = "{command}"\n'
+    world.initialise(pattern if command else "")
+    run(world, "--hooks")
+    for event in ("PreToolUse", "PostToolUse", "PostToolUseFailure"):
+        shell, *others = hooks_of(local)[event]
+        if conditions is None:
+            assert shell["matcher"] == PLAIN
+        else:
+            assert shell["matcher"] == "Bash"
+            assert [hook["if"] for hook in shell["hooks"]] == conditions
+            assert others[0]["matcher"] == "TaskUpdate|TodoWrite|mcp__.*"
+            assert "if" not in others[0]["hooks"][0]
+        assert [one["matcher"] for one in others][-1:] == [FILES] or event != "PostToolUse"
+
+
+def test_options_that_do_not_go_together_are_usage_errors(world):
+    for words in (
+        ("--hooks", "cursor"),
+        ("--shared",),
+        ("--allow-grove",),
+        ("--uninstall", "--hooks"),
+        ("--uninstall", "--rules"),
+    ):
+        run(world, *words, code=2)
+    assert list(world.project.iterdir()) == []
+
+
+def test_a_permission_is_not_added_beside_a_rule_that_denies_it(world, local, shared):
+    shared.parent.mkdir()
+    shared.write_text(json.dumps({"permissions": {"deny": ["Bash(grove:*)"]}}))
+    out, _ = run(world, "--hooks", "--allow-grove")
+    assert "the client's settings deny Bash(grove:*): a deny rule wins" in out
+    assert "permissions" not in json.loads(local.read_text())
+
+
+def test_whoever_says_no_has_changed_nothing(project):
+    before = everything(project)
+    code, shown = converse(project, "\n", "\n", "\n", "no\n")
+    assert code == 1
+    assert shown.endswith("\ngrove: nothing was changed\n")
+    assert everything(project) == before

@@ -1,0 +1,220 @@
+"""`grove plugins new` and `grove plugins check`, and how help knows the commands of plugins."""
+
+import ast
+import os
+import re
+import shutil
+import signal
+import time
+import tomllib
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from grove_core import __version__
+
+KINDS = {"backend": "grove-backend-", "ticket": "grove-tickets-"}
+
+
+@pytest.fixture
+def desk(world):
+    """A folder that tests may write to, with a blank and letters beyond ASCII in its name."""
+    folder = world.others / "größere desk"
+    folder.mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def new(world, desk):
+    def new(*words, **variables):
+        return world.grove("plugins", "new", *words, cwd=desk, **variables)
+
+    return new
+
+
+def files_in(folder):
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_text() for path in files}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_project_is_written_and_what_to_do_next_is_said(new, desk, kind):
+    done = new(kind, "acme-notes")
+    assert (done.code, done.stderr) == (0, "")
+    distribution = f"{KINDS[kind]}acme-notes"
+    module = distribution.replace("-", "_")
+    written = files_in(desk / distribution)
+    main = "backend.py" if kind == "backend" else "tracker.py"
+    assert set(written) == {
+        ".github/workflows/ci.yml",
+        ".gitignore",
+        "README.md",
+        "pyproject.toml",
+        f"src/{module}/__init__.py",
+        f"src/{module}/{main}",
+        f"src/{module}/py.typed",
+        "tests/test_contract.py",
+    }
+    lines = done.stdout.splitlines()
+    assert [line.removeprefix("wrote ") for line in lines if line.startswith("wrote ")] == sorted(
+        f"{distribution}/{name}" for name in written
+    )
+    assert f"  grove plugins check {distribution}" in lines
+    for name, text in written.items():
+        assert "%{" not in text, name
+        assert "MODULE" not in text, name
+        if name.endswith(".py"):
+            ast.parse(text)
+            assert not re.search(r"(from|import) grove_core\.(?!testing import)", text), name
+    project = tomllib.loads(written["pyproject.toml"])["project"]
+    group = {"backend": "grove.backends", "ticket": "grove.tickets"}[kind]
+    assert (project["name"], project["entry-points"]) == (
+        distribution,
+        {group: {"acme-notes": module}},
+    )
+    major, minor, _ = __version__.split(".")
+    assert f"grove-core>={major}.{minor},<{major}.{int(minor) + 1}" in project["dependencies"]
+
+
+def test_names_that_do_not_do_or_are_taken_are_refused(world, new, desk):
+    world.install_plugin("grove-backend-shelf", "grove_api = 1\n")
+    for kind, name, said in (
+        ("backend", "", "does not do as a name"),
+        ("backend", "Acme", "does not do as a name"),
+        ("backend", "../acme", "does not do as a name"),
+        ("backend", "acmé", "does not do as a name"),
+        ("backend", "a" * 31, "does not do as a name"),
+        ("backend", "markdown", "a backend called markdown is installed"),
+        ("ticket", "beads", "a ticket called beads is installed"),
+        ("backend", "grove-backend-acme", "such as acme:"),
+        ("backend", "primary", "a word of grove's own configuration"),
+        ("ticket", "sudo", "sudo is a word of the shell: choose another name"),
+        ("backend", "shelf", "there is a package grove-backend-shelf already"),
+    ):
+        done = new(kind, "--", name)
+        assert (done.code, done.stdout, said in done.stderr) == (1, "", True), name
+    assert list(desk.iterdir()) == []
+    assert new("engine", "acme").code == 2
+
+
+def test_a_folder_that_is_not_empty_stays_as_it_is(new, desk):
+    (desk / "grove-backend-acme").mkdir()
+    (desk / "grove-backend-acme" / ".hidden").write_text("mine\n")
+    done = new("backend", "acme")
+    assert (done.code, done.stdout) == (1, "")
+    assert "grove-backend-acme is not empty: name another folder with --into" in done.stderr
+    assert files_in(desk / "grove-backend-acme") == {".hidden": "mine\n"}
+
+
+BROKEN = """
+import os, subprocess
+import grove_core as grove
+
+grove_api = 1
+
+def open_(context):
+    if not os.path.exists(PLACE):
+        child = subprocess.Popen(["sleep", "300"], start_new_session=True).pid
+        with open(PLACE, "w") as file:
+            file.write(str(child))
+    return 1 / 0
+
+@grove.hookimpl
+def grove_memory_backends():
+    here = grove.Detection(marker="here")
+    return [grove.BackendSpec(name="raising", detect=lambda _: here, open=open_)]
+"""
+
+
+def check(world, *words, **variables):
+    done = world.grove("plugins", "check", *words, **variables)
+    assert "Traceback" not in done.stderr
+    assert list((world.folder / "tmp").iterdir()) == []
+    return done
+
+
+def test_one_good_plugin_and_a_broken_one(world, new, desk):
+    """The good one was just written; the user's own settings of pytest count nothing."""
+    place = world.others / "child"
+    world.install_plugin("acme", BROKEN.replace("PLACE", repr(str(place))), group="grove.backends")
+    assert new("ticket", "acme").code == 0
+    written = desk / "grove-tickets-acme" / "src" / "grove_tickets_acme"
+    shutil.copytree(written, world.others / "site" / "grove_tickets_acme")
+    with (world.others / "site/acme-1.0.dist-info/entry_points.txt").open("a") as file:
+        file.write("[grove.tickets]\nacme = grove_tickets_acme\n")
+    (world.project / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n")
+    done = check(world, "acme", "--json", PYTEST_ADDOPTS="-k nothing")
+    assert (done.code, done.stderr) == (1, "")
+    document = done.json
+    assert (document["distribution"], document["version"], document["ok"]) == ("acme", "1.0", False)
+    found = {(one["contract"], one["of"]): one["failed"] for one in document["contracts"]}
+    failed = found.pop(("BackendContract", "raising"))
+    assert failed > 100
+    assert found == {
+        ("PluginContract", "grove.backends:acme"): 0,
+        ("PluginContract", "grove.tickets:acme"): 0,
+        ("TicketContract", "acme"): 0,
+    }
+    for name in ("passed", "failed", "not_declared", "not_given", "left_out"):
+        assert document[name] == sum(one[name] for one in document["contracts"])
+    # What stops every test is one failure.
+    (raising,) = document["failures"]
+    assert len(raising["tests"]) == failed
+    assert raising["found"] == ["ZeroDivisionError: division by zero"]
+    file, _, line = raising["place"].rpartition(":")
+    assert "1 / 0" in Path(file).read_text().splitlines()[int(line) - 1]
+    assert is_over(int(place.read_text()))
+
+
+def is_over(number):
+    """It has ended, or does so soon: whoever adopts it has to ask for its end."""
+    for _ in range(600):
+        with suppress(ProcessLookupError):
+            os.kill(number, 0)
+            status = Path(f"/proc/{number}/stat")
+            if not status.exists() or ") Z " not in status.read_text():
+                time.sleep(0.05)
+                continue
+        return True
+    os.kill(number, signal.SIGKILL)
+    return False
+
+
+def test_what_cannot_be_checked_is_said_with_what_can(world):
+    done = check(world, "nothing")
+    assert (done.code, done.stdout) == (1, "")
+    assert "no plugin nothing is installed beside this grove" in done.stderr
+    assert "grove-tickets" in done.stderr
+    large = world.others / "large"
+    large.mkdir(parents=True)
+    for number in range(1_001):
+        (large / f"{number}").touch()
+    assert "holds more than 1,000 files" in check(world, "beads", "--like", large).stderr
+
+
+OFFER = """
+from grove_core import CommandSpec, hookimpl
+
+@hookimpl
+def grove_commands():
+    return [CommandSpec(name="weather", target="none:command", help="Tell the weather.")]
+"""
+
+
+@pytest.mark.parametrize("damage", [None, "", "{", '{"format": 1, "offered": false}'])
+def test_help_knows_at_once_what_a_new_plugin_offers(world, damage):
+    """What is known of the installed plugins is kept, so that help loads none."""
+    assert world.grove("--help").code == 0
+    assert not world.grove_home.exists()
+    world.grove_home.mkdir()
+    assert world.grove("--help").code == 0
+    (kept,) = world.grove_home.glob("cache/commands-*.json")
+    before = kept.stat().st_mtime_ns
+    assert "Show the memory backends" in world.grove("--help").stdout
+    assert kept.stat().st_mtime_ns == before
+    if damage is not None:
+        kept.write_text(damage)
+    world.install_plugin("weather", OFFER)
+    assert "Tell the weather." in world.grove("--help").stdout
+    assert "Tell the weather." not in world.grove("--no-plugins", "--help").stdout

@@ -1,0 +1,269 @@
+"""`grove reflect` and its neighbours: secrets, echoes, the write gate's modes, dry runs, ratings."""
+
+import json
+
+import pytest
+
+from grove_core.reflection.secrets import digest_of
+
+SECRET = "glpat-" + "x7Kq2mN9pR4tV8wZ1bC3"
+
+
+WEAK = {
+    "category": "pattern",
+    "summary": "Always write clean and readable code",
+    "detail": "Readable code is easier to maintain, so take care to write good code.",
+    "tags": ["quality"],
+    "criteria_met": ["behavior_changing"],
+}
+
+
+@pytest.fixture
+def blocked(beads):
+    """An agent that owes a reflection."""
+    agent = beads.agent()
+    agent.starts()
+    agent.closes("bd-1")
+    agent.is_blocked()
+    return agent
+
+
+def state(folder):
+    """Every byte that lies below a folder."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def assert_nowhere(world, *finished):
+    """The secret is in no file and in nothing that was printed."""
+    for path, data in state(world.folder).items():
+        assert SECRET.encode() not in data, path
+    for done in finished:
+        assert SECRET not in done.stdout + done.stderr
+
+
+FIELDS = {
+    "summary": f"The runner is registered with {SECRET} for shop/export.py",
+    "detail": f"The runner of shop/export.py is registered with {SECRET}, which lasts 90 days.",
+    "tags": ["runner", SECRET],
+    "context_files": [f"shop/{SECRET}.py"],
+    "supersedes": [SECRET],
+    "category": SECRET,
+    "scope": SECRET,
+    "criteria_met": [SECRET],
+    "surplus": {"deep": [SECRET]},
+    SECRET: 1,
+}
+
+
+@pytest.mark.parametrize("personal", [False, True])
+@pytest.mark.parametrize("field", FIELDS, ids=[str(at) for at in range(len(FIELDS))])
+def test_a_secret_in_a_candidate_is_written_nowhere(beads, blocked, candidate, field, personal):
+    scope = {"scope": "personal"} if personal else {}
+    sent = {**candidate(), **scope, field: FIELDS[field]}
+    done = blocked.grove("reflect", "--json", stdin=json.dumps({"candidates": [sent]}))
+    assert done.code == 1
+    (refused,) = done.json["rejected"]
+    assert refused["stage"] == "secret"
+    assert "secrets.allow" in refused["reason"]
+    assert candidate()["summary"] not in json.dumps(done.json)
+    again = blocked.grove("reflect", "--dry-run", stdin=json.dumps({"candidates": [sent]}))
+    brief = blocked.grove("reflect", "--brief")
+    blocked.is_blocked()
+    is_personal = personal and field != "scope"
+    (event,) = beads.events("rejected", personal=is_personal)
+    assert beads.events("rejected", personal=not is_personal) == []
+    assert event["stage"] == "secret"
+    assert event.get("tags", []) == []
+    assert event["summary"].startswith("(withheld, sha256 ")
+    assert_nowhere(beads, done, again, brief)
+
+
+def test_a_secret_beside_the_candidates_is_written_nowhere(beads, blocked, candidate):
+    beads.learning("cl_old", "OrderStore keeps rows of deleted orders for ninety days")
+    sent = {
+        "candidates": [candidate()],
+        "learnings_used": [{"id": "cl_old", "how": f"as {SECRET} showed"}],
+        "corrections": [{"id": "cl_old", "why": f"as {SECRET} showed"}],
+        "notes": f"see {SECRET}",
+        "nothing_learned": f"the token is {SECRET}",
+        SECRET: "surplus",
+    }
+    done = blocked.grove("reflect", stdin=json.dumps(sent))
+    assert done.code == 0
+    (used,) = beads.events("referenced")
+    assert used["learning_id"] == "cl_old"
+    assert used.get("how") is None
+    assert len(beads.events("corrected")) == 1
+    for name in ("learnings_used.how", "corrections.why", "notes", "nothing_learned"):
+        assert f"{name}: holds what looks like a secret" in done.stderr
+    assert_nowhere(beads, done)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("skip", f"only {SECRET} was changed"), ("observe", f"the runner has {SECRET}"), ("reflect",)],
+)
+def test_a_reason_with_a_secret_opens_nothing(beads, blocked, words):
+    before = state(beads.grove_home)
+    nothing = json.dumps({"nothing_learned": f"only {SECRET} was changed"})
+    done = blocked.grove(*words, stdin=nothing)
+    assert done.code == 1
+    assert "looks like a secret" in done.stderr
+    assert state(beads.grove_home) == before
+    blocked.is_blocked()
+    assert beads.events("skip") == []
+    assert_nowhere(beads, done)
+
+
+def test_a_false_alarm_is_let_pass_by_its_digest(world, candidate):
+    world.initialise(f'[secrets]\nallow = ["{digest_of(SECRET)}"]\n')
+    world.use_beads()
+    agent = world.agent()
+    agent.closes("bd-1")
+    done = agent.reflects(candidate(context_files=[f"shop/{SECRET}.py"]))
+    assert done.code == 0
+
+
+@pytest.mark.parametrize(
+    ("mode", "code", "outcome"),
+    [("enforce", 1, "refused (write_gate)"), ("warn", 0, "accepted, though"), ("off", 0, "")],
+)
+def test_the_mode_of_the_write_gate(world, mode, code, outcome):
+    world.initialise(f'[gate.write_gate]\nmode = "{mode}"\n')
+    world.use_beads()
+    agent = world.agent()
+    agent.closes("bd-1")
+    done = agent.grove("reflect", stdin=json.dumps(WEAK))
+    assert done.code == code
+    assert outcome in done.stdout + done.stderr
+    assert ("accepted, though" in done.stdout) is (mode == "warn")
+    rejected = [one["stage"] for one in world.events("rejected")]
+    assert rejected == (["write_gate"] if mode == "enforce" else [])
+
+
+SHOWN = "OrderStore.export() holds a lock on the orders table while it writes"
+
+
+DETAIL = (
+    "OrderStore.export() in shop/export.py takes LOCK IN SHARE MODE, so checkouts wait for minutes"
+    " and customers give up. Only the nightly job may call it."
+)
+
+
+def test_the_same_in_other_words_is_refused_and_may_supersede(beads, blocked, candidate):
+    beads.learning("cl_old", SHOWN, detail=DETAIL)
+    known = candidate(3)
+    beads.learning("cl_gone", known["summary"], detail=known["detail"], status="archived")
+    assert blocked.reflects(known).code == 0  # what was put away blocks nothing
+    words = {
+        "summary": "While OrderStore.export() writes, the orders table stays locked",
+        "detail": (
+            "Checkouts wait for minutes and customers give up, so only the nightly job may call it:"
+            " shop/export.py takes LOCK IN SHARE MODE."
+        ),
+        "context_files": [],
+        "tags": ["orders"],
+    }
+    done = blocked.reflects(candidate(**words))
+    assert done.code == 1
+    (refused,) = done.json["rejected"]
+    assert (refused["stage"], refused["existing_id"]) == ("duplicate", "cl_old")
+    assert SHOWN in refused["reason"]
+    assert blocked.reflects(candidate(**words, supersedes=["cl_old"])).code == 0
+
+
+@pytest.mark.parametrize("personal", [False, True])
+def test_what_was_shown_is_not_handed_in_again(beads, candidate, personal):
+    beads.learning("cl_old", SHOWN, detail=DETAIL, personal=personal, tags="orders")
+    beads.start_ticket("bd-1", title=SHOWN)
+    agent = beads.agent()
+    agent.starts()
+    shown = [one["learning_id"] for one in beads.session()["injected"]]
+    assert shown == ["cl_old"]
+    agent.closes("bd-1")
+    agent.is_blocked()
+    echo = candidate(summary="The orders table is locked by OrderStore.export()", detail=DETAIL)
+    done = agent.reflects(echo)
+    assert done.code == 1
+    (refused,) = done.json["rejected"]
+    assert (refused["stage"], refused["existing_id"]) == ("duplicate", "cl_old")
+    assert len(beads.events("rejected", personal=personal)) == 1
+    assert beads.events("rejected", personal=not personal) == []
+
+
+def test_a_dry_run_changes_nothing(beads, blocked, candidate):
+    before = state(beads.folder)
+    sent = {"candidates": [candidate(), WEAK, {"summary": "no"}, {**candidate(2), "x": SECRET}]}
+    done = blocked.grove("reflect", "--dry-run", "--json", stdin=json.dumps(sent))
+    assert done.code == 0
+    assert state(beads.folder) == before
+    answer = done.json
+    assert answer["opens"] is True
+    assert answer["gate"] == "blocked"
+    found = [(one["position"], one["outcome"], one.get("stage")) for one in answer["candidates"]]
+    assert found == [
+        (0, "accepted", None),
+        (1, "rejected", "write_gate"),
+        (2, "rejected", "schema"),
+        (3, "rejected", "secret"),
+    ]
+    good, weak = (one["write_gate"] for one in answer["candidates"][:2])
+    assert good["score"] >= good["threshold"] > weak["score"]
+    assert {"name", "value", "points"} == set(good["components"][0])
+    blocked.is_blocked()
+
+
+def test_a_rating_is_logged_once(beads, blocked, candidate):
+    beads.learning("cl_old", "OrderStore keeps rows of deleted orders for ninety days")
+    beads.learning("cl_own", "The author prefers short commits", personal=True)
+    ratings = [
+        {"id": "cl_old", "useful": False},
+        {"id": "cl_own", "useful": True},
+        {"id": "cl_nope", "useful": True},
+    ]
+    for _ in range(2):
+        done = blocked.reflects(candidate(), ratings=ratings)
+        assert done.code == 0
+    (event,) = beads.events("rated")
+    assert (event["learning_id"], event["useful"]) == ("cl_old", False)
+    (own,) = beads.events("rated", personal=True)
+    assert (own["learning_id"], own["useful"]) == ("cl_own", True)
+
+
+def test_the_same_submission_again_says_nothing_new(beads, blocked, candidate):
+    beads.learning("cl_old", "OrderStore keeps rows of deleted orders for ninety days")
+    beads.learning("cl_bad", "OrderStore empties the cart at midnight")
+    beads.learning("cl_own", "The author prefers short commits", personal=True)
+    fields = {
+        "learnings_used": [{"id": "cl_old", "how": "told where"}, "cl_own"],
+        "corrections": [{"id": "cl_bad", "why": "carts stay for a week"}, "cl_own"],
+    }
+    for _ in range(2):
+        assert blocked.reflects(candidate(), **fields).code == 0
+    for personal, corrected, used in ((False, "cl_bad", "cl_old"), (True, "cl_own", "cl_own")):
+        events = beads.events("corrected", "referenced", personal=personal)
+        found = [(one["event"], one["learning_id"]) for one in events]
+        assert sorted(found) == [("corrected", corrected), ("referenced", used)]
+
+
+def test_the_known_of_several_ids_count(beads, blocked):
+    beads.learning("cl_old", "OrderStore keeps rows of deleted orders for ninety days")
+    done = blocked.grove("ref", "cl_old", "cl_gone", "--json")
+    assert done.code == 1
+    assert done.json["referenced"] == ["cl_old"]
+    assert done.json["unknown"] == ["cl_gone"]
+    assert "no learning has the id cl_gone" in done.stderr
+    assert [one["learning_id"] for one in beads.events("referenced")] == ["cl_old"]
+
+
+@pytest.mark.parametrize("words", [("ref", "cl_old"), ("skip", "nothing new"), ("reflect",)])
+def test_what_cannot_be_logged_is_told(beads, blocked, candidate, words):
+    beads.learning("cl_old", "OrderStore keeps rows of deleted orders for ninety days")
+    (beads.project / ".grove" / "stats.log").unlink(missing_ok=True)
+    (beads.project / ".grove" / "stats.log").mkdir()
+    sent = json.dumps({"candidates": [candidate()], "learnings_used": ["cl_old"]})
+    done = blocked.grove(*words, "--json", stdin=sent)
+    assert done.code == 0
+    (told,) = (line for line in done.stderr.splitlines() if "event log" in line)
+    assert "stats.log" in told
+    assert told.removeprefix("grove: ") in done.json["warnings"]

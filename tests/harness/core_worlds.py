@@ -1,0 +1,134 @@
+"""What many tests of core begin with: a learning, a session, a paid debt, git, plugins, and processes."""
+
+import itertools
+import os
+import sqlite3
+import subprocess
+import sys
+import traceback
+from datetime import UTC, datetime
+from pathlib import Path
+from types import ModuleType
+
+from grove_core import hookimpl
+from grove_core.model.gate import ReflectionAccepted, SkipAccepted
+from grove_core.model.learning import Category, Learning
+from grove_core.model.reflection import ReflectionResult, SkipDecider, SkipDecision
+from grove_core.model.session import Session
+from grove_core.plugins.discovery import GENERAL_GROUP, FoundPlugin
+from grove_core.plugins.facade import Plugins
+from grove_core.plugins.limits import TimeLimits
+from grove_core.plugins.selection import PluginSettings
+
+NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
+_NUMBERS = itertools.count()
+
+
+def a_learning(name="cl_1", **fields):
+    given = {
+        "category": Category.PITFALL,
+        "summary": "Migrations lock the table",
+        "detail": "Add the index first, then the column.",
+        "session_id": "s",
+        "timestamp": NOW,
+    }
+    return Learning(id=name, **{**given, **fields})
+
+
+def a_session(name="s", **fields):
+    given = {"host": "h", "cwd": "/", "project_root": "/", "created_at": NOW, "updated_at": NOW}
+    return Session(id=name, **{**given, **fields})
+
+
+def fork(work):
+    """A process that does this and nothing else."""
+    child = os.fork()
+    if child:
+        return child
+    try:
+        work()
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
+
+
+def codes_of(*children):
+    """How each has ended; the number is negative for a signal."""
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+
+
+def own_git_only(monkeypatch, home):
+    """From here on git knows a name to commit under, and nothing of who runs the tests."""
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    for role in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{role}_NAME", "Dev")
+        monkeypatch.setenv(f"GIT_{role}_EMAIL", "dev@example.org")
+
+
+def git(*words, cwd):
+    subprocess.run(["git", *words], cwd=cwd, check=True, capture_output=True)
+
+
+def install(site, name, entry_points, *, version="1.0", requires=(), suffix=".dist-info"):
+    """Put a distribution into a folder, as an installer does; give the folder of its metadata."""
+    folder = site / f"{name.replace('-', '_')}-{version}{suffix}"
+    folder.mkdir(parents=True)
+    lines = ["Metadata-Version: 2.4", f"Name: {name}", f"Version: {version}"]
+    lines += [f"Requires-Dist: {each}" for each in requires]
+    metadata = "PKG-INFO" if suffix == ".egg-info" else "METADATA"
+    (folder / metadata).write_text("\n".join(lines) + "\n\n")
+    lines = []
+    for group, points in entry_points.items():
+        lines += [f"[{group}]", *(f"{key} = {value}" for key, value in points.items()), ""]
+    (folder / "entry_points.txt").write_text("\n".join(lines))
+    return folder
+
+
+def only_site(monkeypatch, site):
+    """From here on distributions are installed in this folder and nowhere else."""
+    site.mkdir(exist_ok=True)
+    others = [entry for entry in sys.path if not any(Path(entry).glob("*.dist-info"))]
+    monkeypatch.setattr(sys, "path", [str(site), *others])
+
+
+def damage_tables(path, like):
+    """Overwrite the first pages of the tables of a SQLite file that have such a name."""
+    connection = sqlite3.connect(path)
+    query = "SELECT rootpage FROM sqlite_master WHERE name LIKE ? AND rootpage"
+    pages = connection.execute(query, (like,)).fetchall()
+    connection.close()
+    content = bytearray(path.read_bytes())
+    for (page,) in pages:
+        content[(page - 1) * 4096 : page * 4096] = b"\xa5" * 4096
+    path.write_bytes(content)
+
+
+def paying(moment):
+    """The events of a reflection that stored one learning of two, and of an agent's skip."""
+    result = ReflectionResult(
+        learning_ids=("cl_20260102_aaaaaa",),
+        rejected=(),
+        candidates_produced=2,
+        completed_at=moment,
+    )
+    skip = SkipDecision(reason="only a typo", decider=SkipDecider.AGENT, timestamp=moment)
+    return ReflectionAccepted(result=result), SkipAccepted(decision=skip)
+
+
+def plugins_with(monkeypatch, *hooks, group=GENERAL_GROUP, seconds=30, **settings):
+    """Real plugins, one for each pair of a hook's name and function; ``problems`` is a list."""
+    found = []
+    for number, (name, function) in enumerate(hooks):
+        module = ModuleType(f"plugin_of_a_test_{next(_NUMBERS)}")
+        setattr(module, name, hookimpl(function, specname=name))
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        plugin = f"acme{number}"
+        found.append(FoundPlugin(group, plugin, module.__name__, f"{plugin}-dist", "1.0", False))
+    problems = []
+    limits = TimeLimits(load=30, registration=30, life_cycle=seconds)
+    plugins = Plugins(found, PluginSettings(**settings), problems.append, limits=limits)
+    plugins.problems = problems
+    return plugins

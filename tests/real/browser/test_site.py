@@ -1,0 +1,151 @@
+"""The documentation's site in a real browser: wide and on a telephone, light and dark, offline."""
+
+import functools
+import http.server
+import threading
+from pathlib import Path
+
+import pytest
+import site_building
+from looking import SMALLEST_CONTRAST
+from scale import turned_up
+
+WINDOWS = [(1280, "light"), (1280, "dark"), (375, "light"), (375, "dark")]
+ENOUGH_CONTRAST = 4.5
+SMALLEST_TEXT = 10
+PAGES = [
+    "index.html",
+    "tutorial/first-learning.html",
+    "reference/commands.html",
+    "reference/json-output.html",
+    "explanation/architecture.html",
+]
+
+BACKGROUND = "getComputedStyle(document.body).backgroundColor"
+WIDTH = "document.documentElement.scrollWidth"
+CODE = """[...document.querySelectorAll('pre > code')].map(code => {
+    const style = getComputedStyle(code);
+    return [parseFloat(style.fontSize), style.overflowX, style.fontFamily.includes('mono')];
+})"""
+UNSEEN_PICTURES = """(async () => {
+    const all = [...document.images];
+    await Promise.all(all.map(one => one.decode().catch(() => null)));
+    const content = all.filter(one => one.closest('article'));
+    return [...all.filter(one => !one.naturalWidth),
+        ...content.filter(one => one.getBoundingClientRect().width < 300)].map(one => one.src);
+})()"""
+SEARCH = """(async words => {
+    const input = document.querySelector('.md-search__input');
+    const results = () => [...document.querySelectorAll('.md-search-result__link')];
+    input.focus();
+    input.value = words;
+    for (let wait = 0; wait < 200 && !results().length; wait++) {
+        input.dispatchEvent(new KeyboardEvent('keyup', {bubbles: true}));
+        await new Promise(done => setTimeout(done, 50));
+    }
+    return results().map(one => one.getAttribute('href'));
+})"""
+SCHEMES = """(async () => {
+    const seen = [];
+    for (let press = 0; press < 3; press++) {
+        const scheme = document.body.getAttribute('data-md-color-scheme');
+        const media = document.body.getAttribute('data-md-color-media');
+        seen.push([media, scheme]);
+        const label = [...document.querySelectorAll('form[data-md-component=palette] label')]
+            .find(one => !one.hidden);
+        label.click();
+        await new Promise(done => setTimeout(done, 50));
+    }
+    return seen;
+})()"""
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Serves the site, with its own page for what is not there."""
+
+    def log_message(self, *_):
+        pass
+
+    def send_error(self, code, *_):
+        page = Path(self.directory, "404.html").read_bytes()
+        self.send_response(code)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(page)
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    return site_building.build(tmp_path_factory.mktemp("site"))
+
+
+@pytest.fixture(scope="session")
+def address(folder):
+    handler = functools.partial(Quiet, directory=folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def foreign(browser, address):
+    """Addresses that the page has asked for elsewhere; pictures in style sheets are no requests."""
+    ours = (f"{address}/", "data:")
+    return [one for one in browser.requests() if not one.startswith(ours)]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_fits_asks_nobody_and_can_be_read(browser, address, page):
+    for width, scheme in WINDOWS:
+        browser.visit(f"{address}/{page}", width=width, scheme=scheme)
+        assert browser.complaints() == []
+        assert foreign(browser, address) == []
+        assert browser.evaluate(UNSEEN_PICTURES) == []
+        assert browser.evaluate(WIDTH) == width
+        contrast, text = browser.evaluate(SMALLEST_CONTRAST)
+        assert contrast >= ENOUGH_CONTRAST, (width, scheme, text)
+        for size, overflow, is_monospaced in browser.evaluate(CODE):
+            assert size >= SMALLEST_TEXT
+            assert overflow == "auto"
+            assert is_monospaced
+
+
+def test_pages_fit_a_telephone(browser, address, folder):
+    too_wide = []
+    for page in sorted(folder.rglob("*.html"))[:: turned_up(4, 1)]:
+        name = page.relative_to(folder).as_posix()
+        browser.visit(f"{address}/{name}", width=375)
+        if browser.evaluate(WIDTH) != 375 or browser.complaints() or foreign(browser, address):
+            too_wide.append(name)
+    assert too_wide == []
+
+
+def test_the_colour_scheme_follows_the_system_and_can_be_chosen(browser, address):
+    colours = set()
+    for scheme, name in (("light", "default"), ("dark", "slate")):
+        browser.visit(f"{address}/index.html", width=1280, scheme=scheme)
+        colours.add(browser.evaluate(BACKGROUND))
+        assert browser.evaluate(SCHEMES) == [
+            ["(prefers-color-scheme)", name],
+            ["(prefers-color-scheme: light)", "default"],
+            ["(prefers-color-scheme: dark)", "slate"],
+        ]
+    assert len(colours) == 2
+
+
+@pytest.mark.parametrize("place", ["server", "folder"])
+def test_the_search_finds_a_word_without_a_network(browser, address, folder, place):
+    base = address if place == "server" else folder.as_uri()
+    browser.visit(f"{base}/how-to/configure.html", width=1280)
+    found = browser.evaluate(f"{SEARCH}('prefetch_related')")
+    assert any("first-learning.html" in link for link in found), found
+    assert browser.complaints() == []
+    assert foreign(browser, base) == []
+
+
+def test_a_page_that_is_not_there_leads_back(browser, address):
+    browser.visit(f"{address}/no/such/page.html", width=375)
+    assert "404" in browser.evaluate("document.querySelector('h1').textContent")
+    assert foreign(browser, address) == []
+    links = browser.evaluate("[...document.querySelectorAll('header a')].map(one => one.href)")
+    assert any(link.startswith(address) for link in links)

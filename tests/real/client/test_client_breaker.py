@@ -1,0 +1,82 @@
+"""An agent that never answers: held three times, let go, and the person is told."""
+
+import re
+
+import pytest
+from scenario import (
+    CANDIDATE,
+    CLOSE,
+    CLOSE_OTHER,
+    FINISHED,
+    REFLECT,
+    STATUS,
+    assert_ended_well,
+    held,
+    injected,
+    reflection,
+    results,
+    statuses,
+    stops,
+)
+
+
+@pytest.fixture
+def let_go(shop):
+    """The run of an agent that ignored every block."""
+    return shop.play([CLOSE, *[FINISHED] * 4])
+
+
+def test_an_agent_that_never_answers_is_held_three_times(let_go):
+    assert_ended_well(let_go)
+    assert stops(let_go) == [2, 2, 2, 0]
+    assert [each["turn"] for each in let_go["requests"]] == [0, 1, 2, 3, 4]
+    first, second, third = held(let_go)
+    assert "this is 1 of 3" in first
+    assert "this is 2 of 3" in second
+    assert "At the next stop grove lets you go" in third
+    assert all("ticket bd-1 is closed" in reason for reason in (first, second, third))
+    assert len(first) > max(len(second), len(third))
+
+
+def test_the_person_sees_the_result_and_the_debt_after_three_ignored_blocks(shop, let_go):
+    # The last word of the agent is the result, and not an empty text or an error of a hook's.
+    assert let_go["final_text"] == "Finished."
+    assert (let_go["result"], let_go["is_error"], let_go["stderr"]) == ("success", False, "")
+    last = [hook for hook in let_go["hooks"] if hook["hook_event"] == "Stop"][-1]
+    assert "asked for 3 times" in last["stderr"]
+    assert "`grove status`" in last["stderr"]
+    assert shop.outcomes() == [("breaker", 3)]
+
+    session_id = let_go["session_id"]
+    (debt,) = shop.status()["debts"]
+    assert "bd-1" in debt
+    assert f"grove reflect --session-id {session_id}" in debt
+    assert debt in " ".join(shop.command("grove", "status").split())
+
+
+def test_the_next_session_names_the_debt_and_can_pay_it(shop, let_go):
+    session_id = let_go["session_id"]
+    pay = reflection(CANDIDATE, "--session-id", session_id)
+    second = shop.play([pay, FINISHED])
+    assert_ended_well(second)
+    named = f"session {session_id} ended without the reflection it owed (bd-1)"
+    assert injected(second, request=0).count(named) == 1
+    assert stops(second) == [0]
+    text = (shop.root / ".grove" / "learnings.md").read_text()
+    assert re.search(rf"Origin:\*\* ticket bd-1 \| session {session_id}", text)
+    assert shop.status()["debts"] == []
+
+    third = shop.play([FINISHED])
+    assert_ended_well(third)
+    assert session_id not in injected(third)
+
+
+def test_a_broken_cycle_holds_no_later_prompt_and_the_next_close_holds_again(shop):
+    turns = [CLOSE, *[FINISHED] * 4, FINISHED, STATUS, CLOSE_OTHER, FINISHED, REFLECT, FINISHED]
+    transcript = shop.play(turns, prompt=["Close it.", "Go on.", "Close the other."])
+    assert_ended_well(transcript)
+    assert "Closed bd-2" in "".join(results(transcript))
+    assert stops(transcript) == [2, 2, 2, 0, 0, 2, 0]
+    assert [(each["gate"], each["blocks"]) for each in statuses(transcript)] == [("idle", 0)]
+    assert "ticket bd-2 is closed" in held(transcript)[-1]
+    assert shop.outcomes() == [("breaker", 3), ("reflected", 1)]

@@ -1,0 +1,116 @@
+"""Which closes hold the agent: those that happened, as far as the ticket system can tell."""
+
+import pytest
+from scenario import (
+    CLOSE,
+    CLOSE_OTHER,
+    FINISHED,
+    REFLECT,
+    STATUS,
+    agent,
+    assert_ended_well,
+    bash,
+    held,
+    injected,
+    results,
+    statuses,
+    stops,
+)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "bd close bd-1 --reason done",
+        "bd close bd-1 --reason done >/dev/null 2>&1 || true",  # and no word of bd's is left
+    ],
+)
+def test_a_close_that_bd_refuses_does_not_hold_the_agent(shop, command):
+    shop.lock_store(against="writing")
+    transcript = shop.play([bash(command), STATUS, FINISHED])
+    assert_ended_well(transcript)
+    assert "Closed" not in results(transcript)[0]
+    assert stops(transcript) == [0]
+    assert held(transcript) == []
+    (status,) = statuses(transcript)
+    assert (status["gate"], status["closed"], status["blocks"]) == ("active", [], 0)
+    assert status["ticket"]["ticket_id"] == "bd-1"
+    assert shop.outcomes() == []
+
+
+def test_a_refused_close_that_succeeds_at_the_second_try_holds_the_agent(shop):
+    unlock = bash(shop.lock_store(against="writing"))
+    turns = [CLOSE, STATUS, unlock, CLOSE, STATUS, FINISHED, REFLECT, FINISHED]
+    transcript = shop.play(turns)
+    assert_ended_well(transcript)
+    assert [each["gate"] for each in statuses(transcript)] == ["active", "pending"]
+    assert stops(transcript) == [2, 0]
+    assert shop.outcomes() == [("reflected", 1)]
+
+
+def test_a_close_that_nobody_can_confirm_counts_until_bd_denies_it(shop):
+    unlock = bash(shop.lock_store(against="reading"))
+    silent = bash("bd close bd-1 2>/dev/null | cat")
+    transcript = shop.play([silent, STATUS, FINISHED, unlock, FINISHED, STATUS, FINISHED])
+    assert_ended_well(transcript)
+    assert stops(transcript)[:2] == [2, 0]
+    assert "ticket bd-1 is closed" in held(transcript)[0]
+    assert statuses(transcript)[0]["gate"] == "pending"
+    assert shop.outcomes() == [("no_change", 1)]
+    assert shop.status()["debts"] == []
+
+
+@pytest.mark.parametrize(
+    ("turns", "named"),
+    [
+        ([bash("bd close bd-1 bd-2 --reason done")], "tickets bd-1, bd-2 are closed"),
+        ([{"tools": [CLOSE, CLOSE_OTHER]}], " are closed"),  # side by side: either may be first
+    ],
+    ids=["one command", "side by side"],
+)
+def test_two_tickets_in_one_turn_owe_one_reflection(shop, turns, named):
+    transcript = shop.play([*turns, FINISHED, STATUS, REFLECT, STATUS, FINISHED])
+    assert_ended_well(transcript)
+    assert stops(transcript) == [2, 0]
+    (reason,) = held(transcript)
+    assert named in reason
+    assert "bd-1" in reason
+    assert "bd-2" in reason
+    owed, paid = statuses(transcript)
+    assert (owed["gate"], owed["blocks"]) == ("blocked", 1)
+    assert {each["ticket_id"] for each in owed["closed"]} == {"bd-1", "bd-2"}
+    assert paid["gate"] == "reflected"
+    assert shop.outcomes() == [("reflected", 1)]
+    assert len(shop.events("reflection")) == 1
+    assert shop.status()["debts"] == []
+
+
+def test_a_subagents_close_holds_the_main_agent_only(shop):
+    note = bash("grove observe 'rows() is called twice by the export'")
+    subagent = {"agents": {"SUBJOB": [CLOSE, note, {"text": "Closed."}]}}
+    turns = [agent("SUBJOB: close bd-1"), STATUS, FINISHED, REFLECT, FINISHED]
+    transcript = shop.play(turns, script=subagent)
+    assert_ended_well(transcript)
+    assert [each["gate"] for each in statuses(transcript)] == ["pending"]
+    assert stops(transcript) == [2, 0]
+    (reason,) = held(transcript)
+    assert "ticket bd-1 is closed" in reason
+    assert "rows() is called twice by the export" in reason
+    of_subagent = [each for each in transcript["requests"] if each["conversation"] != "main"]
+    assert [each["reply"] for each in of_subagent] == subagent["agents"]["SUBJOB"]
+    assert all("Stop hook" not in text for each in of_subagent for text in each["from_hooks"])
+    assert shop.outcomes() == [("reflected", 1)]
+
+
+def test_a_skip_opens_the_gate_and_is_on_record(shop):
+    reason = "Only a label was renamed; nothing to learn from it"
+    skip = bash(f"grove skip '{reason}'")
+    transcript = shop.play([CLOSE, FINISHED, STATUS, skip, STATUS, FINISHED])
+    assert_ended_well(transcript)
+    assert stops(transcript) == [2, 0]
+    assert [each["gate"] for each in statuses(transcript)] == ["blocked", "skipped"]
+    assert shop.outcomes() == [("skipped", 1)]
+    (logged,) = shop.events("skip")
+    assert (logged["reason"], logged["decider"]) == (reason, "agent")
+    assert logged["ticket_id"] == "bd-1"
+    assert injected(transcript).count("grove skip") == 1

@@ -1,0 +1,117 @@
+"""The whole loop in the real client: close, stop, reflect, and the learning comes back."""
+
+import re
+
+import pytest
+from scenario import (
+    CLOSE,
+    FINISHED,
+    REFLECT,
+    SUMMARY,
+    assert_ended_well,
+    bash,
+    injected,
+    results,
+    stops,
+    submission,
+)
+
+
+def assert_touched_only_its_own(project):
+    """Nothing in the work tree changed beside what grove and bd own."""
+    strangers = {path for path in project.changed() if not path.startswith((".grove/", ".beads/"))}
+    assert strangers == set()
+
+
+def test_a_closed_ticket_is_reflected_on_and_the_learning_comes_back(project):
+    first = project.play([CLOSE, FINISHED, REFLECT, FINISHED])
+
+    assert_ended_well(first)
+    assert "✓ Closed bd-1" in results(first)[0]
+    assert stops(first) == [2, 0]
+    assert "ticket bd-1 is closed" in injected(first)
+    assert "one step left" in injected(first)
+    assert injected(first).count("one step left") == 1
+
+    text = (project.root / ".grove" / "learnings.md").read_text()
+    heading = re.search(r"^### \[(cl_\w+)\] (.*)$", text, re.MULTILINE)
+    learning_id = heading.group(1)
+    assert heading.group(2) == SUMMARY
+    assert f"- **Origin:** ticket bd-1 | session {first['session_id']}\n" in text
+    assert_touched_only_its_own(project)
+
+    project.command("bd", "update", "bd-2", "--status", "in_progress")
+    second = project.play([FINISHED], prompt="Make the export of orders fast.")
+
+    assert_ended_well(second)
+    assert stops(second) == [0]
+    assert second["session_id"] != first["session_id"]
+    assert learning_id in injected(second, request=0)
+    assert SUMMARY in injected(second, request=0)
+    assert injected(second).count(SUMMARY) == 1
+    assert_touched_only_its_own(project)
+
+    # What was shown is counted, and that nobody used it is known once the session has ended.
+    of_second = {"learning_id": learning_id, "session_id": second["session_id"]}
+    for name in ("surfaced", "dismissed"):
+        found = [{key: event[key] for key in of_second} for event in project.events(name)]
+        assert found == [of_second], name
+
+
+def test_a_learning_that_helped_is_counted(project):
+    project.play([CLOSE, FINISHED, REFLECT, FINISHED])
+    text = (project.root / ".grove" / "learnings.md").read_text()
+    learning_id = re.search(r"\[(cl_\w+)\]", text).group(1)
+    project.command("bd", "update", "bd-2", "--status", "in_progress")
+
+    second = project.play([bash(f"grove ref {learning_id} --how 'found the loop'"), FINISHED])
+
+    assert_ended_well(second)
+    (referenced,) = project.events("referenced")
+    assert referenced["learning_id"] == learning_id
+    assert referenced["session_id"] == second["session_id"]
+    assert project.events("dismissed") == []
+
+
+def test_nothing_learned_opens_the_gate(project):
+    nothing = submission(
+        {"nothing_learned": "Only a label was renamed; it's nothing to learn from"}
+    )
+    transcript = project.play([CLOSE, FINISHED, nothing, FINISHED])
+    assert_ended_well(transcript)
+    assert stops(transcript) == [2, 0]
+
+
+def test_an_empty_reflection_does_not_open_the_gate(project):
+    empty = submission({"candidates": []})
+    transcript = project.play([CLOSE, FINISHED, empty, FINISHED, REFLECT, FINISHED])
+    assert_ended_well(transcript)
+    assert stops(transcript) == [2, 2, 0]
+
+
+def test_a_reflection_before_the_stop_counts(project):
+    transcript = project.play([CLOSE, REFLECT, FINISHED])
+    assert_ended_well(transcript)
+    assert stops(transcript) == [0]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "bd show bd-1",
+        "bd close bd-9 --reason done | cat",  # succeeds as a command, and closed nothing
+        "echo 'bd close bd-1'",
+    ],
+)
+def test_work_without_a_close_is_not_stopped(project, command):
+    transcript = project.play([bash(command), FINISHED])
+    assert_ended_well(transcript)
+    assert stops(transcript) == [0]
+    assert injected(transcript) == ""
+    assert project.changed() == set()
+
+
+def test_a_close_in_a_command_that_fails_afterwards_counts(project):
+    transcript = project.play([bash("bd close bd-1 && false"), FINISHED, REFLECT, FINISHED])
+    assert_ended_well(transcript)
+    assert stops(transcript) == [2, 0]

@@ -1,0 +1,152 @@
+"""Sessions that end, are taken up again, split, are cleared and are compacted: whose debt it is."""
+
+import pytest
+from scale import turned_up
+from scenario import (
+    CANDIDATE,
+    CLOSE,
+    CLOSE_OTHER,
+    CUT_OFF,
+    FINISHED,
+    OTHER_CANDIDATE,
+    REFLECT,
+    STATUS,
+    SUMMARY,
+    assert_ended_well,
+    assert_hooks_kept_their_contract,
+    held,
+    injected,
+    recorded,
+    reflection,
+    statuses,
+    stops,
+)
+
+
+@pytest.fixture
+def indebted(shop):
+    """The run of a session that closed a ticket and ended before its first stop."""
+    transcript = shop.play([CLOSE, FINISHED], args=["--max-turns", "1"])
+    assert_hooks_kept_their_contract(transcript)
+    assert stops(transcript) == []
+    return transcript
+
+
+def sources(transcript):
+    """Why sessions started, as the client said."""
+    return [(each["source"], each["session_id"]) for each in recorded(transcript, "SessionStart")]
+
+
+def ended_without(session_id):
+    """How a start names the debt of another session."""
+    return f"session {session_id} ended without the reflection it owed (bd-1)"
+
+
+@pytest.mark.parametrize("way", turned_up(["--resume"], ["--resume", "--continue"]))
+def test_a_session_that_is_taken_up_again_keeps_its_debt(shop, indebted, way):
+    session_id = indebted["session_id"]
+    words = [way, session_id] if way == "--resume" else [way]
+    second = shop.play([STATUS, FINISHED, REFLECT, FINISHED], args=words, record=True)
+    assert_ended_well(second)
+    assert sources(second) == [("resume", session_id)]
+    assert "its reflection is still owed" in injected(second, request=0)
+    assert ended_without(session_id) not in injected(second)
+    assert [each["gate"] for each in statuses(second)] == ["pending"]
+    assert stops(second) == [2, 0]
+    assert shop.outcomes() == [("reflected", 1)]
+    assert shop.status()["debts"] == []
+
+
+def test_blocks_that_were_given_count_on_after_a_resume(shop):
+    first = shop.play([CLOSE, FINISHED, FINISHED, CUT_OFF])
+    assert stops(first) == [2, 2]
+    second = shop.play([FINISHED] * 3, args=["--resume", first["session_id"]])
+    assert_ended_well(second)
+    assert stops(second) == [2, 0]
+    assert shop.outcomes()[-1] == ("breaker", 3)
+
+
+def test_a_fork_is_a_new_session_and_names_its_parents_debt(shop, indebted):
+    parent = indebted["session_id"]
+    turns = [STATUS, FINISHED, CLOSE_OTHER, FINISHED, REFLECT, FINISHED]
+    words = ["--resume", parent, "--fork-session"]
+    fork = shop.play(turns, args=words, record=True, prompt=["Go on.", "Close the other."])
+    assert_ended_well(fork)
+    assert fork["session_id"] != parent
+    assert sources(fork) == [("fork", fork["session_id"])]
+    assert ended_without(parent) in injected(fork, request=0)
+    (status,) = statuses(fork)
+    assert (status["gate"], status["closed"]) == ("idle", [])
+    assert stops(fork) == [0, 2, 0]
+    (reason,) = held(fork)
+    assert "ticket bd-2 is closed" in reason
+    (debt,) = shop.status()["debts"]
+    assert parent in debt
+
+
+def test_clear_begins_a_session_without_debt_and_names_the_old_ones(shop):
+    pay = reflection(CANDIDATE)
+    turns = [CLOSE, CUT_OFF, STATUS, FINISHED, CLOSE_OTHER, FINISHED, pay, FINISHED]
+    prompts = ["Close it.", "/clear", "Go on.", "Close the other."]
+    transcript = shop.play(turns, prompt=prompts, record=True)
+    assert_ended_well(transcript)
+    old, new = transcript["session_ids"]
+    assert sources(transcript) == [("startup", old), ("clear", new)]
+    ends = [(each["reason"], each["session_id"]) for each in recorded(transcript, "SessionEnd")]
+    assert ends == [("clear", old), ("other", new)]
+    assert [each["session_id"] for each in recorded(transcript, "Stop")] == [new] * 3
+    named = [each for each in transcript["injected"] if ended_without(old) in each["text"]]
+    assert len(named) == 1
+    (status,) = statuses(transcript)
+    assert (status["id"], status["gate"], status["closed"]) == (new, "idle", [])
+    assert stops(transcript) == [0, 2, 0]
+    # `grove reflect` without an id is the new session's, though the process is the same.
+    assert f"session {new}" in (shop.root / ".grove" / "learnings.md").read_text()
+    (debt,) = shop.status()["debts"]
+    assert old in debt
+
+
+def test_the_debt_of_a_cleared_session_can_be_paid_in_the_next(shop):
+    first = shop.play([CLOSE, CUT_OFF, FINISHED], prompt=["Close it.", "/clear", "Go on."])
+    old = first["session_ids"][0]
+    assert ended_without(old) in injected(first)
+    pay = reflection(CANDIDATE, "--session-id", old)
+    second = shop.play([pay, FINISHED])
+    assert_ended_well(second)
+    assert stops(second) == [0]
+    assert f"ticket bd-1 | session {old}" in (shop.root / ".grove" / "learnings.md").read_text()
+    assert shop.status()["debts"] == []
+    assert shop.outcomes() == [("reflected", 0)]
+
+
+def test_compaction_on_demand_keeps_the_debt_and_shows_again_what_was_shown(shop):
+    shop.play([REFLECT, FINISHED])
+    prompts = ["Close it.", "/compact", "Go on."]
+    last = reflection(OTHER_CANDIDATE)
+    turns = [CLOSE, CUT_OFF, STATUS, FINISHED, last, FINISHED]
+    transcript = shop.play(turns, prompt=prompts, record=True)
+    assert_ended_well(transcript)
+    (session_id,) = transcript["session_ids"]
+    assert sources(transcript) == [("startup", session_id), ("compact", session_id)]
+    main = [each for each in transcript["requests"] if each["conversation"] == "main"]
+    (afterwards,) = (each for each in main if each["reply"] == STATUS)
+    said = "\n".join(afterwards["from_hooks"])
+    assert "its reflection is still owed" in said
+    assert SUMMARY in said
+    (status,) = statuses(transcript)
+    assert (status["gate"], status["blocks"]) == ("pending", 0)
+    assert stops(transcript) == [2, 0]
+    assert shop.outcomes()[-1] == ("reflected", 1)
+
+
+def test_compaction_between_two_blocks_of_a_turn_keeps_the_count(shop):
+    full = {**FINISHED, "usage": {"input_tokens": 150_000}}
+    turns = [CLOSE, full, STATUS, FINISHED, REFLECT, FINISHED]
+    transcript = shop.play(turns, args=["--autocompact", "100000"], record=True)
+    assert_ended_well(transcript)
+    assert [each["trigger"] for each in recorded(transcript, "PreCompact")] == ["auto"]
+    (session_id,) = transcript["session_ids"]
+    assert sources(transcript) == [("startup", session_id), ("compact", session_id)]
+    assert [(each["gate"], each["blocks"]) for each in statuses(transcript)] == [("blocked", 1)]
+    assert stops(transcript) == [2, 2, 0]
+    assert shop.outcomes() == [("reflected", 2)]

@@ -1,0 +1,97 @@
+"""The client's own tasks as tickets: no task is ever held, the agent is held at its stop."""
+
+import pytest
+from scenario import (
+    FINISHED,
+    OTHER_CANDIDATE,
+    REFLECT,
+    STATUS,
+    assert_ended_well,
+    held,
+    recorded,
+    reflection,
+    results,
+    statuses,
+    stops,
+)
+
+
+def create(subject):
+    return {"tool": "TaskCreate", "input": {"subject": subject, "description": f"{subject} now"}}
+
+
+def complete(task_id):
+    return {"tool": "TaskUpdate", "input": {"taskId": task_id, "status": "completed"}}
+
+
+@pytest.fixture
+def office(without_beads):
+    """A project whose only ticket system is the client's tasks, after `grove init`."""
+    without_beads.command("grove", "init", "--quiet")
+    without_beads.commit()
+    return without_beads
+
+
+def assert_tasks_were_completed(transcript, *task_ids):
+    """The client was let store them: the tool succeeded, and no hook gave feedback."""
+    announced = [each["task_id"] for each in recorded(transcript, "TaskCompleted")]
+    assert announced == list(task_ids)
+    updates = [
+        each["tool_response"]
+        for each in recorded(transcript, "PostToolUse")
+        if each["tool_name"] == "TaskUpdate"
+    ]
+    assert [each["statusChange"]["to"] for each in updates] == ["completed"] * len(task_ids)
+    assert all(each["success"] for each in updates)
+    assert not any("TaskCompleted hook" in answer for answer in results(transcript))
+
+
+def test_the_last_task_is_completed_unhindered_and_the_agent_is_held_at_its_stop(office):
+    turns = [create("Mend the report"), complete("1"), STATUS, FINISHED, REFLECT, STATUS, FINISHED]
+    transcript = office.play(turns, record=True)
+    assert_ended_well(transcript)
+    assert_tasks_were_completed(transcript, "1")
+    owed, paid = statuses(transcript)
+    assert owed["gate"] == "pending"
+    assert [(each["source"], each["ticket_id"]) for each in owed["closed"]] == [("tasks", "1")]
+    assert owed["closed"][0]["title"] == "Mend the report"
+    assert paid["gate"] == "reflected"
+    assert stops(transcript) == [2, 0]
+    (reason,) = held(transcript)
+    assert "ticket 1 is closed" in reason
+    assert office.outcomes() == [("reflected", 1)]
+
+
+def test_a_task_holds_nobody_as_long_as_another_is_open(office):
+    first = [create("Mend the report"), create("Test it"), complete("1"), STATUS, FINISHED]
+    second = [complete("2"), STATUS, FINISHED, REFLECT, FINISHED]
+    transcript = office.play([*first, *second], prompt=["Begin.", "Go on."], record=True)
+    assert_ended_well(transcript)
+    assert_tasks_were_completed(transcript, "1", "2")
+    assert [each["gate"] for each in statuses(transcript)] == ["idle", "pending"]
+    assert stops(transcript) == [0, 2, 0]
+    assert office.outcomes() == [("reflected", 1)]
+
+
+def test_tasks_hold_the_agent_once_in_a_prompt_and_again_in_the_next(office):
+    again = reflection(OTHER_CANDIDATE)
+    first = [create("Mend the report"), complete("1"), FINISHED, REFLECT]
+    more = [create("Mend the export"), complete("2"), STATUS, FINISHED]
+    second = [create("Tell the users"), complete("3"), STATUS, FINISHED, again, FINISHED]
+    prompts = ["Begin.", "Go on."]
+    transcript = office.play([*first, *more, *second], prompt=prompts, record=True)
+    assert_ended_well(transcript)
+    assert_tasks_were_completed(transcript, "1", "2", "3")
+    assert [each["gate"] for each in statuses(transcript)] == ["reflected", "pending"]
+    assert stops(transcript) == [2, 0, 2, 0]
+    assert office.outcomes() == [("reflected", 1), ("reflected", 1)]
+
+
+def test_without_grove_init_tasks_are_no_tickets(without_beads):
+    turns = [create("Mend the report"), complete("1"), STATUS, FINISHED]
+    transcript = without_beads.play(turns, record=True)
+    assert_ended_well(transcript)
+    assert_tasks_were_completed(transcript, "1")
+    assert [each["closed"] for each in statuses(transcript)] == [[]]
+    assert stops(transcript) == [0]
+    assert without_beads.changed() == set()

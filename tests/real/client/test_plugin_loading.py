@@ -1,0 +1,148 @@
+"""The plugin in the real client, with a program in grove's place that records its calls."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PLUGIN = Path(__file__).parents[3] / "plugin"
+
+RECORDING_GROVE = """\
+import json, os, sys
+from pathlib import Path
+
+call = {"arguments": sys.argv[1:], "stdin": sys.stdin.read()}
+with Path(os.environ["HOME"], "calls.jsonl").open("a") as file:
+    file.write(json.dumps(call) + "\\n")
+"""
+
+
+@pytest.fixture
+def recording(bare_project):
+    """A project whose grove is the recording program, where `grove init` would have put it."""
+    script = bare_project.home / "programs of mine" / "grove.py"
+    script.parent.mkdir()
+    script.write_text(RECORDING_GROVE)
+    program = script.with_name("grove")
+    words = f'exec "{sys.executable}" "{script}" "$@"'
+    program.write_text(f"#!/bin/sh\n# in place of grove_core\n{words}\n")
+    program.chmod(0o755)
+    home = bare_project.home / ".grove"
+    home.mkdir()
+    (home / "program").write_text(f"{program}\n")
+    return bare_project
+
+
+def calls(project):
+    """What the recording program was called with, in order."""
+    path = project.home / "calls.jsonl"
+    lines = path.read_text().splitlines() if path.exists() else []
+    return [json.loads(line) for line in lines]
+
+
+def hook_calls(project):
+    """(argument, event, tool) of every hook call."""
+    found = []
+    for call in calls(project):
+        if call["arguments"][0] == "hook":
+            payload = json.loads(call["stdin"])
+            event = payload["hook_event_name"]
+            found.append((call["arguments"][1], event, payload.get("tool_name")))
+    return found
+
+
+def test_the_client_finds_the_plugin_in_order(claude, bare_project):
+    environment = {"PATH": os.environ["PATH"], "HOME": str(bare_project.home)}
+    answer = subprocess.run(
+        [claude, "plugin", "validate", "--strict", PLUGIN],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+
+
+def test_every_hook_reaches_grove_with_its_event(recording):
+    transcript = recording.play(
+        [
+            {"tool": "Bash", "input": {"command": "echo hello", "description": "Say hello"}},
+            {"tool": "Bash", "input": {"command": "false", "description": "Fail"}},
+            {"tool": "Read", "input": {"file_path": str(recording.root / "reports/orders.py")}},
+            {"tool": "TaskCreate", "input": {"subject": "Fix it", "description": "All of it"}},
+            {"tool": "TaskUpdate", "input": {"taskId": "1", "status": "completed"}},
+            {"text": "Finished."},
+        ]
+    )
+    assert transcript["exit_code"] == 0
+    assert transcript["plugins"] == ["grove"]
+    assert not transcript["plugin_errors"]
+    assert hook_calls(recording) == [
+        ("session-start", "SessionStart", None),
+        ("user-prompt-submit", "UserPromptSubmit", None),
+        ("pre-tool-use", "PreToolUse", "Bash"),
+        ("post-tool-use", "PostToolUse", "Bash"),
+        ("pre-tool-use", "PreToolUse", "Bash"),
+        ("post-tool-use-failure", "PostToolUseFailure", "Bash"),
+        ("post-tool-use", "PostToolUse", "Read"),
+        ("pre-tool-use", "PreToolUse", "TaskUpdate"),
+        ("task-completed", "TaskCompleted", None),
+        ("post-tool-use", "PostToolUse", "TaskUpdate"),
+        ("stop", "Stop", None),
+        ("session-end", "SessionEnd", None),
+    ]
+    assert {hook["exit_code"] for hook in transcript["hooks"]} == {0}
+
+
+def test_the_client_offers_the_skills(recording):
+    transcript = recording.play([{"text": "Finished."}])
+    names = ("reflect", "search", "skip", "status", "maintain", "ref", "observe")
+    assert {f"grove:compound-{name}" for name in names} <= set(transcript["skills"])
+
+
+def reflections():
+    """Every `grove reflect` with JSON that a skill shows, ready for a shell."""
+    shown = re.compile(r"^grove reflect <<.*?^EOF\n\)\"$", re.DOTALL | re.MULTILINE)
+    texts = (path.read_text() for path in sorted(PLUGIN.glob("skills/*/SKILL.md")))
+    return [match.group() for text in texts for match in shown.finditer(text)]
+
+
+@pytest.mark.parametrize("with_skill", [True, False])
+def test_a_skill_permits_the_commands_that_it_shows(recording, with_skill):
+    """Only `Skill` is allowed from outside: that `grove reflect` may run is the skill's doing."""
+    skill = {"tool": "Skill", "input": {"skill": "grove:compound-reflect"}}
+    commands = [
+        {"tool": "Bash", "input": {"command": command, "description": "Reflect"}}
+        for command in reflections()
+    ]
+    transcript = recording.play(
+        [*([skill] if with_skill else []), *commands, {"text": "Finished."}],
+        path=f"{recording.home / 'programs of mine'}:{recording.path}",
+        args=["--allowedTools", "Skill"],
+    )
+    handed_in = [call["stdin"] for call in calls(recording) if call["arguments"] == ["reflect"]]
+    assert all(isinstance(json.loads(text), dict) for text in handed_in)
+    assert len(handed_in) == (len(commands) if with_skill else 0)
+    assert len(transcript["permission_denials"]) == (0 if with_skill else len(commands))
+
+
+def test_without_grove_the_user_is_told_once_and_work_goes_on(bare_project):
+    system = "/usr/bin:/bin"
+    transcript = bare_project.play(
+        [
+            {"tool": "Bash", "input": {"command": "echo hello", "description": "Say hello"}},
+            {"text": "Finished."},
+        ],
+        path=system,
+    )
+    assert transcript["exit_code"] == 0
+    assert transcript["final_text"] == "Finished."
+    said = [hook for hook in transcript["hooks"] if hook["stdout"] or hook["stderr"]]
+    assert [hook["hook_event"] for hook in said] == ["SessionStart"]
+    assert said[0]["stdout"].startswith("grove is not installed")
+    assert any("grove is not installed" in each["text"] for each in transcript["injected"])
+    assert bare_project.changed() == set()

@@ -1,0 +1,159 @@
+"""``grove maintain migrate`` and ``repair``, and the merge driver, as a person runs them."""
+
+import json
+
+import pytest
+
+from grove_core.flow.merge_driver import MARKERS_WRITTEN
+from grove_core.model.memory import StorageLayout
+from grove_core.paths import ProjectPaths
+
+IDS = [f"cl_20260206_{letter * 6}" for letter in "abc"]
+EVENTS = [
+    json.dumps({"v": 1, "ts": f"2026-02-0{day}T10:00:00Z", "event": "skip", "grove": "1",
+                "session_id": f"s{day}", "reason": "nothing to keep", "decider": "agent"})
+    for day in (1, 2, 3)
+]  # fmt: skip
+
+
+PROSE = "\nA word between entries.\n\n"
+
+
+@pytest.fixture
+def project(world):
+    world.make_git()
+    world.grove("init")
+    for number, one in enumerate(IDS):
+        world.learning(one, f"Number {number} of the learnings here")
+        if one == IDS[0]:
+            with world.learnings_file.open("a") as file:
+                file.write(PROSE)
+    (world.project / ".grove" / "stats.log").write_text("".join(f"{line}\n" for line in EVENTS))
+    return world
+
+
+def shown(project):
+    done = project.grove("list", "--json")
+    return sorted(
+        ({key: one[key] for key in ("id", "summary", "status")} for one in done.json["learnings"]),
+        key=lambda one: one["id"],
+    )
+
+
+def lines_of_events(project):
+    paths = ProjectPaths(project.project).event_files()
+    return sorted(line for path in paths for line in path.read_text().splitlines())
+
+
+def test_moving_there_and_back_loses_nothing(project):
+    before = shown(project)
+    config = project.project / ".grove" / "config.toml"
+    text = config.read_text()
+    dry = project.grove("maintain", "migrate", "--layout", "spread", "--dry-run", "--json")
+    assert [line.partition(":")[0] for line in dry.json["learnings"]] == IDS
+    assert config.read_text() == text
+    assert shown(project) == before
+    done = project.grove("maintain", "migrate", "--layout", "spread", "--json")
+    assert done.json["learnings"] == dry.json["learnings"]
+    assert done.json["events"][0]["lines"] == len(EVENTS)
+    folder = project.project / ".grove" / "learnings"
+    assert sorted(path.name for path in folder.iterdir()) == [f"{one}.md" for one in IDS]
+    assert (project.project / ".grove" / "stats.log").read_bytes() == b""
+    assert PROSE.strip() in project.learnings_file.read_text()
+    assert config.read_text() == text.replace('# layout = "single"', 'layout = "spread"')
+    assert (shown(project), lines_of_events(project)) == (before, EVENTS)
+    again = project.grove("maintain", "migrate", "--layout", "spread", "--json").json
+    assert (again["learnings"], again["events"], again["setting_changed"]) == ([], [], False)
+
+    project.grove("maintain", "migrate", "--layout", "single")
+    assert not folder.exists()
+    assert (project.project / ".grove" / "stats.log").read_text().splitlines() == EVENTS
+    assert PROSE.strip() in project.learnings_file.read_text()
+    assert shown(project) == before
+
+
+@pytest.mark.parametrize("layout", list(StorageLayout))
+def test_an_interrupted_move_is_finished_by_the_next(project, layout):
+    """Whatever stands in both places afterwards counts once, and is in one place then."""
+    before = shown(project)
+    folder = project.project / ".grove"
+    other = "spread" if layout is StorageLayout.SINGLE else "single"
+    project.grove("maintain", "migrate", "--layout", other)
+    kept = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    project.grove("maintain", "migrate", "--layout", layout.value)
+    for path, content in kept.items():  # as though nothing had been taken away yet
+        if path.name not in {"config.toml", ".gitattributes"} and path.suffix != ".log":
+            path.parent.mkdir(exist_ok=True)
+            if layout is StorageLayout.SINGLE or path.name == "learnings.md":
+                path.write_bytes(content)
+    assert shown(project) == before
+    project.grove("maintain", "migrate", "--layout", layout.value)
+    assert shown(project) == before
+    entries = [path.read_text().count("### [") for path in folder.rglob("*.md")]
+    assert sum(entries) == len(IDS)
+    assert set(lines_of_events(project)) == set(EVENTS)
+
+
+@pytest.mark.parametrize("command", [("migrate", "--layout", "single"), ("repair",)])
+def test_a_folder_that_leads_out_of_the_project_is_not_read(project, command):
+    outside = project.others / "learnings"
+    outside.mkdir(parents=True)
+    entry = f"### [{IDS[0][:-6]}secret] A secret\n\n> Of somebody else\n"
+    (outside / "secret.md").write_text(f"<<<<<<< a\n=======\n{entry}>>>>>>> b\n")
+    (outside / "other.md").write_text(entry)
+    (project.project / ".grove" / "learnings").symlink_to(outside)
+    before = project.learnings_file.read_bytes()
+    done = project.grove("maintain", *command, "--json")
+    assert done.code != 0
+    assert "secret" not in done.stdout
+    assert project.learnings_file.read_bytes() == before
+    assert (outside / "other.md").read_text() == entry
+
+
+@pytest.mark.parametrize("strategy", ["", "learnings.md merge=union\n"])
+def test_repair_mends_what_git_has_made_of_two_appends(project, merge_branches, strategy):
+    attributes = project.project / ".grove" / ".gitattributes"
+    attributes.write_text("stats.log merge=union\n" + strategy)
+    merge_branches(project.learnings_file)
+    spoilt = project.learnings_file.read_text()
+    assert shown(project) != []
+    dry = project.grove("maintain", "repair", "--dry-run", "--json")
+    assert dry.json["files"][0]["mended"]
+    assert project.learnings_file.read_text() == spoilt
+    done = project.grove("maintain", "repair", "--json")
+    assert done.json["files"] == dry.json["files"]
+    assert done.code == 0
+    (kept,) = [path for path in (project.grove_home / "backups").rglob("*") if path.is_file()]
+    assert kept.read_text() == spoilt
+    text = project.learnings_file.read_text()
+    assert "<<<<<<<" not in text
+    assert PROSE in text
+    for branch in ("ours", "theirs"):
+        learning = project.grove("show", f"cl_20260206_{branch[0] * 6}", "--json").json
+        assert f"of-{branch}" in json.dumps(learning)
+        assert f"Detail of {branch}" in json.dumps(learning)
+    assert project.grove("maintain", "repair", "--json").json["files"] == []
+
+
+def test_repair_names_what_it_does_not_understand(project):
+    with project.learnings_file.open("a") as file:
+        file.write("\n>>>>>>> theirs\nwhat is this\n")
+    before = project.learnings_file.read_bytes()
+    done = project.grove("maintain", "repair", "--json")
+    assert done.code == 1
+    assert "do not fit together" in done.json["files"][0]["left"][0]
+    assert project.learnings_file.read_bytes() == before
+
+
+def test_the_driver_merges_as_git_does_what_is_nobodys(project):
+    folder = project.others
+    folder.mkdir()
+    for name, text in (("base", "a\n"), ("ours", "b\n"), ("theirs", "c\n")):
+        (folder / name).write_text(text)
+    words = ("base", "ours", "theirs")
+    files = [str(folder / name) for name in words]
+    assert project.grove("merge-driver", *files, "notes.txt").code == MARKERS_WRITTEN
+    assert (folder / "ours").read_text() == "<<<<<<< ours\nb\n=======\nc\n>>>>>>> theirs\n"
+    (folder / "ours").write_text("a\n")
+    assert project.grove("merge-driver", *files, "notes.txt").code == 0
+    assert (folder / "ours").read_text() == "c\n"

@@ -1,0 +1,118 @@
+"""What `grove plugins new` writes, as its author meets it: built, installed, tested and used."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+PACKAGES = ("grove-core", "grove-backend-markdown", "grove-tickets")
+KINDS = {"backend": "grove-backend-shelf", "ticket": "grove-tickets-shelf"}
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory):
+    """Where the projects are written."""
+    return tmp_path_factory.mktemp("größere desk")
+
+
+@pytest.fixture(scope="module")
+def author(desk, uv, new_environment, wheel):
+    """An environment with grove and the kit, and both kinds of plugins in it, each as a wheel."""
+    tools = ("pytest", "hypothesis", "mypy", "ruff")
+    environment = new_environment(desk / "environment", *map(wheel, PACKAGES), *tools)
+    (desk / "home").mkdir()
+    for kind, distribution in KINDS.items():
+        done = subprocess.run(
+            [environment.program, "plugins", "new", kind, "shelf"],
+            cwd=desk,
+            env={"HOME": str(desk / "home"), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        uv("build", "--wheel", "--out-dir", desk / "wheels", desk / distribution)
+    environment.install(*(desk / "wheels").glob("*.whl"))
+    return environment
+
+
+@pytest.fixture
+def project(project_of, author):
+    return project_of(author)
+
+
+@pytest.mark.parametrize("distribution", KINDS.values())
+def test_its_own_tests_pass_as_installed(project, author, desk, distribution):
+    tests = desk / distribution / "tests"
+    options = ("-q", "-rs", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", tests)
+    done = project._run(author.python, "-m", "pytest", *options, tests)
+    assert done.code == 0, done.stdout + done.stderr
+    assert " passed" in done.stdout
+    assert "failed" not in done.stdout
+    assert "has no fixture" not in done.stdout
+    assert "has no closes" not in done.stdout
+
+
+@pytest.mark.parametrize("distribution", KINDS.values())
+@pytest.mark.parametrize("check", ["mypy", "ruff check", "ruff format --check"])
+def test_its_own_checks_find_nothing(author, desk, distribution, check):
+    """Those of its CI, on its sources and tests, beside grove as installed."""
+    workflow = (desk / distribution / ".github" / "workflows" / "ci.yml").read_text()
+    assert re.search(rf"(run: |&& ){check}( &&|$)", workflow, re.MULTILINE)
+    words = [author.python, "-m", *check.split()]
+    done = subprocess.run(
+        words, cwd=desk / distribution, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("distribution", KINDS.values())
+def test_the_check_finds_nothing_wrong(project, distribution):
+    done = project.grove("plugins", "check", distribution)
+    assert (done.code, done.stderr) == (0, "")
+    verdict = done.stdout.splitlines()[-1]
+    assert verdict.startswith(f"{distribution} 0.1.0: ")
+    assert " passed, 0 failed" in verdict
+
+
+def test_the_backend_is_used(project, candidate):
+    assert project.grove("init").code == 0
+    project.configure('backends.primary = "shelf"\n')
+    assert project.hook("session-start", source="startup").code == 0
+    answer = project.reflect(candidate)
+    assert answer.code == 0, answer
+    learning_id = answer.json["accepted"][0]["id"]
+    (line,) = (project.root / ".grove" / "shelf.jsonl").read_text().splitlines()
+    assert json.loads(line)["summary"] == candidate["summary"]
+    assert project.grove("search", "--quiet", "prefetched orders").stdout == f"{learning_id}\n"
+    assert project.grove("maintain", "archive", learning_id).code == 0
+    assert project.grove("search", "--quiet", "prefetched orders").stdout == ""
+    assert project.grove("maintain", "restore", learning_id).code == 0
+    assert project.grove("list", "--quiet").stdout == f"{learning_id}\n"
+
+
+def test_the_ticket_system_is_used(project):
+    tickets = project.root / ".shelf" / "tickets.json"
+    tickets.parent.mkdir()
+    tickets.write_text('{"T-1": {"title": "Orders are slow", "status": "started"}}')
+    assert project.grove("init").code == 0
+    systems = project.grove("tickets", "--json").json
+    assert systems["ticket"]["ticket_id"] == "T-1"
+    matched = project.grove("tickets", "match", "cd . && shelf done T-1 && echo shelf done T-2")
+    assert "T-1" in matched.stdout
+    assert "T-2" not in matched.stdout
+    assert project.hook("session-start", source="startup").code == 0
+    command = {"command": "shelf done T-1"}
+    call = {"tool_name": "Bash", "tool_input": command, "tool_use_id": "toolu_1"}
+    assert project.hook("pre-tool-use", **call).code == 0
+    tickets.write_text('{"T-1": {"title": "Orders are slow", "status": "done"}}')
+    response = {"stdout": "", "stderr": "", "interrupted": False}
+    assert project.hook("post-tool-use", **call, tool_response=response).code == 0
+    assert project.hook("stop").code == 2
+
+
+def test_without_the_kit_the_check_says_what_to_install(project_of, usual):
+    done = project_of(usual).grove("plugins", "check", "markdown")
+    assert (done.code, done.stdout) == (1, "")
+    assert "pip install 'grove-core[testing]'" in done.stderr

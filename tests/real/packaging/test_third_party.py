@@ -1,0 +1,225 @@
+"""A plugin by somebody else: built as a wheel, installed beside ours, found, ordered and used.
+
+The plugin is the one that the documentation builds up. Beside it stands another one that cannot be
+imported.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "grove-backend-jsonfile"
+FIRST = 'backends.primary = "jsonfile"\n'
+LISTED = '[backends]\ndiscovery = ["jsonfile", "config", "markdown"]\n'
+
+
+def code_lines(path):
+    return [line for line in path.read_text().splitlines() if line.strip()]
+
+
+def entries(done):
+    assert done.code == 0, done.stderr
+    return {(entry["group"], entry["name"]): entry for entry in done.json["plugins"]}
+
+
+def active(project):
+    """The backends in use, the primary one first."""
+    backends = project.grove("backends", "--json").json["backends"]
+    first = [backend["name"] for backend in backends if backend["primary"]]
+    return first + [
+        backend["name"] for backend in backends if backend["active"] and not backend["primary"]
+    ]
+
+
+@pytest.fixture
+def project(project_of, crowd):
+    """A project that has the file by which the example detects itself."""
+    project = project_of(crowd)
+    (project.root / "learnings.json").write_text("{}\n")
+    return project
+
+
+# --- size ---------------------------------------------------------------------------------------
+
+
+def test_a_minimal_backend_plugin_is_small():
+    """Twelve lines of Python besides the backend class, and eight of TOML."""
+    assert len(code_lines(EXAMPLE / "grove_backend_jsonfile" / "__init__.py")) <= 12
+    assert len(code_lines(EXAMPLE / "pyproject.toml")) <= 8
+
+
+def test_the_example_uses_public_names_only():
+    for path in EXAMPLE.rglob("*.py"):
+        assert "grove_core." not in path.read_text(), path
+
+
+# --- found --------------------------------------------------------------------------------------
+
+
+def settle(environment, seconds):
+    """Makes an environment look as if nothing had been installed since then."""
+    os.utime(environment.site_packages, (seconds, seconds))
+
+
+def test_an_installation_is_seen_at_once_and_so_is_a_removal(
+    tmp_path, new_environment, project_of, wheel, example_wheel
+):
+    environment = new_environment(tmp_path / "environment", wheel("grove-core"))
+    project = project_of(environment)
+    settle(environment, 1_000_000_000)
+    project.grove_home.mkdir()  # looking makes none, and keeps what it finds only there
+    assert entries(project.grove("plugins", "--json")) == {}
+    (cache,) = (project.grove_home / "cache").glob("plugins-*.json")
+    assert json.loads(cache.read_text())["plugins"] == []
+
+    environment.install(example_wheel)
+    (key,) = entries(project.grove("plugins", "--json"))
+    assert key == ("grove.backends", "jsonfile")
+    settle(environment, 1_000_000_001)
+    (key,) = entries(project.grove("plugins", "--json"))
+    assert key == ("grove.backends", "jsonfile")
+
+    environment.uninstall("grove-backend-jsonfile")
+    assert entries(project.grove("plugins", "--json")) == {}
+
+
+def test_it_is_listed_with_distribution_version_and_hooks(project):
+    found = entries(project.grove("plugins", "--json"))["grove.backends", "jsonfile"]
+    assert found["distribution"] == "grove-backend-jsonfile"
+    assert found["version"] == "1.0"
+    assert found["state"] == "active"
+    assert found["hooks"] == ["grove_commands", "grove_learning_written", "grove_memory_backends"]
+    lines = project.grove("plugins").stdout.splitlines()
+    (line,) = (line for line in lines if " jsonfile " in line)
+    assert "grove-backend-jsonfile 1.0" in line
+
+
+# --- ordered ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        (FIRST, ["jsonfile", "markdown"]),
+        (LISTED, ["jsonfile", "markdown"]),
+        (FIRST + "[backends.overrides]\njsonfile = false\n", ["markdown"]),
+    ],
+)
+def test_configuration_gives_the_order(project, config, expected):
+    project.configure(config)
+    assert active(project) == expected
+
+
+# --- used ---------------------------------------------------------------------------------------
+
+
+def stored(project):
+    return json.loads((project.root / "learnings.json").read_text())
+
+
+def test_learnings_go_in_and_come_back(project, candidate):
+    project.configure(FIRST)
+    project.ticket("shop-1", "Orders report takes 40 seconds", "in_progress")
+    assert project.hook("session-start", source="startup").context == ""
+    project.close("shop-1", "Orders report takes 40 seconds")
+    assert project.hook("stop").code == 2
+
+    answer = project.reflect(candidate)
+    assert answer.code == 0, answer
+    ((learning_id, learning),) = stored(project).items()
+    assert learning["summary"] == candidate["summary"]
+    assert learning["ticket_id"] == "shop-1"
+    assert not (project.root / ".grove" / "learnings.md").exists()
+    assert (project.root / "learnings.log").read_text() == f"{learning_id}\n"
+    assert project.hook("stop").code == 0
+    assert project.hook("session-end", reason="other").code == 0
+
+    found = project.grove("search", "--quiet", "prefetched orders")
+    assert found.stdout == f"{learning_id}\n"
+    shown = project.grove("show", learning_id)
+    assert candidate["detail"] in " ".join(shown.stdout.split())
+
+    project.ticket("shop-2", "Orders export is slow, too", "in_progress", number=2)
+    context = project.hook("session-start", "tuesday", source="startup").context
+    assert learning_id in context
+    assert candidate["summary"] in context
+
+
+def test_its_command_is_a_command_of_grove(project, candidate):
+    assert "jsonfile-count" in project.grove("--help").stdout
+    assert project.grove("jsonfile-count").stdout == "0\n"
+    project.configure(FIRST)
+    project.hook("session-start", source="startup")
+    assert project.reflect(candidate).code == 0
+    assert project.grove("jsonfile-count").stdout == "1\n"
+
+
+# --- a broken neighbour -------------------------------------------------------------------------
+
+BROKEN = [
+    ("grove.tickets", "broken-tracker"),
+    ("grove.backends", "broken-store"),
+    ("grove.plugins", "broken"),
+]
+
+
+def test_what_cannot_be_imported_is_named(project):
+    found = entries(project.grove("plugins", "--json"))
+    for key in BROKEN:
+        assert found[key]["state"] == "failed", key
+        assert found[key]["distribution"] == "grove-broken"
+        assert found[key]["version"] == "6.6.6"
+        assert "broken on purpose" in found[key]["detail"]
+    problems = project.grove("plugins", "--json").json["problems"]
+    assert {problem["what"] for problem in problems} == {"load"}
+    assert all(problem["plugin"].startswith("grove-broken 6.6.6 (") for problem in problems)
+    assert "broken on purpose" in project.grove("plugins").stdout
+
+
+def test_what_cannot_be_imported_does_no_harm_to_hooks(project, candidate):
+    project.ticket("shop-1", "Orders report takes 40 seconds", "in_progress")
+    project.configure("")
+    assert project.hook("session-start", source="startup").code == 0
+    for done in project.close("shop-1", "Orders report takes 40 seconds"):
+        assert (done.code, done.stdout, done.stderr) == (0, "", "")
+    blocked = project.hook("stop")
+    assert blocked.code == 2
+    assert "broken" not in blocked.stderr
+    assert project.reflect(candidate).code == 0
+    assert project.hook("stop").code == 0
+    assert "grove-broken 6.6.6" in (project.grove_home / "grove.log").read_text()
+    assert not (project.grove_home / "crash.log").exists()
+
+
+COMMANDS = """
+from grove_core import CommandSpec, hookimpl
+
+@hookimpl
+def grove_commands():
+    return [
+        CommandSpec(name="acme-gone", target="acme_gone:command", help=""),
+        CommandSpec(name="acme-bare", target="acme", help="Has no attribute."),
+        CommandSpec(name="acme-other", target="json:loads", help="Is no command."),
+    ]
+"""
+
+
+@pytest.mark.parametrize("name", ["acme-gone", "acme-bare", "acme-other"])
+def test_a_command_that_cannot_be_loaded_names_its_plugin(world, name):
+    world.install_plugin("acme", COMMANDS)
+    assert name in world.grove("--help").stdout
+    done = world.grove(name)
+    assert (done.code, done.stdout) == (1, "")
+    assert "acme 1.0 (grove.plugins:acme)" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_environment_is_not_the_one_that_runs_the_tests(project):
+    code = "import sys, grove_backend_jsonfile, grove_core; print(sys.prefix, grove_core.__file__)"
+    prefix = str(project.environment.folder)
+    answer = project.python(code).stdout
+    assert answer.startswith(f"{prefix} {prefix}")
+    assert prefix != sys.prefix

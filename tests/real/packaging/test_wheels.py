@@ -1,0 +1,138 @@
+"""Our wheels: what is in them, and that they work where nothing of the checkout is in sight."""
+
+import re
+import tomllib
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+PACKAGES = sorted(path.parent.name for path in ROOT.glob("grove-*/pyproject.toml"))
+EXTENSIONS = [package for package in PACKAGES if package != "grove-core"]
+
+
+def metadata(archive):
+    (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
+    return Parser().parsestr(archive.read(name).decode())
+
+
+def declared(package):
+    return tomllib.loads((ROOT / package / "pyproject.toml").read_text())["project"]
+
+
+# --- what is in them ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_wheel_holds_the_package_and_nothing_else(wheel, package):
+    module = package.replace("-", "_")
+    source = ROOT / package / "src"
+    files = [path.relative_to(source) for path in source.rglob("*") if path.is_file()]
+    # What tools leave behind does not count.
+    expected = {str(path) for path in files if not re.search(r"/(\.|__pycache__/)", str(path))}
+    version = declared(package)["version"]
+    information = f"{module}-{version}.dist-info"
+    shared = [path for path in (ROOT / package / "share").rglob("*") if path.is_file()]
+    expected |= {
+        f"{module}-{version}.data/data/{path.relative_to(ROOT / package)}" for path in shared
+    }
+    expected |= {
+        f"{information}/{name}"
+        for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")
+    }
+    with zipfile.ZipFile(wheel(package)) as archive:
+        assert set(archive.namelist()) == expected
+        licence = archive.read(f"{information}/licenses/LICENSE")
+    assert f"{module}/py.typed" in expected
+    assert licence == (ROOT / "LICENSE").read_bytes()
+
+
+def test_extras_of_core_name_every_other_package(wheel):
+    with zipfile.ZipFile(wheel("grove-core")) as archive:
+        found = metadata(archive)
+    extras = {name: set() for name in found.get_all("Provides-Extra")}
+    for requirement in found.get_all("Requires-Dist"):
+        what, _, condition = requirement.partition("; extra == ")
+        if condition:
+            extras[condition.strip("'\"")].add(what.partition("==")[0].strip())
+    short = {name.removeprefix("grove-").removeprefix("backend-"): {name} for name in EXTENSIONS}
+    kit = {requirement.partition(">")[0] for requirement in extras.pop("testing")}
+    assert kit == {"hypothesis", "pytest"}
+    assert extras == {**short, "all": set(EXTENSIONS)}
+
+
+@pytest.mark.parametrize("package", EXTENSIONS)
+def test_entry_points_import_beside_nothing_but_core(project_of, core_alone, wheel, package):
+    """Straight from the wheel: neither its dependencies nor another plugin are installed."""
+    targets = sorted(
+        target for group in declared(package)["entry-points"].values() for target in group.values()
+    )
+    code = f"import {', '.join(targets)}; print({targets[0]}.__file__)"
+    done = project_of(core_alone).python(code, PYTHONPATH=str(wheel(package)))
+    assert (done.code, done.stderr) == (0, "")
+    assert done.stdout.startswith(str(wheel(package)))
+
+
+# --- core and plugins ---------------------------------------------------------------------------
+
+
+def listed(done):
+    assert (done.code, done.stderr) == (0, "")
+    assert done.json["problems"] == []
+    return [
+        (entry["group"], entry["name"], entry["distribution"], entry["version"], entry["state"])
+        for entry in done.json["plugins"]
+    ]
+
+
+def test_the_extra_named_all_brings_everything(project_of, everything):
+    project = project_of(everything)
+    found = listed(project.grove("plugins", "--json"))
+    assert {distribution for _, _, distribution, _, _ in found} == set(EXTENSIONS)
+    expected = {
+        (group, name)
+        for package in EXTENSIONS
+        for group, targets in declared(package)["entry-points"].items()
+        for name in targets
+    }
+    assert {(group, name) for group, name, *_ in found} == expected
+
+
+def test_nothing_is_imported_from_the_checkout(project_of, everything):
+    modules = ", ".join(package.replace("-", "_") for package in PACKAGES)
+    code = f"import sys, {modules}; print([m.__file__ for m in ({modules})], sys.path)"
+    done = project_of(everything).python(code)
+    assert done.code == 0, done.stderr
+    assert str(ROOT) not in done.stdout
+
+
+def test_the_gate_holds_once_from_start_to_approval(project_of, usual, candidate):
+    project = project_of(usual)
+    project.ticket("shop-1", "Orders report takes 40 seconds", "in_progress")
+    assert project.grove("init").code == 0
+    assert project.hook("session-start", source="startup").code == 0
+    for done in project.close("shop-1", "Orders report takes 40 seconds"):
+        assert done == type(done)(0, "", "")
+    blocked = project.hook("stop", stop_hook_active=False)
+    assert (blocked.code, blocked.stdout) == (2, "")
+    assert "shop-1" in blocked.stderr
+    assert project.reflect(candidate).code == 0
+    assert candidate["summary"] in (project.root / ".grove" / "learnings.md").read_text()
+    approved = project.hook("stop", stop_hook_active=True)
+    assert approved == type(approved)(0, "", "")
+    assert project.hook("session-end", reason="other").code == 0
+    project.ticket("shop-2", "Orders export is slow, too", "in_progress", number=2)
+    started = project.hook("session-start", "tuesday", source="startup")
+    assert candidate["summary"] in started.context
+
+
+def test_the_plugin_knows_the_console_script(project_of, usual):
+    """Here the script begins with a shell's line, as the path of its interpreter holds a space."""
+    project = project_of(usual)
+    assert usual.program.read_text().startswith("#!/bin/sh\n")
+    launcher = ROOT / "plugin" / "bin" / "grove"
+    done = project.python(f"import os; os.execv({str(launcher)!r}, ['grove', '--version'])")
+    assert (done.code, done.stderr) == (0, "")
+    assert done.stdout.startswith("grove ")

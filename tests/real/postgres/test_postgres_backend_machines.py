@@ -1,0 +1,215 @@
+"""Several machines and one database: what one writes, the others have."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+
+from grove_backend_postgres.backend import PostgresBackend
+from grove_backend_postgres.settings import PostgresSettings
+from grove_core import (
+    BackendContext,
+    Filters,
+    LearningStatus,
+    Query,
+    ReceiptStatus,
+    Synchronised,
+)
+from grove_core.testing.rules.reading_back import EVERYTHING
+from grove_core.testing.samples import example_learning
+
+ACTIVE, ARCHIVED, SUPERSEDED = (
+    LearningStatus.ACTIVE,
+    LearningStatus.ARCHIVED,
+    LearningStatus.SUPERSEDED,
+)
+FIRST, SECOND, THIRD = (example_learning(number) for number in (101, 102, 103))
+
+
+class Clock:
+    """The clocks of all machines; each may be wrong."""
+
+    def __init__(self):
+        self.now = datetime(2026, 2, 6, 10, tzinfo=UTC)
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def machine(database, tmp_path, clock):
+    """Opens the backend on one of several machines."""
+    project = f"machines-{uuid4().hex[:8]}"
+
+    def one(name, *, url=None, in_hook=False, **settings):
+        root = tmp_path / name / "project"
+        root.mkdir(parents=True, exist_ok=True)
+        settings = PostgresSettings(url=url or database.url, **{"project": project, **settings})
+        context = BackendContext(
+            root=root, home=tmp_path / name / "grove", settings=settings, in_hook=in_hook
+        )
+        return PostgresBackend(context, clock=clock)
+
+    return one
+
+
+def synchronised(backend):
+    return backend.synchronise(60, asked=True)
+
+
+def test_another_machine_finds_and_shows_it_before_it_has_asked(machine):
+    machine("here").write(FIRST)
+    there = machine("there")
+    assert list(there.iterate()) == []
+    (hit,) = there.search(Query(text="books"), Filters())
+    assert hit.learning == FIRST
+    assert there.get(FIRST.id) == FIRST
+    assert there.write(FIRST).status is ReceiptStatus.DUPLICATE
+    assert synchronised(there) == Synchronised()
+
+
+def test_of_two_statuses_all_machines_end_with_the_same(machine, clock):
+    here, there = machine("here"), machine("there")
+    here.write(FIRST)
+    synchronised(there)
+    # Offline, and with a clock that is ahead; then somebody supersedes it who has seen nothing.
+    hook = machine("here", in_hook=True)
+    clock.now += timedelta(days=300)
+    hook.set_status(FIRST.id, ARCHIVED)
+    clock.now -= timedelta(days=299)
+    there.set_status(FIRST.id, SUPERSEDED)
+    synchronised(here)
+    synchronised(there)
+    assert here.get(FIRST.id).status is there.get(FIRST.id).status is SUPERSEDED
+
+
+def test_why_a_status_was_set_is_kept_there(machine, database):
+    here = machine("here")
+    here.write(FIRST)
+    asked = f"SELECT status, status_note FROM grove.learning WHERE id = '{FIRST.id}'"
+    assert database.ask(asked) == [("active", None)]
+    note = "decayed 2026-05-07; DROP TABLE x --'\0 é"
+    machine("here", in_hook=True).set_status(FIRST.id, ARCHIVED, note)
+    assert synchronised(here).fault == ""
+    assert database.ask(asked) == [("archived", note.replace("\0", "\ufffd"))]
+    here.set_status(FIRST.id, ACTIVE)
+    assert database.ask(asked) == [("active", None)]
+
+
+def test_what_was_deleted_by_hand_goes_everywhere(machine, database):
+    here, there = machine("here"), machine("there")
+    for one in (FIRST, SECOND):
+        here.write(one)
+    for one in (here, there):
+        synchronised(one)
+    database.ask(f"DELETE FROM grove.learning WHERE id = '{FIRST.id}'")
+    for one in (here, there, here):
+        assert synchronised(one) == Synchronised()
+        assert one.iterate() == [SECOND]
+    assert here.write(FIRST).status is ReceiptStatus.STORED
+
+
+def test_what_a_restored_copy_lacks_comes_back_from_who_wrote_it(machine, database):
+    here, there = machine("here"), machine("there")
+    here.write(FIRST)
+    for one in (here, there):
+        synchronised(one)
+    here.write(SECOND)
+    there.write(THIRD)
+    here.set_status(FIRST.id, ARCHIVED)
+    for one in (here, there):
+        synchronised(one)
+    # The copy of before takes the place of all that.
+    database.ask(f"DELETE FROM grove.learning WHERE id <> '{FIRST.id}'")
+    database.ask("UPDATE grove.learning SET status = 'active', status_at = NULL, revision = 1")
+    database.ask("DELETE FROM grove.revision WHERE number > 1")
+    database.ask("UPDATE grove.project SET revision = 1")
+    for one in (here, there, here, there):
+        assert synchronised(one).fault == ""
+    everything = {FIRST.id: ARCHIVED, SECOND.id: ACTIVE, THIRD.id: ACTIVE}
+    for one in (here, there):
+        assert {each.id: each.status for each in one.iterate()} == everything
+
+
+def test_who_is_refused_is_told_why_and_keeps_what_it_wrote(machine, database, server):
+    scheme, rest = database.url.split("://")
+    user, _, place = rest.partition(":")
+    here = machine("here", url=f"{scheme}://{user}:wrong{place}")
+    receipt = here.write(FIRST)
+    assert receipt.status is ReceiptStatus.QUEUED
+    assert "look at the password" in receipt.note
+    health = here.ping()
+    assert not health.ok
+    assert "look at the password" in health.detail
+    assert server.password not in f"{receipt} {health}"
+    # The address is mended: a person asks, and need not wait for a pause to end.
+    (delivered,) = synchronised(machine("here")).delivered
+    assert delivered.learning_id == FIRST.id
+
+
+def test_one_that_cannot_be_stored_does_not_hold_up_the_others(machine, database):
+    here = machine("here")
+    here.write(FIRST)
+    database.ask(f"ALTER TABLE grove.learning ADD CHECK (id <> '{SECOND.id}')")
+    hook = machine("here", in_hook=True)
+    for one in (SECOND, THIRD):
+        hook.write(one)
+    hook.set_status(SECOND.id, ARCHIVED)
+    done = synchronised(here)
+    assert [one.learning_id for one in done.delivered] == [THIRD.id]
+    assert done.waiting == (SECOND.id,)
+    assert done.fault.startswith(f"{SECOND.id}: the database")
+    assert here.get(SECOND.id).status is ARCHIVED
+
+
+def test_down_and_back(machine, own_server, clock):
+    database = own_server.database()
+    here, there = (machine(name, url=database.url) for name in ("here", "there"))
+    here.write(FIRST)
+    own_server.stop("immediate")
+    for one in (SECOND, THIRD):
+        assert here.write(one).status is ReceiptStatus.QUEUED
+    assert [hit.learning.id for hit in here.search(Query(text="books"), Filters())]
+    assert there.synchronise(30, asked=False).fault
+    own_server.start()
+    # It is left alone for a while, until somebody asks or the time is over.
+    assert here.synchronise(30, asked=False).waiting == (SECOND.id, THIRD.id)
+    clock.now += timedelta(minutes=20)
+    done = here.synchronise(30, asked=False)
+    assert [one.learning_id for one in done.delivered] == [SECOND.id, THIRD.id]
+    assert synchronised(there).received == 3
+
+
+def test_what_waits_is_found_beside_what_is_there(machine):
+    machine("there").write(FIRST)
+    here = machine("here")
+    machine("here", in_hook=True).write(SECOND)
+    hits = here.search(Query(text="books"), EVERYTHING)
+    assert {hit.learning.id for hit in hits} == {FIRST.id, SECOND.id}
+    machine("here", in_hook=True).set_status(FIRST.id, ARCHIVED)
+    for query in (Query(text="books"), Query()):
+        found = [hit.learning.id for hit in here.search(query, Filters(limit=1))]
+        assert found == [SECOND.id]
+
+
+def test_what_is_meant_is_found_where_there_is_a_function(machine, database, tmp_path, monkeypatch):
+    if not database.ask("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"):
+        pytest.skip("no pgvector beside this server")
+    database.ask("CREATE EXTENSION vector")
+    (tmp_path / "models_of_the_team.py").write_text(
+        "def vectors(texts):\n"
+        "    return [[float('book' in one or 'novel' in one), 0.1] for one in texts]\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    here = machine("here", embedding="models_of_the_team:vectors")
+    here.write(FIRST)
+    assert here.search(Query(text="novel"), Filters()) == []
+    assert synchronised(here) == Synchronised()
+    (hit,) = here.search(Query(text="novel"), Filters())
+    assert hit.learning == FIRST
+    assert "vectors" in here.ping().detail

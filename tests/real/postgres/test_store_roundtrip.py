@@ -1,0 +1,79 @@
+"""What is stored in a real database is what comes back, and changes come to everybody once."""
+
+from datetime import UTC, datetime, timedelta
+
+from attrs import evolve
+
+from grove_core import LearningStatus
+from grove_core.testing.samples import SUMMARIES, TEXTS, UNKNOWN_ID, VARIANTS, example_learning
+
+NOON = datetime(2026, 2, 6, 12, tzinfo=UTC)
+ACTIVE, ARCHIVED, SUPERSEDED = LearningStatus
+
+
+def every_learning():
+    hostile = [("detail", text) for text in TEXTS.values()]
+    hostile += [("summary", text) for text in SUMMARIES.values()]
+    hostile += [("detail", "NUL \0 and half a character \ud800"), ("ticket_id", "T\0\udfff")]
+    written = [example_learning(100 + n, **dict([one])) for n, one in enumerate(hostile)]
+    kinds = enumerate(VARIANTS.values(), 300)
+    return written + [evolve(one, id=f"{one.id}_{n}") for n, one in kinds]
+
+
+def test_what_is_stored_comes_back(database, open_store):
+    learnings = {one.id: one for one in every_learning()}
+    assert open_store(database).add(learnings.values()) == learnings.keys()
+    store = open_store(database)
+    pulled = store.changes_since("")
+    assert {one.id: one for one in pulled.learnings} == learnings
+    assert (pulled.whole, pulled.total, pulled.unreadable) == (True, len(learnings), ())
+    assert all(store.get(id_) == one for id_, one in learnings.items())
+    assert store.count() == len(learnings)
+    assert store.get(UNKNOWN_ID) is None
+
+
+def test_pulls_bring_what_is_new_and_nothing_else(database, open_store):
+    writer, reader = open_store(database), open_store(database)
+    first = reader.changes_since("")
+    assert (first.learnings, first.mark, first.total) == ((), "", 0)
+    writer.add([example_learning(1), example_learning(2)])
+    second = reader.changes_since(first.mark)
+    assert {one.id for one in second.learnings} == {example_learning(n).id for n in (1, 2)}
+    writer.add([example_learning(3)])
+    third = reader.changes_since(second.mark)
+    assert (third.learnings, third.whole, third.total) == ((example_learning(3),), False, 3)
+    writer.set_status(example_learning(1).id, ARCHIVED, NOON, was=ACTIVE)
+    fourth = reader.changes_since(third.mark)
+    assert fourth.learnings == (evolve(example_learning(1), status=ARCHIVED),)
+    assert fourth.status_times == {example_learning(1).id: NOON}
+    fifth = reader.changes_since(fourth.mark)
+    assert (fifth.learnings, fifth.mark, fifth.whole) == ((), fourth.mark, False)
+
+
+def test_statuses_change_with_the_later_change(database, open_store):
+    store, learning = open_store(database), example_learning()
+    store.add([learning])
+    minutes = [NOON + timedelta(minutes=n, microseconds=n) for n in range(4)]
+    assert store.set_status(learning.id, ARCHIVED, minutes[1], was=ACTIVE)
+    assert not store.set_status(learning.id, ACTIVE, minutes[0], was=ARCHIVED)
+    assert store.get(learning.id).status is ARCHIVED
+    assert store.set_status(learning.id, ACTIVE, minutes[2], was=ARCHIVED)
+    assert store.set_status(learning.id, SUPERSEDED, minutes[3], was=ACTIVE)
+    assert not store.set_status(learning.id, ARCHIVED, minutes[3], was=ACTIVE)
+    pulled = store.changes_since("")
+    assert pulled.learnings == (evolve(learning, status=SUPERSEDED),)
+    assert pulled.status_times == {learning.id: minutes[3]}
+
+
+def test_what_a_newer_grove_has_written_is_named_and_left_out(database, open_store):
+    store = open_store(database)
+    store.add([example_learning(1), example_learning(2)])
+    database.ask(
+        "UPDATE grove.learning SET status = 'resting', revision = 2"
+        f" WHERE id = '{example_learning(1).id}'"
+    )
+    pulled = store.changes_since("")
+    assert pulled.learnings == (example_learning(2),)
+    assert pulled.unreadable == (example_learning(1).id,)
+    assert pulled.total == 2
+    assert store.get(example_learning(1).id) is None
