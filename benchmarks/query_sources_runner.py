@@ -15,10 +15,10 @@ from typing import TypeVar
 
 from grove_core.clock import now_utc
 from grove_core.finder import terms_of
-from grove_core.gitstatus import read_history, read_status
+from grove_core.flow.work_query import HISTORY_SECONDS, STATUS_SECONDS
+from grove_core.git import read_branch_history, read_work_tree
 from grove_core.model.memory import Query
 from grove_core.retrieval.named_files import files_named_in
-from grove_core.work_at_hand import HISTORY_SECONDS, STATUS_SECONDS
 from grove_core.workspace import Workspace
 
 _Answer = TypeVar("_Answer")
@@ -36,8 +36,8 @@ def main() -> None:
 
     ticket = _take("ticket", tickets.current_ticket)
     _take("subprocess", lambda: __import__("subprocess"))
-    status = _take("status", lambda: read_status(top, STATUS_SECONDS))
-    history = _take("history", lambda: read_history(top, HISTORY_SECONDS))
+    status = _take("status", lambda: read_work_tree(top, STATUS_SECONDS))
+    history = _take("history", lambda: read_branch_history(top, HISTORY_SECONDS))
     words = _take(
         "plugins", lambda: sorted(workspace.plugins.query_terms(workspace.context(), ticket))
     )

@@ -8,8 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.errors import CodecError
-from grove_core.hosts.claude_code import block_answer, context_answer, has_edits, parse
-from grove_core.hosts.claude_code_plain import CONTEXT_LIMIT
+from grove_core.hosts.claude_code import (
+    CONTEXT_LIMIT,
+    block_answer,
+    context_answer,
+    has_edits,
+    parse,
+)
 from grove_core.hosts.contract import HookEvent, HookInput, StartSource
 from grove_core.model.ticket import BackgroundTask, ToolCall, ToolResult
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from grove_core import gitinfo
-from grove_core.gitinfo import BranchHistory, WorkTree
+from grove_core import git
+from grove_core.git import BranchHistory, WorkTree
 
 LATIN = os.fsdecode(b"caf\xe9.txt")
 PATIENT = 30.0
@@ -57,25 +57,25 @@ def repository(tmp_path):
 
 
 def tree_of(repository):
-    tree = gitinfo.read_work_tree(repository.top, PATIENT)
+    tree = git.read_work_tree(repository.top, PATIENT)
     assert isinstance(tree, WorkTree)
     return tree
 
 
 def lines_since(repository, base):
-    return gitinfo.count_changed_lines(repository.top, base, PATIENT)
+    return git.count_changed_lines(repository.top, base, PATIENT)
 
 
 def test_a_repository_before_and_after_its_first_commit(repository, tmp_path):
     (repository.top / "deep").mkdir()
-    assert gitinfo.find_top(repository.top / "deep") == repository.top
-    assert gitinfo.find_top(tmp_path / "gone" / "away") is None
+    assert git.find_top(repository.top / "deep") == repository.top
+    assert git.find_top(tmp_path / "gone" / "away") is None
     repository.write("a")
     repository.write("b")
     repository.git("add", "b")
     assert tree_of(repository) == WorkTree(head="", branch="main", changed=("b",), untracked=("a",))
     assert lines_since(repository, "") == {"b": 2}
-    assert gitinfo.read_branch_history(repository.top, PATIENT) == BranchHistory()
+    assert git.read_branch_history(repository.top, PATIENT) == BranchHistory()
     head = repository.commit()
     assert tree_of(repository) == WorkTree(head=head, branch="main", changed=(), untracked=())
     assert lines_since(repository, head) == {}
@@ -144,13 +144,13 @@ def test_odd_file_names(repository):
     assert lines_since(repository, head) == dict.fromkeys(ODD_NAMES, 2)
     repository.git("checkout", "-q", "-b", "topic")
     repository.commit("subject")
-    assert set(gitinfo.read_branch_history(repository.top, PATIENT).files) == {*ODD_NAMES}
+    assert set(git.read_branch_history(repository.top, PATIENT).files) == {*ODD_NAMES}
 
 
 def test_the_history_of_a_branch(repository):
     repository.write("old")
     repository.commit("on main")
-    assert gitinfo.read_branch_history(repository.top, PATIENT) == BranchHistory()
+    assert git.read_branch_history(repository.top, PATIENT) == BranchHistory()
     repository.git("checkout", "-q", "-b", "topic")
     repository.write("new")
     repository.commit("first\n\nwith a body")
@@ -158,7 +158,7 @@ def test_the_history_of_a_branch(repository):
     repository.write("old", "again\n")
     repository.commit("second: é")
     repository.git("commit", "-q", "--allow-empty", "-m", "third")
-    assert gitinfo.read_branch_history(repository.top, PATIENT) == BranchHistory(
+    assert git.read_branch_history(repository.top, PATIENT) == BranchHistory(
         subjects=("third", "second: é", "first"), files=("new", "old")
     )
 
@@ -172,17 +172,17 @@ def test_the_default_branch_may_be_remote(tmp_path):
     clone.git("checkout", "-q", "-b", "topic")
     clone.git("branch", "-q", "-D", "master")
     clone.commit("ours")
-    assert gitinfo.read_branch_history(clone.top, PATIENT).subjects == ("ours",)
+    assert git.read_branch_history(clone.top, PATIENT).subjects == ("ours",)
 
 
 def test_no_git_or_no_repository_no_answer(repository, tmp_path, monkeypatch):
     (tmp_path / "plain").mkdir()
     for folder in (tmp_path / "plain", tmp_path / "gone"):
-        assert gitinfo.read_work_tree(folder, PATIENT) is None
-    assert gitinfo.count_changed_lines(tmp_path / "plain", "", PATIENT) is None
+        assert git.read_work_tree(folder, PATIENT) is None
+    assert git.count_changed_lines(tmp_path / "plain", "", PATIENT) is None
     program(tmp_path / "bin" / "git", "exec sleep 60")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    assert gitinfo.read_work_tree(repository.top, 0.1) is None
+    assert git.read_work_tree(repository.top, 0.1) is None
     monkeypatch.setenv("PATH", "")
     assert ask_everything(repository) == (None, BranchHistory(), None)
 
@@ -200,8 +200,8 @@ def test_a_hook_of_another_repository_does_not_mislead(repository, tmp_path, mon
 
 def ask_everything(repository):
     top = repository.top
-    tree, history = gitinfo.read_work_tree(top, PATIENT), gitinfo.read_branch_history(top, PATIENT)
-    return tree, history, gitinfo.count_changed_lines(top, "HEAD~1", PATIENT)
+    tree, history = git.read_work_tree(top, PATIENT), git.read_branch_history(top, PATIENT)
+    return tree, history, git.count_changed_lines(top, "HEAD~1", PATIENT)
 
 
 def program(path: Path, body):
@@ -277,5 +277,5 @@ def test_a_partial_clone_fetches_nothing(repository, tmp_path):
     partial.git("config", "remote.origin.uploadpack", str(evil))
     partial.git("read-tree", "HEAD")
     partial.write("a", "3\n")
-    assert gitinfo.count_changed_lines(partial.top, "HEAD~1", PATIENT) is None
+    assert git.count_changed_lines(partial.top, "HEAD~1", PATIENT) is None
     assert not marker.exists()

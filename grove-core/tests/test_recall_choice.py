@@ -5,7 +5,6 @@ from datetime import timedelta
 import pytest
 from core_worlds import NOW, a_learning, a_session, git, own_git_only
 
-from grove_core import work_at_hand
 from grove_core.flow import recall as recall_module
 from grove_core.flow import work_query
 from grove_core.flow.recall import recall, remember, repeat
@@ -35,7 +34,7 @@ def taught(name, **fields):
 def own_settings_only(tmp_path, monkeypatch):
     own_git_only(monkeypatch, tmp_path)
     monkeypatch.setattr(work_query, "STATUS_SECONDS", 30.0)
-    monkeypatch.setattr(work_at_hand, "HISTORY_SECONDS", 30.0)
+    monkeypatch.setattr(work_query, "HISTORY_SECONDS", 30.0)
     monkeypatch.setattr(recall_module, "SEARCH_SECONDS", 30.0)
 
 

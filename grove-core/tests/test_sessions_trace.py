@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.model.session import EventType, Trace
-from grove_core.trace_bounds import KEPT_FROM_START, MOST_EVENTS
-from grove_core.tracing import event, extend
+from grove_core.tracing import KEPT_FROM_START, MOST_EVENTS, event, extend
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
 

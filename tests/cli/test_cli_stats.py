@@ -2,13 +2,10 @@
 
 import io
 import json
-import os
 import re
-import sys
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 
-import in_process
 import pytest
 import statistics_examples as examples
 from rich.cells import cell_len  # noqa: TID253 - no hook runs this
@@ -261,50 +258,3 @@ def test_the_numbers_of_a_project(past):
     narrowed = past.grove("stats", "--json", "--since", "10d").json
     assert 0 < narrowed["usage"]["hits"]["total"] <= 22
     assert narrowed["going_stale"]["count"] == document["going_stale"]["count"]
-
-
-def append(world):
-    with (world.project / ".grove" / "stats.log").open("a") as file:
-        skip = {"session_id": "later", "reason": "nothing in it", "decider": "user"}
-        file.write(a_line(40, event="skip", **skip))
-
-
-def edit_and_keep_the_time(world):
-    path = world.learnings_file
-    times = path.stat()
-    path.write_text(path.read_text().replace("pitfall", "pattern"))
-    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-
-
-def set_the_decay(world):
-    (world.project / ".grove" / "config.toml").write_text("[decay]\npassive_duration_days = 1\n")
-
-
-def damage_the_cache(world):
-    for path in (world.grove_home / "cache").glob("*/stats.sqlite"):
-        path.write_bytes(b"nonsense" * 1000)
-
-
-def test_the_short_way_gives_the_same_numbers(beads, monkeypatch):
-    """The same question in other words goes the full way."""
-    fill(beads)
-    beads.learning("cl_old", "LoginForm.clean() must not log", created="2026-01-02T10:00:00Z")
-    beads.grove_home.mkdir()
-    ended = []
-    monkeypatch.setattr(in_process, "_exit", lambda code: ended.append(code) or sys.exit(code))
-
-    def asked(*words):
-        return {**beads.grove("stats", "--json", *words).json, "generated_at": ""}
-
-    before = asked()
-    assert (asked(), asked("--project", "."), ended) == (before, before, [0])
-    # A line that a merge brings a second time does not count twice.
-    same = [append, damage_the_cache]
-    changes = (append, append, edit_and_keep_the_time, damage_the_cache, set_the_decay)
-    for number, change in enumerate(changes):
-        change(beads)
-        after = asked()
-        assert after == asked("--project", "."), change
-        changed = {name for name in after if after[name] != before[name]} - {"log"}
-        assert (not changed) is (number > 0 and change in same), (change, changed)
-        before = after

@@ -21,7 +21,7 @@ from unittest import mock
 from attrs import frozen
 
 from grove_core._entry import main
-from grove_core.hooks import alarm, dispatch, fast
+from grove_core.hooks import dispatch, fast
 from grove_core.memory import available, library
 from grove_core.plugins import facade
 from grove_core.ticketing import systems
@@ -29,17 +29,22 @@ from grove_core.ticketing import systems
 # How long plugins may take to answer, and hooks; a machine that is busy with other tests makes none
 # late.
 _LIMITS = [
-    (dispatch, "SESSION_END_DEADLINE_MS"),
-    (dispatch, "_USUAL_SECONDS"),
+    *((dispatch, name) for name in ("SESSION_END_DEADLINE_MS", "_CLOCK_SECONDS_OF_AN_END")),
     (fast, "_LONGEST_SECONDS"),
-    *((alarm, name) for name in ("_SECONDS", "_LONGEST_SECONDS")),
     *((facade._DEFAULT_LIMITS, name) for name in ("load", "registration", "life_cycle")),
     *((systems, f"{name}_SECONDS") for name in ("DETECT", "MATCH", "CONFIRM", "CURRENT_TICKET")),
     *((available, f"{name}_SECONDS") for name in ("DETECT", "OPEN")),
     *((library, f"{name}_SECONDS") for name in ("READ", "WRITE")),
 ]
 PATIENCE = 20
-_HANDLED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGPIPE)
+_HANDLED = (
+    signal.SIGINT,
+    signal.SIGTERM,
+    signal.SIGHUP,
+    signal.SIGALRM,
+    signal.SIGPROF,
+    signal.SIGPIPE,
+)
 _AS_PYTHON_STARTS = {signal.SIGINT: signal.default_int_handler, signal.SIGPIPE: signal.SIG_IGN}
 
 
@@ -216,6 +221,7 @@ def _signal_handlers():
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         for number, handler in handlers.items():
             signal.signal(number, handler)
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         read_text,
         replace_text,
     )
-    from grove_core.gitstatus import is_ignored_by_git
+    from grove_core.git import is_ignored_by_git
     from grove_core.identifiers import is_learning_id
     from grove_core.model.gate import Gate, GateStatus
     from grove_core.model.learning import (
@@ -137,7 +137,7 @@ _MODULE_OF_NAME = {
     "read_bytes": "files",
     "read_text": "files",
     "replace_text": "files",
-    "is_ignored_by_git": "gitstatus",
+    "is_ignored_by_git": "git",
     "is_learning_id": "identifiers",
     "Gate": "model.gate",
     "GateStatus": "model.gate",

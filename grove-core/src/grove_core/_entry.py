@@ -32,26 +32,9 @@ def main() -> int:
         from grove_core.hooks.fast import say
 
         return say(f"grove {__version__}\n")
-    if arguments == ["stats", "--json"]:
-        _answer_stats()
     from grove_core.cli.main import run_command_line
 
     return run_command_line()
-
-
-def _answer_stats() -> None:
-    """Print the numbers without the command line and end; come back if that cannot be done."""
-    import os
-
-    from grove_core.hooks.fast import home, say
-    from grove_core.stats_cache.shortcut import answer
-
-    try:
-        text = answer(home(), os.environ)
-    except Exception:  # noqa: BLE001 - the full way says what is wrong
-        return
-    if text is not None:
-        os._exit(say(text))  # taking everything apart takes as long as the counting
 
 
 def _arguments_of_hook(arguments: list[str]) -> list[str] | None:

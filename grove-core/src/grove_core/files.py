@@ -21,7 +21,7 @@ from grove_core.errors import StorageError
 
 StrPath = str | os.PathLike[str]
 
-LOCK_TIMEOUT_SECONDS = 5.0
+LOCK_TIMEOUT_SECONDS = 15.0
 _LOCK_POLL_SECONDS = 0.005
 _NEW_FILE_MODE = 0o666
 _PRIVATE_FILE_MODE = 0o600

@@ -56,7 +56,7 @@ class Finder:
             usage: Tells how learnings have fared, by id.
             recency_days: The age in days at which recency is 0.3.
             engine: What judges learnings; ``None`` for the index itself.
-            until: Tells when to stop reading learnings, on the clock of ``time.monotonic``.
+            until: Tells when to stop reading learnings, on the clock of ``time.process_time``.
         """
         self._library = library
         self._cache = cache

@@ -22,7 +22,7 @@ def refresh(index: LearningIndex, library: MemoryLibrary, until: float | None) -
     Args:
         index: The index.
         library: The backends.
-        until: When to stop, on the clock of ``time.monotonic``; the next call goes on.
+        until: When to stop, on the clock of ``time.process_time``; the next call goes on.
 
     Returns:
         Whether everything is in.
@@ -51,7 +51,7 @@ def _read(
     """Put in what a backend has, once more where another process was faster or a file broken."""
     source = _source_of(opened.area, opened.backend.name)
     for _ in range(_ATTEMPTS):
-        seconds = LIST_SECONDS if until is None else until - time.monotonic()
+        seconds = LIST_SECONDS if until is None else until - time.process_time()
         if seconds <= 0:
             return False  # that is grove's own haste, and no fault of the backend
         since = index.progress(source)

@@ -12,7 +12,7 @@ import os
 
 from grove_core import files
 from grove_core.errors import StorageError
-from grove_core.gitstatus import find_work_tree
+from grove_core.git import find_work_tree
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without the import
 if TYPE_CHECKING:

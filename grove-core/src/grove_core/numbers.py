@@ -4,11 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
-from pathlib import Path
 from sqlite3 import DatabaseError
 from typing import Final
 
-from grove_core import __version__, files
+from grove_core import files
 from grove_core.derived_database import IN_MEMORY
 from grove_core.errors import StorageError
 from grove_core.memory.library import LIST_SECONDS, MemoryLibrary
@@ -17,7 +16,6 @@ from grove_core.model.statistics import LearningRecord, LearningStats, Statistic
 from grove_core.paths import Paths, ProjectPaths, grove_home, project_key
 from grove_core.stats.decay import DecayRule
 from grove_core.stats_cache.cache import PATIENCE_SECONDS, StatsCache
-from grove_core.stats_cache.shortcut import Note, note_file, state_of, variables_stamp_of
 from grove_core.stats_cache.stamps import largest_size, stamp_of
 
 FILE_NAME: Final = "stats.sqlite"
@@ -46,7 +44,7 @@ class Numbers:
             now: The time, UTC.
             rule: When learnings go stale.
             personal_rule: Tells when the user's own ones do.
-            until: When to stop reading logs, on the clock of ``time.monotonic``.
+            until: When to stop reading logs, on the clock of ``time.process_time``.
         """
         self._library = library
         self._project = project
@@ -100,9 +98,6 @@ class Numbers:
             self.cache.renew(error)
             counted = self._count(stamp, size)
         if since is None:
-            # Without a `.grove` of its own, a folder is another project once one around it is one.
-            if stamp and self.cache.path != IN_MEMORY and self._project.initialised:
-                self._leave_note(sources or ())
             return counted
         personal = str(self._paths.personal_events)
         cache = StatsCache(IN_MEMORY, self._logs, personal=personal, since=since)
@@ -128,30 +123,6 @@ class Numbers:
     @cached_property
     def _personal_rule(self) -> DecayRule:
         return self._read_personal_rule()
-
-    def _leave_note(self, sources: Sequence[Path]) -> None:
-        """Let the next ``grove stats --json`` take the shortcut; a fault is none."""
-        root = self._project.root
-        settings = [str(self._paths.config_file), str(self._project.config_file)]
-        own = (root / path for path in self._library.own_paths())
-        markers = [str(self._project.grove_directory), *map(str, own)]
-        note = Note(
-            root=str(root),
-            version=__version__,
-            variables_stamp=variables_stamp_of(self._environment),
-            settings=settings,
-            markers=markers,
-            state=state_of(settings, markers),
-            sources=[str(path) for path in sources],
-            cache=self.cache.path,
-            personal_log=str(self._paths.personal_events),
-            passive_days=self._rule.passive_days,
-            immunity_hit_rate=self._rule.immunity_hit_rate,
-            personal_passive_days=self._personal_rule.passive_days,
-            personal_immunity_hit_rate=self._personal_rule.immunity_hit_rate,
-        )
-        with suppress(StorageError):
-            files.replace(note_file(self._paths.home, root), note.to_json().encode())
 
     def _records(self) -> tuple[Sequence[LearningRecord], bool]:
         """List all learnings, by id, and tell whether every backend could list its own."""

@@ -116,21 +116,24 @@ class Prefilter:
             finally:
                 os.close(descriptor)
 
-    def contents(self, session_id: str) -> tuple[str | None, str | None]:
-        """Read a session's files.
+    def set_idle(self, session_id: str, marker: bytes) -> None:
+        """Keep under which fingerprint a stop had nothing to do (see ``hooks.idle``)."""
+        with suppress(StorageError):
+            files.make_directory(self._directory)
+            files.replace(self._directory / f"{session_id}.idle", marker)
 
-        Args:
-            session_id: The session.
+    def note_cut_off(self, session_id: str) -> None:
+        """Note that a stop was ended before the gate was asked."""
+        with suppress(OSError):
+            (self._directory / f"{session_id}.late").touch()
 
-        Returns:
-            What is in each, bytes that are no UTF-8 as surrogates; ``None`` for a missing one.
-        """
+    def take_cut_off(self, session_id: str) -> bool:
+        """Tell whether a stop was ended before the gate was asked, once."""
         try:
-            words = files.read_bytes(self._directory / session_id)
-            watched = files.read_bytes(self._files(session_id))
-        except StorageError:
-            return None, None
-        return _text(words), _text(watched)
+            (self._directory / f"{session_id}.late").unlink()
+        except OSError:
+            return False
+        return True
 
     def remove(self, session_id: str) -> None:
         """Remove a session's files.
@@ -138,13 +141,9 @@ class Prefilter:
         Args:
             session_id: The session.
         """
-        with suppress(OSError):
-            (self._directory / session_id).unlink(missing_ok=True)
-        self.forget_files(session_id)
+        for suffix in ("", ".files", ".idle", ".late"):
+            with suppress(OSError):
+                (self._directory / f"{session_id}{suffix}").unlink(missing_ok=True)
 
     def _files(self, session_id: str) -> Path:
         return self._directory / f"{session_id}.files"
-
-
-def _text(content: bytes | None) -> str | None:
-    return None if content is None else os.fsdecode(content)

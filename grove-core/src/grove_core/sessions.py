@@ -100,6 +100,7 @@ class FileSessionStore:
         """
         self._directory = directory
         self.set_aside: list[SetAside] = []
+        self.latest = b""  # what the latest update has left in its file
 
     def path(self, session_id: str) -> Path:
         """Tell where a session's file lies.
@@ -165,7 +166,10 @@ class FileSessionStore:
                 after = change(before)
                 if aside is not None:
                     after = evolve(after, recovered_from=str(aside.path))
-                files.replace(path, codec.session_to_json(after))
+                if before is None or after is not before:
+                    content = codec.session_to_json(after)
+                    files.replace(path, content)
+                self.latest = content or b""
             except BaseException:
                 if not content:
                     # The lock has made the file; a session that came to nothing leaves none.

@@ -2,10 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 from grove_core.model.session import EventType, Trace, TraceEvent
 from grove_core.text import one_line, shorten
-from grove_core.trace_bounds import KEPT_FROM_START, LONGEST_DETAIL, surplus
+
+MOST_EVENTS: Final = 500
+KEPT_FROM_START: Final = 10
+LONGEST_DETAIL: Final = 300
+"""Characters."""
 
 
 def extend(trace: Trace, events: Sequence[TraceEvent]) -> Trace:
@@ -19,7 +24,7 @@ def extend(trace: Trace, events: Sequence[TraceEvent]) -> Trace:
         A trace of at most 500 events: the first ten and the newest.
     """
     together = (*trace.events, *events)
-    dropped = surplus(len(together))
+    dropped = max(0, len(together) - MOST_EVENTS)
     newest = together[KEPT_FROM_START + dropped :]
     kept = together[:KEPT_FROM_START] + newest if dropped else together
     return Trace(events=kept, dropped=trace.dropped + dropped)

@@ -26,12 +26,11 @@ from grove_core.plugins.report import PluginProblem
 from grove_core.plugins.selection import PluginSettings, read_allow_list
 from grove_core.prefilter import Prefilter
 from grove_core.sessions import FileSessionStore
-from grove_core.surroundings import configuration_stamp
 
 if TYPE_CHECKING:
     # Imported by those who come to need them: many hooks log and count nothing.
     from grove_core.finder import Finder
-    from grove_core.gitinfo import WorkTree
+    from grove_core.git import WorkTree
     from grove_core.memory.outbox import Outbox
     from grove_core.model.events import StatsEvent
     from grove_core.model.statistics import Insight, LearningStats, Statistics
@@ -76,7 +75,9 @@ class Workspace:
         self.diagnostics = Diagnostics(self.paths)
         self.sessions = FileSessionStore(self.paths.sessions)
         self.prefilter = Prefilter(self.paths.cache)
+        # Of a hook: by the clock for what others do, in processor time for what grove does.
         self.deadline: float | None = None
+        self.work_deadline: float | None = None
         self.problems: list[PluginProblem] = []
         # For commands to tell of; hooks let work go on without a word.
         self.lost_events: list[str] = []
@@ -95,7 +96,7 @@ class Workspace:
             A workspace of the same moment; problems are collected together.
         """
         other = Workspace(root, self.environment, self.now, load_plugins=self._load_plugins)
-        other.deadline = self.deadline
+        other.deadline, other.work_deadline = self.deadline, self.work_deadline
         other.problems = self.problems
         other.lost_events = self.lost_events
         return other
@@ -132,14 +133,8 @@ class Workspace:
         return EventLog(self.paths.personal_events, __version__)
 
     @cached_property
-    def configuration_stamp(self) -> str:
-        """How everything looked, before it was read, that the configuration is read from."""
-        return configuration_stamp(os.fspath(self.root), os.fspath(self.paths.home))
-
-    @cached_property
     def loaded_config(self) -> LoadedConfig:
         """The configuration, with origins and problems."""
-        _ = self.configuration_stamp  # what it is read from may change while it is read
         return load_config(self.paths.home, self.root, self.environment)
 
     @property
@@ -207,7 +202,6 @@ class Workspace:
     @cached_property
     def trusted(self) -> frozenset[str]:
         """Digests of what the user has agreed to in this project; nothing when it is unknown."""
-        _ = self.configuration_stamp  # it may change while it is read
         if not os.path.lexists(self.paths.trust_file):
             return frozenset()
         from grove_core.trust_store import TrustStore
@@ -353,7 +347,9 @@ class Workspace:
 
     def _half_time(self) -> float | None:
         # A hook has more to do than to read files; what is left is read the next time.
-        return None if self.deadline is None else (time.monotonic() + self.deadline) / 2
+        return (
+            None if self.work_deadline is None else (time.process_time() + self.work_deadline) / 2
+        )
 
     @property
     def decay_rule(self) -> "DecayRule":
@@ -396,16 +392,9 @@ class Workspace:
         Returns:
             What they see, the most urgent first.
         """
-        from grove_core.plugins.environment import look
-        from grove_core.plugins.offered_commands import INSIGHTS, remember_that_none_is_offered
-
-        environment = look()
         # Plugins are asked in other threads, in which the cache cannot be read.
         statistics = statistics._replace(records=tuple(statistics.records))
-        seen = self.plugins.insights(statistics)
-        if self.plugins.offers_insights_besides_own() is False:
-            remember_that_none_is_offered(self.paths.home, environment, INSIGHTS)
-        return seen
+        return self.plugins.insights(statistics)
 
     def _settings(self, family: str, classes: Mapping[str, type | None]) -> Mapping[str, Any]:
         """Validate the plugins' own sections; a bad key falls back by itself and is reported."""

@@ -9,7 +9,6 @@ import re
 import shlex
 from contextlib import suppress
 from itertools import count, dropwhile
-from pathlib import Path
 
 from attrs import evolve
 from faults import but
@@ -34,7 +33,6 @@ class SoundTracker:
                 name=SYSTEM,
                 detect=self.detect,
                 current_ticket=self.current_ticket,
-                sources=self.sources,
             )
         ]
 
@@ -61,9 +59,6 @@ class SoundTracker:
             return None
         current = tickets.get("current") if isinstance(tickets, dict) else None
         return Ticket(ticket_id=current, source=SYSTEM) if isinstance(current, str) else None
-
-    def sources(self, context):
-        return [context.root / FILE]
 
     def match(self, call, context):
         return [
@@ -158,10 +153,6 @@ BROKEN_TRACKERS = {
     "test_damaged_project_is_no_error[a pipe]": tracker(current_ticket=waits_for_its_file),
     "test_current_ticket_is_a_ticket": tracker(
         current_ticket=lambda me, sound, context: evolve(sound(context), source="other")
-    ),
-    "test_sources_are_absolute": tracker(sources=lambda me, sound, context: [Path(FILE)]),
-    "test_sources_change_with_the_answers": tracker(
-        sources=lambda me, sound, context: [context.root / "README.md"]
     ),
     "test_any_shell_text_has_an_answer": tracker(commands=fails_at_many_words),
     "test_mentioning_is_not_closing": tracker(commands=finds_words_anywhere),

@@ -49,7 +49,6 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
             name=SYSTEM,
             detect=detect,
             current_ticket=current_ticket,
-            sources=sources,
             # Not `backlog` whole: a project may have a directory of that name for its own work.
             paths=(
                 _ROOT_CONFIG,
@@ -129,25 +128,6 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
         description=_description(task.body),
         labels=list_field(task.fields, "labels"),
     )
-
-
-def sources(context: ProjectContext) -> Sequence[Path]:
-    """Name what the above is read from.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The configurations that the command line tool might use, and the tasks.
-    """
-    from grove_tickets.places import candidates
-
-    # Which of its directories is the project's depends on which of them are there.
-    found = candidates(_start(context.cwd, context.environment), *_CONFIGS, *_DIRECTORIES)
-    if detect(context) is None:
-        return found
-    project = _find_project(context.cwd, context.environment)
-    return found if project is None else [*found, project[1], project[1] / "tasks"]
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from grove_core import Detection, ProjectContext, Ticket
 from grove_tickets.arguments import Arguments
-from grove_tickets.places import branch_name, default_branch, find_repository, head_files
+from grove_tickets.places import branch_name, default_branch, find_repository
 
 _USUAL_DEFAULTS: Final = frozenset({"main", "master"})
 _ADDRESS: Final = re.compile(r"^(?:\w+://(?:[^@/]+@)?[^/]+/|[^@/]+@[^:/]+:)")
@@ -46,18 +46,6 @@ def ticket_of_branch(context: ProjectContext, system: str) -> Ticket | None:
     name = None if repository is None else branch_name(repository)
     found = _NUMBERED.search(name) if name and not _NO_TICKETS.search(name) else None
     return None if found is None else Ticket(ticket_id=f"#{found[1]}", source=system)
-
-
-def sources_of_branch(context: ProjectContext) -> list[Path]:
-    """Name what the above are read from.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        What tells which branch is checked out.
-    """
-    return head_files(context.cwd)
 
 
 def is_default_branch(name: str | None, directory: Path) -> bool:

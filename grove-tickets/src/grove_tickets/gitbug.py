@@ -42,7 +42,7 @@ _REFUSED = (
 @hookimpl
 def grove_ticket_probes() -> Sequence[TicketProbe]:
     """Offer git-bug."""
-    return [TicketProbe(name=SYSTEM, detect=detect, current_ticket=current_ticket, sources=sources)]
+    return [TicketProbe(name=SYSTEM, detect=detect, current_ticket=current_ticket)]
 
 
 @hookimpl
@@ -98,23 +98,6 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
         if len(bug_id) in _ID_LENGTHS and bug_id.isalnum():
             return Ticket(ticket_id=bug_id[:_SHORT_ID_LENGTH], source=SYSTEM)
     return None
-
-
-def sources(context: ProjectContext) -> Sequence[Path]:
-    """Name what the above is read from.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        Where the repository has its bugs, and the selected one.
-    """
-    from grove_tickets.places import candidates, find_repository
-
-    repository = find_repository(context.cwd)
-    if repository is None:
-        return candidates(context.cwd, ".git/HEAD")
-    return [repository.shared / name for name in ("refs/bugs", "git-bug", *_SELECTED)]
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:

@@ -49,7 +49,6 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
             name=SYSTEM,
             detect=detect,
             current_ticket=current_ticket,
-            sources=sources,
             participation=Participation.ENABLED,
             settings=JiraSettings,
         )
@@ -115,20 +114,6 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
     branch = None if repository is None else branch_name(repository)
     found = re.search(r"(?<![A-Za-z0-9])[A-Z][A-Z0-9_]+-[1-9]\d*(?![\w.])", branch or "")
     return None if found is None else Ticket(ticket_id=found[0], source=SYSTEM)
-
-
-def sources(context: ProjectContext) -> Sequence[Path]:
-    """Name what the above is read from.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The user's configuration, and what tells which branch is checked out.
-    """
-    from grove_tickets.places import head_files
-
-    return [_configuration(context), *head_files(context.cwd)]
 
 
 def _configuration(context: ProjectContext) -> Path:

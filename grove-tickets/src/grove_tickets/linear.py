@@ -52,7 +52,6 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
             detect=detect,
             current_ticket=current_ticket,
             settings=LinearSettings,
-            sources=sources,
         )
     ]
 
@@ -113,21 +112,6 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
     key = re.escape(team) if team else "[a-z][a-z0-9]*"
     found = re.search(rf"(?i)\b({key}-[1-9]\d*)\b", branch)
     return None if found is None else Ticket(ticket_id=found[1].upper(), source=SYSTEM)
-
-
-def sources(context: ProjectContext) -> Sequence[Path]:
-    """Name what the above is read from.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The possible configurations, and what tells which branch is checked out.
-    """
-    from grove_tickets.places import head_files
-
-    context.environment.get("LINEAR_TEAM_ID")  # so that grove knows that it matters
-    return [*_configurations(context), *head_files(context.cwd)]
 
 
 def _configurations(context: ProjectContext) -> Sequence[Path]:

@@ -1,7 +1,6 @@
 """Plain sessions: no ticket system, the work itself is what a session is about."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from grove_core import Detection, ProjectContext, TicketProbe, hookimpl
 
@@ -11,7 +10,7 @@ grove_api = 1
 @hookimpl
 def grove_ticket_probes() -> Sequence[TicketProbe]:
     """Offer the system that is there when no other is."""
-    return [TicketProbe(name="session", detect=detect, per_session=True, sources=sources)]
+    return [TicketProbe(name="session", detect=detect, per_session=True)]
 
 
 def detect(context: ProjectContext) -> Detection:  # noqa: ARG001 - a session is everywhere
@@ -24,15 +23,3 @@ def detect(context: ProjectContext) -> Detection:  # noqa: ARG001 - a session is
         The detection.
     """
     return Detection(marker="the session itself", note="a session is a unit of work by itself")
-
-
-def sources(context: ProjectContext) -> Sequence[Path]:  # noqa: ARG001 - nothing is read
-    """Name what the answer is read from.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        Nothing.
-    """
-    return ()

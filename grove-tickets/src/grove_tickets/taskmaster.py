@@ -54,7 +54,6 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
             name=SYSTEM,
             detect=detect,
             current_ticket=current_ticket,
-            sources=sources,
             paths=(".taskmaster", ".taskmasterconfig", "tasks/tasks.json"),
         )
     ]
@@ -119,21 +118,6 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
         title=text_field(task, "title"),
         description=text_field(task, "description"),
     )
-
-
-def sources(context: ProjectContext) -> Sequence[Path]:
-    """Name what the above is read from.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The files that the command line tool might use.
-    """
-    from grove_tickets.places import candidates
-
-    context.environment.get("TASKMASTER_TAG")  # so that grove knows that it matters
-    return candidates(context.cwd, *_MARKERS, *_TASKS)
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:

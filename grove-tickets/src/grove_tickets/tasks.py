@@ -39,7 +39,6 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
             detect=detect,
             current_ticket=current_ticket,
             participation=Participation.ACTIVE,
-            sources=sources,
         )
     ]
 
@@ -95,19 +94,6 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
         title=_text(task, "subject"),
         description=_text(task, "description"),
     )
-
-
-def sources(context: ProjectContext) -> Sequence[Path]:
-    """Name what the above is read from.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The list's directory.
-    """
-    directory = _list_directory(context)
-    return [] if directory is None else [Path(context.cwd, directory)]
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:  # noqa: ARG001

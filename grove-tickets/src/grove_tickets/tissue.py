@@ -38,7 +38,6 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
             detect=detect,
             current_ticket=current_ticket,
             paths=(_MARKER,),
-            sources=sources,
         )
     ]
 
@@ -90,22 +89,6 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
         description=text_field(issue, "body"),
         labels=list_field(issue, "tags"),
     )
-
-
-def sources(context: ProjectContext) -> Sequence[Path]:
-    """Name what the above is read from.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The stores that the command line tool might use.
-    """
-    from grove_tickets.places import candidates
-
-    named = context.environment.get("TISSUE_STORE")
-    stores = candidates(Path(context.cwd), _MARKER)
-    return [*stores, Path(context.cwd, named)] if named else stores
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:

@@ -38,7 +38,6 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
             detect=detect,
             current_ticket=current_ticket,
             paths=(_MARKER,),
-            sources=sources,
         )
     ]
 
@@ -99,21 +98,6 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
         description=description,
         labels=list_field(document.fields, "tags"),
     )
-
-
-def sources(context: ProjectContext) -> Sequence[Path]:
-    """Name what the above is read from.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The directories that the command line tool might use.
-    """
-    from grove_tickets.places import candidates
-
-    named = context.environment.get("TICKETS_DIR")
-    return [Path(context.cwd, named)] if named else candidates(Path(context.cwd), _MARKER)
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:

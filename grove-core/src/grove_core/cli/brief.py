@@ -3,11 +3,11 @@
 import os
 from typing import TYPE_CHECKING, Final
 
-from grove_core import gitinfo
+from grove_core import git
 from grove_core.cli.invocation import Result
 from grove_core.flow.gatekeeper import ticket_of
 from grove_core.flow.own_files import own_paths
-from grove_core.gitstatus import seen_from_root, without
+from grove_core.git import seen_from_root, without
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
 from grove_core.text import shorten
@@ -64,11 +64,11 @@ def brief(workspace: Workspace, session: Session) -> Result:
 
 
 def _work(workspace: Workspace) -> tuple[list[str], list[str]]:
-    top = gitinfo.find_top(workspace.root)
+    top = git.find_top(workspace.root)
     if top is None:
         return [], []
-    tree = gitinfo.read_work_tree(top, _GIT_SECONDS)
-    history = gitinfo.read_branch_history(top, _GIT_SECONDS)
+    tree = git.read_work_tree(top, _GIT_SECONDS)
+    history = git.read_branch_history(top, _GIT_SECONDS)
     changed = (*tree.changed, *tree.untracked) if tree is not None else ()
     paths = (*changed, *history.files)
     touched = seen_from_root(os.fspath(workspace.root), os.fspath(top), paths)

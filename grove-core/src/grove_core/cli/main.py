@@ -12,8 +12,6 @@ import rich_click as click
 from grove_core.cli.lazy_group import stored_help
 from grove_core.cli.options import PLUGINS_KEY, note_project, project_option
 from grove_core.errors import GroveError
-from grove_core.hooks.fast import home
-from grove_core.plugins.offered_commands import none_is_offered
 
 if TYPE_CHECKING:
     from grove_core.plugins.descriptors import CommandSpec
@@ -82,7 +80,7 @@ class LazyGroup(click.RichGroup):
         """Give what help and completion need of a command: its name and its help line."""
         if cmd_name in COMMANDS:
             return stored_help(cmd_name, COMMANDS[cmd_name])
-        offered = _plugin_commands(ctx, wanted=True).get(cmd_name)
+        offered = _plugin_commands(ctx).get(cmd_name)
         return stored_help(cmd_name, offered.value.help) if offered else None
 
     def resolve_command(
@@ -110,7 +108,7 @@ class LazyGroup(click.RichGroup):
 
         if name in COMMANDS:
             return name, command_named(name), rest
-        return name, load(ctx, _plugin_commands(ctx, wanted=True)[name]), rest
+        return name, load(ctx, _plugin_commands(ctx)[name]), rest
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; what a plugin's raises on purpose ends it with words."""
@@ -135,14 +133,9 @@ class LazyGroup(click.RichGroup):
         return self.resolve_command(ctx, [*words, "--help"])
 
 
-def _plugin_commands(
-    ctx: click.Context, *, wanted: bool = False
-) -> "dict[str, Provided[CommandSpec]]":
-    """Commands of plugins by name; to list them, none is loaded where none is known to be offered.
-
-    Which one is wanted may have come into a plugin's sources without an installation.
-    """
-    if not ctx.params.get("plugins", True) or (not wanted and none_is_offered(home())):
+def _plugin_commands(ctx: click.Context) -> "dict[str, Provided[CommandSpec]]":
+    """Commands of plugins by name."""
+    if not ctx.params.get("plugins", True):
         return {}
     from grove_core.cli.plugin_commands import offered_commands
 

@@ -11,10 +11,8 @@ from grove_core.cli.invocation import name_problems
 from grove_core.clock import now_utc
 from grove_core.errors import GroveError, PluginError
 from grove_core.plugins.descriptors import CommandSpec
-from grove_core.plugins.environment import look
 from grove_core.plugins.facade import Provided
-from grove_core.plugins.offered_commands import remember_that_none_is_offered
-from grove_core.plugins.report import PluginState, describe_error
+from grove_core.plugins.report import describe_error
 from grove_core.workspace import Workspace
 
 _WORKSPACES_KEY: Final = "grove_core.workspaces_of_commands"
@@ -29,14 +27,10 @@ def offered_commands(ctx: click.Context) -> dict[str, Provided[CommandSpec]]:
     Returns:
         The commands by name.
     """
-    environment = look()
     try:
-        workspace = workspace_of(ctx)
-        offered = workspace.plugins.commands()
+        offered = workspace_of(ctx).plugins.commands()
     except (GroveError, OSError):
         return {}
-    if not offered and _all_were_asked(workspace):
-        remember_that_none_is_offered(workspace.paths.home, environment)
     return {one.value.name: one for one in offered}
 
 
@@ -119,10 +113,3 @@ def _given(ctx: click.Context, name: str) -> Any:  # noqa: ANN401 - a parameter 
             return value
         around = around.parent
     return None
-
-
-def _all_were_asked(workspace: Workspace) -> bool:
-    """Tell whether no plugin was left out, blocked or broken: what it offers is not known then."""
-    report = workspace.plugins.report()
-    states = {plugin.state for plugin in report.plugins}
-    return not report.problems and states == {PluginState.ACTIVE}

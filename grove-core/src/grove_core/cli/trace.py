@@ -10,7 +10,7 @@ from grove_core.cli.moments import local_time
 from grove_core.cli.session_argument import find_named, session_argument
 from grove_core.model.session import EventType, Trace, TraceEvent
 from grove_core.text import clean_line
-from grove_core.trace_bounds import KEPT_FROM_START
+from grove_core.tracing import KEPT_FROM_START
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -60,7 +60,7 @@ def decay_daily(workspace: Workspace, session_id: str) -> None:
 
     session = workspace.session(session_id)
     spared = {one.learning_id for one in session.injected} if session is not None else set()
-    until = time.monotonic() + _SHARE_OF_A_START * _seconds_of_a_start(workspace)
+    until = time.process_time() + _SHARE_OF_A_START * _seconds_of_a_start(workspace)
     try:
         with curating(workspace, timeout=0):
             # Another session may have been quicker.
@@ -80,9 +80,9 @@ def _seconds_of_a_start(workspace: Workspace) -> float:
 
 
 def _has_time(workspace: Workspace) -> bool:
-    if workspace.deadline is None:
+    if workspace.work_deadline is None:
         return True
-    left = workspace.deadline - time.monotonic()
+    left = workspace.work_deadline - time.process_time()
     return left >= _SHARE_THAT_MUST_BE_LEFT * _seconds_of_a_start(workspace)
 
 
@@ -125,11 +125,11 @@ def _archive_some(
     failed: list[Curated] = []
     all_due, is_all = found
     due = [one for one in all_due if one.found.hit.learning.id not in spared]
-    if workspace.deadline is not None and time.monotonic() > workspace.deadline:
+    if workspace.work_deadline is not None and time.process_time() > workspace.work_deadline:
         return False
     for tried, one in enumerate(due):
         # One at least, so that there is an end to it however slow the machine is.
-        if archived >= MOST_AT_A_START or (tried and time.monotonic() > until):
+        if archived >= MOST_AT_A_START or (tried and time.process_time() > until):
             return False
         curated = archive_due(workspace, one, dry_run=False)
         archived += curated.outcome is Outcome.CHANGED

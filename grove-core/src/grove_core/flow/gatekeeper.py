@@ -26,11 +26,13 @@ class Change(Value):
         session: The session with everything changed but its gate.
         events: What the gate is told, in order.
         trace: What else is to be said in the trace, before what the gate says.
+        if_different: Whether nothing is written where all else comes out as it was.
     """
 
     session: Session
     events: Sequence[GateEvent] = ()
     trace: Sequence[TraceEvent] = ()
+    if_different: bool = False
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -108,6 +110,8 @@ def _apply(workspace: Workspace, before: Session, change: Change) -> Moved:
             gate, decision, notes = step(gate, event, workspace.now, workspace.policy)
             decisions.append(decision)
             trace += notes
+    if change.if_different and gate == before.gate and change.session == before:
+        return Moved(session=before, before=before.gate, decisions=tuple(decisions))
     session = evolve(
         change.session,
         gate=gate,

@@ -8,8 +8,7 @@ from typing import Final
 from grove_core import files
 from grove_core.errors import StorageError
 from grove_core.flow.install_plan import relative_to
-from grove_core.gitinfo import find_top
-from grove_core.gitstatus import run_git
+from grove_core.git import find_top, run_git
 from grove_core.workspace import Workspace
 
 _SECONDS: Final = 2.0

@@ -8,9 +8,9 @@ from typing import Final
 
 from attrs import frozen
 
-from grove_core import gitinfo
+from grove_core import git
 from grove_core.errors import StorageError
-from grove_core.gitstatus import run_git
+from grove_core.git import run_git
 
 MERGED_FILES: Final = (
     "stats.log merge=union",
@@ -70,7 +70,7 @@ def find_driver(root: Path) -> MergeDriver | None:
     Returns:
         What is found; ``None`` where there is no git.
     """
-    top = gitinfo.find_top(root)
+    top = git.find_top(root)
     if top is None or run_git(str(top), _SECONDS, "rev-parse", "--git-dir") is None:
         return None
     registered = run_git(str(top), _SECONDS, "config", "--get", _DRIVER_KEY)
@@ -185,7 +185,7 @@ def clone_of(root: Path) -> Path | None:
     Returns:
         The directory of the clone's configuration; ``None`` where there is no git.
     """
-    top = gitinfo.find_top(root)
+    top = git.find_top(root)
     words = ("rev-parse", "--git-common-dir")
     found = None if top is None else run_git(str(top), _SECONDS, *words)
     return None if top is None or found is None else (top / found.removesuffix("\n")).resolve()
@@ -201,7 +201,7 @@ def attributes_in_force(root: Path) -> frozenset[str]:
         The patterns of ``MERGED_FILES`` whose files have one; none without git.
     """
     patterns = [line.split()[0] for line in MERGED_FILES]
-    if gitinfo.find_top(root) is None:
+    if git.find_top(root) is None:
         return frozenset()
     paths = [f".grove/{pattern.replace('*', _EXAMPLE)}" for pattern in patterns]
     output = run_git(str(root), _SECONDS, "check-attr", "-z", "merge", "--", *paths)

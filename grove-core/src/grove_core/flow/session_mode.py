@@ -7,19 +7,19 @@ from typing import Final
 
 from attrs import evolve
 
-from grove_core import dirty_files, gitinfo
+from grove_core import dirty_files, git
 from grove_core.config.schema import SessionGate
 from grove_core.dirty_files import look_at, looks_at
 from grove_core.flow.own_files import own_paths
 from grove_core.gate.session_mode import passes_as_small
-from grove_core.gitstatus import STATUS_SECONDS, seen_from_top, state_key, without
+from grove_core.git import STATUS_SECONDS, seen_from_top, state_key, without
 from grove_core.hosts import claude_code
 from grove_core.line_hashes import ContentPrint, changed_lines
 from grove_core.model.gate import SessionChange
 from grove_core.model.session import Baseline, DirtyFile, Measurement, Session
 from grove_core.workspace import Workspace
 
-DIFF_SECONDS: Final = 1.0
+DIFF_SECONDS: Final = 5.0
 
 
 def applies(workspace: Workspace, session: Session) -> bool:
@@ -57,8 +57,8 @@ def take_baseline(
     """
     transcript_offset = _size(Path(session.transcript_path)) if session.transcript_path else 0
     excluded = own_paths(workspace)
-    top = gitinfo.find_top(workspace.root)
-    tree = gitinfo.read_work_tree(top, seconds) if top is not None else None
+    top = git.find_top(workspace.root)
+    tree = git.read_work_tree(top, seconds) if top is not None else None
     if top is not None and tree is None:
         why = "git failed or was late; until it answers, changes are read from the transcript"
         workspace.diagnostics.log("warning", why, session=session.id)
@@ -90,7 +90,7 @@ def first_measurement(workspace: Workspace, baseline: Baseline) -> Measurement |
     Returns:
         No change, in the state that git has just told; ``None`` where it told none.
     """
-    top = gitinfo.find_top(workspace.root)
+    top = git.find_top(workspace.root)
     tree = workspace.work_trees.get(top) if top is not None else None
     if top is None or tree is None:
         return None
@@ -146,7 +146,7 @@ def measure(
     baseline = session.baseline
     if baseline is None:
         return SessionChange(lines=0), None
-    top = gitinfo.find_top(workspace.root)
+    top = git.find_top(workspace.root)
     if top is None or baseline.head is None:
         edited = claude_code.has_edits(
             session.transcript_path,
@@ -155,7 +155,7 @@ def measure(
             baseline.excluded,
         )
         return SessionChange(lines=None if edited else 0), None
-    tree = gitinfo.read_work_tree(top, STATUS_SECONDS)
+    tree = git.read_work_tree(top, STATUS_SECONDS)
     if tree is None:
         return _not_measured(workspace, session)
     key = _key(workspace, top, tree, baseline)
@@ -169,7 +169,15 @@ def measure(
     return SessionChange(lines=lines), Measurement(key=key, lines=lines, small=small)
 
 
-def _key(workspace: Workspace, top: Path, tree: gitinfo.WorkTree, baseline: Baseline) -> str:
+def work_tree_of(workspace: Workspace, session: Session) -> tuple[str, tuple[str, ...]] | None:
+    """Tell the top of the work tree that is measured, and the paths in it that never count."""
+    top = git.find_top(workspace.root)
+    if top is None or session.baseline is None or session.baseline.head is None:
+        return None
+    return str(top), _prefixes(workspace.root, top, session.baseline.excluded)
+
+
+def _key(workspace: Workspace, top: Path, tree: git.WorkTree, baseline: Baseline) -> str:
     prefixes = _prefixes(workspace.root, top, baseline.excluded)
     paths = without(prefixes, (*tree.changed, *tree.untracked))
     return state_key(os.fspath(top), tree.head, paths)
@@ -182,7 +190,7 @@ def _not_measured(workspace: Workspace, session: Session) -> tuple[None, None]:
 
 
 def _count(
-    top: Path, tree: gitinfo.WorkTree, baseline: Baseline, prefixes: tuple[str, ...]
+    top: Path, tree: git.WorkTree, baseline: Baseline, prefixes: tuple[str, ...]
 ) -> int | None:
     """Count lines: files that were dirty then by their prints, all others by git."""
     total = sum(
@@ -196,7 +204,7 @@ def _count(
     changed = _others(top, baseline, without(prefixes, tree.changed))
     if tree.head == baseline.head and not changed:
         return total
-    counts = gitinfo.count_changed_lines(top, baseline.head or "", DIFF_SECONDS)
+    counts = git.count_changed_lines(top, baseline.head or "", DIFF_SECONDS)
     if counts is None:
         return None
     return total + sum(counts[path] for path in _others(top, baseline, without(prefixes, counts)))

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from grove_core.gitinfo import find_repository, find_top
+from grove_core.git import find_repository, find_top
 
 
 def spellings(root: Path, cwd: str) -> tuple[str, ...]:

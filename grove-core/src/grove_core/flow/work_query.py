@@ -1,13 +1,21 @@
 """Describing the work at hand, to find the learnings that fit it."""
 
-import os
+from collections.abc import Sequence
+from typing import Final
 
-from grove_core import gitinfo
+from grove_core import git
 from grove_core.flow.own_files import own_paths
 from grove_core.model.memory import Query
 from grove_core.model.ticket import Ticket
-from grove_core.work_at_hand import STATUS_SECONDS, words_and_files
 from grove_core.workspace import Workspace
+
+STATUS_SECONDS: Final = 0.15
+HISTORY_SECONDS: Final = 0.1
+# What branches are called whatever the work on them is about.
+_EMPTY_BRANCH_WORDS: Final = frozenset(
+    {"main", "master", "trunk", "develop", "dev", "release", "hotfix"}
+    | {"feature", "feat", "fix", "bug", "bugfix", "chore", "docs", "refactor", "test"}
+)
 
 
 def query_for_work(workspace: Workspace, ticket: Ticket | None) -> Query:
@@ -22,15 +30,16 @@ def query_for_work(workspace: Workspace, ticket: Ticket | None) -> Query:
     """
     words = sorted(workspace.plugins.query_terms(workspace.context(), ticket))
     files: tuple[str, ...] = ()
-    top = gitinfo.find_top(workspace.root)
+    top = git.find_top(workspace.root)
     if top is not None:
-        tree = workspace.work_trees.get(top) or gitinfo.read_work_tree(top, STATUS_SECONDS)
+        tree = workspace.work_trees.get(top) or git.read_work_tree(top, STATUS_SECONDS)
         if tree is not None:
-            status = (tree.head, tree.branch, tree.changed, tree.untracked)
-            of_git, files = words_and_files(
-                workspace.root, os.fspath(top), status, own_paths(workspace)
+            history = git.read_branch_history(top, HISTORY_SECONDS)
+            words += [*branch_words(tree.branch), *history.subjects]
+            paths = (*tree.changed, *tree.untracked, *history.files)
+            files = git.without(
+                own_paths(workspace), git.seen_from_root(str(workspace.root), str(top), paths)
             )
-            words += of_git
     return Query(
         text=" ".join(words),
         ticket_id=ticket.ticket_id or "" if ticket else "",
@@ -39,3 +48,9 @@ def query_for_work(workspace: Workspace, ticket: Ticket | None) -> Query:
         tags=tuple(label.lower() for label in ticket.labels) if ticket else (),
         files=files,
     )
+
+
+def branch_words(branch: str) -> Sequence[str]:
+    """Split a branch's name into the words that say what the work is about."""
+    words = branch.replace("/", " ").replace("-", " ").replace("_", " ").split()
+    return [word for word in words if word.lower() not in _EMPTY_BRANCH_WORDS]

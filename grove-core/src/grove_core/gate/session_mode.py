@@ -19,9 +19,8 @@ from grove_core.model.gate import (
     Verdict,
 )
 from grove_core.model.reflection import SkipDecider, SkipDecision
-from grove_core.settled import reason_of_skip
 
-_SETTLED: Final = (GateStatus.IDLE, GateStatus.REFLECTED, GateStatus.SKIPPED)
+_WITHOUT_DEBT: Final = (GateStatus.IDLE, GateStatus.REFLECTED, GateStatus.SKIPPED)
 
 
 def stop_without_debt(
@@ -29,7 +28,7 @@ def stop_without_debt(
 ) -> tuple[Gate, Decision]:
     """Approve, or arm the gate in session mode."""
     approve = Decision(verdict=Verdict.APPROVE)
-    if gate.status not in _SETTLED or change is None:
+    if gate.status not in _WITHOUT_DEBT or change is None:
         return gate, evolve(approve, reason=gate.status.value)
     if change.lines == 0:
         return gate, evolve(approve, reason="no change")
@@ -78,7 +77,7 @@ def skip_automatically(
 ) -> tuple[Gate, Decision]:
     """Skip a small change on grove's own account."""
     skip = SkipDecision(
-        reason=reason_of_skip(lines or 0),
+        reason=f"small change of {lines or 0} line{'' if lines == 1 else 's'}",
         decider=SkipDecider.AUTO,
         timestamp=now,
         lines_changed=lines,

@@ -8,7 +8,7 @@ from typing import Final
 
 from attrs import frozen
 
-from grove_core import files, gitinfo
+from grove_core import files, git
 from grove_core.errors import StorageError
 from grove_core.flow.merge_driver import (
     MergeDriver,
@@ -74,7 +74,7 @@ def gather_project(project: ProjectPaths, environment: Mapping[str, str]) -> Pro
     folders = (project.learnings_folder, project.events_folder)
     there = (one for one in folders if os.path.isdir(one))  # noqa: PTH112 - never raises
     kept = (project.learnings_file, project.events_file, *there)
-    in_git = gitinfo.find_top(project.root) is not None
+    in_git = git.find_top(project.root) is not None
     return ProjectFacts(
         root=project.root,
         directory=directory,

@@ -1,4 +1,8 @@
-"""The full way of a hook: read, act, answer, and fail open whatever happens."""
+"""Answering a hook: read, act, answer, and let work go on whatever happens.
+
+``answer`` is the one way, whoever carries it. ``run_hook`` carries it for a process of its own, the
+session's server for a connection that lasts.
+"""
 
 import os
 import sys
@@ -7,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, Protocol, cast
 
 from grove_core.clock import now_utc
 from grove_core.config import SESSION_END_DEADLINE_MS
@@ -18,14 +22,18 @@ from grove_core.hooks.watchdog import Watchdog
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookEvent, HookInput
 from grove_core.paths import Paths, grove_home
+from grove_core.prefilter import Prefilter
 from grove_core.workspace import Workspace
 
-# Armed before the configuration is read; the configured deadline follows.
-_USUAL_SECONDS: Final = 2.5
-_LEAST_SECONDS: Final = 0.05
 # What plugins leave to grove for writing state and answering.
 _SECONDS_FOR_THE_ANSWER: Final = 0.4
 _SHARE_FOR_THE_ANSWER: Final = 0.25
+# By the clock, for whatever waits: so generous that no busy machine opens the gate.
+_CLOCK_SECONDS: Final = {HookEvent.STOP: 20.0, HookEvent.PRE_TOOL_USE: 20.0}
+_USUAL_CLOCK_SECONDS: Final = 10.0
+_CLOCK_SECONDS_OF_AN_END: Final = 2.5
+# Before the configuration is read; its deadline follows.
+_LONGEST_WORK_SECONDS: Final = 60.0
 
 Handler = Callable[[Workspace, HookInput], Answer]
 
@@ -53,10 +61,10 @@ def run_hook(name: str, data: bytes) -> int:
         since to the client 2 means block.
     """
     with _silenced() as stderr:
-        answer = respond(name, data, os.environ, stderr)
-    _write(1, answer.stdout)
-    _write(2, answer.stderr)
-    return answer.exit_code
+        given = answer(name, data, os.environ, lambda last_words: Watchdog(last_words, stderr))
+    _write(1, given.stdout)
+    _write(2, given.stderr)
+    return given.exit_code
 
 
 def _write(stream: int, text: str) -> None:
@@ -100,16 +108,29 @@ def _copy(stream: int) -> int | None:
         return None
 
 
-def respond(
-    name: str, data: bytes, environment: Mapping[str, str], stderr: int | None = None
+class TimeLimit(Protocol):
+    """What ends a hook that passes its deadline, as its transport can."""
+
+    def start(self, work: float, clock: float) -> None:
+        """Start or restart: so many seconds of processor time, and so many by the clock."""
+
+    def cancel(self) -> None:
+        """Stop."""
+
+
+def answer(
+    name: str,
+    data: bytes,
+    environment: Mapping[str, str],
+    limit_for: Callable[[Callable[[], None]], TimeLimit],
 ) -> Answer:
     """Work out the answer to a hook call.
 
     Args:
         name: The event's name.
-        data: What the client wrote to standard input.
-        environment: The process's environment.
-        stderr: Where the last words go of a process that cannot be ended in any other way.
+        data: The payload.
+        environment: The environment that the client gives its hooks.
+        limit_for: Makes the time limit from what is to be called before the hook is ended.
 
     Returns:
         The answer; a fault is logged and never blocks.
@@ -133,35 +154,39 @@ def respond(
     except CodecError as error:
         diagnostics.log("warning", str(error), hook=name)
         return SILENCE
-    return _handle(call, environment, diagnostics, stderr)
-
-
-def _handle(
-    call: HookInput,
-    environment: Mapping[str, str],
-    diagnostics: Diagnostics,
-    stderr: int | None,
-) -> Answer:
-    hook = call.event.value
-    watchdog = Watchdog(lambda: _late(diagnostics, call), stderr)
-    started = time.monotonic()
-    watchdog.start(_USUAL_SECONDS)
+    limit = limit_for(lambda: _late(diagnostics, call))
     try:
-        workspace = _workspace(call, environment)
-        seconds = _deadline_seconds(workspace, call.event)
-        watchdog.start(max(_LEAST_SECONDS, started + seconds - time.monotonic()))
-        for_the_answer = min(_SECONDS_FOR_THE_ANSWER, seconds * _SHARE_FOR_THE_ANSWER)
-        workspace.deadline = started + seconds - for_the_answer
-        module = import_module(f"grove_core.hooks.{_MODULES[call.event]}")
-        return cast("Handler", module.handle)(workspace, call)
+        return _handle(call, environment, limit)
     except Exception as error:  # noqa: BLE001 - whatever it is, work must go on
-        where = diagnostics.crash(error, call.session_id, hook)
+        where = diagnostics.crash(error, call.session_id, name)
         return Answer(
             exit_code=CRASH_EXIT_CODE,
-            stderr=f"grove: {hook} failed and work goes on; {where}\n",
+            stderr=f"grove: {name} failed and work goes on; {where}\n",
         )
     finally:
-        watchdog.cancel()
+        limit.cancel()
+
+
+def _handle(call: HookInput, environment: Mapping[str, str], limit: TimeLimit) -> Answer:
+    clock = _clock_seconds(call.event)
+    started, work_started = time.monotonic(), time.process_time()
+    limit.start(_LONGEST_WORK_SECONDS, clock)
+    workspace = _workspace(call, environment)
+    work = workspace.config.hooks.deadline_ms / 1000
+    if call.event is HookEvent.SESSION_END:
+        work = min(work, SESSION_END_DEADLINE_MS / 1000)
+    limit.start(work, started + clock - time.monotonic())
+    for_the_answer = min(_SECONDS_FOR_THE_ANSWER, work * _SHARE_FOR_THE_ANSWER)
+    workspace.deadline = started + clock - for_the_answer
+    workspace.work_deadline = work_started + work - for_the_answer
+    module = import_module(f"grove_core.hooks.{_MODULES[call.event]}")
+    return cast("Handler", module.handle)(workspace, call)
+
+
+def _clock_seconds(event: HookEvent) -> float:
+    if event is HookEvent.SESSION_END:
+        return _CLOCK_SECONDS_OF_AN_END
+    return _CLOCK_SECONDS.get(event, _USUAL_CLOCK_SECONDS)
 
 
 def _workspace(call: HookInput, environment: Mapping[str, str]) -> Workspace:
@@ -185,13 +210,6 @@ def _start(call: HookInput) -> Path:
         return Path(os.environ.get("PWD") or "/")
 
 
-def _deadline_seconds(workspace: Workspace, event: HookEvent) -> float:
-    deadline = workspace.config.hooks.deadline_ms
-    if event is HookEvent.SESSION_END:
-        deadline = min(deadline, SESSION_END_DEADLINE_MS)
-    return deadline / 1000
-
-
 def _late(diagnostics: Diagnostics, call: HookInput) -> None:
     diagnostics.log(
         "error",
@@ -199,3 +217,5 @@ def _late(diagnostics: Diagnostics, call: HookInput) -> None:
         session=call.session_id,
         hook=call.event.value,
     )
+    if call.event is HookEvent.STOP:
+        Prefilter(diagnostics.paths.cache).note_cut_off(call.session_id)

@@ -1,21 +1,18 @@
-"""The way of a hook that has nothing to do: a few system calls, no import worth the name.
+"""The beginning of a hook's process: most tool calls need a few system calls and no import.
 
-Hooks run on every tool call. Before anything is imported, not even ``json``, the raw bytes of
-standard input are searched for the words without which no ticket can be closed. The words and
-whether a close waits for confirmation stand in a small file per session
-(``GROVE_HOME/cache/fast/<session id>``): the first line is ``1`` when a close waits, else ``0``,
-every further line is a word, or several of which all must be there, and an empty line ends it.
-Without such a file, and with one that was cut off, the full way is taken, which writes it anew.
+Before anything is imported, not even ``json``, the raw bytes of standard input are searched for the
+words without which no ticket can be closed. The words, and whether a close waits for confirmation,
+stand in a small file per session (``GROVE_HOME/cache/fast/<session id>``): the first line is ``1``
+when a close waits, else ``0``, every further line is a word, or several of which all must be there,
+and an empty line ends it. Without such a file, or with one that was cut off, ``dispatch`` answers
+and writes it again.
 
-A tool that touches a file goes the full way when a learning may name the file. That is told by
+A tool that touches a file matters when a learning may name the file. That is told by
 ``<session id>.files`` beside it, which is there only where a learning names files: the path of the
 project's lookup (``noted_paths`` says what it holds), then the project's root, once for each way it
 is written, then an empty line, then the files that there is nothing more to say of.
 
-The start and the end of a session, a prompt and a stop have a way of their own, ``settled``, when
-nothing is owed.
-
-All of this is one module, and longer than others: each import costs as much as what it brings.
+A stop and a session's end have nothing to do while ``idle`` finds everything as it was.
 """
 
 # `signal` imports enum, which costs more than this whole way.
@@ -40,7 +37,8 @@ _WORD_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01
 _ESCAPE_LETTERS = frozenset(b"nrtbf")
 _MOST_ID_BYTES = 128
 _LAST_LINES = [b"", b""]
-_LONGEST_SECONDS = 5.0
+# By the clock; the busiest machine must not open the gate.
+_LONGEST_SECONDS = 21.0
 # What other clients that read Claude Code's settings and plugins set for their hooks.
 _OTHER_CLIENTS = ("COPILOT_CLI", "CURSOR_VERSION", "QWEN_CODE", "QWEN_CODE_SESSION_ID")
 _PAYLOAD_SECONDS = 2.0  # for a program that is run with a pipe that nobody writes to
@@ -98,10 +96,8 @@ def _answer(event: str, data: bytes) -> int:
     elif event in ("post-tool-use", "post-tool-use-failure"):
         if not _close_waits(data) and (event != "post-tool-use" or not _may_be_noted(data)):
             return 0
-    elif event in ("session-start", "user-prompt-submit", "stop", "session-end"):
-        code = _settle(event, data)
-        if code is not None:
-            return code
+    elif event in ("stop", "session-end") and _is_idle(event, data):
+        return 0
     _signal.setitimer(_signal.ITIMER_REAL, 0)
     from grove_core.hooks.dispatch import run_hook
 
@@ -136,12 +132,8 @@ def ignore_payload() -> bool:
     return bool(waits) and _read_stdin().lstrip(_BLANKS)[:1] == b"{"
 
 
-def say(text: str, patience: float | None = None) -> int:
+def say(text: str) -> int:
     """Print a text where the command line is not worth its import.
-
-    Args:
-        text: The text.
-        patience: Seconds to wait for whoever reads it; ``None`` for ever.
 
     Returns:
         The exit code: 1 when it could not be printed, with the reason on standard error.
@@ -151,7 +143,7 @@ def say(text: str, patience: float | None = None) -> int:
     data = text.encode()
     try:
         while data:
-            data = data[_write(data, patience) :]
+            data = data[_write(data) :]
     except BrokenPipeError:
         return 0
     except OSError as error:
@@ -163,15 +155,14 @@ def say(text: str, patience: float | None = None) -> int:
     return 0
 
 
-def _write(data: bytes, patience: float | None) -> int:
+def _write(data: bytes) -> int:
     """Write what standard output takes, which is less than all where nobody waits for a pipe."""
     try:
         return os.write(1, data)
     except BlockingIOError:
         from select import select
 
-        if not select([], [1], [], patience)[1]:
-            raise
+        select([], [1], [])
         return 0
 
 
@@ -298,20 +289,15 @@ def _holds(descriptor: int, bits: int, name: bytes) -> bool:
     return True
 
 
-def _settle(event: str, data: bytes) -> int | None:
+def _is_idle(event: str, data: bytes) -> bool:
+    """Tell whether nothing has changed since this was found to have nothing to do."""
     session_id = _session_id(data)
-    if not session_id:
-        return None
-    from grove_core.hooks import alarm
-    from grove_core.hooks.settled import settle
+    marker = _read_fast_file(session_id + b".idle") if session_id else None
+    if marker is None:
+        return False
+    from grove_core.hooks.idle import holds
 
-    alarm.start()
-    try:
-        return settle(event, data, home(), session_id.decode("ascii"))
-    except alarm.Late:
-        return None
-    finally:
-        alarm.stop()
+    return holds(marker, event, data, home(), session_id.decode("ascii"))
 
 
 def home() -> str:

@@ -1,11 +1,13 @@
 """SessionStart: state, discovery, baseline, and what earlier sessions have learned."""
 
+import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from attrs import evolve
 
-from grove_core import gitinfo
+from grove_core import git
 from grove_core.flow.file_notes import watch_files
 from grove_core.flow.gatekeeper import Change, move
 from grove_core.flow.lifecycle import (
@@ -16,15 +18,10 @@ from grove_core.flow.lifecycle import (
 )
 from grove_core.flow.messages import pending_notice
 from grove_core.flow.recall import recall, remember, repeat
-from grove_core.flow.recall_notes import leave_note
-from grove_core.flow.session_mode import first_measurement, take_baseline
-from grove_core.flow.start_notes import TicketSources, leave_start_note, ticket_sources
-from grove_core.flow.surroundings import look_around
+from grove_core.flow.session_mode import applies, first_measurement, take_baseline
 from grove_core.flow.synchronising import synchronise_in_background
 from grove_core.flow.work_query import query_for_work
-from grove_core.hooks.plain_session import export_id
 from grove_core.hosts import claude_code
-from grove_core.hosts.claude_code_plain import CONTEXT_LIMIT
 from grove_core.hosts.contract import Answer, HookInput, StartSource
 from grove_core.injection import VIA_START
 from grove_core.model.gate import GateEvent, TicketDetected
@@ -48,19 +45,17 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
         What the agent should know, or silence.
     """
     _report_config_problems(workspace, call)
-    sources = _ticket_sources(workspace, call)
     session = _open(workspace, call)
     OpenSessions(workspace).add(session.id)
-    export_id(call.environment_file, session.id)
+    _export_id(call.environment_file, session.id)
     notices = _notices(workspace, session)
     corrections = _corrections(workspace, session, call.source)
     notices = "\n\n".join(part for part in (notices, corrections) if part)
-    left = CONTEXT_LIMIT - len(notices)
+    left = claude_code.CONTEXT_LIMIT - len(notices)
     shown = _show(workspace, session, call.source, left)
     _decay(workspace, session)
     _ask_servers(workspace, session)
     watch_files(workspace, session)
-    _leave_start_note(workspace, call, session, sources)
     text = "\n\n".join(part for part in (notices, shown.strip()) if part)
     return claude_code.context_answer(call.event, text)
 
@@ -109,22 +104,18 @@ def _ask_servers(workspace: Workspace, session: Session) -> None:
         workspace.diagnostics.crash(error, session.id, "asking servers at session start")
 
 
-def _ticket_sources(workspace: Workspace, call: HookInput) -> TicketSources | None:
-    try:
-        return ticket_sources(workspace, call)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the session starts
-        workspace.diagnostics.crash(error, call.session_id, "looking at what ticket systems read")
-        return None
-
-
-def _leave_start_note(
-    workspace: Workspace, call: HookInput, session: Session, sources: TicketSources | None
-) -> None:
-    """Leave word for the next start; without it, that one takes the full way as well."""
-    try:
-        leave_start_note(workspace, call, session, sources)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the session starts
-        workspace.diagnostics.crash(error, session.id, "leaving a note of the start")
+def _export_id(path: str | None, session_id: str) -> None:
+    """Let later shell calls know the session; its id is checked, so it needs no quotes."""
+    if not path:
+        return
+    # Nobody may be at the other end of a pipe.
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
+    with suppress(OSError, ValueError):
+        descriptor = os.open(path, flags, 0o666)
+        try:
+            os.write(descriptor, f"export GROVE_SESSION_ID={session_id}\n".encode("ascii"))
+        finally:
+            os.close(descriptor)
 
 
 def _report_config_problems(workspace: Workspace, call: HookInput) -> None:
@@ -144,9 +135,9 @@ def _open(workspace: Workspace, call: HookInput) -> Session:
     ticket = tickets.current_ticket()
     backends = workspace.library.states
     primary = next((state.spec.name for state in backends if state.is_primary), None)
-    surroundings = look_around(workspace, session)
+    session_mode = applies(workspace, session)
     baseline = None
-    if (known is None or known.baseline is None) and surroundings.session_mode:
+    if (known is None or known.baseline is None) and session_mode:
         baseline = _baseline(workspace, session)
 
     def change(stored: Session) -> Change:
@@ -157,7 +148,7 @@ def _open(workspace: Workspace, call: HookInput) -> Session:
             process_id=call.process_id or stored.process_id,
             transcript_path=call.transcript_path or stored.transcript_path,
             ticket_system=active.probe.name if active is not None else None,
-            surroundings=surroundings,
+            session_mode=session_mode,
         )
         if resumed.baseline is None and baseline is not None:
             unchanged = first_measurement(workspace, baseline)
@@ -188,7 +179,7 @@ def _baseline(workspace: Workspace, session: Session) -> Baseline | None:
     """Take the baseline if git is quick; else the first prompt, which has more time, takes it."""
     seconds = _SHARE_FOR_GIT * workspace.config.hooks.deadline_ms / 1000
     baseline = take_baseline(workspace, session, seconds)
-    if baseline.head is not None or gitinfo.find_top(workspace.root) is None:
+    if baseline.head is not None or git.find_top(workspace.root) is None:
         return baseline
     return None
 
@@ -230,5 +221,4 @@ def _show(workspace: Workspace, session: Session, source: StartSource, left: int
         via=VIA_START,
         written_after=since,
     )
-    leave_note(workspace, session)
     return "" if shown is None else remember(workspace, session, shown)

@@ -9,10 +9,16 @@ from grove_core.flow.closing import JudgedClose, judge, reopened, resolve
 from grove_core.flow.gatekeeper import Change, Moved, move
 from grove_core.flow.lifecycle import new_session
 from grove_core.flow.messages import block_reason
-from grove_core.flow.session_mode import first_measurement, measure, take_baseline
-from grove_core.flow.surroundings import look_around
+from grove_core.flow.session_mode import (
+    applies,
+    first_measurement,
+    measure,
+    take_baseline,
+    work_tree_of,
+)
 from grove_core.gate.stop_count import count_stop
 from grove_core.gate.stopping import SUBAGENT
+from grove_core.hooks.idle import marker_of
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookInput
 from grove_core.model.gate import (
@@ -23,7 +29,7 @@ from grove_core.model.gate import (
     TicketCloseFailed,
     Verdict,
 )
-from grove_core.model.session import Baseline, Measurement, Session, Surroundings
+from grove_core.model.session import Baseline, InjectionOutcome, Measurement, Session
 from grove_core.model.ticket import CloseIntent, Confirmation, Ticket
 from grove_core.model.value import Value
 from grove_core.ticketing import TicketSystems
@@ -50,7 +56,7 @@ class _Evidence(Value):
     baseline: Baseline | None
     change: SessionChange | None
     measurement: Measurement | None
-    surroundings: Surroundings
+    session_mode: bool
     once_per_prompt: frozenset[str]
 
 
@@ -84,7 +90,38 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
         blocks = decision.finished.blocks
         times = "once" if blocks == 1 else f"{blocks} times"
         return Answer(stderr=_BREAKER_WARNING.format(times=times))
+    if not decision.baseline_moves:
+        _leave_idle_marker(workspace, moved.session, evidence)
     return SILENCE
+
+
+def _leave_idle_marker(workspace: Workspace, session: Session, evidence: _Evidence) -> None:
+    """Let the next stop go at once if nothing changes until then."""
+    gate = session.gate
+    if gate.status.owes_reflection or session.intents or session.unproven or gate.seen_shells:
+        return
+    work: tuple[str, tuple[str, ...], str] = ("", (), "")
+    if evidence.session_mode and gate.status is not GateStatus.ACTIVE:
+        measured = evidence.measurement
+        place = work_tree_of(workspace, session)
+        if measured is None or place is None or not (measured.small or measured.lines == 0):
+            return
+        work = (*place, measured.key)
+    pending = any(one.outcome is InjectionOutcome.PENDING for one in session.injected)
+    left = pending or evidence.session_mode or session.recovered_from or gate.broken_cycles
+    active = workspace.tickets(Path(session.cwd), session.id).active()
+    detection = active.detection if active is not None else None
+    marker = marker_of(
+        workspace.sessions.latest,
+        (
+            str(workspace.root),
+            str(workspace.paths.home),
+            detection.marker if detection is not None else "",
+        ),
+        work,
+        may_end=not left and gate.status is not GateStatus.ACTIVE,
+    )
+    workspace.prefilter.set_idle(session.id, marker)
 
 
 def _start_over(workspace: Workspace, call: HookInput) -> None:
@@ -105,9 +142,9 @@ def _gather(workspace: Workspace, call: HookInput, session: Session) -> _Evidenc
         *judge(tickets, ended, None, unknown_counts=True),
         *judge(tickets, silent, None, unknown_counts=False),
     ]
-    surroundings = look_around(workspace, session)
+    session_mode = applies(workspace, session)
     baseline, change, measurement = session.baseline, None, None
-    if not _will_owe(session, judged) and surroundings.session_mode:
+    if not _will_owe(session, judged) and session_mode:
         if baseline is None:
             # grove was set up in mid-session: what counts is what comes from now on.
             baseline = take_baseline(workspace, session)
@@ -125,7 +162,7 @@ def _gather(workspace: Workspace, call: HookInput, session: Session) -> _Evidenc
         baseline=baseline,
         change=change,
         measurement=measurement,
-        surroundings=surroundings,
+        session_mode=session_mode,
         once_per_prompt=tickets.once_per_prompt() if judged else frozenset(),
     )
 
@@ -209,11 +246,16 @@ def _move(workspace: Workspace, call: HookInput, evidence: _Evidence) -> Moved:
             resolved.session,
             baseline=stored.baseline or evidence.baseline,
             measurement=evidence.measurement or stored.measurement,
-            surroundings=evidence.surroundings,
+            session_mode=evidence.session_mode,
             stops=stops,
             unproven=resolved.session.unproven if _still_open(stored, evidence) else (),
         )
-        return Change(session=session, events=events, trace=resolved.trace)
+        return Change(
+            session=session,
+            events=events,
+            trace=resolved.trace,
+            if_different=not resolved.trace,
+        )
 
     return move(
         workspace,

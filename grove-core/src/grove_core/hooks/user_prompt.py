@@ -1,11 +1,12 @@
 """UserPromptSubmit: a new prompt drops what is left of the last one and may bring new matches."""
 
+from typing import Final
+
 from attrs import evolve
 
 from grove_core.flow.gatekeeper import Change, move
 from grove_core.flow.lifecycle import new_session
 from grove_core.flow.recall import recall, remember
-from grove_core.flow.recall_notes import leave_note
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookInput
 from grove_core.injection import VIA_PROMPT
@@ -16,6 +17,11 @@ from grove_core.retrieval.choosing import most_for_prompt
 from grove_core.retrieval.named_files import asked_in, files_named_in
 from grove_core.tracing import event
 from grove_core.workspace import Workspace
+
+_CUT_OFF: Final = (
+    "grove: the last stop was let go unchecked, since the check took too long; a reflection may be"
+    " owed: see `grove status`"
+)
 
 
 class _AnsweredError(Exception):
@@ -34,15 +40,23 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
     """
     if call.is_notification:
         return SILENCE
+    cut_off = workspace.prefilter.take_cut_off(call.session_id)
+    shown = _matches(workspace, call)
+    text = "\n\n".join(part for part in (_CUT_OFF if cut_off else "", shown) if part)
+    return claude_code.context_answer(call.event, text)
+
+
+def _matches(workspace: Workspace, call: HookInput) -> str:
+    """Show learnings that match the prompt."""
     try:
         session = _note_prompt(workspace, call)
     except _AnsweredError:
-        return SILENCE
+        return ""
     retrieval = workspace.config.retrieval
     given = sum(one.via == VIA_PROMPT for one in session.injected)
     limit = most_for_prompt(retrieval, given) if call.prompt.strip() else 0
     if limit <= 0:
-        return SILENCE
+        return ""
     asked = asked_in(call.prompt)
     shown = recall(
         workspace,
@@ -52,10 +66,7 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
         max_chars=retrieval.max_chars,
         via=VIA_PROMPT,
     )
-    leave_note(workspace, session)
-    if shown is None:
-        return SILENCE
-    return claude_code.context_answer(call.event, remember(workspace, session, shown))
+    return "" if shown is None else remember(workspace, session, shown)
 
 
 def _note_prompt(workspace: Workspace, call: HookInput) -> Session:
@@ -90,8 +101,7 @@ def _is_the_same(known: TraceEvent, noted: TraceEvent) -> bool:
 
 def _with_baseline(workspace: Workspace, session: Session) -> Session:
     """Take the baseline that git was too slow for at the start: no work has been done yet."""
-    surroundings = session.surroundings
-    if session.baseline is not None or surroundings is None or not surroundings.session_mode:
+    if session.baseline is not None or not session.session_mode:
         return session
     from grove_core.flow.session_mode import begin_from_here
 

@@ -8,10 +8,11 @@ from types import FrameType
 from typing import Final
 
 _GRACE_SECONDS: Final = 0.5
+_SIGNALS: Final = {signal.ITIMER_PROF: signal.SIGPROF, signal.ITIMER_REAL: signal.SIGALRM}
 
 
 class Watchdog:
-    """Ends the process when its time is up, with a real-time alarm of the kernel."""
+    """Ends the process when its time is up, with alarms of the kernel."""
 
     def __init__(self, last_words: Callable[[], None], stderr: int | None = None) -> None:
         """Arm nothing yet.
@@ -23,21 +24,20 @@ class Watchdog:
         self._last_words = last_words
         self._stderr = 2 if stderr is None else stderr
 
-    def start(self, seconds: float) -> None:
-        """Start or restart the alarm.
-
-        Args:
-            seconds: Time until the process ends.
-        """
-        signal.signal(signal.SIGALRM, self._bark)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+    def start(self, work: float, clock: float) -> None:
+        """Start or restart: so many seconds of processor time, and so many by the clock."""
+        for timer, seconds in ((signal.ITIMER_PROF, work), (signal.ITIMER_REAL, clock)):
+            signal.signal(_SIGNALS[timer], self._bark)
+            signal.setitimer(timer, max(seconds, 0.001))  # none would stop the timer
         # No Python code runs, this class's neither, while a plugin's C code holds Python's lock; a
         # thread of C then ends the process with exit code 1, which blocks nothing.
-        faulthandler.dump_traceback_later(seconds + _GRACE_SECONDS, exit=True, file=self._stderr)
+        late = max(clock, 0) + _GRACE_SECONDS
+        faulthandler.dump_traceback_later(late, exit=True, file=self._stderr)
 
     def cancel(self) -> None:
-        """Stop the alarm."""
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        """Stop the alarms."""
+        for timer in _SIGNALS:
+            signal.setitimer(timer, 0)
         faulthandler.cancel_dump_traceback_later()
 
     def _bark(self, number: int, frame: FrameType | None) -> None:

@@ -12,13 +12,6 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from grove_core.errors import CodecError
-from grove_core.hosts.claude_code_plain import (
-    ENVIRONMENT_FILE_VARIABLE,
-    NOTIFICATION_PREFIX,
-    context_text,
-    possible_path,
-    process_of,
-)
 from grove_core.hosts.contract import Answer, HookEvent, HookInput, StartSource
 from grove_core.identifiers import is_session_id
 from grove_core.model.ticket import BackgroundTask, ToolCall, ToolResult
@@ -26,6 +19,13 @@ from grove_core.model.ticket import BackgroundTask, ToolCall, ToolResult
 NAME: Final = "claude-code"
 SESSION_ID_VARIABLE: Final = "CLAUDE_CODE_SESSION_ID"
 PLUGIN_ROOT_VARIABLE: Final = "CLAUDE_PLUGIN_ROOT"
+PROCESS_ID_VARIABLE: Final = "CLAUDE_PID"
+CONTEXT_LIMIT: Final = 9_000
+"""Characters. Longer context is put into a file of which the agent sees only the beginning."""
+
+_ENVIRONMENT_FILE_VARIABLE: Final = "CLAUDE_ENV_FILE"
+_NOTIFICATION_PREFIX: Final = "<task-notification>"
+_MOST_DIGITS: Final = 9
 
 _PASCAL_CASE: Final = {
     HookEvent.SESSION_START: "SessionStart",
@@ -72,7 +72,7 @@ def parse(event: HookEvent, data: bytes, environment: Mapping[str, str]) -> Hook
         agent_id=_text(payload, "agent_id") or None,
         source=_source(payload),
         prompt=prompt,
-        is_notification=prompt.startswith(NOTIFICATION_PREFIX),
+        is_notification=prompt.startswith(_NOTIFICATION_PREFIX),
         plan_mode=_text(payload, "permission_mode") == "plan",
         tool=_tool_call(event, payload, cwd),
         result=_tool_result(event, payload),
@@ -80,9 +80,9 @@ def parse(event: HookEvent, data: bytes, environment: Mapping[str, str]) -> Hook
         background=tuple(_background(payload)),
         stop_hook_active=payload.get("stop_hook_active") is True,
         reason=_text(payload, "reason"),
-        process_id=process_of(environment),
+        process_id=_process_of(environment),
         set_of_hooks=environment.get(PLUGIN_ROOT_VARIABLE) or sys.argv[0],
-        environment_file=environment.get(ENVIRONMENT_FILE_VARIABLE) or None,
+        environment_file=environment.get(_ENVIRONMENT_FILE_VARIABLE) or None,
     )
 
 
@@ -115,7 +115,8 @@ def context_answer(event: HookEvent, text: str) -> Answer:
     """
     if not text:
         return Answer()
-    return Answer(stdout=context_text(_PASCAL_CASE[event], text))
+    output = {"hookEventName": _PASCAL_CASE[event], "additionalContext": text[:CONTEXT_LIMIT]}
+    return Answer(stdout=json.dumps({"hookSpecificOutput": output}) + "\n")
 
 
 def block_answer(reason: str) -> Answer:
@@ -201,7 +202,17 @@ def _text(payload: Mapping[str, Any], name: str) -> str:
 
 
 def _path(payload: Mapping[str, Any], name: str) -> str:
-    return possible_path(_text(payload, name))
+    text = _text(payload, name)
+    try:
+        return "" if b"\0" in os.fsencode(text) else text
+    except UnicodeEncodeError:
+        return ""  # the kernel would not take it
+
+
+def _process_of(environment: Mapping[str, str]) -> int | None:
+    text = environment.get(PROCESS_ID_VARIABLE, "")
+    plain = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+    return int(text) if plain else None
 
 
 def _source(payload: Mapping[str, Any]) -> StartSource:

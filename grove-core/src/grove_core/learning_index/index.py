@@ -117,7 +117,7 @@ class LearningIndex:
             mark: What to say of them: see ``progress``.
             whole: Whether these are all there are of that source; else the others stay.
             since: The progress before the learnings were read; ``None`` for that of now.
-            until: When to stop, on the clock of ``time.monotonic``.
+            until: When to stop, on the clock of ``time.process_time``.
 
         Returns:
             Whether all are in; ``False`` as well when another process has put in what it read
@@ -141,7 +141,7 @@ class LearningIndex:
 
         Args:
             sources: Those that there are.
-            until: When to stop, on the clock of ``time.monotonic``.
+            until: When to stop, on the clock of ``time.process_time``.
 
         Returns:
             Whether all those learnings are out.

@@ -11,7 +11,7 @@ from attrs import frozen
 from grove_core import codec, files
 from grove_core.clock import format_instant, parse_instant
 from grove_core.errors import CodecError, StorageError
-from grove_core.gitinfo import find_repository, find_top
+from grove_core.git import find_repository, find_top
 from grove_core.model.learning import Learning, Scope
 from grove_core.model.value import Value
 

@@ -183,30 +183,6 @@ class Measurement(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class Surroundings(Value):
-    """What the latest full look at the project has found, so that a quick hook need not look.
-
-    Attributes:
-        stamp: Tells whether ``.grove``, the configuration or the marker has changed since.
-        marker: What gave the active ticket system away, a path relative to the project or not;
-            empty without one.
-        initialised: Whether the project had a ``.grove`` directory.
-        session_mode: Whether changes, rather than tickets, armed the gate.
-        observed: Whether a plugin wants to hear of changes of the gate.
-        project_key: Name of the project's directory of derived files.
-        spread: Whether the project's event log has the layout ``spread``.
-    """
-
-    stamp: str
-    marker: str
-    initialised: bool
-    session_mode: bool
-    observed: bool
-    project_key: str
-    spread: bool = False
-
-
-@frozen(kw_only=True, eq=False, repr=False)
 class StopCount(Value):
     """The latest stop with a debt, to tell it from further reports of the same.
 
@@ -249,7 +225,7 @@ class Session(Value):
         last_rejections: What was wrong with the latest refused submission.
         baseline: What session mode measures against.
         measurement: The latest measurement.
-        surroundings: What the latest full look at the project has found.
+        session_mode: Whether changes count, as last seen: no ticket system is active.
         stops: Stops with a debt, counted once however many sets of hooks report them.
         recovered_from: Where unreadable earlier state was set aside, if that happened.
         trace: What happened.
@@ -280,7 +256,7 @@ class Session(Value):
     last_rejections: tuple[RejectedCandidate, ...] = ()
     baseline: Baseline | None = None
     measurement: Measurement | None = None
-    surroundings: Surroundings | None = None
+    session_mode: bool = False
     stops: StopCount = StopCount()
     recovered_from: str | None = None
     trace: Trace = Trace()

@@ -82,7 +82,6 @@ _CHECKS: Final[Mapping[type, Mapping[str, Check]]] = {
         "paths": _PATHS,
         "participation": (lambda value: isinstance(value, Participation), "a Participation"),
         "per_session": _FLAG,
-        "sources": _OPTIONAL_FUNCTION,
     },
     CloseMatcher: {
         "system": _NAME,

@@ -78,15 +78,6 @@ class TicketProbe(Value):
         per_session: The system has no tickets: where it is the active one, a session's changes arm
             the gate (session mode).
         settings: An attrs class for the section ``[tickets.<name>]``, or ``None``.
-        sources: Tells what the answers of ``detect`` and ``current_ticket`` are read from: files
-            and folders, absolute, whether they are there or not. As long as these look the same
-            (times, sizes, inodes; of a folder those of what is right in it as well, and of nothing
-            deeper), and the variables of the environment that ``sources`` itself reads through
-            ``context.environment``, grove may use the latest answers without asking again: sessions
-            then start in a fraction of the time. No other variable is watched, and none that is
-            read in ``os.environ``. ``None`` as the function or as its answer says that the answers
-            depend on something else, such as a server, another program or the time; while such a
-            system is installed and may count, every start of a session takes the full way.
     """
 
     name: str
@@ -96,7 +87,6 @@ class TicketProbe(Value):
     participation: Participation = Participation.DETECTED
     per_session: bool = False
     settings: type | None = None
-    sources: Callable[[ProjectContext], Sequence[Path] | None] | None = None
 
 
 @frozen(kw_only=True, eq=False, repr=False)

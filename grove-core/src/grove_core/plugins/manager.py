@@ -45,7 +45,8 @@ GROUPS_OF_HOOK: Final[Mapping[str, tuple[str, ...]]] = {
     "grove_close_matchers": _TICKET_HOOK_GROUPS,
     "grove_command_readers": _TICKET_HOOK_GROUPS,
     "grove_memory_backends": _BACKEND_HOOK_GROUPS,
-    "grove_commands": GROUPS,
+    # So that `grove --help` imports neither ticket systems nor backends.
+    "grove_commands": (GENERAL_GROUP,),
     "grove_health_checks": GROUPS,
     "grove_retrieval_engines": (OWN_GROUP, *GROUPS),
     "grove_query_terms": GROUPS,

@@ -91,7 +91,7 @@ class StatsCache:
         """Add what the logs hold by now; what is damaged is made anew.
 
         Args:
-            until: When to stop, on the clock of ``time.monotonic``; the next call goes on.
+            until: When to stop, on the clock of ``time.process_time``; the next call goes on.
             patience: Seconds to wait for another process that is adding the same; else a few, and
                 fewer where there is an end to the time.
         """

@@ -75,7 +75,7 @@ def refresh(
         personal: The one of them that the user's projects share: what it says of reflections may
             be about any of them, and only what it says of learnings counts.
         since: Events before this instant do not count, in microseconds; for a cache in memory.
-        until: When to stop, on the clock of ``time.monotonic``; the next call goes on from there.
+        until: When to stop, on the clock of ``time.process_time``; the next call goes on.
 
     Returns:
         Whether everything was read; ``False`` also while another process adds it.
@@ -243,7 +243,7 @@ class _Folder:
     def _is_late(self) -> bool:
         """Tell whether the time is over; each call gets on by a portion, however little it has."""
         until = self._until
-        self.late = self._has_added and until is not None and time.monotonic() > until
+        self.late = self._has_added and until is not None and time.process_time() > until
         return self.late
 
     def _add(self, log: Log, portion: bytes) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from grove_core.model.memory import Detection
@@ -56,7 +55,7 @@ class PatternSystems:
         named = {one.name: one for one in self._patterns if one.name not in taken}
         return [
             Provided(
-                value=TicketProbe(name=name, detect=self._detect, sources=_no_sources),
+                value=TicketProbe(name=name, detect=self._detect),
                 source=source_of(pattern),
             )
             for name, pattern in named.items()
@@ -106,9 +105,3 @@ class PatternSystems:
             yield from self._plugins.call(
                 reader, reader.value.read, call, seconds=READ_SECONDS, default=()
             )
-
-
-def _no_sources(context: ProjectContext) -> tuple[Path, ...]:
-    """Say that nothing is read: the configuration and what is installed are known to grove."""
-    del context
-    return ()

@@ -100,21 +100,6 @@ class TicketSystems:
                 self._plugins.complain(system.provided, what, "returned no Ticket, or a broken one")
         return None
 
-    def sources(self, environment: Mapping[str, str]) -> Sequence[Path] | None:
-        """Name what the active system and the ticket in progress depend on; asks for neither.
-
-        Args:
-            environment: The process's environment, as it is shown to the plugins that are asked.
-
-        Returns:
-            Files and folders, whether they are there or not; ``None`` when that is not all.
-        """
-        from grove_core.ticketing.sources import sources_of
-
-        context = evolve(self._context, environment=environment)
-        asked = [one for one in self._probes if self._rules.may_ever_count(one.value)]
-        return sources_of(asked, self._plugins, lambda name: self._for(name, context))
-
     @cached_property
     def matchers(self) -> Sequence[Provided[CloseMatcher]]:
         """What recognises closes: of systems that can count here or elsewhere, in their order."""

@@ -1,7 +1,6 @@
 """beads (``bd``): issues in ``.beads/``, shared by all work trees of a repository."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from grove_core import (
     CloseMatcher,
@@ -29,7 +28,6 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
             detect=detect,
             current_ticket=current_ticket,
             paths=(".beads",),
-            sources=sources,
         )
     ]
 
@@ -89,26 +87,6 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
         description=text_field(issue, "description"),
         labels=list_field(issue, "labels"),
     )
-
-
-def sources(context: ProjectContext) -> Sequence[Path] | None:
-    """Name what the above is read from.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The stores that ``bd`` might use; ``None`` where it has to be asked itself.
-    """
-    from grove_tickets.beads.store import find_store, possible_stores
-
-    stores = possible_stores(context.cwd, context.environment)
-    store = find_store(context.cwd, context.environment)
-    if store is None:
-        return stores
-    from grove_tickets.beads.state import read_touched
-
-    return None if read_touched(store) is None else [*stores, store]
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:

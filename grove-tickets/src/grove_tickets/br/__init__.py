@@ -4,7 +4,6 @@ Old versions of ``bd`` keep the same files: which of the two a project uses, the
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from grove_core import (
     CloseMatcher,
@@ -32,7 +31,6 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
             detect=detect,
             current_ticket=current_ticket,
             paths=(".beads", "_beads"),
-            sources=sources,
         )
     ]
 
@@ -89,23 +87,6 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
         description=text_field(issue, "description"),
         labels=list_field(issue, "labels"),
     )
-
-
-def sources(context: ProjectContext) -> Sequence[Path]:
-    """Name what the above is read from.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The stores and exports that ``br`` might use, and what it remembers elsewhere.
-    """
-    from grove_tickets.br.store import find_store, possible_stores
-
-    cache = context.environment.get("BEADS_CACHE_DIR")
-    found = [*possible_stores(context), *([context.cwd / cache] if cache else [])]
-    store = find_store(context)
-    return found if store is None else [*found, store]
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:

@@ -1,7 +1,6 @@
 """GitHub: issues and pull requests, closed with ``gh``, its MCP server and words in commits."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from grove_core import (
     CloseMatcher,
@@ -29,7 +28,6 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
             name=SYSTEM,
             detect=detect,
             current_ticket=current_ticket,
-            sources=sources,
             participation=Participation.ENABLED,
         )
     ]
@@ -92,20 +90,6 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
     from grove_tickets.forges import ticket_of_branch
 
     return ticket_of_branch(context, SYSTEM)
-
-
-def sources(context: ProjectContext) -> Sequence[Path]:
-    """Name what the above are read from.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        What tells which branch is checked out.
-    """
-    from grove_tickets.forges import sources_of_branch
-
-    return sources_of_branch(context)
 
 
 def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:

@@ -1,7 +1,6 @@
 """GitLab: issues and merge requests, closed with ``glab`` and MCP servers of GitLab."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from grove_core import (
     CloseMatcher,
@@ -29,7 +28,6 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
             name=SYSTEM,
             detect=detect,
             current_ticket=current_ticket,
-            sources=sources,
             participation=Participation.ENABLED,
         )
     ]
@@ -91,20 +89,6 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
     from grove_tickets.forges import ticket_of_branch
 
     return ticket_of_branch(context, SYSTEM)
-
-
-def sources(context: ProjectContext) -> Sequence[Path]:
-    """Name what the above are read from.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        What tells which branch is checked out.
-    """
-    from grove_tickets.forges import sources_of_branch
-
-    return sources_of_branch(context)
 
 
 def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:

@@ -16,7 +16,6 @@ import pytest
 from grove_core.model.memory import Detection
 from grove_core.plugins.descriptors import Participation, ProjectContext, TicketProbe
 from grove_core.plugins.limits import call_limited
-from grove_core.stats_cache.stamps import stamp_of
 from grove_core.testing.rules.ticket_offers import TicketOffers, Untouched
 from grove_core.testing.skipping import NotDeclared
 from grove_core.testing.verdict import expect, require, rule
@@ -82,15 +81,12 @@ class DetectingRules(TicketOffers):
 
     @rule("grove_core.TicketProbe")
     def test_looking_touches_nothing(self, empty_project: Path, used_project: Path) -> None:
-        """Detecting starts no program, asks no server and changes nothing; nor does sources."""
+        """Detecting starts no program, asks no server and changes nothing."""
         probe = self.probe()
         for project in (empty_project, used_project):
             context = self.context(project)
             with Untouched(project, "detect"):
                 probe.detect(context)
-            if probe.sources is not None:
-                with Untouched(project, "sources"):
-                    probe.sources(context)
 
     @rule("grove_core.TicketProbe")
     def test_current_ticket_is_a_ticket(self, used_project: Path) -> None:
@@ -117,38 +113,6 @@ class DetectingRules(TicketOffers):
                     ticket: object = call_limited(partial(probe.current_ticket, context), _SECONDS)
                     is_answer = ticket is None or is_ticket(ticket)
                     require(is_answer, expected=f"a Ticket or None with {about}", found=ticket)
-
-    @rule("grove_core.TicketProbe")
-    def test_sources_change_with_the_answers(self, used_project: Path) -> None:
-        """As long as all of sources look the same, so do the answers of detect and current_ticket.
-
-        Sessions start with the latest answers where nothing has changed.
-        """
-        probe, context = self.probe(), self.context(used_project)
-        if probe.sources is None or probe.sources(context) is None:
-            pytest.skip(NotDeclared(f"{probe.name} names no sources"))
-        head = [one for one in (used_project / ".git" / "HEAD",) if one.is_file()]
-        for path in [*islice(_files_in(used_project), _MOST_FILES), *head]:
-            for damage in ("empty", "gone"):
-                before = _answers(probe, context), stamp_of(probe.sources(context) or ())
-                with _damaged(path, damage):
-                    after = _answers(probe, context), stamp_of(probe.sources(context) or ())
-                shown = after[0] == before[0] or after[1] != before[1]
-                about = f"{path.relative_to(used_project)} is {damage}"
-                require(shown, expected=f"a source that shows that {about}", found=after)
-
-    @rule("grove_core.TicketProbe")
-    def test_sources_are_absolute(self, used_project: Path) -> None:
-        """Sources names files and folders by absolute paths, or gives None."""
-        probe, context = self.probe(), self.context(used_project)
-        if probe.sources is None:
-            pytest.skip(NotDeclared(f"{probe.name} names no sources"))
-        found = probe.sources(context)
-        if found is None:
-            return
-        others = [one for one in found if not (isinstance(one, Path) and one.is_absolute())]
-        expect(others, [], "what is no absolute path among the sources")
-        expect([*(probe.sources(context) or ())], [*found], "the sources, a second time")
 
 
 @contextmanager

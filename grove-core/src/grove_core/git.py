@@ -1,16 +1,18 @@
-"""What git says about a work tree, in plain text: nothing here imports more than a hook must.
-
-The typed face of the same is ``gitinfo``. No call changes anything, and each has a time limit.
-"""
+"""What git knows about a work tree: few calls with time limits that change nothing."""
 
 import os
 import zlib
-from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-Status = tuple[str, str, tuple[str, ...], tuple[str, ...]]
-"""Commit id of HEAD, name of the branch, changed paths, untracked paths."""
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
-STATUS_SECONDS = 1.0
+STATUS_SECONDS: Final = 5.0
+EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
+_FILE_START: Final = "gitdir:"
+_LONGEST: Final = 4096
 
 # A work tree's own settings must not make these calls run a program or fetch anything.
 _SETTINGS = (
@@ -44,16 +46,37 @@ _DEFAULT_BRANCHES = (
 )
 
 
-def find_work_tree(start: str) -> str | None:
-    """Find the top of the work tree that a directory lies in, without running git.
+class WorkTree(NamedTuple):
+    """The state of a work tree; paths are POSIX, relative to its top.
 
-    Args:
-        start: A directory.
-
-    Returns:
-        The nearest ancestor with a ``.git`` entry (a directory, or the file of a linked work tree
-        or submodule), or ``None``.
+    Attributes:
+        head: Commit id of HEAD; empty in a repository without commits.
+        branch: Name of the branch; empty when HEAD is detached.
+        changed: Tracked paths that differ from HEAD.
+        untracked: Untracked paths that are not ignored.
     """
+
+    head: str
+    branch: str
+    changed: tuple[str, ...]
+    untracked: tuple[str, ...]
+
+
+class BranchHistory(NamedTuple):
+    """What the current branch adds to the default branch: subjects, newest first, and paths."""
+
+    subjects: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+def find_top(start: "Path") -> "Path | None":
+    """Find the top of the work tree that a directory lies in, without running git."""
+    top = find_work_tree(os.fspath(start))
+    return None if top is None else type(start)(top)
+
+
+def find_work_tree(start: str) -> str | None:
+    """Find the nearest directory upwards with a ``.git`` entry, which may be a file."""
     directory = start
     while True:
         if os.path.exists(os.path.join(directory, ".git")):
@@ -64,16 +87,29 @@ def find_work_tree(start: str) -> str | None:
         directory = parent
 
 
-def read_status(top: str, seconds: float) -> Status | None:
-    """Ask for HEAD, branch and changed files in one call.
+def find_repository(top: "Path") -> str | None:
+    """Find the directory that all work trees of a repository share, without running git."""
+    entry = top / ".git"
+    if entry.is_dir():
+        return os.path.realpath(entry)
+    named = _line(entry)
+    if not named.startswith(_FILE_START):
+        return None
+    directory = top / named.removeprefix(_FILE_START).strip()
+    return os.path.realpath(directory / (_line(directory / "commondir") or "."))
 
-    Args:
-        top: The work tree's top.
-        seconds: Time limit.
 
-    Returns:
-        The status, or ``None`` when git is missing, fails or is late.
-    """
+def _line(path: "Path") -> str:
+    """Read the only line of one of git's small files; empty when there is none."""
+    try:
+        with path.open("rb") as file:
+            return os.fsdecode(file.read(_LONGEST)).strip()
+    except OSError:
+        return ""
+
+
+def read_work_tree(top: "str | Path", seconds: float) -> WorkTree | None:
+    """Ask for HEAD, branch and changed files in one call; ``None`` when git fails or is late."""
     output = run_git(
         top, seconds, "status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z",
         "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty",
@@ -81,7 +117,7 @@ def read_status(top: str, seconds: float) -> Status | None:
     return None if output is None else _parse_status(output.split("\0"))
 
 
-def _parse_status(records: Sequence[str]) -> Status:
+def _parse_status(records: "Sequence[str]") -> WorkTree:
     head = branch = ""
     changed: list[str] = []
     untracked: list[str] = []
@@ -94,20 +130,11 @@ def _parse_status(records: Sequence[str]) -> Status:
             untracked.append(record[2:])
         elif fields := _FIELDS_OF_RECORD.get(record[:1]):
             changed.append(record.split(" ", fields - 1)[-1])
-    return head, branch, tuple(changed), tuple(untracked)
+    return WorkTree(head, branch, tuple(changed), tuple(untracked))
 
 
-def read_history(top: str, seconds: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Ask what the current branch adds to the default branch, in one call.
-
-    Args:
-        top: The work tree's top.
-        seconds: Time limit.
-
-    Returns:
-        Subjects of its commits, newest first, and the paths they touched; both empty on the default
-        branch itself or when git fails.
-    """
+def read_branch_history(top: "str | Path", seconds: float) -> BranchHistory:
+    """Ask what the current branch adds to the default branch; nothing when git fails."""
     output = run_git(
         top, seconds, "log", "-z", f"--max-count={_HISTORY_LIMIT}", "--name-only",
         "--format=%x01%s", "--no-renames", "--no-show-signature", "HEAD", "--not",
@@ -123,10 +150,37 @@ def read_history(top: str, seconds: float) -> tuple[tuple[str, ...], tuple[str, 
             text = rest
         if text:
             paths[text] = None
-    return tuple(subjects), tuple(paths)
+    return BranchHistory(tuple(subjects), tuple(paths))
 
 
-def run_git(top: str, seconds: float, *arguments: str) -> str | None:
+def count_changed_lines(top: "Path", base: str, seconds: float) -> "Mapping[str, int] | None":
+    """Count added plus deleted lines of each tracked file since a commit, commits included.
+
+    Args:
+        top: The work tree's top.
+        base: A commit id; empty for the empty tree.
+        seconds: Time limit.
+
+    Returns:
+        Lines by path, binary files left out, or ``None`` when git cannot tell.
+    """
+    output = run_git(
+        top, seconds, "diff", "--numstat", "-z", "--no-renames", "--no-ext-diff",
+        "--no-textconv",
+        "--ignore-submodules=dirty", "--end-of-options", base or EMPTY_TREE, "--",
+    )  # fmt: skip
+    if output is None:
+        return None
+    counts: dict[str, int] = {}
+    for record in output.split("\0"):
+        added, _, rest = record.partition("\t")
+        deleted, _, path = rest.partition("\t")
+        if added.isdigit() and deleted.isdigit() and path:
+            counts[path] = int(added) + int(deleted)
+    return counts
+
+
+def run_git(top: "str | Path", seconds: float, *arguments: str) -> str | None:
     """Run git on a work tree that may be anybody's.
 
     Args:
@@ -170,7 +224,7 @@ def is_ignored_by_git(path: str | os.PathLike[str]) -> bool:
     return bool(run_git(folder, _IGNORED_SECONDS, "check-ignore", "--", name))
 
 
-def state_key(top: str, head: str, paths: Iterable[str]) -> str:
+def state_key(top: str, head: str, paths: "Iterable[str]") -> str:
     """Digest HEAD, the status, and size and time of every file in it.
 
     Args:
@@ -192,7 +246,7 @@ def state_key(top: str, head: str, paths: Iterable[str]) -> str:
     return f"{len(parts)}-{zlib.crc32(text):08x}"
 
 
-def without(prefixes: Iterable[str], paths: Iterable[str]) -> tuple[str, ...]:
+def without(prefixes: "Iterable[str]", paths: "Iterable[str]") -> tuple[str, ...]:
     """Leave out what lies in some directories.
 
     Args:
@@ -206,7 +260,7 @@ def without(prefixes: Iterable[str], paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(path for path in paths if not f"{path}/".startswith(directories))
 
 
-def seen_from_top(root: str, top: str, paths: Iterable[str]) -> tuple[str, ...]:
+def seen_from_top(root: str, top: str, paths: "Iterable[str]") -> tuple[str, ...]:
     """Turn paths relative to the project into paths relative to the work tree's top.
 
     Args:
@@ -222,7 +276,7 @@ def seen_from_top(root: str, top: str, paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"{inside}/{path}" if inside else path for path in paths)
 
 
-def seen_from_root(root: str, top: str, paths: Iterable[str]) -> tuple[str, ...]:
+def seen_from_root(root: str, top: str, paths: "Iterable[str]") -> tuple[str, ...]:
     """Turn paths relative to the work tree's top into paths relative to the project.
 
     Args:

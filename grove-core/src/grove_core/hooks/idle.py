@@ -1,0 +1,128 @@
+"""The idle marker: under which fingerprint a stop of a session was found to have nothing to do.
+
+``GROVE_HOME/cache/fast/<session id>.idle`` holds lines: the fingerprint, the project's root, what
+gave the active ticket system away, ``1`` if the session's end has nothing to do either, the top of
+the work tree if its changes count, and the paths in it that do not. Whoever meets another
+fingerprint asks the gate: this compares and never decides. Nothing of weight is imported.
+"""
+
+import os
+import zlib
+
+from grove_core import __version__
+
+# typing.TYPE_CHECKING, without the import.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Of this session's shell calls, and no setting.
+_NO_SETTING = "GROVE_SESSION_ID"
+_STATUS_SECONDS = 1.0
+_ENDS = "1"
+_HEAD_LINES = 5
+
+
+def marker_of(
+    session: bytes,
+    places: "tuple[str, str, str]",
+    work: "tuple[str, Sequence[str], str]",
+    *,
+    may_end: bool,
+) -> bytes:
+    """Make the marker's content.
+
+    Args:
+        session: The session's document as stored.
+        places: The project's root, grove's own directory, and what gave the active ticket system
+            away, as a path.
+        work: The top of the work tree, empty where its changes do not count; the paths in it that
+            never count; and the digest of its state.
+        may_end: Whether the session's end has nothing to do either.
+    """
+    root, home, ticket_marker = places
+    top, excluded, state = work
+    fingerprint = f"{_fingerprint(session, root, home, ticket_marker)} {state}"
+    lines = [fingerprint, root, ticket_marker, _ENDS if may_end else "0", top, *excluded]
+    return os.fsencode("\n".join(lines))
+
+
+def holds(marker: bytes, event: str, data: bytes, home: str, session_id: str) -> bool:
+    """Tell whether a stop or a session's end finds everything as it was.
+
+    Args:
+        marker: The marker's content.
+        event: ``stop`` or ``session-end``.
+        data: The hook's payload.
+        home: grove's own directory.
+        session_id: The session.
+    """
+    lines = os.fsdecode(marker).split("\n")
+    if len(lines) < _HEAD_LINES or _has_background_work(data):
+        return False
+    fingerprint, root, ticket_marker, ends, top, *excluded = lines
+    if event == "session-end" and ends != _ENDS:
+        return False
+    try:
+        with open(os.path.join(home, "sessions", f"{session_id}.json"), "rb") as file:
+            session = file.read()
+    except OSError:
+        return False
+    before, _, state = fingerprint.rpartition(" ")
+    if _fingerprint(session, root, home, ticket_marker) != before:
+        return False
+    return not top or _state(top, excluded) == state
+
+
+def _fingerprint(session: bytes, root: str, home: str, ticket_marker: str) -> str:
+    parts = [__version__, f"{len(session)}-{zlib.crc32(session):08x}", _nearest_grove(root)]
+    settings_files = (
+        os.path.join(root, ".grove", "config.toml"),
+        os.path.join(home, "config.toml"),
+        os.path.join(home, "trust.json"),
+    )
+    parts += map(_look, settings_files)
+    settings = sorted(
+        f"{name}={value}"
+        for name, value in os.environ.items()
+        if name.startswith("GROVE_") and name != _NO_SETTING
+    )
+    parts.append(f"{zlib.crc32(os.fsencode(chr(0).join(settings))):08x}")
+    is_there = bool(ticket_marker) and os.path.lexists(os.path.join(root, ticket_marker))
+    return " ".join((*parts, str(is_there)))
+
+
+def _nearest_grove(root: str) -> str:
+    directory = root
+    while not os.path.isdir(os.path.join(directory, ".grove")):
+        parent = os.path.dirname(directory)
+        if parent == directory:
+            return "nowhere"
+        directory = parent
+    return f"{zlib.crc32(os.fsencode(directory)):08x}"
+
+
+def _look(path: str) -> str:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return "none"
+    return f"{status.st_size}@{status.st_mtime_ns}"
+
+
+def _state(top: str, excluded: "Sequence[str]") -> str | None:
+    from grove_core.git import read_work_tree, state_key, without
+
+    tree = read_work_tree(top, _STATUS_SECONDS)
+    if tree is None:
+        return None
+    return state_key(top, tree.head, without(excluded, (*tree.changed, *tree.untracked)))
+
+
+def _has_background_work(data: bytes) -> bool:
+    """Tell whether the payload lists work that still runs; what is not plain counts as some."""
+    place = data.find(b'"background_tasks"')
+    if place < 0:
+        return False
+    rest = data[place + len(b'"background_tasks"') :].lstrip(b" \t\r\n:")
+    return rest[:1] != b"[" or rest[1:].lstrip(b" \t\r\n")[:1] != b"]"
