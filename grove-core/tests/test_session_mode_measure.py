@@ -16,7 +16,7 @@ from scale import turned_up
 from grove_core import dirty_files
 from grove_core.codec import session_from_json, session_to_json
 from grove_core.flow import session_mode
-from grove_core.flow.session_mode import applies, measure, renew_baseline, take_baseline
+from grove_core.flow.session_mode import measure, renew_baseline, take_baseline, with_environment
 from grove_core.model.memory import Detection
 from grove_core.plugins.descriptors import BackendSpec, TicketProbe
 from grove_core.workspace import Workspace
@@ -287,15 +287,15 @@ def test_where_session_mode_applies(make, tmp_path, mode, initialised, expected)
     home = tmp_path / "home" / ".grove"
     home.mkdir(parents=True)
     (home / "config.toml").write_text(f'[gate]\nsession = "{mode}"\n')
-    assert applies(project.workspace(), project.begin()) is expected
+    assert with_environment(project.workspace(), project.begin()).session_mode is expected
 
 
 def test_a_ticket_system_turns_session_mode_off(make, plugins_of):
     project = make()
     project._plugins = plugins_of(TicketProbe(name="beads", detect=found), *DESCRIPTORS[1:])
-    assert not applies(project.workspace(), project.begin())
+    assert not with_environment(project.workspace(), project.begin()).session_mode
     project._plugins = plugins_of()
-    assert not applies(project.workspace(), project.begin())
+    assert not with_environment(project.workspace(), project.begin()).session_mode
 
 
 STEPS = st.lists(

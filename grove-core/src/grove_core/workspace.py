@@ -13,17 +13,10 @@ from grove_core.config import LoadedConfig, load_config
 from grove_core.config.schema import DEFAULT_ENGINE, Config, gate_policy
 from grove_core.diagnostics import Diagnostics
 from grove_core.errors import CodecError, StorageError
-from grove_core.memory.library import MemoryLibrary
 from grove_core.model.gate import GatePolicy
 from grove_core.model.memory import StorageLayout
 from grove_core.model.session import Session
 from grove_core.paths import Paths, ProjectPaths, grove_home, project_key, project_root
-from grove_core.plugins.descriptors import BackendContext, ProjectContext
-from grove_core.plugins.discovery import discover
-from grove_core.plugins.facade import Plugins
-from grove_core.plugins.limits import Deadline
-from grove_core.plugins.report import PluginProblem
-from grove_core.plugins.selection import PluginSettings, read_allow_list
 from grove_core.prefilter import Prefilter
 from grove_core.sessions import FileSessionStore
 
@@ -31,12 +24,16 @@ if TYPE_CHECKING:
     # Imported by those who come to need them: many hooks log and count nothing.
     from grove_core.finder import Finder
     from grove_core.git import WorkTree
+    from grove_core.memory.library import MemoryLibrary
     from grove_core.memory.outbox import Outbox
     from grove_core.model.events import StatsEvent
     from grove_core.model.statistics import Insight, LearningStats, Statistics
     from grove_core.model.trust import TrustRequest
     from grove_core.numbers import Numbers
+    from grove_core.plugins.descriptors import BackendContext, ProjectContext
     from grove_core.plugins.engines import Engine
+    from grove_core.plugins.facade import Plugins
+    from grove_core.plugins.report import PluginProblem
     from grove_core.stats.decay import DecayRule
     from grove_core.stats.log import EventLog, ProjectLog
     from grove_core.ticketing import TicketSystems
@@ -148,8 +145,13 @@ class Workspace:
         return gate_policy(self.config)
 
     @cached_property
-    def plugins(self) -> Plugins:
+    def plugins(self) -> "Plugins":
         """The installed plugins."""
+        from grove_core.plugins.discovery import discover
+        from grove_core.plugins.facade import Plugins
+        from grove_core.plugins.limits import Deadline
+        from grove_core.plugins.selection import PluginSettings, read_allow_list
+
         config = self.config
         primary = (config.backends.primary,) if config.backends.primary else ()
         backend_order: list[str] = []
@@ -170,9 +172,18 @@ class Workspace:
             deadline=Deadline(self.deadline),
         )
 
+    @property
+    def may_be_observed(self) -> bool:
+        """Whether any installed plugin may want to hear of the gate."""
+        from grove_core.plugins.discovery import GENERAL_GROUP, discover
+
+        return any(one.group == GENERAL_GROUP for one in discover(self.paths.home))
+
     @cached_property
-    def library(self) -> MemoryLibrary:
+    def library(self) -> "MemoryLibrary":
         """The memory backends."""
+        from grove_core.memory.library import MemoryLibrary
+
         return MemoryLibrary(
             self.plugins,
             self.backend_context,
@@ -181,8 +192,10 @@ class Workspace:
         )
 
     @cached_property
-    def backend_context(self) -> BackendContext:
+    def backend_context(self) -> "BackendContext":
         """Where memory backends are to work; each has settings of its own besides."""
+        from grove_core.plugins.descriptors import BackendContext
+
         asks = any(one.value.trust is not None for one in self.plugins.memory_backends())
         return BackendContext(
             root=self.root,
@@ -226,7 +239,7 @@ class Workspace:
         except (CodecError, StorageError):
             return None
 
-    def context(self, cwd: Path | None = None, session_id: str = "") -> ProjectContext:
+    def context(self, cwd: Path | None = None, session_id: str = "") -> "ProjectContext":
         """Describe the project to plugins.
 
         Args:
@@ -236,6 +249,8 @@ class Workspace:
         Returns:
             The description.
         """
+        from grove_core.plugins.descriptors import ProjectContext
+
         return ProjectContext(
             root=self.root,
             cwd=cwd or self.start,
@@ -259,7 +274,7 @@ class Workspace:
             self._tickets[key] = self._ticket_systems(context)
         return self._tickets[key]
 
-    def _ticket_systems(self, context: ProjectContext) -> "TicketSystems":
+    def _ticket_systems(self, context: "ProjectContext") -> "TicketSystems":
         from grove_core.ticketing import TicketSystems
         from grove_core.ticketing.participation import ParticipationRules
 
@@ -455,7 +470,7 @@ class Workspace:
         written, own = section_of(self.loaded_config, section, settings_class)
         return requests_of_section(section, written, settings_class, own)
 
-    def _report_problem(self, problem: PluginProblem) -> None:
+    def _report_problem(self, problem: "PluginProblem") -> None:
         self.problems.append(problem)
         self.diagnostics.log("error", f"plugin {problem}")
 

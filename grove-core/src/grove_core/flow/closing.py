@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
@@ -10,8 +11,10 @@ from grove_core.model.gate import Gate, GateEvent, TicketClosed, TicketReopened
 from grove_core.model.session import EventType, Session, TraceEvent
 from grove_core.model.ticket import CloseIntent, Confirmation, Ticket, TicketClose, ToolResult
 from grove_core.model.value import Value
-from grove_core.ticketing import TicketSystems
 from grove_core.tracing import event
+
+if TYPE_CHECKING:
+    from grove_core.ticketing import TicketSystems
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -36,7 +39,7 @@ class JudgedClose(Value):
 
 
 def judge(
-    tickets: TicketSystems,
+    tickets: "TicketSystems",
     intents: Iterable[CloseIntent],
     result: ToolResult | None,
     *,
@@ -114,7 +117,7 @@ def worth_noting(closes: Sequence[TicketClose], session: Session) -> Sequence[Ti
 
 
 def reopened(
-    tickets: TicketSystems, session: Session, intents: Iterable[CloseIntent], *, succeeded: bool
+    tickets: "TicketSystems", session: Session, intents: Iterable[CloseIntent], *, succeeded: bool
 ) -> list[Ticket]:
     """Find the tickets that are owed for and that calls have opened again.
 

@@ -1,7 +1,7 @@
 """Remembering what was considered for showing, so that somebody can ask why."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from grove_core.clock import format_instant
 from grove_core.finder import terms_of
@@ -9,7 +9,9 @@ from grove_core.flow.considering import keep_line
 from grove_core.model.memory import Query
 from grove_core.retrieval.choosing import Choice
 from grove_core.retrieval.considered import Circumstances, line_of
-from grove_core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from grove_core.workspace import Workspace
 
 
 class Consideration(NamedTuple):
@@ -31,7 +33,7 @@ class Consideration(NamedTuple):
 
 
 def keep(
-    workspace: Workspace,
+    workspace: "Workspace",
     session_id: str,
     consideration: Consideration,
     shown: Sequence[str] = (),

@@ -12,10 +12,10 @@ from grove_core.model.session import Session, TraceEvent
 from grove_core.model.ticket import Ticket
 from grove_core.model.value import Value
 from grove_core.tracing import extend
-from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from grove_core.model.events import GateCycle, Skip, StatsEvent
+    from grove_core.workspace import Workspace
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -51,7 +51,7 @@ class Moved(Value):
 
 
 def move(
-    workspace: Workspace,
+    workspace: "Workspace",
     session_id: str,
     change: Callable[[Session], Change],
     *,
@@ -99,7 +99,7 @@ def move(
     return result
 
 
-def _apply(workspace: Workspace, before: Session, change: Change) -> Moved:
+def _apply(workspace: "Workspace", before: Session, change: Change) -> Moved:
     gate = change.session.gate
     decisions: list[Decision] = []
     trace = list(change.trace)
@@ -121,7 +121,7 @@ def _apply(workspace: Workspace, before: Session, change: Change) -> Moved:
     return Moved(session=session, before=before.gate, decisions=tuple(decisions))
 
 
-def _follow(workspace: Workspace, moved: Moved, cause: str) -> None:
+def _follow(workspace: "Workspace", moved: Moved, cause: str) -> None:
     """Log what ended and tell the plugins, now that the state is on disk."""
     events: list[StatsEvent] = []
     for decision in moved.decisions:
@@ -130,7 +130,7 @@ def _follow(workspace: Workspace, moved: Moved, cause: str) -> None:
         if decision.auto_skip is not None:
             events.append(skip_event(moved.session.id, decision.auto_skip, None))
     workspace.log_events(events)
-    if moved.session.gate.status is not moved.before.status:
+    if moved.session.gate.status is not moved.before.status and workspace.may_be_observed:
         workspace.plugins.gate_changed(moved.session, moved.before, moved.session.gate, cause)
 
 
@@ -198,7 +198,7 @@ def ticket_of(gate: Gate) -> str | None:
     return ticket.ticket_id if ticket is not None else None
 
 
-def _report_set_aside(workspace: Workspace) -> None:
+def _report_set_aside(workspace: "Workspace") -> None:
     while workspace.sessions.set_aside:
         aside = workspace.sessions.set_aside.pop()
         workspace.diagnostics.log(

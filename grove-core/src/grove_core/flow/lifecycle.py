@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import evolve
 
@@ -16,7 +16,9 @@ from grove_core.identifiers import is_session_id
 from grove_core.model.session import EventType, InjectionOutcome, Session
 from grove_core.model.ticket import Ticket
 from grove_core.tracing import event, extend
-from grove_core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from grove_core.workspace import Workspace
 
 IDLE_LIMIT: Final = timedelta(hours=24)
 _UNREADABLE: Final = (
@@ -25,7 +27,7 @@ _UNREADABLE: Final = (
 )
 
 
-def new_session(workspace: Workspace, call: HookInput) -> Session:
+def new_session(workspace: "Workspace", call: HookInput) -> Session:
     """Make the state of a session that grove has not seen yet.
 
     Args:
@@ -54,7 +56,7 @@ class OpenSessions:
     Derived and disposable: without it, sessions that died keep their debts to themselves.
     """
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: "Workspace") -> None:
         """Name the directory.
 
         Args:
@@ -89,7 +91,7 @@ class OpenSessions:
             return ()
 
 
-def dismiss(workspace: Workspace, session: Session) -> Session:
+def dismiss(workspace: "Workspace", session: Session) -> Session:
     """Mark what was shown and not used as dismissed; doing it twice changes nothing.
 
     Args:
@@ -113,7 +115,7 @@ def dismiss(workspace: Workspace, session: Session) -> Session:
     return evolve(session, injected=injected, trace=extend(session.trace, [note]))
 
 
-def log_dismissals(workspace: Workspace, before: Session, after: Session) -> None:
+def log_dismissals(workspace: "Workspace", before: Session, after: Session) -> None:
     """Write into the logs what a step has dismissed.
 
     Args:
@@ -135,7 +137,7 @@ def log_dismissals(workspace: Workspace, before: Session, after: Session) -> Non
         workspace.log_events(events, personal=personal)
 
 
-def settle_dead_sessions(workspace: Workspace, current: str) -> list[str]:
+def settle_dead_sessions(workspace: "Workspace", current: str) -> list[str]:
     """Dismiss for sessions that died without saying so, and name the debts of past sessions.
 
     Args:
@@ -197,7 +199,7 @@ def debt_notice(session: Session) -> str:
     )
 
 
-def is_over(session: Session, workspace: Workspace) -> bool:
+def is_over(session: Session, workspace: "Workspace") -> bool:
     """Tell whether a session has ended, with or without saying so.
 
     Args:
@@ -212,7 +214,7 @@ def is_over(session: Session, workspace: Workspace) -> bool:
     return session.process_id is not None and not files.is_running(session.process_id)
 
 
-def _dismiss_stored(workspace: Workspace, session: Session) -> Session:
+def _dismiss_stored(workspace: "Workspace", session: Session) -> Session:
     before: list[Session] = []
 
     def change(stored: Session | None) -> Session:

@@ -1,13 +1,15 @@
 """Telling a person's work from what grove, ticket systems and backends write themselves."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from grove_core.workspace import Workspace
+if TYPE_CHECKING:
+    from grove_core.workspace import Workspace
+
 
 GROVE_DIRECTORY: Final = ".grove"
 
 
-def own_paths(workspace: Workspace) -> tuple[str, ...]:
+def own_paths(workspace: "Workspace") -> tuple[str, ...]:
     """Collect the paths where changes are not work.
 
     Args:

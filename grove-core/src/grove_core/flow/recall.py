@@ -18,10 +18,10 @@ from grove_core.retrieval.choosing import Choice, choose, choose_without_query, 
 from grove_core.retrieval.strategy import RetrievalStrategy
 from grove_core.stats.log_lines import microseconds
 from grove_core.tracing import event
-from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from grove_core.model.events import Surfaced
+    from grove_core.workspace import Workspace
 
 SEARCH_SECONDS: Final = 1.0
 
@@ -46,7 +46,7 @@ class Recall(Value):
 
 
 def recall(
-    workspace: Workspace,
+    workspace: "Workspace",
     session: Session,
     query: Query,
     *,
@@ -81,7 +81,7 @@ def recall(
 
 
 def consider(
-    workspace: Workspace,
+    workspace: "Workspace",
     session: Session,
     query: Query,
     *,
@@ -127,7 +127,7 @@ def consider(
     )
 
 
-def repeat(workspace: Workspace, session: Session, max_chars: int) -> Injection:
+def repeat(workspace: "Workspace", session: Session, max_chars: int) -> Injection:
     """Show again what a session was shown, after its context was compacted.
 
     Args:
@@ -144,7 +144,7 @@ def repeat(workspace: Workspace, session: Session, max_chars: int) -> Injection:
 
 
 def _remembered(
-    workspace: Workspace, session: Session, injection: Injection, consideration: Consideration
+    workspace: "Workspace", session: Session, injection: Injection, consideration: Consideration
 ) -> Recall:
     from grove_core.model.events import Surfaced
 
@@ -184,7 +184,7 @@ def _remembered(
     )
 
 
-def remember(workspace: Workspace, session: Session, shown: Recall) -> str:
+def remember(workspace: "Workspace", session: Session, shown: Recall) -> str:
     """Keep in the session and in the log what is about to be shown.
 
     Args:

@@ -3,13 +3,14 @@
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import evolve
 
 from grove_core import dirty_files, git
 from grove_core.config.schema import SessionGate
 from grove_core.dirty_files import look_at, looks_at
+from grove_core.environment import fingerprint
 from grove_core.flow.own_files import own_paths
 from grove_core.gate.session_mode import passes_as_small
 from grove_core.git import STATUS_SECONDS, seen_from_top, state_key, without
@@ -17,32 +18,45 @@ from grove_core.hosts import claude_code
 from grove_core.line_hashes import ContentPrint, changed_lines
 from grove_core.model.gate import SessionChange
 from grove_core.model.session import Baseline, DirtyFile, Measurement, Session
-from grove_core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from grove_core.ticketing.participation import TicketSystem
+    from grove_core.workspace import Workspace
 
 DIFF_SECONDS: Final = 5.0
 
 
-def applies(workspace: Workspace, session: Session) -> bool:
-    """Tell whether changes arm the gate in a session.
+def with_environment(workspace: "Workspace", session: Session, *, look: bool = False) -> Session:
+    """Note in a session whether its changes count, from a look at the project's ticket systems.
 
-    Args:
-        workspace: The project.
-        session: The session.
-
-    Returns:
-        Whether no ticket system is active and the configuration allows it here.
+    Unless a look is asked for, no system is asked as long as everything looks as it did.
     """
+    root, home = str(workspace.root), str(workspace.paths.home)
+    if not look and session.environment == fingerprint(root, home, session.ticket_marker):
+        return session
+    active = workspace.tickets(Path(session.cwd), session.id).active()
+    detection = active.detection if active is not None else None
+    marker = detection.marker if detection is not None else ""
+    return evolve(
+        session,
+        session_mode=_applies(workspace, active),
+        ticket_marker=marker,
+        environment=fingerprint(root, home, marker),
+    )
+
+
+def _applies(workspace: "Workspace", active: "TicketSystem | None") -> bool:
+    """Tell whether no ticket system is active and the configuration allows session mode here."""
     mode = workspace.config.gate.session
     if mode is SessionGate.NEVER:
         return False
     if mode is SessionGate.INITIALIZED and not workspace.project.initialised:
         return False
-    active = workspace.tickets(Path(session.cwd), session.id).active()
     return active is not None and active.probe.per_session
 
 
 def take_baseline(
-    workspace: Workspace, session: Session, seconds: float = STATUS_SECONDS
+    workspace: "Workspace", session: Session, seconds: float = STATUS_SECONDS
 ) -> Baseline:
     """Record the state of the work, to be measured against later.
 
@@ -80,7 +94,7 @@ def take_baseline(
     )
 
 
-def first_measurement(workspace: Workspace, baseline: Baseline) -> Measurement | None:
+def first_measurement(workspace: "Workspace", baseline: Baseline) -> Measurement | None:
     """Say what the next stop would measure if nothing changed, so that it need not measure.
 
     Args:
@@ -97,7 +111,7 @@ def first_measurement(workspace: Workspace, baseline: Baseline) -> Measurement |
     return Measurement(key=_key(workspace, top, tree, baseline), lines=0)
 
 
-def renew_baseline(workspace: Workspace, session: Session) -> Session:
+def renew_baseline(workspace: "Workspace", session: Session) -> Session:
     """Take the baseline anew where a session has one.
 
     Args:
@@ -112,7 +126,7 @@ def renew_baseline(workspace: Workspace, session: Session) -> Session:
     return begin_from_here(workspace, session)
 
 
-def begin_from_here(workspace: Workspace, session: Session) -> Session:
+def begin_from_here(workspace: "Workspace", session: Session) -> Session:
     """Take a session's baseline, and store it.
 
     Args:
@@ -131,7 +145,7 @@ def begin_from_here(workspace: Workspace, session: Session) -> Session:
 
 
 def measure(
-    workspace: Workspace, session: Session
+    workspace: "Workspace", session: Session
 ) -> tuple[SessionChange | None, Measurement | None]:
     """Measure what a session has changed since its baseline.
 
@@ -169,7 +183,7 @@ def measure(
     return SessionChange(lines=lines), Measurement(key=key, lines=lines, small=small)
 
 
-def work_tree_of(workspace: Workspace, session: Session) -> tuple[str, tuple[str, ...]] | None:
+def work_tree_of(workspace: "Workspace", session: Session) -> tuple[str, tuple[str, ...]] | None:
     """Tell the top of the work tree that is measured, and the paths in it that never count."""
     top = git.find_top(workspace.root)
     if top is None or session.baseline is None or session.baseline.head is None:
@@ -177,13 +191,13 @@ def work_tree_of(workspace: Workspace, session: Session) -> tuple[str, tuple[str
     return str(top), _prefixes(workspace.root, top, session.baseline.excluded)
 
 
-def _key(workspace: Workspace, top: Path, tree: git.WorkTree, baseline: Baseline) -> str:
+def _key(workspace: "Workspace", top: Path, tree: git.WorkTree, baseline: Baseline) -> str:
     prefixes = _prefixes(workspace.root, top, baseline.excluded)
     paths = without(prefixes, (*tree.changed, *tree.untracked))
     return state_key(os.fspath(top), tree.head, paths)
 
 
-def _not_measured(workspace: Workspace, session: Session) -> tuple[None, None]:
+def _not_measured(workspace: "Workspace", session: Session) -> tuple[None, None]:
     why = "git failed or was late; what this session has changed was not measured"
     workspace.diagnostics.log("warning", why, session=session.id)
     return None, None

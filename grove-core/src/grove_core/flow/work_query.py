@@ -1,13 +1,15 @@
 """Describing the work at hand, to find the learnings that fit it."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from grove_core import git
 from grove_core.flow.own_files import own_paths
 from grove_core.model.memory import Query
 from grove_core.model.ticket import Ticket
-from grove_core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from grove_core.workspace import Workspace
 
 STATUS_SECONDS: Final = 0.15
 HISTORY_SECONDS: Final = 0.1
@@ -18,7 +20,7 @@ _EMPTY_BRANCH_WORDS: Final = frozenset(
 )
 
 
-def query_for_work(workspace: Workspace, ticket: Ticket | None) -> Query:
+def query_for_work(workspace: "Workspace", ticket: Ticket | None) -> Query:
     """Describe the work at hand: ticket, branch, changed files, recent commits, plugins' words.
 
     Args:

@@ -10,14 +10,13 @@ import os
 import zlib
 
 from grove_core import __version__
+from grove_core.environment import fingerprint
 
 # typing.TYPE_CHECKING, without the import.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Of this session's shell calls, and no setting.
-_NO_SETTING = "GROVE_SESSION_ID"
 _STATUS_SECONDS = 1.0
 _ENDS = "1"
 _HEAD_LINES = 5
@@ -42,8 +41,8 @@ def marker_of(
     """
     root, home, ticket_marker = places
     top, excluded, state = work
-    fingerprint = f"{_fingerprint(session, root, home, ticket_marker)} {state}"
-    lines = [fingerprint, root, ticket_marker, _ENDS if may_end else "0", top, *excluded]
+    found = f"{_digest(session)} {fingerprint(root, home, ticket_marker)} {state}"
+    lines = [found, root, ticket_marker, _ENDS if may_end else "0", top, *excluded]
     return os.fsencode("\n".join(lines))
 
 
@@ -60,7 +59,7 @@ def holds(marker: bytes, event: str, data: bytes, home: str, session_id: str) ->
     lines = os.fsdecode(marker).split("\n")
     if len(lines) < _HEAD_LINES or _has_background_work(data):
         return False
-    fingerprint, root, ticket_marker, ends, top, *excluded = lines
+    found, root, ticket_marker, ends, top, *excluded = lines
     if event == "session-end" and ends != _ENDS:
         return False
     try:
@@ -68,46 +67,14 @@ def holds(marker: bytes, event: str, data: bytes, home: str, session_id: str) ->
             session = file.read()
     except OSError:
         return False
-    before, _, state = fingerprint.rpartition(" ")
-    if _fingerprint(session, root, home, ticket_marker) != before:
+    before, _, state = found.rpartition(" ")
+    if f"{_digest(session)} {fingerprint(root, home, ticket_marker)}" != before:
         return False
     return not top or _state(top, excluded) == state
 
 
-def _fingerprint(session: bytes, root: str, home: str, ticket_marker: str) -> str:
-    parts = [__version__, f"{len(session)}-{zlib.crc32(session):08x}", _nearest_grove(root)]
-    settings_files = (
-        os.path.join(root, ".grove", "config.toml"),
-        os.path.join(home, "config.toml"),
-        os.path.join(home, "trust.json"),
-    )
-    parts += map(_look, settings_files)
-    settings = sorted(
-        f"{name}={value}"
-        for name, value in os.environ.items()
-        if name.startswith("GROVE_") and name != _NO_SETTING
-    )
-    parts.append(f"{zlib.crc32(os.fsencode(chr(0).join(settings))):08x}")
-    is_there = bool(ticket_marker) and os.path.lexists(os.path.join(root, ticket_marker))
-    return " ".join((*parts, str(is_there)))
-
-
-def _nearest_grove(root: str) -> str:
-    directory = root
-    while not os.path.isdir(os.path.join(directory, ".grove")):
-        parent = os.path.dirname(directory)
-        if parent == directory:
-            return "nowhere"
-        directory = parent
-    return f"{zlib.crc32(os.fsencode(directory)):08x}"
-
-
-def _look(path: str) -> str:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return "none"
-    return f"{status.st_size}@{status.st_mtime_ns}"
+def _digest(session: bytes) -> str:
+    return f"{__version__} {len(session)}-{zlib.crc32(session):08x}"
 
 
 def _state(top: str, excluded: "Sequence[str]") -> str | None:

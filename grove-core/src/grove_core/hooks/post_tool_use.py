@@ -4,6 +4,7 @@ Beside the result of a tool that has touched a file stands what a learning says 
 """
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attrs import evolve
 
@@ -14,11 +15,13 @@ from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookInput
 from grove_core.model.session import Session
 from grove_core.model.ticket import CloseIntent, ToolCall
-from grove_core.ticketing import TicketSystems
-from grove_core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from grove_core.ticketing import TicketSystems
+    from grove_core.workspace import Workspace
 
 
-def handle(workspace: Workspace, call: HookInput) -> Answer:
+def handle(workspace: "Workspace", call: HookInput) -> Answer:
     """Confirm what a call announced, and show what is known of a file that it has touched.
 
     Args:
@@ -38,7 +41,7 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
     return claude_code.context_answer(call.event, note_of(workspace, call))
 
 
-def _with_fast_path(workspace: Workspace, call: HookInput) -> Session:
+def _with_fast_path(workspace: "Workspace", call: HookInput) -> Session:
     """Write the file that tells hooks that they have nothing to do.
 
     It is missing when grove was installed in mid-session, or its cache was deleted.
@@ -55,7 +58,7 @@ def _with_fast_path(workspace: Workspace, call: HookInput) -> Session:
     return moved.session
 
 
-def _settle(workspace: Workspace, call: HookInput) -> None:
+def _settle(workspace: "Workspace", call: HookInput) -> None:
     """Confirm what a call announced, closes and reopenings.
 
     A failed call counts only if the ticket system says that the ticket is closed: the command may
@@ -99,7 +102,7 @@ def _settle(workspace: Workspace, call: HookInput) -> None:
     )
 
 
-def _announced_by(session: Session, tool: ToolCall, tickets: TicketSystems) -> list[CloseIntent]:
+def _announced_by(session: Session, tool: ToolCall, tickets: "TicketSystems") -> list[CloseIntent]:
     """Find the intents of a call: by its id, and those of a task event, which carries none."""
     own = [intent for intent in session.intents if intent.key == tool.use_id]
     nameless = [intent for intent in session.intents if intent.call.use_id is None]
@@ -113,7 +116,7 @@ def _announced_by(session: Session, tool: ToolCall, tickets: TicketSystems) -> l
     return own
 
 
-def _wait_for(workspace: Workspace, call: HookInput, keys: list[str]) -> None:
+def _wait_for(workspace: "Workspace", call: HookInput, keys: list[str]) -> None:
     """Keep intents open until their background task is gone."""
     task_id = call.result.background_task_id if call.result is not None else None
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attrs import evolve
 
@@ -12,10 +13,12 @@ from grove_core.hosts.contract import SILENCE, Answer, HookInput
 from grove_core.model.session import EventType, Session
 from grove_core.model.ticket import CloseIntent, TicketClose, ToolCall
 from grove_core.tracing import event
-from grove_core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from grove_core.workspace import Workspace
 
 
-def handle(workspace: Workspace, call: HookInput) -> Answer:
+def handle(workspace: "Workspace", call: HookInput) -> Answer:
     """Note which tickets a call would close.
 
     Args:
@@ -57,7 +60,7 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
 
 
 def _note(
-    workspace: Workspace,
+    workspace: "Workspace",
     session: Session,
     tool: ToolCall,
     closes: Sequence[TicketClose],

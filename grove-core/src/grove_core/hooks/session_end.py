@@ -1,5 +1,7 @@
 """SessionEnd: what was shown and not used is dismissed, and the state is closed but resumable."""
 
+from typing import TYPE_CHECKING
+
 from attrs import evolve
 
 from grove_core.flow.gatekeeper import Change, move
@@ -14,10 +16,12 @@ from grove_core.hosts.contract import SILENCE, Answer, HookInput
 from grove_core.model.gate import SessionChange, SessionEnded
 from grove_core.model.session import EventType, Session
 from grove_core.tracing import event
-from grove_core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from grove_core.workspace import Workspace
 
 
-def handle(workspace: Workspace, call: HookInput) -> Answer:
+def handle(workspace: "Workspace", call: HookInput) -> Answer:
     """Close a session's state.
 
     Args:

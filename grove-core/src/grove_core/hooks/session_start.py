@@ -3,7 +3,7 @@
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import evolve
 
@@ -18,7 +18,7 @@ from grove_core.flow.lifecycle import (
 )
 from grove_core.flow.messages import pending_notice
 from grove_core.flow.recall import recall, remember, repeat
-from grove_core.flow.session_mode import applies, first_measurement, take_baseline
+from grove_core.flow.session_mode import first_measurement, take_baseline, with_environment
 from grove_core.flow.synchronising import synchronise_in_background
 from grove_core.flow.work_query import query_for_work
 from grove_core.hosts import claude_code
@@ -27,14 +27,16 @@ from grove_core.injection import VIA_START
 from grove_core.model.gate import GateEvent, TicketDetected
 from grove_core.model.session import Baseline, EventType, Session
 from grove_core.tracing import event
-from grove_core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from grove_core.workspace import Workspace
 
 _MOST_NOTICES: Final = 5
 # Of the hook's time; the query has two more calls of git to make.
 _SHARE_FOR_GIT: Final = 0.08
 
 
-def handle(workspace: Workspace, call: HookInput) -> Answer:
+def handle(workspace: "Workspace", call: HookInput) -> Answer:
     """Begin a session, or take one up again.
 
     Args:
@@ -60,7 +62,7 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
     return claude_code.context_answer(call.event, text)
 
 
-def _notices(workspace: Workspace, session: Session) -> str:
+def _notices(workspace: "Workspace", session: Session) -> str:
     """Name debts: this session's own first, then those of past ones, shortened by count."""
     notices: list[str] = []
     if session.gate.status.owes_reflection:
@@ -75,7 +77,7 @@ def _notices(workspace: Workspace, session: Session) -> str:
     return "\n\n".join(notices)
 
 
-def _corrections(workspace: Workspace, session: Session, source: StartSource) -> str:
+def _corrections(workspace: "Workspace", session: Session, source: StartSource) -> str:
     """Say what was corrected of what was shown lately; without that, the start goes on."""
     from grove_core.flow.corrections import announce_corrections
 
@@ -86,7 +88,7 @@ def _corrections(workspace: Workspace, session: Session, source: StartSource) ->
         return ""
 
 
-def _decay(workspace: Workspace, session: Session) -> None:
+def _decay(workspace: "Workspace", session: Session) -> None:
     """Let decay have its turn, after what the session is shown: that is no longer stale."""
     from grove_core.flow.daily_decay import decay_daily
 
@@ -96,7 +98,7 @@ def _decay(workspace: Workspace, session: Session) -> None:
         workspace.diagnostics.crash(error, session.id, "decay at session start")
 
 
-def _ask_servers(workspace: Workspace, session: Session) -> None:
+def _ask_servers(workspace: "Workspace", session: Session) -> None:
     """Have servers asked for what is new, by a process that nobody waits for."""
     try:
         synchronise_in_background(workspace)
@@ -118,12 +120,12 @@ def _export_id(path: str | None, session_id: str) -> None:
             os.close(descriptor)
 
 
-def _report_config_problems(workspace: Workspace, call: HookInput) -> None:
+def _report_config_problems(workspace: "Workspace", call: HookInput) -> None:
     for problem in workspace.loaded_config.problems:
         workspace.diagnostics.log("warning", f"configuration: {problem}", session=call.session_id)
 
 
-def _open(workspace: Workspace, call: HookInput) -> Session:
+def _open(workspace: "Workspace", call: HookInput) -> Session:
     """Make or take up the session's state, with its ticket and its baseline."""
     fresh = new_session(workspace, call)
     known = workspace.session(call.session_id)
@@ -135,9 +137,9 @@ def _open(workspace: Workspace, call: HookInput) -> Session:
     ticket = tickets.current_ticket()
     backends = workspace.library.states
     primary = next((state.spec.name for state in backends if state.is_primary), None)
-    session_mode = applies(workspace, session)
+    session = with_environment(workspace, session, look=True)
     baseline = None
-    if (known is None or known.baseline is None) and session_mode:
+    if (known is None or known.baseline is None) and session.session_mode:
         baseline = _baseline(workspace, session)
 
     def change(stored: Session) -> Change:
@@ -148,7 +150,9 @@ def _open(workspace: Workspace, call: HookInput) -> Session:
             process_id=call.process_id or stored.process_id,
             transcript_path=call.transcript_path or stored.transcript_path,
             ticket_system=active.probe.name if active is not None else None,
-            session_mode=session_mode,
+            session_mode=session.session_mode,
+            ticket_marker=session.ticket_marker,
+            environment=session.environment,
         )
         if resumed.baseline is None and baseline is not None:
             unchanged = first_measurement(workspace, baseline)
@@ -175,7 +179,7 @@ def _open(workspace: Workspace, call: HookInput) -> Session:
     return moved.session
 
 
-def _baseline(workspace: Workspace, session: Session) -> Baseline | None:
+def _baseline(workspace: "Workspace", session: Session) -> Baseline | None:
     """Take the baseline if git is quick; else the first prompt, which has more time, takes it."""
     seconds = _SHARE_FOR_GIT * workspace.config.hooks.deadline_ms / 1000
     baseline = take_baseline(workspace, session, seconds)
@@ -189,7 +193,7 @@ def _is_same_start(stored: Session, fresh: Session) -> bool:
     return stored.ended_at is None and stored.project_root == fresh.project_root
 
 
-def _show(workspace: Workspace, session: Session, source: StartSource, left: int) -> str:
+def _show(workspace: "Workspace", session: Session, source: StartSource, left: int) -> str:
     """Show what fits the work; after a compaction, what was shown before.
 
     Args:

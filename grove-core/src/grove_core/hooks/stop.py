@@ -1,6 +1,7 @@
 """Stop: the gate."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
 
@@ -10,10 +11,10 @@ from grove_core.flow.gatekeeper import Change, Moved, move
 from grove_core.flow.lifecycle import new_session
 from grove_core.flow.messages import block_reason
 from grove_core.flow.session_mode import (
-    applies,
     first_measurement,
     measure,
     take_baseline,
+    with_environment,
     work_tree_of,
 )
 from grove_core.gate.stop_count import count_stop
@@ -32,8 +33,10 @@ from grove_core.model.gate import (
 from grove_core.model.session import Baseline, InjectionOutcome, Measurement, Session
 from grove_core.model.ticket import CloseIntent, Confirmation, Ticket
 from grove_core.model.value import Value
-from grove_core.ticketing import TicketSystems
-from grove_core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from grove_core.ticketing import TicketSystems
+    from grove_core.workspace import Workspace
 
 _BREAKER_WARNING = (
     "grove: the reflection that is owed was asked for {times} and not given; grove lets the"
@@ -56,11 +59,11 @@ class _Evidence(Value):
     baseline: Baseline | None
     change: SessionChange | None
     measurement: Measurement | None
-    session_mode: bool
+    seen: Session
     once_per_prompt: frozenset[str]
 
 
-def handle(workspace: Workspace, call: HookInput) -> Answer:
+def handle(workspace: "Workspace", call: HookInput) -> Answer:
     """Let the agent stop, or hold it once more.
 
     Args:
@@ -95,28 +98,26 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
     return SILENCE
 
 
-def _leave_idle_marker(workspace: Workspace, session: Session, evidence: _Evidence) -> None:
+def _leave_idle_marker(workspace: "Workspace", session: Session, evidence: _Evidence) -> None:
     """Let the next stop go at once if nothing changes until then."""
     gate = session.gate
     if gate.status.owes_reflection or session.intents or session.unproven or gate.seen_shells:
         return
     work: tuple[str, tuple[str, ...], str] = ("", (), "")
-    if evidence.session_mode and gate.status is not GateStatus.ACTIVE:
+    if session.session_mode and gate.status is not GateStatus.ACTIVE:
         measured = evidence.measurement
         place = work_tree_of(workspace, session)
         if measured is None or place is None or not (measured.small or measured.lines == 0):
             return
         work = (*place, measured.key)
     pending = any(one.outcome is InjectionOutcome.PENDING for one in session.injected)
-    left = pending or evidence.session_mode or session.recovered_from or gate.broken_cycles
-    active = workspace.tickets(Path(session.cwd), session.id).active()
-    detection = active.detection if active is not None else None
+    left = pending or session.session_mode or session.recovered_from or gate.broken_cycles
     marker = marker_of(
         workspace.sessions.latest,
         (
             str(workspace.root),
             str(workspace.paths.home),
-            detection.marker if detection is not None else "",
+            session.ticket_marker,
         ),
         work,
         may_end=not left and gate.status is not GateStatus.ACTIVE,
@@ -124,7 +125,7 @@ def _leave_idle_marker(workspace: Workspace, session: Session, evidence: _Eviden
     workspace.prefilter.set_idle(session.id, marker)
 
 
-def _start_over(workspace: Workspace, call: HookInput) -> None:
+def _start_over(workspace: "Workspace", call: HookInput) -> None:
     """Set unreadable state aside; the next start names the debt that it may have held."""
     move(
         workspace,
@@ -135,35 +136,43 @@ def _start_over(workspace: Workspace, call: HookInput) -> None:
     )
 
 
-def _gather(workspace: Workspace, call: HookInput, session: Session) -> _Evidence:
-    tickets = workspace.tickets(Path(call.cwd) if call.cwd else None, call.session_id)
+def _gather(workspace: "Workspace", call: HookInput, session: Session) -> _Evidence:
     ended, silent = _waiting(call, session)
-    judged = [
-        *judge(tickets, ended, None, unknown_counts=True),
-        *judge(tickets, silent, None, unknown_counts=False),
-    ]
-    session_mode = applies(workspace, session)
+    judged: list[JudgedClose] = []
+    open_again: list[Ticket] = []
+    failed: list[Ticket] = []
+    once_per_prompt: frozenset[str] = frozenset()
+    if ended or silent or session.unproven:
+        tickets = workspace.tickets(Path(call.cwd) if call.cwd else None, call.session_id)
+        judged += judge(tickets, ended, None, unknown_counts=True)
+        judged += judge(tickets, silent, None, unknown_counts=False)
+        open_again += reopened(tickets, session, ended, succeeded=True)
+        open_again += reopened(tickets, session, silent, succeeded=False)
+        failed += _not_closed(tickets, session)
+        once_per_prompt = tickets.once_per_prompt() if judged else frozenset()
+    session = with_environment(workspace, session)
     baseline, change, measurement = session.baseline, None, None
-    if not _will_owe(session, judged) and session_mode:
+    if not _will_owe(session, judged) and session.session_mode:
         if baseline is None:
             # grove was set up in mid-session: what counts is what comes from now on.
             baseline = take_baseline(workspace, session)
             measurement = first_measurement(workspace, baseline)
         else:
             change, measurement = measure(workspace, session)
+            if change is not None and change.lines != 0 and not (measurement and measurement.small):
+                # A ticket system may have come meanwhile, whose tickets count instead.
+                session = with_environment(workspace, session, look=True)
+                change = change if session.session_mode else None
     return _Evidence(
         judged=tuple(judged),
-        open_again=(
-            *reopened(tickets, session, ended, succeeded=True),
-            *reopened(tickets, session, silent, succeeded=False),
-        ),
+        open_again=tuple(open_again),
         settled=frozenset(intent.key for intent in (*ended, *silent)),
-        failed=tuple(_not_closed(tickets, session)),
+        failed=tuple(failed),
         baseline=baseline,
         change=change,
         measurement=measurement,
-        session_mode=session_mode,
-        once_per_prompt=tickets.once_per_prompt() if judged else frozenset(),
+        seen=session,
+        once_per_prompt=once_per_prompt,
     )
 
 
@@ -194,7 +203,7 @@ def _will_owe(session: Session, judged: list[JudgedClose]) -> bool:
     )
 
 
-def _not_closed(tickets: TicketSystems, session: Session) -> list[Ticket]:
+def _not_closed(tickets: "TicketSystems", session: Session) -> list[Ticket]:
     """Look once more at closes that counted without proof; what was proven stays closed."""
     if not session.gate.status.owes_reflection:
         return []
@@ -217,7 +226,7 @@ def _may_open(evidence: _Evidence) -> bool:
     return evidence.measurement is None or not evidence.measurement.small
 
 
-def _move(workspace: Workspace, call: HookInput, evidence: _Evidence) -> Moved:
+def _move(workspace: "Workspace", call: HookInput, evidence: _Evidence) -> Moved:
     stop = StopRequested(
         session_id=call.session_id,
         plan_mode=call.plan_mode,
@@ -246,7 +255,9 @@ def _move(workspace: Workspace, call: HookInput, evidence: _Evidence) -> Moved:
             resolved.session,
             baseline=stored.baseline or evidence.baseline,
             measurement=evidence.measurement or stored.measurement,
-            session_mode=evidence.session_mode,
+            session_mode=evidence.seen.session_mode,
+            ticket_marker=evidence.seen.ticket_marker,
+            environment=evidence.seen.environment,
             stops=stops,
             unproven=resolved.session.unproven if _still_open(stored, evidence) else (),
         )

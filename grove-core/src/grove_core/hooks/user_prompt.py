@@ -1,6 +1,6 @@
 """UserPromptSubmit: a new prompt drops what is left of the last one and may bring new matches."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import evolve
 
@@ -16,7 +16,9 @@ from grove_core.model.ticket import CloseIntent
 from grove_core.retrieval.choosing import most_for_prompt
 from grove_core.retrieval.named_files import asked_in, files_named_in
 from grove_core.tracing import event
-from grove_core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from grove_core.workspace import Workspace
 
 _CUT_OFF: Final = (
     "grove: the last stop was let go unchecked, since the check took too long; a reflection may be"
@@ -28,7 +30,7 @@ class _AnsweredError(Exception):
     """Another set of hooks was faster: the client may hold two, and a prompt is answered once."""
 
 
-def handle(workspace: Workspace, call: HookInput) -> Answer:
+def handle(workspace: "Workspace", call: HookInput) -> Answer:
     """Take notice of a prompt.
 
     Args:
@@ -46,7 +48,7 @@ def handle(workspace: Workspace, call: HookInput) -> Answer:
     return claude_code.context_answer(call.event, text)
 
 
-def _matches(workspace: Workspace, call: HookInput) -> str:
+def _matches(workspace: "Workspace", call: HookInput) -> str:
     """Show learnings that match the prompt."""
     try:
         session = _note_prompt(workspace, call)
@@ -69,7 +71,7 @@ def _matches(workspace: Workspace, call: HookInput) -> str:
     return "" if shown is None else remember(workspace, session, shown)
 
 
-def _note_prompt(workspace: Workspace, call: HookInput) -> Session:
+def _note_prompt(workspace: "Workspace", call: HookInput) -> Session:
     noted = event(EventType.PROMPT, workspace.now, prompt_id=call.prompt_id)
 
     def change(stored: Session) -> Change:
@@ -99,7 +101,7 @@ def _is_the_same(known: TraceEvent, noted: TraceEvent) -> bool:
     return known.event_type is noted.event_type and known.details == noted.details
 
 
-def _with_baseline(workspace: Workspace, session: Session) -> Session:
+def _with_baseline(workspace: "Workspace", session: Session) -> Session:
     """Take the baseline that git was too slow for at the start: no work has been done yet."""
     if session.baseline is not None or not session.session_mode:
         return session

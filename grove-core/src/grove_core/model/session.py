@@ -226,6 +226,8 @@ class Session(Value):
         baseline: What session mode measures against.
         measurement: The latest measurement.
         session_mode: Whether changes count, as last seen: no ticket system is active.
+        ticket_marker: What gave the active ticket system away then, as a path.
+        environment: The fingerprint of what that was seen from.
         stops: Stops with a debt, counted once however many sets of hooks report them.
         recovered_from: Where unreadable earlier state was set aside, if that happened.
         trace: What happened.
@@ -257,6 +259,8 @@ class Session(Value):
     baseline: Baseline | None = None
     measurement: Measurement | None = None
     session_mode: bool = False
+    ticket_marker: str = ""
+    environment: str = ""
     stops: StopCount = StopCount()
     recovered_from: str | None = None
     trace: Trace = Trace()

@@ -53,8 +53,8 @@ GROUPS_OF_HOOK: Final[Mapping[str, tuple[str, ...]]] = {
     "grove_check_candidate": GROUPS,
     "grove_insights": (OWN_GROUP, *GROUPS),
     "grove_learning_written": GROUPS,
-    # The gate moves in hooks that never need a backend, so backends are not imported for it.
-    "grove_gate_changed": _TICKET_HOOK_GROUPS,
+    # The gate moves in hooks that need neither ticket systems nor backends.
+    "grove_gate_changed": (GENERAL_GROUP,),
 }
 """The entry point groups whose plugins are asked, by hook; only these are imported for it."""
 

@@ -1,0 +1,50 @@
+"""Whether what a session knows of its project may be out of date, told by a few looks at files."""
+
+import os
+import zlib
+
+# Of this session's shell calls, and no setting.
+_NO_SETTING = "GROVE_SESSION_ID"
+
+
+def fingerprint(root: str, home: str, ticket_marker: str) -> str:
+    """Sum up what decides how a session's stops are judged, besides the session and the work.
+
+    Args:
+        root: The project's root.
+        home: grove's own directory.
+        ticket_marker: What gave the active ticket system away, as a path.
+    """
+    parts = [_nearest_grove(root)]
+    settings_files = (
+        os.path.join(root, ".grove", "config.toml"),
+        os.path.join(home, "config.toml"),
+        os.path.join(home, "trust.json"),
+    )
+    parts += map(_look, settings_files)
+    settings = sorted(
+        f"{name}={value}"
+        for name, value in os.environ.items()
+        if name.startswith("GROVE_") and name != _NO_SETTING
+    )
+    parts.append(f"{zlib.crc32(os.fsencode(chr(0).join(settings))):08x}")
+    is_there = bool(ticket_marker) and os.path.lexists(os.path.join(root, ticket_marker))
+    return " ".join((*parts, str(is_there)))
+
+
+def _nearest_grove(root: str) -> str:
+    directory = root
+    while not os.path.isdir(os.path.join(directory, ".grove")):
+        parent = os.path.dirname(directory)
+        if parent == directory:
+            return "nowhere"
+        directory = parent
+    return f"{zlib.crc32(os.fsencode(directory)):08x}"
+
+
+def _look(path: str) -> str:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return "none"
+    return f"{status.st_size}@{status.st_mtime_ns}"
