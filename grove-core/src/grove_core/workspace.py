@@ -2,9 +2,9 @@
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +12,7 @@ from grove_core import __version__
 from grove_core.config import LoadedConfig, load_config
 from grove_core.config.schema import DEFAULT_ENGINE, Config, gate_policy
 from grove_core.diagnostics import Diagnostics
+from grove_core.environment import fingerprint
 from grove_core.errors import CodecError, StorageError
 from grove_core.model.gate import GatePolicy
 from grove_core.model.memory import StorageLayout
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from grove_core.numbers import Numbers
     from grove_core.plugins.descriptors import BackendContext, ProjectContext
     from grove_core.plugins.engines import Engine
+    from grove_core.plugins.environment import Environment
     from grove_core.plugins.facade import Plugins
     from grove_core.plugins.report import PluginProblem
     from grove_core.stats.decay import DecayRule
@@ -39,6 +41,29 @@ if TYPE_CHECKING:
     from grove_core.ticketing import TicketSystems
 
 _CONFIGURED_BACKEND: Final = "config"
+
+
+class WarmCache:
+    """What a process that answers many hooks keeps between them, while it looks the same."""
+
+    def __init__(self) -> None:
+        self._config: tuple[str, LoadedConfig] | None = None
+        self._plugins: tuple[object, Environment, Plugins] | None = None
+
+    def config(self, fingerprint: str, load: Callable[[], LoadedConfig]) -> LoadedConfig:
+        """The configuration, read again when its files or variables have changed."""
+        if self._config is None or self._config[0] != fingerprint:
+            self._config = fingerprint, load()
+        return self._config[1]
+
+    def plugins(self, settings: object, load: Callable[[], "Plugins"]) -> "Plugins":
+        """The plugins, found again when something was installed or is wanted otherwise."""
+        from grove_core.plugins.environment import look, looks_the_same
+
+        kept = self._plugins
+        if kept is None or kept[0] != settings or not looks_the_same(kept[1]):
+            kept = self._plugins = settings, look(), load()
+        return kept[2]
 
 
 class Workspace:
@@ -51,6 +76,7 @@ class Workspace:
         now: datetime,
         *,
         load_plugins: bool = True,
+        warm: WarmCache | None = None,
     ) -> None:
         """Find the project; open nothing yet.
 
@@ -59,6 +85,7 @@ class Workspace:
             environment: The process's environment.
             now: The time, UTC; it stands still for the life of the workspace.
             load_plugins: Whether plugins may be loaded at all.
+            warm: What is kept for the next hook.
 
         Raises:
             StorageError: There is no telling where grove's own directory is.
@@ -81,6 +108,7 @@ class Workspace:
         # By top: the latest look of this process, for those who need no newer one.
         self.work_trees: dict[Path, WorkTree] = {}
         self._load_plugins = load_plugins
+        self._warm = warm
         self._tickets: dict[tuple[Path, str], TicketSystems] = {}
 
     def elsewhere(self, root: Path) -> "Workspace":
@@ -92,7 +120,9 @@ class Workspace:
         Returns:
             A workspace of the same moment; problems are collected together.
         """
-        other = Workspace(root, self.environment, self.now, load_plugins=self._load_plugins)
+        other = Workspace(
+            root, self.environment, self.now, load_plugins=self._load_plugins, warm=self._warm
+        )
         other.deadline, other.work_deadline = self.deadline, self.work_deadline
         other.problems = self.problems
         other.lost_events = self.lost_events
@@ -132,7 +162,10 @@ class Workspace:
     @cached_property
     def loaded_config(self) -> LoadedConfig:
         """The configuration, with origins and problems."""
-        return load_config(self.paths.home, self.root, self.environment)
+        load = partial(load_config, self.paths.home, self.root, self.environment)
+        if self._warm is None:
+            return load()
+        return self._warm.config(fingerprint(str(self.root), str(self.paths.home), ""), load)
 
     @property
     def config(self) -> Config:
@@ -165,12 +198,16 @@ class Workspace:
             enabled=self._load_plugins,
             allowed=read_allow_list(self.environment),
         )
-        return Plugins(
-            discover(self.paths.home),
-            settings,
-            self._report_problem,
-            deadline=Deadline(self.deadline),
-        )
+
+        def load() -> Plugins:
+            found = discover(self.paths.home)
+            return Plugins(found, settings, self._report_problem, deadline=Deadline(self.deadline))
+
+        if self._warm is None:
+            return load()
+        kept = self._warm.plugins(settings, load)
+        kept.serve(self._report_problem, self.deadline)
+        return kept
 
     @property
     def may_be_observed(self) -> bool:

@@ -23,7 +23,7 @@ from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookEvent, HookInput
 from grove_core.paths import Paths, grove_home
 from grove_core.prefilter import Prefilter
-from grove_core.workspace import Workspace
+from grove_core.workspace import WarmCache, Workspace
 
 # What plugins leave to grove for writing state and answering.
 _SECONDS_FOR_THE_ANSWER: Final = 0.4
@@ -123,6 +123,7 @@ def answer(
     data: bytes,
     environment: Mapping[str, str],
     limit_for: Callable[[Callable[[], None]], TimeLimit],
+    warm: WarmCache | None = None,
 ) -> Answer:
     """Work out the answer to a hook call.
 
@@ -131,6 +132,7 @@ def answer(
         data: The payload.
         environment: The environment that the client gives its hooks.
         limit_for: Makes the time limit from what is to be called before the hook is ended.
+        warm: What the process keeps for its next hook, if it answers several.
 
     Returns:
         The answer; a fault is logged and never blocks.
@@ -156,7 +158,7 @@ def answer(
         return SILENCE
     limit = limit_for(lambda: _late(diagnostics, call))
     try:
-        return _handle(call, environment, limit)
+        return _handle(call, environment, limit, warm)
     except Exception as error:  # noqa: BLE001 - whatever it is, work must go on
         where = diagnostics.crash(error, call.session_id, name)
         return Answer(
@@ -167,11 +169,16 @@ def answer(
         limit.cancel()
 
 
-def _handle(call: HookInput, environment: Mapping[str, str], limit: TimeLimit) -> Answer:
+def _handle(
+    call: HookInput,
+    environment: Mapping[str, str],
+    limit: TimeLimit,
+    warm: WarmCache | None,
+) -> Answer:
     clock = _clock_seconds(call.event)
     started, work_started = time.monotonic(), time.process_time()
     limit.start(_LONGEST_WORK_SECONDS, clock)
-    workspace = _workspace(call, environment)
+    workspace = _workspace(call, environment, warm)
     work = workspace.config.hooks.deadline_ms / 1000
     if call.event is HookEvent.SESSION_END:
         work = min(work, SESSION_END_DEADLINE_MS / 1000)
@@ -189,9 +196,11 @@ def _clock_seconds(event: HookEvent) -> float:
     return _CLOCK_SECONDS.get(event, _USUAL_CLOCK_SECONDS)
 
 
-def _workspace(call: HookInput, environment: Mapping[str, str]) -> Workspace:
+def _workspace(
+    call: HookInput, environment: Mapping[str, str], warm: WarmCache | None
+) -> Workspace:
     """Open the project the session belongs to, wherever the agent has gone since."""
-    workspace = Workspace(_start(call), environment, now_utc())
+    workspace = Workspace(_start(call), environment, now_utc(), warm=warm)
     if call.event is HookEvent.SESSION_START and not call.source.continues:
         return workspace
     session = workspace.session(call.session_id)

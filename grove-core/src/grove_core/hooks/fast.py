@@ -90,18 +90,26 @@ def run(arguments: list[str]) -> int:
 
 
 def _answer(event: str, data: bytes) -> int:
-    if event == "pre-tool-use":
-        if not _may_close(data):
-            return 0
-    elif event in ("post-tool-use", "post-tool-use-failure"):
-        if not _close_waits(data) and (event != "post-tool-use" or not _may_be_noted(data)):
-            return 0
-    elif event in ("stop", "session-end") and _is_idle(event, data):
+    if has_nothing_to_do(event, data):
         return 0
     _signal.setitimer(_signal.ITIMER_REAL, 0)
     from grove_core.hooks.dispatch import run_hook
 
     return run_hook(event, data)
+
+
+def has_nothing_to_do(event: str, data: bytes) -> bool:
+    """Tell whether a hook can be let go at once.
+
+    Args:
+        event: The event's name.
+        data: The payload.
+    """
+    if event == "pre-tool-use":
+        return not _may_close(data)
+    if event in ("post-tool-use", "post-tool-use-failure"):
+        return not _close_waits(data) and (event != "post-tool-use" or not _may_be_noted(data))
+    return event in ("stop", "session-end") and _is_idle(event, data)
 
 
 def _is_of_another_client(data: bytes) -> bool:

@@ -44,6 +44,18 @@ def _state(entry: str) -> list[str | int]:
     return [path, status.st_mtime_ns, status.st_ino]
 
 
+def looks_the_same(environment: Environment) -> bool:
+    """Tell whether nothing was installed or removed since ``look``, without listing directories."""
+    try:
+        return all(
+            [path, status.st_mtime_ns, status.st_ino] == [path, *state]
+            for path, *state in environment
+            for status in (os.stat(str(path)),)
+        )
+    except OSError:
+        return False
+
+
 def is_settled(environment: Environment) -> bool:
     """Tell whether a state is old enough to be told from the next one.
 

@@ -109,6 +109,12 @@ class Plugins:
         self._offers: dict[str, list[Provided[Any]]] = {}
         self._hung: set[tuple[PluginSource, str]] = set()
 
+    def serve(self, on_problem: Callable[[PluginProblem], None], deadline: float | None) -> None:
+        """Go on for another hook in the same process: what was late before may be asked again."""
+        self._problems.tell(on_problem)
+        self._deadline.at = deadline
+        self._hung.clear()
+
     def ticket_probes(self) -> list[Provided[TicketProbe]]:
         """Give the ticket systems: configured ones in their order, the others by name."""
         return self._offered("grove_ticket_probes", TicketProbe, TICKET_GROUP)

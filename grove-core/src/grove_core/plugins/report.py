@@ -116,6 +116,11 @@ class ProblemList:
         self._problems: dict[PluginProblem, None] = {}
         self._out_of_time = False
 
+    def tell(self, on_problem: Callable[[PluginProblem], None]) -> None:
+        """Pass what is new on to somebody else from here on."""
+        self._on_problem = on_problem
+        self._out_of_time = False
+
     def add(self, source: PluginSource, what: str, detail: str) -> None:
         """Note a problem.
 
