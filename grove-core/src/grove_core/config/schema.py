@@ -270,7 +270,7 @@ class HooksSettings(Value):
 
     deadline_ms: int = setting(
         2500,
-        "Milliseconds after which a hook gives up and lets work go on.",
+        "Milliseconds of processor time after which a hook gives up and lets work go on.",
         minimum=100,
         maximum=60_000,
     )
