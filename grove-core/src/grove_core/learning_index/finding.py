@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from grove_core.retrieval.query_terms import QueryTerms
 
-MOST_CANDIDATES = 200
-"""How many learnings are judged by all terms."""
+MOST_CANDIDATES = 100
+"""How many learnings are judged by all terms; docs/explanation/retrieval.md says what it loses."""
 
 _MOST_POSTINGS = 10_000
 """How many places in the index are looked at: in a project of some hundred learnings that is all of
