@@ -14,6 +14,7 @@ from grove_core.memory import available
 from grove_core.memory.library import MemoryLibrary
 from grove_core.model.learning import LearningStatus, Scope
 from grove_core.model.memory import Capability, Changes, Detection, Filters, Query
+from grove_core.plugins import limits
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec, EngineSpec
 from grove_core.plugins.engines import find_engine
 from grove_core.testing import InMemoryBackend
@@ -147,8 +148,9 @@ def list_nonsense(store):
 
 @pytest.mark.parametrize("fault", [give_no_detection, hang_at_listing, list_nonsense])
 def test_a_backend_that_fails_loses_nothing(world, monkeypatch, fault):
-    monkeypatch.setattr(available, "OPEN_SECONDS", 0.1)
+    monkeypatch.setattr(available, "OPEN_SECONDS", 0.02)
     monkeypatch.setattr(available, "DETECT_SECONDS", 5.0)
+    monkeypatch.setattr(limits, "_CLOCK_SECONDS", 0.5)
     store, other = Store(), Store("other")
     other.project.write(a_learning("a"))
     store.project.write(a_learning("b"))
@@ -222,7 +224,7 @@ BAD_SCORES = {
 
 @pytest.mark.parametrize("bad", BAD_SCORES)
 def test_where_an_engine_fails_the_index_serves(world, store, monkeypatch, bad):
-    monkeypatch.setattr("grove_core.plugins.engines.SECONDS", 0.1)
+    monkeypatch.setattr("grove_core.plugins.engines.SECONDS", 0.02)
     expected = world.finder(store).search(QUERY, Filters())
     assert len(expected) == 3
     usual = world.finder(store).floor

@@ -37,18 +37,18 @@ def fails():
 
 
 def hangs():
-    time.sleep(0.2)
+    time.sleep(0.5)
     return ()
 
 
 @pytest.mark.parametrize(
     ("look", "word"),
-    [(fails, "the disk is"), (hangs, "longer than 0.05 seconds")],
+    [(fails, "the disk is"), (hangs, "longer than 0.1 seconds")],
 )
 def test_a_look_that_fails_is_broken_and_the_others_go_on(look, word):
     probes = [
         Probe(name="first", look=lambda: [ok("first", "fine")]),
-        Probe(name="bad", look=look, seconds=0.05),
+        Probe(name="bad", look=look, seconds=0.005),
         Probe(name="last", look=lambda: iter([ok("last", "fine")])),
     ]
     first, bad, last = run_probes(probes)

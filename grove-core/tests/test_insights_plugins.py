@@ -92,7 +92,7 @@ def test_a_plugin_that_raises_or_hangs_is_left_behind(make):
     def fall(_):
         raise SystemExit(3)
 
-    plugins = make(hang, fall, lambda _: [an_insight("good")], seconds=0.4)
+    plugins = make(hang, fall, lambda _: [an_insight("good")], seconds=0.02)
     assert kinds(plugins.insights(LOW)) == ["good", "low_hit_category"]
     assert [one.detail for one in plugins.problems] == [
         "took longer than 0.4 seconds",

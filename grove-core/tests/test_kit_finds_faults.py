@@ -86,7 +86,7 @@ def test_a_broken_backend_is_found_out_and_a_sound_one_passes(case, tmp_path):
 
 @pytest.mark.parametrize("case", BROKEN_TRACKERS)
 def test_a_broken_ticket_system_is_found_out(case, tmp_path, tmp_path_factory, monkeypatch):
-    monkeypatch.setattr(ticket_detecting, "_SECONDS", 0.5)
+    monkeypatch.setattr(ticket_detecting, "_SECONDS", 0.05)
     said = of_tracker(BROKEN_TRACKERS[case], case, tmp_path, tmp_path_factory)
     assert_told(said, TicketContract, case)
 

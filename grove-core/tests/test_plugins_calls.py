@@ -155,7 +155,7 @@ REFUSED = {
 def test_a_broken_plugin_is_reported_and_the_others_go_on(world, text, detail):
     world.install("bad", text)
     __import__(world.install("good", probes("good")))
-    world.limits["load"] = 0.5 if "sleep" in text else 30
+    world.limits["load"] = 0.025 if "sleep" in text else 30
     plugins = world.plugins(ticket_order=("bad", "good"))
     assert names(plugins.ticket_probes()) == ["good"]
     broken = entry(plugins, "bad")
@@ -383,7 +383,7 @@ def test_observers_are_told_and_their_faults_stay_with_them(world):
 def test_a_plugin_that_hangs_when_called_is_not_called_again(world):
     module = world.install("a-slow", terms_of("called(1) and time.sleep(3600)"), GENERAL)
     world.install("good", terms_of("['good']"), GENERAL)
-    world.limits["life_cycle"] = 0.5
+    world.limits["life_cycle"] = 0.025
     plugins = world.plugins()
     assert terms(plugins) == terms(plugins) == {"good"}
     assert sys.modules[module].CALLS == [1]
@@ -417,7 +417,7 @@ def test_a_function_of_a_descriptor_that_fails_gives_the_default(world):
     assert plugins.call(acme, lambda: "answer", seconds=30, default=0) == "answer"
     assert plugins.call(acme, lambda: 1 / 0, seconds=30, default=7, what="sum of acme") == 7
     for _ in range(2):
-        assert plugins.call(acme, hang, seconds=0.05, default=7, what="hang of acme") == 7
+        assert plugins.call(acme, hang, seconds=0.0025, default=7, what="hang of acme") == 7
     assert calls == [1]
     assert plugins.call(zeta, lambda: 1, seconds=30, default=7, what="hang of zeta") == 1
     world.deadline.at = time.monotonic() - 1

@@ -181,7 +181,7 @@ def forever(*_):
 
 def limit_for(answer):
     """Patient with everything but what hangs: the machine may be busy."""
-    return 0.2 if answer is forever else 30.0
+    return 0.01 if answer is forever else 30.0
 
 
 @pytest.mark.parametrize(

@@ -201,12 +201,13 @@ class Workspace:
 
         def load() -> Plugins:
             found = discover(self.paths.home)
-            return Plugins(found, settings, self._report_problem, deadline=Deadline(self.deadline))
+            deadline = Deadline(self.deadline, self.work_deadline)
+            return Plugins(found, settings, self._report_problem, deadline=deadline)
 
         if self._warm is None:
             return load()
         kept = self._warm.plugins(settings, load)
-        kept.serve(self._report_problem, self.deadline)
+        kept.serve(self._report_problem, self.deadline, self.work_deadline)
         return kept
 
     @property

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from subprocess import Popen
 
+# By the clock, so generous that a busy machine answers in time; what hangs must leave a hook of ten
+# seconds time for the rest.
+CURRENT_SECONDS: Final = 2.0
+STATUS_SECONDS: Final = 4.0
 _MAX_OUTPUT_BYTES: Final = 4 * 1024 * 1024
 _CHUNK_BYTES: Final = 65536
 _running: Final[set["Popen[bytes]"]] = set()

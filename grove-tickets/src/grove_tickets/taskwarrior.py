@@ -22,8 +22,6 @@ from grove_core import (
 
 grove_api = 1
 SYSTEM = "taskwarrior"
-_CURRENT_SECONDS: Final = 0.25
-_STATUS_SECONDS: Final = 1.0
 _SHORTEST_COMMAND: Final = 2
 _LONGEST_RANGE: Final = 1000
 # Reading changes nothing, neither the numbers of tasks nor by a hook's hand.
@@ -117,11 +115,12 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
         context: Where to look.
 
     Returns:
-        The task, or ``None``; Taskwarrior is asked, with a limit of 250 ms.
+        The task, or ``None``; Taskwarrior is asked.
     """
+    from grove_tickets.asking import CURRENT_SECONDS
     from grove_tickets.records import list_field, text_field
 
-    active = _ask("+ACTIVE", context, _CURRENT_SECONDS)
+    active = _ask("+ACTIVE", context, CURRENT_SECONDS)
     if not active:
         return None
     task = max(active, key=lambda one: text_field(one, "start"))
@@ -272,12 +271,13 @@ def _numbers(ticket_id: str | None) -> Sequence[str]:
 
 
 def _stored_as_completed(close: TicketClose, context: ProjectContext) -> bool | None:
+    from grove_tickets.asking import STATUS_SECONDS
     from grove_tickets.records import text_field
 
     uuid = (close.ticket_id or "").removeprefix("uuid:")
     if not _UUID.fullmatch(uuid):
         return None
-    tasks = _ask(f"uuid:{uuid}", context, _STATUS_SECONDS)
+    tasks = _ask(f"uuid:{uuid}", context, STATUS_SECONDS)
     return text_field(tasks[0], "status") == _COMPLETED if len(tasks) == 1 else None
 
 

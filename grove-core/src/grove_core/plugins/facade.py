@@ -109,10 +109,12 @@ class Plugins:
         self._offers: dict[str, list[Provided[Any]]] = {}
         self._hung: set[tuple[PluginSource, str]] = set()
 
-    def serve(self, on_problem: Callable[[PluginProblem], None], deadline: float | None) -> None:
+    def serve(
+        self, on_problem: Callable[[PluginProblem], None], at: float | None, work: float | None
+    ) -> None:
         """Go on for another hook in the same process: what was late before may be asked again."""
         self._problems.tell(on_problem)
-        self._deadline.at = deadline
+        self._deadline.at, self._deadline.work = at, work
         self._hung.clear()
 
     def ticket_probes(self) -> list[Provided[TicketProbe]]:
@@ -281,7 +283,7 @@ class Plugins:
             provided: The descriptor, or another object of a plugin.
             function: The function.
             *arguments: The function's arguments.
-            seconds: How long it may take.
+            seconds: How much processor time it may use.
             default: What to return when it fails; the failure is reported.
             what: What to call the function in the report, such as ``write of markdown``, where no
                 descriptor tells its name.
@@ -378,7 +380,7 @@ class Plugins:
         if (source, what) in self._hung:
             return ()
         try:
-            return (call_limited(function, self._deadline.clip(seconds)),)
+            return (call_limited(function, seconds, self._deadline),)
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
             self._problems.add_error(source, what, error)
             if isinstance(error, TimeLimitError):

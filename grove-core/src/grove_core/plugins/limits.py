@@ -1,12 +1,17 @@
 """Time limits for calls into plugins.
 
-A call runs in a thread of its own. Python cannot stop a thread, so a call that is late goes on by
-itself; the thread is a daemon, and the process ends without waiting for it.
+Calls run in threads of their own, which stay for the next call. Python cannot stop a thread, so a
+call that is late goes on by itself: its thread is a daemon, and gets no further call.
+
+A limit counts the processor time of the call, so that a busy machine makes no plugin late. What
+waits, for a program or a disk, is cut off by the clock, which is more generous.
 """
 
+import os
 import time
 from collections.abc import Callable
-from threading import Thread
+from functools import partial
+from threading import Lock, Thread
 from typing import Final, TypeVar
 
 from attrs import frozen
@@ -16,7 +21,13 @@ from grove_core.model.value import Value
 
 T = TypeVar("T")
 
+WORKER_NAME: Final = "grove-plugin"
 _LEAST_SECONDS: Final = 0.01
+# By the clock a call may take so many times its limit, but no longer than is reasonable to wait.
+_CLOCK_FACTOR: Final = 20
+_CLOCK_SECONDS: Final = 10.0
+# Of what is left by the clock: one that hangs leaves time for the others and for the answer.
+_CLOCK_SHARE: Final = 0.5
 
 
 class TimeLimitError(PluginError):
@@ -29,7 +40,7 @@ class NoTimeLeftError(PluginError):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class TimeLimits(Value):
-    """How long plugins may take, in seconds.
+    """How long plugins may take, in seconds of processor time.
 
     Attributes:
         load: To import one plugin, and again to register it.
@@ -43,71 +54,136 @@ class TimeLimits(Value):
 
 
 class Deadline:
-    """The moment when all calls of a process together must have come to an end."""
+    """When all calls of a process together must have come to an end.
 
-    def __init__(self, at: float | None = None) -> None:
-        """Set the moment.
+    ``at`` is a time of ``time.monotonic``, ``work`` one of ``time.process_time``.
+    """
 
-        Args:
-            at: Seconds of the monotonic clock; ``None`` for no deadline.
-        """
+    def __init__(self, at: float | None = None, work: float | None = None) -> None:
         self.at = at
+        self.work = work
 
-    def clip(self, seconds: float) -> float:
-        """Shorten a call's time limit to what is left.
-
-        Args:
-            seconds: How long the call may take by itself.
-
-        Returns:
-            How long it may take now.
+    def limits(self, seconds: float) -> tuple[float, float]:
+        """The processor time that a call may use, and how long it may take by the clock.
 
         Raises:
-            NoTimeLeftError: The moment has passed.
+            NoTimeLeftError: The deadline has passed.
         """
-        if self.at is None:
-            return seconds
-        left = self.at - time.monotonic()
-        if left <= 0:
-            raise NoTimeLeftError("was not called: no time was left")
-        return min(seconds, max(left, _LEAST_SECONDS))
+        work, clock = seconds, clock_limit(seconds)
+        if self.work is not None:
+            work = min(work, _left(self.work - time.process_time()))
+        if self.at is not None:
+            clock = min(clock, _CLOCK_SHARE * _left(self.at - time.monotonic()))
+        return max(work, _LEAST_SECONDS), max(clock, _LEAST_SECONDS)
 
 
-def call_limited(function: Callable[[], T], seconds: float) -> T:
-    """Call a function and wait for it for a limited time.
+_NEVER: Final = Deadline()
 
-    The function runs in another thread, each call in a new one: what belongs to a thread, such as
-    a SQLite connection opened with the defaults, cannot be used in the next call.
+
+def clock_limit(seconds: float) -> float:
+    """How long a call may take by the clock if it may use so much processor time."""
+    return max(seconds, min(_CLOCK_FACTOR * seconds, _CLOCK_SECONDS))
+
+
+def _left(seconds: float) -> float:
+    if seconds <= 0:
+        raise NoTimeLeftError("was not called: no time was left")
+    return seconds
+
+
+def call_limited(function: Callable[[], T], seconds: float, deadline: Deadline = _NEVER) -> T:
+    """Call a function in another thread and wait for it for a limited time.
 
     Args:
         function: What to call.
-        seconds: How long to wait.
+        seconds: How much processor time it may use.
+        deadline: When everything must be done.
 
     Returns:
         The function's result.
 
     Raises:
         TimeLimitError: It was not done in time; it may still be running.
+        NoTimeLeftError: It was not called, since the deadline has passed.
         PluginError: It tried to end the process (``SystemExit``, ``KeyboardInterrupt``).
         Exception: Whatever else the function raised.
     """
+    work, clock = deadline.limits(seconds)
     results: list[T] = []
     errors: list[BaseException] = []
+    done = Lock()
+    done.acquire()
 
     def run() -> None:
         try:
             results.append(function())
         except BaseException as error:  # noqa: BLE001 - it is raised again in the caller's thread
             errors.append(error)
+        done.release()
 
-    thread = Thread(target=run, name="grove-plugin", daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if results:
-        return results[0]
+    try:
+        worker = _idle.pop()
+    except IndexError:
+        worker = _Worker()
+    try:
+        worker.make(run, done, work, clock)
+    except BaseException:
+        worker.end()
+        raise
+    _idle.append(worker)
     if not errors:
-        raise TimeLimitError(f"took longer than {seconds:.3g} seconds")
+        return results[0]
     if isinstance(errors[0], Exception):
         raise errors[0]
     # Raised as they are, they would end the process or look like the user's own Ctrl-C.
     raise PluginError(f"raised {type(errors[0]).__name__}") from errors[0]
+
+
+class _Worker:
+    """A thread that makes one call after the other."""
+
+    def __init__(self) -> None:
+        self._call: Callable[[], None] | None = None
+        self._there_is_one = Lock()
+        self._there_is_one.acquire()
+        thread = Thread(target=self._work, name=WORKER_NAME, daemon=True)
+        thread.start()
+        self._used = _processor_clock(thread)
+
+    def make(self, call: Callable[[], None], done: Lock, work: float, clock: float) -> None:
+        """Make a call and wait until it says that it is done, or is late."""
+        used_before, until = self._used(), time.monotonic() + clock
+        self._call = call
+        self._there_is_one.release()
+        work_left, clock_left = work, clock
+        while not done.acquire(timeout=max(min(work_left, clock_left), _LEAST_SECONDS)):
+            work_left = work - (self._used() - used_before)
+            clock_left = until - time.monotonic()
+            if clock_left <= 0:
+                raise TimeLimitError(f"took longer than {clock:.3g} seconds")
+            if work_left <= 0:
+                raise TimeLimitError(f"used more than {work:.3g} seconds of processor time")
+        self._call = None  # nothing that it holds lives until the next one
+
+    def end(self) -> None:
+        """Let the thread end after the call that it makes."""
+        self._call = None
+        if self._there_is_one.locked():  # else it comes to see that there is none
+            self._there_is_one.release()
+
+    def _work(self) -> None:
+        while self._there_is_one.acquire() and (call := self._call):
+            call()
+            del call
+
+
+# The latest first: what a plugin keeps for a thread mostly finds its thread again.
+_idle: Final[list[_Worker]] = []
+os.register_at_fork(after_in_child=_idle.clear)
+
+
+def _processor_clock(thread: Thread) -> Callable[[], float]:
+    """What tells the processor time of a thread; of all threads where no system call tells it."""
+    if hasattr(time, "pthread_getcpuclockid") and thread.ident is not None:
+        return partial(time.clock_gettime, time.pthread_getcpuclockid(thread.ident))
+    return time.process_time

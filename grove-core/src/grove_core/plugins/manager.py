@@ -164,13 +164,14 @@ class Manager:
 
     def _load(self, found: FoundPlugin, source: PluginSource) -> LoadedPlugin:
         instance, api = call_limited(
-            lambda: import_target(found.target), self._deadline.clip(self._limits.load)
+            lambda: import_target(found.target), self._limits.load, self._deadline
         )
         self._check_api(api, source)
         # Looking through an object can run its code, too.
         implementations, warnings = call_limited(
             lambda: self._register(source.entry_point, instance),
-            self._deadline.clip(self._limits.load),
+            self._limits.load,
+            self._deadline,
         )
         for name in implementations:
             if found.group not in GROUPS_OF_HOOK[name]:

@@ -7,6 +7,8 @@ from threading import enumerate as threads_alive
 from threading import get_ident
 from typing import Any, Final, Self
 
+from grove_core.plugins.limits import WORKER_NAME
+
 ASKING: Final = frozenset(
     {"subprocess.Popen", "socket.connect", "os.posix_spawn", "os.system", "os.exec", "os.fork"}
 )
@@ -22,7 +24,7 @@ _WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEN
 
 
 class Watching:
-    """Hears what this thread does in a ``with`` statement, and threads that begin meanwhile.
+    """Hears what this thread, plugins' and those that begin meanwhile do in a ``with`` statement.
 
     Attributes:
         heard: What it did, a line each.
@@ -41,7 +43,8 @@ class Watching:
     def __enter__(self) -> Self:
         """Begin."""
         # The threads of a test runner and of earlier tests have nothing to do with it.
-        self._others = frozenset(one.ident for one in threads_alive()) - {get_ident()}
+        others = (one.ident for one in threads_alive() if one.name != WORKER_NAME)
+        self._others = frozenset(others) - {get_ident()}
         if not _hooked:
             _hooked.append(True)
             # It cannot be taken away again; without listeners it does nothing.

@@ -12,6 +12,7 @@ from grove_core.model.memory import Detection
 from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
 from grove_core.plugins.descriptors import CloseMatcher, ProjectContext, TicketProbe
 from grove_core.plugins.facade import Plugins, Provided
+from grove_core.plugins.limits import clock_limit
 from grove_core.plugins.selection import rank
 from grove_core.ticketing.answers import is_close, is_list, is_ticket
 from grove_core.ticketing.participation import ParticipationRules, TicketSystem, judge
@@ -80,17 +81,17 @@ class TicketSystems:
         Returns:
             The first answer of the systems that take part, in order.
         """
-        # All of them together may take this long: a person waits for the session to start.
-        end = time.monotonic() + CURRENT_TICKET_SECONDS
+        # One may hang; no further one is asked then, since a person waits for the session to start.
+        end = time.monotonic() + clock_limit(CURRENT_TICKET_SECONDS)
         for system in self.all:
-            left = end - time.monotonic()
-            if not system.takes_part or system.probe.current_ticket is None or left <= 0:
+            is_late = time.monotonic() >= end
+            if not system.takes_part or system.probe.current_ticket is None or is_late:
                 continue
             ticket = self._plugins.call(
                 system.provided,
                 system.probe.current_ticket,
                 self._for(system.probe.name, self._context),
-                seconds=left,
+                seconds=CURRENT_TICKET_SECONDS,
                 default=None,
             )
             if is_ticket(ticket):
@@ -190,8 +191,8 @@ class TicketSystems:
             Yes, no or unknown; unknown as well when all closes together have taken too long.
         """
         matcher = self.matcher_of(close.system)
-        left = self._confirm_until - time.monotonic()
-        if matcher is None or matcher.value.confirm is None or left <= 0:
+        is_late = time.monotonic() >= self._confirm_until
+        if matcher is None or matcher.value.confirm is None or is_late:
             return Confirmation.UNKNOWN
         answer = self._plugins.call(
             matcher,
@@ -199,7 +200,7 @@ class TicketSystems:
             close,
             result,
             self._for(close.system, self._where(close, cwd)),
-            seconds=left,
+            seconds=CONFIRM_SECONDS,
             default=Confirmation.UNKNOWN,
         )
         return answer if isinstance(answer, Confirmation) else Confirmation.UNKNOWN
@@ -215,8 +216,8 @@ class TicketSystems:
 
     @cached_property
     def _confirm_until(self) -> float:
-        """When the time for all confirmations of this process is over: a call may close many."""
-        return time.monotonic() + CONFIRM_SECONDS
+        """When no further confirmation is asked for: a call may close many."""
+        return time.monotonic() + clock_limit(CONFIRM_SECONDS)
 
     @cached_property
     def _probes(self) -> Sequence[Provided[TicketProbe]]:

@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_core import ProjectContext
-from grove_tickets.asking import ask
+from grove_tickets.asking import CURRENT_SECONDS, STATUS_SECONDS, ask
 from grove_tickets.beads.store import find_store
 from grove_tickets.files import read_file
 from grove_tickets.places import exists
 from grove_tickets.records import is_same_issue, records, text_field
 
-_CURRENT_SECONDS: Final = 0.28
-_LIST_SECONDS: Final = 1.0
 _EXPORTS: Final = ("issues.jsonl", "beads.jsonl")
 # `show` would change which issue was touched last, even when it is told to write nothing, and with
 # that what a `bd close` without an id closes.
@@ -38,7 +36,7 @@ def read_current(context: ProjectContext) -> dict[str, Any] | None:
 
     Returns:
         The issue that was touched last, if the store exports its issues and it is not closed;
-        else the one in progress, asked of ``bd`` with a limit of 280 ms: of several the one that
+        else the one in progress, asked of ``bd``: of several the one that
         was touched last, or changed last.
     """
     store = find_store(context.cwd, context.environment)
@@ -49,7 +47,7 @@ def read_current(context: ProjectContext) -> dict[str, Any] | None:
         return issue
     touched = _last_touched(store)
     started = _ask(
-        ("--status", "in_progress"), store, context.cwd, context.environment, _CURRENT_SECONDS
+        ("--status", "in_progress"), store, context.cwd, context.environment, CURRENT_SECONDS
     )
     return max(
         started,
@@ -81,7 +79,7 @@ def is_closed(ticket_id: str, directory: str | None, context: ProjectContext) ->
         context: Where the call ran.
 
     Returns:
-        What ``bd`` says within a second; else whether the store's files say that it was closed,
+        What ``bd`` says; else whether the store's files say that it was closed,
         or ``None`` when they do not.
     """
     start = context.cwd if directory is None else Path(directory)
@@ -92,7 +90,7 @@ def is_closed(ticket_id: str, directory: str | None, context: ProjectContext) ->
     if store is None:
         return None
     # The files tell of closes and not of every reopening.
-    for issue in _ask(("--all", f"--id={ticket_id}"), store, start, environment, _LIST_SECONDS):
+    for issue in _ask(("--all", f"--id={ticket_id}"), store, start, environment, STATUS_SECONDS):
         if is_same_issue(ticket_id, text_field(issue, "id")):
             return text_field(issue, "status") == "closed"
     was_closed = _logged_as_closed(store, ticket_id) or _exported_as_closed(store, ticket_id)
