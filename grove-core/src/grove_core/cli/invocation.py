@@ -22,6 +22,9 @@ from grove_core.workspace import Workspace
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from grove_core.flow.agent_requests import Outcome
+    from grove_core.model.session import Session
+
 _PIPED_WIDTH: Final = 200
 
 
@@ -56,6 +59,29 @@ class Result:
             The result, a failure if anything did.
         """
         return cls(document=None, human=lambda _: None, warnings=wrong, exit_code=1 if wrong else 0)
+
+    @classmethod
+    def of(cls, outcome: "Outcome") -> "Result":
+        """Tell what became of an agent's request.
+
+        Args:
+            outcome: What became of it.
+
+        Returns:
+            The result.
+        """
+
+        def human(console: "Console") -> None:
+            for line in outcome.lines:
+                console.print(line)
+
+        return cls(
+            document=outcome.document,
+            human=human,
+            ids=outcome.ids,
+            exit_code=0 if outcome.succeeded else 1,
+            warnings=outcome.warnings,
+        )
 
 
 @frozen(kw_only=True)
@@ -153,6 +179,28 @@ def session_option(function: Callable[..., Any]) -> Callable[..., Any]:
         shell_complete=session_ids,
         help="The client's session; by default the one that runs this command.",
     )(function)
+
+
+def find_session(invocation: Invocation, session_id: str | None) -> tuple[Invocation, "Session"]:
+    """Find the session that a command is about, and look at its project.
+
+    Args:
+        invocation: How the command was called; a project that it names stays.
+        session_id: What ``--session-id`` or the input says, if anything.
+
+    Returns:
+        The invocation in the session's project, and the session.
+
+    Raises:
+        SessionNotFoundError: There is no such session, or no telling which one is meant.
+        CodecError: The session's state cannot be read.
+    """
+    from grove_core.flow import finding_session
+
+    workspace, session = finding_session.find_session(invocation.workspace, session_id)
+    if invocation.project_given:
+        return invocation, session
+    return evolve(invocation, workspace=workspace), session
 
 
 def _invocation(ctx: click.Context) -> Invocation:

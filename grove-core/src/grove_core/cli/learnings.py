@@ -105,46 +105,6 @@ def names_a_file(learning: Learning, narrowing: Narrowing) -> bool:
     return not paths or any(overlaps(file, paths) for file in learning.context_files)
 
 
-def document_of(found: FoundLearning, stats: LearningStats | None) -> dict[str, Any]:
-    """Describe a learning for ``--json``.
-
-    Args:
-        found: The learning and where it came from.
-        stats: How it has fared, if anything is known.
-
-    Returns:
-        All its fields, ``backend``, ``complete`` and ``usage``.
-    """
-    learning = found.hit.learning
-    return {
-        "id": learning.id,
-        "category": learning.category,
-        "summary": learning.summary,
-        "detail": learning.detail,
-        "scope": learning.scope,
-        "confidence": learning.confidence,
-        "status": learning.status,
-        "criteria_met": learning.criteria_met,
-        "tags": learning.tags,
-        "context_files": learning.context_files,
-        "ticket_id": learning.ticket_id,
-        "session_id": learning.session_id,
-        "timestamp": learning.timestamp,
-        "supersedes": learning.supersedes,
-        "backend": found.backend,
-        "complete": found.hit.complete,
-        "usage": {
-            "surfaced": stats.surfaced if stats else 0,
-            "referenced": stats.referenced if stats else 0,
-            "dismissed": stats.dismissed if stats else 0,
-            "corrected": stats.corrected if stats else 0,
-            "hit_rate": stats.hit_rate if stats else None,
-            "last_surfaced": stats.last_surfaced if stats else None,
-            "last_referenced": stats.last_referenced if stats else None,
-        },
-    }
-
-
 def print_line(console: "Console", found: FoundLearning, stats: LearningStats | None) -> None:
     """Print a learning in two lines.
 

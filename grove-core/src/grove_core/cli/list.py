@@ -10,13 +10,13 @@ import rich_click as click
 from grove_core.cli.invocation import Invocation, Result, grove_command
 from grove_core.cli.learnings import (
     Narrowing,
-    document_of,
     filter_options,
     names_a_file,
     print_line,
     read_filters,
 )
 from grove_core.cli.maintain_list import decay_document
+from grove_core.flow.agent_requests import learning_document
 from grove_core.flow.decaying import judged
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.statistics import LearningStats
@@ -93,7 +93,7 @@ def command(
             "total": len(kept),
             "learnings": [
                 {
-                    **document_of(one, usage.get(one.hit.learning.id)),
+                    **learning_document(one, usage.get(one.hit.learning.id)),
                     "decay": decay_document(verdicts[one.hit.learning.id]),
                 }
                 for one in learnings

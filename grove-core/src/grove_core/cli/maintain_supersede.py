@@ -4,9 +4,9 @@ import rich_click as click
 
 from grove_core.cli.curation_report import curation_result, dry_run_option
 from grove_core.cli.invocation import Invocation, Result, grove_command
-from grove_core.cli.sessions_of import OWN_VARIABLE
 from grove_core.cli.suggestions import active_ids, standing_ids
 from grove_core.flow.curation import supersede
+from grove_core.flow.finding_session import OWN_VARIABLE
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
 from grove_core.identifiers import is_session_id
 

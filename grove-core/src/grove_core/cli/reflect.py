@@ -2,22 +2,24 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from grove_core.cli.brief import brief
-from grove_core.cli.invocation import Invocation, Result, grove_command, session_option
-from grove_core.cli.rejected_candidate import rejected_fields
-from grove_core.cli.sessions_of import find_session
+from grove_core.cli.invocation import (
+    Invocation,
+    Result,
+    find_session,
+    grove_command,
+    session_option,
+)
 from grove_core.cli.slow_backend import name_slow_backend
 from grove_core.errors import ReflectionError
-from grove_core.flow.reflecting import ReflectionOutcome, preview, reflect
-from grove_core.flow.storing import SESSION_BACKEND
-from grove_core.model.memory import Receipt, ReceiptStatus
+from grove_core.flow.agent_requests import read_submission, submit
+from grove_core.flow.reflecting import preview
 from grove_core.reflection.json_schema import submission_schema
 from grove_core.reflection.limits import SUBMISSION_BYTES_MAX
-from grove_core.reflection.submission import parse_submission
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,21 +66,15 @@ def command(
     if wants_brief:
         invocation, session = find_session(invocation, session_id)
         return brief(invocation.workspace, session)
-    submission = parse_submission(_read(path))
+    submission = read_submission(_read(path))
     invocation, session = find_session(invocation, session_id or submission.session_id)
-    if not submission.candidates and submission.nothing_learned is None:
-        raise ReflectionError(
-            "the submission holds no candidate; submit at least one, or"
-            ' {"nothing_learned": "the reason"} (see grove reflect --schema)'
-        )
     if dry_run:
         from grove_core.cli.dry_run import preview_result
 
         return preview_result(submission, preview(invocation.workspace, session, submission))
     if submission.candidates:
         name_slow_backend(invocation.workspace.library)
-    outcome = reflect(invocation.workspace, session, submission)
-    return _result(outcome)
+    return Result.of(submit(invocation.workspace, session, submission))
 
 
 def _read(path: Path | None) -> bytes:
@@ -103,69 +99,3 @@ def _schema() -> Result:
         console.print_json(data=document)
 
     return Result(document=document, human=human)
-
-
-def _result(outcome: ReflectionOutcome) -> Result:
-    document: dict[str, Any] = {
-        "session_id": outcome.session.id,
-        "gate": outcome.session.gate.status,
-        "accepted": [
-            {
-                "id": one.learning.id,
-                "summary": one.learning.summary,
-                "status": one.receipt.status,
-                "backend": one.receipt.backend,
-                "location": one.receipt.location,
-                "notes": one.notes,
-            }
-            for one in outcome.stored
-        ],
-        "repeated": outcome.repeated,
-        "rejected": [rejected_fields(one) for one in outcome.rejected],
-        "warnings": outcome.warnings,
-    }
-    if not outcome.opened:
-        document["error"] = _refusal(outcome)
-    ids = (*(one.learning.id for one in outcome.stored), *outcome.repeated)
-    return Result(
-        document=document,
-        human=lambda console: _human(outcome, console),
-        ids=ids,
-        exit_code=0 if outcome.opened else 1,
-        warnings=(*outcome.warnings, *_reasons(outcome)),
-    )
-
-
-def _reasons(outcome: ReflectionOutcome) -> list[str]:
-    lines = [
-        f"{one.position + 1}. refused ({one.stage.value}) {one.summary!r}: {one.rejection.reason}"
-        for one in outcome.rejected
-    ]
-    if not outcome.opened:
-        lines.append(_refusal(outcome))
-    return lines
-
-
-def _refusal(outcome: ReflectionOutcome) -> str:
-    owes = outcome.session.gate.status.owes_reflection
-    return f"no candidate was accepted{'; the gate stays closed' if owes else ''}"
-
-
-def _place(receipt: Receipt) -> str:
-    if receipt.status is ReceiptStatus.QUEUED:
-        return f"waits for the backend {receipt.backend}; delivered with the next reflection"
-    if receipt.backend == SESSION_BACKEND:
-        return "kept in this session only"
-    return receipt.location or receipt.backend
-
-
-def _human(outcome: ReflectionOutcome, console: "Console") -> None:
-    for one in outcome.stored:
-        console.print(f"{one.receipt.status.value} {one.learning.id} ({_place(one.receipt)})")
-        console.print(f"  {one.learning.summary}")
-        for note in one.notes:
-            console.print(f"  note: {note}")
-    for learning_id in outcome.repeated:
-        console.print(f"already stored {learning_id}")
-    if outcome.opened:
-        console.print(f"The gate is {outcome.session.gate.status.value}.")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 import rich_click as click
 
 from grove_core.cli.invocation import Invocation, Result, counted, grove_command
-from grove_core.cli.learnings import document_of, print_line
+from grove_core.cli.learnings import print_line
 from grove_core.cli.rating_input import read_input
+from grove_core.flow.agent_requests import learning_document
 from grove_core.flow.reviewing import (
     RATINGS_FORMAT,
     Question,
@@ -123,7 +124,7 @@ def _sample(questions: Sequence[Question], total: int, note: str) -> Result:
             "total": total,
             "learnings": [
                 {
-                    **document_of(one.found, one.stats),
+                    **learning_document(one.found, one.stats),
                     "ratings": {
                         "useful": one.stats.useful_ratings,
                         "not_useful": one.stats.useless_ratings,

@@ -7,11 +7,12 @@ import rich_click as click
 from attrs import frozen
 
 from grove_core.cli.invocation import Invocation, Result, counted, grove_command
-from grove_core.cli.learnings import document_of, print_line
+from grove_core.cli.learnings import print_line
 from grove_core.cli.maintain_list import decay_document
 from grove_core.cli.suggestions import learning_ids
 from grove_core.clock import format_instant
 from grove_core.errors import LearningNotFoundError
+from grove_core.flow.agent_requests import learning_document
 from grove_core.flow.decaying import judged
 from grove_core.flow.event_history import find_events
 from grove_core.flow.succession import find_successor
@@ -64,7 +65,7 @@ def command(invocation: Invocation, *, learning_id: str) -> Result:
     history = [_past_event(one) for one in events]
     successor = find_successor(workspace, found.hit.learning, events)
     document = {
-        **document_of(found, stats),
+        **learning_document(found, stats),
         "decay": decay_document(verdict) if verdict is not None else None,
         "superseded_by": successor.hit.learning.id if successor is not None else None,
         "history": [{"at": one.at, "event": one.event, "detail": one.detail} for one in history],

@@ -1,18 +1,17 @@
 """``grove skip``."""
 
 import rich_click as click
-from attrs import evolve
 
-from grove_core.cli.invocation import Invocation, Result, grove_command, session_option
-from grove_core.cli.sessions_of import find_session
-from grove_core.flow.gatekeeper import Change, move, skip_event, ticket_of
-from grove_core.flow.secret_refusals import refuse_secrets
+from grove_core.cli.invocation import (
+    Invocation,
+    Result,
+    find_session,
+    grove_command,
+    session_option,
+)
+from grove_core.flow.agent_requests import read_reason, skip
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
-from grove_core.model.gate import SkipAccepted
-from grove_core.model.reflection import SkipDecider, SkipDecision
-from grove_core.model.session import Session
-from grove_core.reflection.limits import REMARK_LENGTH_MAX
-from grove_core.text import clean_line
+from grove_core.model.reflection import SkipDecider
 
 
 @click.command("skip")
@@ -31,36 +30,13 @@ def command(
 
     REASON is logged, so that skips can be looked at later.
     """
-    text = clean_line(reason, REMARK_LENGTH_MAX)
+    text = read_reason(invocation.workspace, reason)
     if not text:
         raise click.UsageError("a skip needs a reason; say in a few words why")
-    refuse_secrets(invocation.workspace, text, "the reason")
     invocation, session = find_session(invocation, session_id)
     workspace = invocation.workspace
-    decision = SkipDecision(
-        reason=text,
-        decider=_decider(decider, by_client=SESSION_ID_VARIABLE in workspace.environment),
-        timestamp=workspace.now,
-        lines_changed=session.measurement.lines if session.measurement else None,
-    )
-
-    def change(stored: Session) -> Change:
-        rested = evolve(stored, last_rejections=(), recovered_from=None)
-        return Change(session=rested, events=[SkipAccepted(decision=decision)])
-
-    ticket_id = ticket_of(session.gate)
-    moved = move(workspace, session.id, change, absent=lambda: session, cause="skip")
-    workspace.log_events([skip_event(session.id, decision, ticket_id)])
-    status = moved.session.gate.status
-    return Result(
-        document={
-            "session_id": session.id,
-            "gate": status,
-            "reason": text,
-            "decider": decision.decider,
-        },
-        human=lambda console: console.print(f"Skipped. The gate is {status.value}."),
-    )
+    by_client = SESSION_ID_VARIABLE in workspace.environment
+    return Result.of(skip(workspace, session, text, _decider(decider, by_client=by_client)))
 
 
 def _decider(named: str | None, *, by_client: bool) -> SkipDecider:

@@ -8,8 +8,8 @@ import rich_click as click
 
 from grove_core.cli.configured_backends import backend_warnings
 from grove_core.cli.invocation import Invocation, Result, counted, grove_command
-from grove_core.cli.project_sessions import sessions_here
 from grove_core.clock import format_instant
+from grove_core.flow.finding_session import sessions_here
 from grove_core.flow.lifecycle import debt_notice, is_over
 from grove_core.flow.messages import name_of
 from grove_core.flow.session_debts import debts_of, life_of

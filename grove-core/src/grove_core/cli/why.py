@@ -7,9 +7,14 @@ import rich_click as click
 from attrs import frozen
 
 from grove_core.cli.considered_report import occasion_document, occasion_lines
-from grove_core.cli.invocation import Invocation, Result, grove_command, session_option
+from grove_core.cli.invocation import (
+    Invocation,
+    Result,
+    find_session,
+    grove_command,
+    session_option,
+)
 from grove_core.cli.moments import local_time
-from grove_core.cli.sessions_of import find_session
 from grove_core.cli.suggestions import learning_ids
 from grove_core.model.session import Session
 from grove_core.retrieval.entry import Entry

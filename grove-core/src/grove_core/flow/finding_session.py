@@ -1,12 +1,8 @@
-"""Finding the session that an agent's command belongs to."""
+"""Finding the session that an agent's request belongs to."""
 
 from pathlib import Path
 from typing import Final
 
-from attrs import evolve
-
-from grove_core.cli.invocation import Invocation
-from grove_core.cli.project_sessions import sessions_here
 from grove_core.errors import CodecError, SessionNotFoundError
 from grove_core.flow.lifecycle import is_over
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
@@ -16,34 +12,40 @@ from grove_core.workspace import Workspace
 OWN_VARIABLE: Final = "GROVE_SESSION_ID"
 _NONE_KNOWN: Final = "grove knows none of this project"
 _MOST_NAMED: Final = 5
+_MOST_LISTED: Final = 1_000
+"""Of all projects, the ones written last; more would make a command slow."""
 
 
-def find_session(invocation: Invocation, session_id: str | None) -> tuple[Invocation, Session]:
+def sessions_here(workspace: Workspace) -> list[Session]:
+    """List the sessions of a project, live or over, the one that was written last first."""
+    root = str(workspace.root)
+    return [one for one in workspace.sessions.list(_MOST_LISTED) if one.project_root == root]
+
+
+def find_session(workspace: Workspace, session_id: str | None) -> tuple[Workspace, Session]:
     """Find the session, and look at its project rather than at the current directory.
 
     Args:
-        invocation: How the command was called.
-        session_id: What ``--session-id`` or the input says, if anything.
+        workspace: Where the request was made.
+        session_id: What the request says, if anything; else the environment counts.
 
     Returns:
-        The invocation in the session's project, and the session.
+        The session's project, and the session.
 
     Raises:
         SessionNotFoundError: There is no such session, or no telling which one is meant; the
             message names those that are known.
         CodecError: The session's state cannot be read.
     """
-    workspace = invocation.workspace
     environment = workspace.environment
     wanted = session_id or environment.get(SESSION_ID_VARIABLE) or environment.get(OWN_VARIABLE)
     session = _read(workspace, wanted) if wanted else _only_live_session(workspace)
     if session is None:
         known = _known_here(workspace) or _NONE_KNOWN
         raise SessionNotFoundError(f"there is no session {wanted}; {known}")
-    if invocation.project_given or Path(session.project_root) == workspace.root:
-        return invocation, session
-    elsewhere = workspace.elsewhere(Path(session.project_root))
-    return evolve(invocation, workspace=elsewhere), session
+    if Path(session.project_root) == workspace.root:
+        return workspace, session
+    return workspace.elsewhere(Path(session.project_root)), session
 
 
 def _read(workspace: Workspace, session_id: str) -> Session | None:

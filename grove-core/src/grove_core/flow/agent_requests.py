@@ -1,0 +1,353 @@
+"""What an agent asks grove for: the commands and the tools of the session's server answer alike."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from attrs import evolve, frozen
+
+from grove_core.config.schema import DEFAULT_ENGINE
+from grove_core.errors import ReflectionError
+from grove_core.finder import found_learning, terms_of
+from grove_core.flow.gatekeeper import Change, move, skip_event, ticket_of
+from grove_core.flow.references import mark_used, unknown_ids
+from grove_core.flow.reflecting import ReflectionOutcome, reflect
+from grove_core.flow.secret_refusals import refuse_secrets
+from grove_core.flow.storing import SESSION_BACKEND
+from grove_core.memory.backends import FoundLearning
+from grove_core.model.gate import SkipAccepted
+from grove_core.model.learning import Learning, RejectedCandidate
+from grove_core.model.memory import Filters, Query, Receipt, ReceiptStatus
+from grove_core.model.reflection import SkipDecider, SkipDecision
+from grove_core.model.session import EventType, Session, SubagentObservation
+from grove_core.model.statistics import LearningStats
+from grove_core.reflection.limits import REMARK_LENGTH_MAX
+from grove_core.reflection.secrets.screening import find_leak
+from grove_core.reflection.submission import Submission, UsedLearning, parse_submission
+from grove_core.retrieval.entries import learning_of
+from grove_core.retrieval.explaining import explanation_of
+from grove_core.retrieval.matching import in_words, matches_of
+from grove_core.retrieval.ranking import Ranked
+from grove_core.text import clean_line
+from grove_core.tracing import event
+from grove_core.workspace import Workspace
+
+SEARCH_LIMIT: Final = 10
+_LONGEST_NOTE: Final = 500
+
+
+@frozen(kw_only=True)
+class Outcome:
+    """What became of a request.
+
+    Attributes:
+        document: Everything, as JSON says it.
+        lines: The same in short, for people and agents.
+        ids: The learnings that it is about.
+        succeeded: Whether what was asked for was done.
+        warnings: What went wrong or was ignored, a sentence each.
+    """
+
+    document: Mapping[str, Any]
+    lines: Sequence[str]
+    ids: Sequence[str] = ()
+    succeeded: bool = True
+    warnings: Sequence[str] = ()
+
+
+# --- reflect --------------------------------------------------------------------------------------
+
+
+def read_submission(data: bytes) -> Submission:
+    """Read a submission, which must say something.
+
+    Raises:
+        ReflectionError: It cannot be read, or holds neither candidates nor a reason.
+    """
+    submission = parse_submission(data)
+    if not submission.candidates and submission.nothing_learned is None:
+        raise ReflectionError(
+            "the submission holds no candidate; submit at least one, or"
+            ' {"nothing_learned": "the reason"} (see grove reflect --schema)'
+        )
+    return submission
+
+
+def submit(workspace: Workspace, session: Session, submission: Submission) -> Outcome:
+    """Take a submission; it fails if no candidate was accepted."""
+    outcome = reflect(workspace, session, submission)
+    document: dict[str, Any] = {
+        "session_id": outcome.session.id,
+        "gate": outcome.session.gate.status,
+        "accepted": [
+            {
+                "id": one.learning.id,
+                "summary": one.learning.summary,
+                "status": one.receipt.status,
+                "backend": one.receipt.backend,
+                "location": one.receipt.location,
+                "notes": one.notes,
+            }
+            for one in outcome.stored
+        ],
+        "repeated": outcome.repeated,
+        "rejected": [rejected_fields(one) for one in outcome.rejected],
+        "warnings": outcome.warnings,
+    }
+    if not outcome.opened:
+        document["error"] = _refusal(outcome)
+    return Outcome(
+        document=document,
+        lines=_reflection_lines(outcome),
+        ids=(*(one.learning.id for one in outcome.stored), *outcome.repeated),
+        succeeded=outcome.opened,
+        warnings=(*outcome.warnings, *_reasons(outcome)),
+    )
+
+
+def rejected_fields(one: RejectedCandidate) -> dict[str, Any]:
+    """Tell of a refused candidate what the documented JSON has."""
+    return {
+        "position": one.position,
+        "summary": one.summary,
+        "stage": one.stage,
+        "field": one.rejection.field,
+        "reason": one.rejection.reason,
+        "existing_id": one.rejection.existing_id,
+    }
+
+
+def _reasons(outcome: ReflectionOutcome) -> list[str]:
+    lines = [
+        f"{one.position + 1}. refused ({one.stage.value}) {one.summary!r}: {one.rejection.reason}"
+        for one in outcome.rejected
+    ]
+    if not outcome.opened:
+        lines.append(_refusal(outcome))
+    return lines
+
+
+def _refusal(outcome: ReflectionOutcome) -> str:
+    owes = outcome.session.gate.status.owes_reflection
+    return f"no candidate was accepted{'; the gate stays closed' if owes else ''}"
+
+
+def _reflection_lines(outcome: ReflectionOutcome) -> list[str]:
+    lines = []
+    for one in outcome.stored:
+        lines.append(f"{one.receipt.status.value} {one.learning.id} ({_place(one.receipt)})")
+        lines.append(f"  {one.learning.summary}")
+        lines += [f"  note: {note}" for note in one.notes]
+    lines += [f"already stored {learning_id}" for learning_id in outcome.repeated]
+    if outcome.opened:
+        lines.append(f"The gate is {outcome.session.gate.status.value}.")
+    return lines
+
+
+def _place(receipt: Receipt) -> str:
+    if receipt.status is ReceiptStatus.QUEUED:
+        return f"waits for the backend {receipt.backend}; delivered with the next reflection"
+    if receipt.backend == SESSION_BACKEND:
+        return "kept in this session only"
+    return receipt.location or receipt.backend
+
+
+# --- skip, observe, ref ---------------------------------------------------------------------------
+
+
+def skip(workspace: Workspace, session: Session, reason: str, decider: SkipDecider) -> Outcome:
+    """Take a reason, checked, for there being nothing to write down."""
+    decision = SkipDecision(
+        reason=reason,
+        decider=decider,
+        timestamp=workspace.now,
+        lines_changed=session.measurement.lines if session.measurement else None,
+    )
+
+    def change(stored: Session) -> Change:
+        rested = evolve(stored, last_rejections=(), recovered_from=None)
+        return Change(session=rested, events=[SkipAccepted(decision=decision)])
+
+    ticket_id = ticket_of(session.gate)
+    moved = move(workspace, session.id, change, absent=lambda: session, cause="skip")
+    workspace.log_events([skip_event(session.id, decision, ticket_id)])
+    status = moved.session.gate.status
+    return Outcome(
+        document={
+            "session_id": session.id,
+            "gate": status,
+            "reason": reason,
+            "decider": decision.decider,
+        },
+        lines=[f"Skipped. The gate is {status.value}."],
+    )
+
+
+def checked_remark(workspace: Workspace, text: str, what: str, longest: int) -> str:
+    """Bring a remark into one line; empty when it has no words.
+
+    Raises:
+        ReflectionError: It holds a secret.
+    """
+    line = clean_line(text, longest)
+    if line:
+        refuse_secrets(workspace, line, what)
+    return line
+
+
+def read_reason(workspace: Workspace, text: str) -> str:
+    """Check the reason of a skip; empty when it has no words."""
+    return checked_remark(workspace, text, "the reason", REMARK_LENGTH_MAX)
+
+
+def read_note(workspace: Workspace, text: str) -> str:
+    """Check an observation; empty when it has no words."""
+    return checked_remark(workspace, text, "the note", _LONGEST_NOTE)
+
+
+def observe(workspace: Workspace, session: Session, note: str) -> Outcome:
+    """Keep a note, checked, for the agent that will reflect."""
+    observation = SubagentObservation(note=note, timestamp=workspace.now)
+
+    def change(stored: Session) -> Change:
+        kept = evolve(stored, observations=(*stored.observations, observation))
+        number = len(kept.observations)
+        noted = event(EventType.OBSERVATION_RECORDED, workspace.now, number=number)
+        return Change(session=kept, trace=[noted])
+
+    moved = move(workspace, session.id, change, absent=lambda: session, cause="observation")
+    count = len(moved.session.observations)
+    return Outcome(
+        document={"session_id": session.id, "note": note, "observations": count},
+        lines=[f"Noted ({count} in this session)."],
+    )
+
+
+def refer(workspace: Workspace, session: Session, ids: Sequence[str], how: str | None) -> Outcome:
+    """Record that learnings were used; it fails if one of the ids is unknown, the others count."""
+    remark = clean_line(how, REMARK_LENGTH_MAX) if how else None
+    leak = find_leak(remark, workspace.config.secrets.allow, "--how")
+    warnings = [f"{leak.words}; the use was recorded without it"] if leak is not None else []
+    if leak is not None:
+        remark = None
+    unknown = unknown_ids(workspace, session, dict.fromkeys(ids))
+    names = [one for one in dict.fromkeys(ids) if one not in unknown]
+    used = [UsedLearning(id=one, how=remark) for one in names]
+    mark_used(workspace, session, used, ticket_of(session.gate))
+    document: dict[str, Any] = {"session_id": session.id, "referenced": names, "unknown": unknown}
+    if unknown:
+        named = ", ".join(unknown)
+        document["error"] = f"no learning has the id {named}; `grove search WORDS` finds ids"
+        warnings.append(document["error"])
+    return Outcome(
+        document=document,
+        lines=[f"Recorded: {', '.join(names)}."] if names else [],
+        ids=names,
+        succeeded=not unknown,
+        warnings=warnings,
+    )
+
+
+# --- search ---------------------------------------------------------------------------------------
+
+
+@frozen(kw_only=True)
+class Found:
+    """What a search has found.
+
+    Attributes:
+        ranked: The learnings, the best first.
+        usage: How they have fared, by id.
+        reasons: What each and the query have in common, by id.
+        outcome: All of it.
+    """
+
+    ranked: Sequence[Ranked]
+    usage: Mapping[str, LearningStats]
+    reasons: Mapping[str, Sequence[str]]
+    outcome: Outcome
+
+
+def search(
+    workspace: Workspace,
+    query: Query,
+    filters: Filters,
+    *,
+    limit: int | None,
+    wanted: Callable[[Learning], bool] = lambda _: True,
+) -> Found:
+    """Search the learnings of a project and the user's own, in all active backends."""
+    found = [
+        one
+        for one in workspace.finder.search(query, filters, notes=True)
+        if one.score.relevance > 0 and wanted(learning_of(one.entry))
+    ]
+    ranked = found[: limit or SEARCH_LIMIT]
+    ids = [one.entry.id for one in ranked]
+    usage = workspace.usage(ids)
+    reasons = _reasons_of(workspace, query, ranked)
+    results = [
+        {
+            **learning_document(found_learning(one), usage.get(one.entry.id)),
+            "score": explanation_of(one.score),
+            "reasons": reasons[one.entry.id],
+        }
+        for one in ranked
+    ]
+    outcome = Outcome(
+        document={"query": query.text, "count": len(ranked), "results": results},
+        lines=[_line(learning_of(one.entry)) for one in ranked] or ["Nothing fits."],
+        ids=ids,
+    )
+    return Found(ranked=ranked, usage=usage, reasons=reasons, outcome=outcome)
+
+
+def _line(learning: Learning) -> str:
+    return f"{learning.id} ({learning.category.value}) {learning.summary}"
+
+
+def _reasons_of(
+    workspace: Workspace, query: Query, ranked: Sequence[Ranked]
+) -> dict[str, list[str]]:
+    """Say what learnings and the query have in common; what a plugin has found, it says itself."""
+    terms = terms_of(query)
+    listed = {one.backend.name for one in workspace.library.listable()}
+    # Asked after the search: where the engine is not there or has failed, the index has judged.
+    by_index = workspace.finder.judged_by == DEFAULT_ENGINE
+    return {
+        one.entry.id: in_words(matches_of(terms, one.entry))
+        if by_index and one.entry.backend in listed and not one.score.reasons
+        else list(one.score.reasons)
+        for one in ranked
+    }
+
+
+def learning_document(found: FoundLearning, stats: LearningStats | None) -> dict[str, Any]:
+    """Describe a learning for JSON: all its fields, ``backend``, ``complete`` and ``usage``."""
+    learning = found.hit.learning
+    return {
+        "id": learning.id,
+        "category": learning.category,
+        "summary": learning.summary,
+        "detail": learning.detail,
+        "scope": learning.scope,
+        "confidence": learning.confidence,
+        "status": learning.status,
+        "criteria_met": learning.criteria_met,
+        "tags": learning.tags,
+        "context_files": learning.context_files,
+        "ticket_id": learning.ticket_id,
+        "session_id": learning.session_id,
+        "timestamp": learning.timestamp,
+        "supersedes": learning.supersedes,
+        "backend": found.backend,
+        "complete": found.hit.complete,
+        "usage": {
+            "surfaced": stats.surfaced if stats else 0,
+            "referenced": stats.referenced if stats else 0,
+            "dismissed": stats.dismissed if stats else 0,
+            "corrected": stats.corrected if stats else 0,
+            "hit_rate": stats.hit_rate if stats else None,
+            "last_surfaced": stats.last_surfaced if stats else None,
+            "last_referenced": stats.last_referenced if stats else None,
+        },
+    }
