@@ -137,11 +137,15 @@ def project_key(root: Path) -> str:
     Returns:
         A file name: the root's own name as far as it is plain, and a digest of its real path.
     """
-    import hashlib  # it loads OpenSSL, and few hooks ask for a key
+    # hashlib loads OpenSSL, which costs a hook as much as starting Python; 3.12 has another name.
+    try:
+        from _sha256 import sha256  # type: ignore[import-not-found]
+    except ImportError:
+        from hashlib import sha256
 
     real = os.path.realpath(root)
     slug = re.sub(r"[^A-Za-z0-9]+", "-", os.path.basename(real)).strip("-")  # noqa: PTH119
-    digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:_KEY_DIGEST_CHARACTERS]
+    digest = sha256(os.fsencode(real)).hexdigest()[:_KEY_DIGEST_CHARACTERS]
     return f"{slug[:_KEY_SLUG_CHARACTERS] or 'root'}-{digest}"
 
 

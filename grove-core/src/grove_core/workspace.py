@@ -210,13 +210,6 @@ class Workspace:
         kept.serve(self._report_problem, self.deadline, self.work_deadline)
         return kept
 
-    @property
-    def may_be_observed(self) -> bool:
-        """Whether any installed plugin may want to hear of the gate."""
-        from grove_core.plugins.discovery import GENERAL_GROUP, discover
-
-        return any(one.group == GENERAL_GROUP for one in discover(self.paths.home))
-
     @cached_property
     def library(self) -> "MemoryLibrary":
         """The memory backends."""

@@ -130,7 +130,9 @@ def _follow(workspace: "Workspace", moved: Moved, cause: str) -> None:
         if decision.auto_skip is not None:
             events.append(skip_event(moved.session.id, decision.auto_skip, None))
     workspace.log_events(events)
-    if moved.session.gate.status is not moved.before.status and workspace.may_be_observed:
+    # Nothing is known yet of a session that no start has seen.
+    observed = moved.session.observed or not moved.session.environment
+    if moved.session.gate.status is not moved.before.status and observed:
         workspace.plugins.gate_changed(moved.session, moved.before, moved.session.gate, cause)
 
 

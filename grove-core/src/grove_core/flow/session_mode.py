@@ -41,6 +41,7 @@ def with_environment(workspace: "Workspace", session: Session, *, look: bool = F
         session,
         session_mode=_applies(workspace, active),
         ticket_marker=marker,
+        observed=workspace.plugins.observe_the_gate(),
         environment=fingerprint(root, home, marker),
     )
 

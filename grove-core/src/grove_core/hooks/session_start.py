@@ -152,6 +152,7 @@ def _open(workspace: "Workspace", call: HookInput) -> Session:
             ticket_system=active.probe.name if active is not None else None,
             session_mode=session.session_mode,
             ticket_marker=session.ticket_marker,
+            observed=session.observed,
             environment=session.environment,
         )
         if resumed.baseline is None and baseline is not None:

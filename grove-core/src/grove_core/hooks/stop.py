@@ -257,6 +257,7 @@ def _move(workspace: "Workspace", call: HookInput, evidence: _Evidence) -> Moved
             measurement=evidence.measurement or stored.measurement,
             session_mode=evidence.seen.session_mode,
             ticket_marker=evidence.seen.ticket_marker,
+            observed=evidence.seen.observed,
             environment=evidence.seen.environment,
             stops=stops,
             unproven=resolved.session.unproven if _still_open(stored, evidence) else (),
