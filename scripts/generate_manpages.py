@@ -50,7 +50,7 @@ _VARIABLES: Final = {
 _FILES: Final = {
     ".grove/config.toml": "Settings of the project; every key stands there with a comment.",
     ".grove/learnings.md": "The project's learnings, where the markdown backend keeps them.",
-    ".grove/stats.log": "What happened to learnings and gates, a line each.",
+    ".grove/stats/": "What happened to learnings and gates, as far as the team is told.",
     "~/.grove": "Your own settings and learnings, the state of sessions, logs of faults.",
 }
 

@@ -136,7 +136,7 @@ def test_secrets_in_logs(workspace, paths):
         an_event(5, event="celebrated", what={"password": ["hunter2-Zq8vXw41"]}),
         an_event(6, event="skip", reason="nothing new", session_id=TOKEN[4:], decider="user"),
     ]
-    path = workspace.project.events_file
+    path = workspace.project.grove_directory / "stats.log"
     path.write_text("\n".join(lines))
     facts = gather_secrets(workspace)
     assert [one.line for one in facts.places] == [2, 3, 4, 5]

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from core_worlds import NOW, a_learning, a_session, git, own_git_only
 
+from grove_core.event_log import read
 from grove_core.flow import recall as recall_module
 from grove_core.flow import work_query
 from grove_core.flow.recall import recall, remember, repeat
@@ -146,7 +147,7 @@ def test_two_processes_that_show_the_same_remember_it_once(workspace, session, b
     second = recall(workspace, session, REDIS, limit=5, max_chars=4000, via="start")
     assert "cl_a" in remember(workspace, session, first)
     assert remember(workspace, session, second) == ""
-    events = workspace.project_log.read().events
+    events = read(workspace.project.events_file)
     assert [one.learning_id for one in events] == ["cl_a"]
     assert len(workspace.sessions.get("s").injected) == 1
     assert later(workspace).usage()["cl_a"].surfaced == 1
@@ -157,8 +158,8 @@ def test_showings_are_logged_and_personal_ones_never_in_the_project(workspace, s
     after = show(workspace, session)
     personal = {one.learning_id: one.personal for one in after.injected}
     assert personal == {"cl_ours": False, "cl_mine": True}
-    (ours,) = workspace.project_log.read().events
-    (mine,) = workspace.personal_log.read().events
+    (ours,) = read(workspace.project.events_file)
+    (mine,) = read(workspace.paths.personal_events)
     told = ours.learning_id, ours.session_id, ours.via, ours.score
     assert told == ("cl_ours", "s", "prompt", 1.0)
     assert mine.learning_id == "cl_mine"
@@ -177,7 +178,7 @@ def test_after_a_compaction_what_was_shown_is_shown_again_in_its_order(
     backends[Area.PROJECT].set_status("cl_b", LearningStatus.SUPERSEDED)
     workspace.finder.refresh()
     assert repeat(workspace, after, 4000).shown == ("cl_a",)
-    assert len(workspace.project_log.read().events) == 2
+    assert len(read(workspace.project.events_file)) == 2
 
 
 def test_branch_files_and_commits_describe_the_work(workspace):

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from core_worlds import NOW, a_session, codes_of, fork
 
+from grove_core.event_log import read
 from grove_core.flow.lifecycle import (
     OpenSessions,
     debt_notice,
@@ -59,8 +60,8 @@ def test_dismissals_are_logged_where_they_belong_and_once(workspace):
     after = dismiss(workspace, session)
     log_dismissals(workspace, session, after)
     log_dismissals(workspace, after, dismiss(workspace, after))
-    assert [one.learning_id for one in workspace.project_log.read().events] == ["cl_a"]
-    assert [one.learning_id for one in workspace.personal_log.read().events] == ["cl_mine"]
+    assert [one.learning_id for one in read(workspace.project.events_file)] == ["cl_a"]
+    assert [one.learning_id for one in read(workspace.paths.personal_events)] == ["cl_mine"]
 
 
 def ticket(name):
@@ -107,7 +108,7 @@ def test_who_is_taken_for_dead(workspace, fields, over):
     assert settle_dead_sessions(workspace, "new") == []
     outcome = workspace.sessions.get("old").injected[0].outcome
     assert outcome is (DISMISSED if over else PENDING)
-    assert len(workspace.project_log.read().events) == over
+    assert len(read(workspace.project.events_file)) == over
     assert OpenSessions(workspace).all() == ([] if over else ["old"])
 
 

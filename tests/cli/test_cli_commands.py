@@ -150,13 +150,12 @@ def test_the_brief_names_what_to_reflect_on(beads):
 
 def test_init_makes_what_is_missing_and_touches_nothing_else(world):
     done = assert_done(world.grove("init", "--json"))
-    names = {"config.toml", ".gitattributes", "learnings.md", "stats.log"}
+    names = {"config.toml", ".gitattributes", "learnings.md"}
     folder = world.project / ".grove"
     assert {os.path.relpath(path, folder) for path in done.json["created"]} == names
     attributes = (folder / ".gitattributes").read_text()
     assert attributes == (
-        "stats.log merge=union\n*.jsonl merge=union\n"
-        "learnings.md merge=grove\nlearnings/*.md merge=grove\n"
+        "*.jsonl merge=union\nlearnings.md merge=grove\nlearnings/*.md merge=grove\n"
     )
     config = (folder / "config.toml").read_text()
     assert all(line.startswith(("#", "[")) or not line for line in config.splitlines())

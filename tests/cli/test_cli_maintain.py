@@ -217,7 +217,7 @@ def test_maintain_alone_lists_what_curation_would_look_at(shop):
 
 def test_a_log_cannot_drive_the_terminal(shop):
     maintain(shop, "archive", OLD)
-    log = shop.project / ".grove" / "stats.log"
+    log = shop.event_log
     log.write_text(log.read_text().replace("by hand", "\\u001b[2J\\nfree"))
     for words in (["maintain"], ["maintain", "list", "--explain"], ["show", OLD]):
         out = shop.grove(*words).stdout

@@ -1,6 +1,7 @@
 """`grove reflect` and its neighbours: secrets, echoes, the write gate's modes, dry runs, ratings."""
 
 import json
+import shutil
 
 import pytest
 
@@ -259,11 +260,41 @@ def test_the_known_of_several_ids_count(beads, blocked):
 @pytest.mark.parametrize("words", [("ref", "cl_old"), ("skip", "nothing new"), ("reflect",)])
 def test_what_cannot_be_logged_is_told(beads, blocked, candidate, words):
     beads.learning("cl_old", "OrderStore keeps rows of deleted orders for ninety days")
-    (beads.project / ".grove" / "stats.log").unlink(missing_ok=True)
-    (beads.project / ".grove" / "stats.log").mkdir()
+    beads.event_log.unlink(missing_ok=True)
+    beads.event_log.mkdir(parents=True)
     sent = json.dumps({"candidates": [candidate()], "learnings_used": ["cl_old"]})
     done = blocked.grove(*words, "--json", stdin=sent)
     assert done.code == 0
     (told,) = (line for line in done.stderr.splitlines() if "event log" in line)
-    assert "stats.log" in told
+    assert "events.jsonl" in told
     assert told.removeprefix("grove: ") in done.json["warnings"]
+
+
+def test_events_are_published_with_a_stored_learning_and_not_otherwise(beads, blocked, candidate):
+    folder = beads.project / ".grove" / "stats"
+    blocked.reflects(candidate(1, summary="My words"), candidate(2, scope="personal"))
+    blocked.grove("skip", "my words as well")
+    assert not folder.exists()
+    send = {"learnings_used": [], "corrections": []}
+    assert blocked.reflects(candidate(3), **send).code == 0
+    (file,) = folder.iterdir()
+    events = [json.loads(line)["event"] for line in file.read_text().splitlines()]
+    logged = [one["event"] for one in beads.events()]
+    assert events == logged
+    assert {"rejected", "skip", "reflection"} <= set(events)
+    assert "my words" not in file.read_text().lower()
+    before = state(folder)
+    assert blocked.reflects(candidate(3), **send).code == 0  # the same once more
+    counted = numbers(beads)
+    shutil.rmtree(beads.event_log.parent)  # as somebody else sees it, or after a loss
+    assert numbers(beads) == counted
+    (beads.grove_home / "config.toml").write_text("[stats]\nshare = false\n")
+    assert blocked.reflects(candidate(4)).code == 0
+    assert state(folder) == before
+
+
+def numbers(world):
+    document = world.grove("stats", "--json").json
+    return {
+        name: document[name] for name in ("usage", "reflections", "skips", "gate", "write_gate")
+    }

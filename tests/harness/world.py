@@ -17,6 +17,8 @@ from pathlib import Path
 import in_process
 from attrs import define, field, frozen
 
+from grove_core.paths import ProjectPaths
+
 GROVE = (sys.executable, "-m", "grove_core._entry")
 GIT_IDENTITY = ("-c", "user.name=Dev", "-c", "user.email=dev@example.org")
 MAY_SPEAK = {"SessionStart", "UserPromptSubmit", "PostToolUse"}
@@ -141,9 +143,8 @@ class World:
     def watched(self):
         """Asserts that only grove's own files change."""
         git = self.project / ".git"
-        # The merge driver that `grove init` registers, and a clone's ids of event logs.
-        ours_in_git = (git / "config", git / "grove")
-        own = (self.grove_home, self.project / ".grove", self.others, *self.lent, *ours_in_git)
+        # The merge driver that `grove init` registers.
+        own = (self.grove_home, self.project / ".grove", self.others, *self.lent, git / "config")
         own = {str(path) for path in own}
         before = signatures(self.folder, apart_from=own)
         yield
@@ -267,6 +268,10 @@ class World:
     def learnings_file(self):
         return self.project / ".grove" / "learnings.md"
 
+    @property
+    def event_log(self):
+        return ProjectPaths(self.project, self.grove_home).events_file
+
     def learning_ids(self):
         """The ids of the project's learnings, in the order of the file."""
         if not self.learnings_file.exists():
@@ -275,8 +280,7 @@ class World:
 
     def events(self, *names, personal=False):
         """The events of some kinds in the project's log, or in the personal one."""
-        home, project = self.grove_home / "personal-stats.log", self.project / ".grove/stats.log"
-        path = home if personal else project
+        path = self.grove_home / "personal-stats.log" if personal else self.event_log
         lines = path.read_text().splitlines() if path.exists() else []
         found = [json.loads(line) for line in lines]
         for event in found:

@@ -196,18 +196,18 @@ def test_a_crash_leaves_its_traceback(beads, agent):
 
 
 def test_a_log_that_cannot_be_written_costs_its_events_only(beads, agent, candidate):
-    (beads.project / ".grove" / "stats.log").mkdir()
+    beads.event_log.mkdir(parents=True)
     agent.closes("bd-1")
     agent.is_blocked()
     assert agent.reflects(candidate(1)).code == 0
     agent.is_let_go()
-    assert "stats.log" in beads.log()
+    assert "events.jsonl" in beads.log()
 
 
 def test_a_log_that_somebody_holds_locked_does_not_hold_the_end_of_a_session(beads, agent):
     beads.learning("cl_20300102_aaaaaa", ABOUT_ORDERS)
     agent.starts()
-    with (beads.project / ".grove" / "stats.log").open("a") as held:
+    with beads.event_log.open("a") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         agent.ends()
     assert beads.session()["injected"][0]["outcome"] == "dismissed"

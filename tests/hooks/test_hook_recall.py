@@ -280,7 +280,7 @@ def test_events_of_personal_learnings_stay_out_of_the_project(beads, candidate):
 
     assert beads.learning_ids() == []
     assert mine["summary"] in (beads.grove_home / "personal-learnings.md").read_text()
-    project = (beads.project / ".grove" / "stats.log").read_text()
+    project = beads.event_log.read_text()
     for secret in (FIRST, SECOND, new_id, mine["summary"], bad["summary"]):
         assert secret not in project
     assert {one["event"] for one in beads.events()} == {"gate"}

@@ -83,6 +83,21 @@ def read_text(path: StrPath) -> str | None:
     return None if content is None else content.decode("utf-8", "surrogateescape")
 
 
+def is_readable(path: StrPath) -> bool:
+    """Tell whether a file can be read: a pipe or a device would keep its reader waiting for ever.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Whether it is there, is a regular file, and may be read by this user.
+    """
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode) and os.access(path, os.R_OK)
+    except OSError:
+        return False
+
+
 @contextmanager
 def locked(
     path: StrPath, *, mode: int = _NEW_FILE_MODE, timeout: float | None = None

@@ -10,6 +10,7 @@ from typing import Final
 from grove_core import files
 from grove_core.derived_database import IN_MEMORY
 from grove_core.errors import StorageError
+from grove_core.event_log import event_files
 from grove_core.memory.library import LIST_SECONDS, MemoryLibrary
 from grove_core.model.learning import Learning
 from grove_core.model.statistics import LearningRecord, LearningStats, Statistics
@@ -55,7 +56,7 @@ class Numbers:
         self._read_personal_rule = personal_rule
         self._until = until
         self._file = self._paths.cache / project_key(project.root) / FILE_NAME
-        self._logs = [str(log) for log in (*project.event_files(), self._paths.personal_events)]
+        self._logs = [str(log) for log in (*event_files(project), self._paths.personal_events)]
 
     @cached_property
     def cache(self) -> StatsCache:

@@ -12,7 +12,6 @@ from typing import Final
 from attrs import frozen
 
 from grove_core.errors import StorageError
-from grove_core.log_files import EVENT_FOLDER, EVENT_LOG, event_files
 from grove_core.model.value import Value
 
 _GROVE: Final = ".grove"
@@ -95,11 +94,11 @@ def project_root(start: Path, home: Path) -> Path:
     return real
 
 
-def _is_grove_directory(path: Path, home: Path | None) -> bool:
+def _is_grove_directory(path: Path, home: Path) -> bool:
     # os.path answers False where pathlib would raise (no permission, name too long).
     if not os.path.isdir(path):  # noqa: PTH112
         return False
-    return not (home and _is_same(path, home)) and not _is_left_behind(path)
+    return not _is_same(path, home) and not _is_left_behind(path)
 
 
 def _is_left_behind(path: Path) -> bool:
@@ -222,15 +221,15 @@ class Paths(Value):
 
 @frozen(eq=False, repr=False)
 class ProjectPaths(Value):
-    """The files in a project's ``.grove`` directory.
+    """The files of a project: in its ``.grove`` directory, and in grove's own.
 
     Attributes:
         root: The project's root.
-        home: grove's own directory, where it is known: it is no project's ``.grove``.
+        home: grove's own directory.
     """
 
     root: Path
-    home: Path | None = None
+    home: Path
 
     @property
     def grove_directory(self) -> Path:
@@ -248,27 +247,29 @@ class ProjectPaths(Value):
         return self.grove_directory / "learnings.md"
 
     @property
-    def events_file(self) -> Path:
-        """The project's event log in the layout ``single``."""
-        return self.grove_directory / EVENT_LOG
-
-    @property
     def learnings_folder(self) -> Path:
         """The project's learnings in the layout ``spread``, a file each."""
         return self.grove_directory / "learnings"
 
     @property
-    def events_folder(self) -> Path:
-        """The project's event logs in the layout ``spread``."""
-        return self.grove_directory / EVENT_FOLDER
+    def state_directory(self) -> Path:
+        """The directory of what this machine alone knows of the project, and cannot derive."""
+        return self.home / "projects" / project_key(self.root)
 
-    def event_files(self) -> tuple[Path, ...]:
-        """Find the event logs of both layouts.
+    @property
+    def events_file(self) -> Path:
+        """The event log of this machine."""
+        return self.state_directory / "events.jsonl"
 
-        Returns:
-            The files that are there: the one of the layout ``single``, then the others by name.
-        """
-        return tuple(Path(path) for path in event_files(self.grove_directory))
+    @property
+    def publication_file(self) -> Path:
+        """What of the event log was published, and in which files."""
+        return self.state_directory / "published.jsonl"
+
+    @property
+    def published_events(self) -> Path:
+        """The directory of published events, and of logs that an older grove appended to."""
+        return self.grove_directory / "stats"
 
     @property
     def initialised(self) -> bool:

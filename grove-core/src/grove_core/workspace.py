@@ -15,7 +15,6 @@ from grove_core.diagnostics import Diagnostics
 from grove_core.environment import fingerprint
 from grove_core.errors import CodecError, StorageError
 from grove_core.model.gate import GatePolicy
-from grove_core.model.memory import StorageLayout
 from grove_core.model.session import Session
 from grove_core.paths import Paths, ProjectPaths, grove_home, project_key, project_root
 from grove_core.prefilter import Prefilter
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from grove_core.plugins.facade import Plugins
     from grove_core.plugins.report import PluginProblem
     from grove_core.stats.decay import DecayRule
-    from grove_core.stats.log import EventLog, ProjectLog
     from grove_core.ticketing import TicketSystems
 
 _CONFIGURED_BACKEND: Final = "config"
@@ -139,25 +137,6 @@ class Workspace:
         from grove_core.memory.outbox import Outbox
 
         return Outbox(self.paths.outbox)
-
-    @cached_property
-    def project_log(self) -> "ProjectLog":
-        """The project's event log."""
-        from grove_core.stats.log import ProjectLog
-
-        return ProjectLog(self.project, self.paths.home, __version__, spread=self.spread)
-
-    @property
-    def spread(self) -> bool:
-        """Whether new learnings and events go into files that git has nothing to merge in."""
-        return self.config.storage.layout is StorageLayout.SPREAD
-
-    @cached_property
-    def personal_log(self) -> "EventLog":
-        """The event log of the user's own learnings."""
-        from grove_core.stats.log import EventLog
-
-        return EventLog(self.paths.personal_events, __version__)
 
     @cached_property
     def loaded_config(self) -> LoadedConfig:
@@ -331,17 +310,23 @@ class Workspace:
 
         Args:
             events: The events.
-            personal: Whether they are about personal learnings, which never go into a project.
+            personal: Whether they are about personal learnings, which no project's log names.
         """
         events = list(events)
         if not events or not (personal or self.project.initialised):
             return
-        log = self.personal_log if personal else self.project_log
         try:
-            log.append(events)
+            self.append_events(events, personal=personal)
         except StorageError as error:
             self.diagnostics.log("error", f"events were lost: {error}")
             self.lost_events.append(str(error))
+
+    def append_events(self, events: "Iterable[StatsEvent]", *, personal: bool) -> None:
+        """Write events to the log, or raise ``StorageError``."""
+        from grove_core.event_log import append
+
+        path = self.paths.personal_events if personal else self.project.events_file
+        append(path, events, __version__)
 
     @cached_property
     def numbers(self) -> "Numbers":

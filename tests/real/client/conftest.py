@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from grove_core.paths import ProjectPaths
+
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "harness"))
 import run as harness  # noqa: E402 - the harness is also a program by itself
@@ -100,7 +102,7 @@ class Project:
 
     def events(self, name):
         """The events of one kind in the project's log."""
-        path = self.root / ".grove" / "stats.log"
+        path = ProjectPaths(self.root, self.home / ".grove").events_file
         lines = path.read_text().splitlines() if path.exists() else []
         return [event for event in map(json.loads, lines) if event["event"] == name]
 

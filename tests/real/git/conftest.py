@@ -13,11 +13,10 @@ from attrs import evolve
 from world import GIT_IDENTITY
 
 from grove_backend_markdown.backend import MarkdownBackend
-from grove_core import BackendContext, LearningStatus, StorageLayout
+from grove_core import BackendContext, LearningStatus, StorageLayout, event_log
 from grove_core.flow.merge_driver import MERGED_FILES, MergeDriver, driver_command, register
 from grove_core.model.events import Skip
 from grove_core.paths import ProjectPaths
-from grove_core.stats.log import ProjectLog
 from grove_core.testing.samples import example_learning
 
 START = datetime(2026, 2, 6, tzinfo=UTC)
@@ -97,9 +96,7 @@ class Clone:
         layout = history.layout
         home = history.folder / name / ".git" / "grove-home"
         self.backend = MarkdownBackend(BackendContext(root=self.root, home=home, layout=layout))
-        self.log = ProjectLog(
-            ProjectPaths(self.root), home, "1", spread=layout is StorageLayout.SPREAD
-        )
+        self.project = ProjectPaths(self.root, home)
         self.branch = "main"
 
     def commit(self):
@@ -187,7 +184,8 @@ class History:
             decider="agent",
         )
         self.events.append(event)
-        clone.log.append([event])
+        event_log.append(clone.project.events_file, [event], "1")
+        event_log.publish(clone.project, event.ts)
 
     def work(self, clone):
         # An event goes with nearly everything, as in life.
@@ -281,11 +279,12 @@ class History:
                 written = self.learnings[key]
                 assert evolve(learning, status=written.status) == written, key
                 self._judge_status(key, learning.status)
-            events = clone.log.read()
-            assert not events.unreadable
-            assert sorted(one.session_id for one in events.events) == sorted(
-                one.session_id for one in self.events
-            ), "events"
+            for paths in (
+                event_log.event_files(clone.project),
+                event_log.shared_event_files(clone.project),
+            ):
+                sessions = sorted(one.session_id for one in event_log.read(*paths))
+                assert sessions == sorted(one.session_id for one in self.events), "events"
 
     def _judge_status(self, key, status):
         changes = self.changes.get(key, [])
@@ -326,7 +325,6 @@ def _template(folder, layout):
     (grove / "config.toml").write_text(f'[storage]\nlayout = "{layout.value}"\n')
     if layout is StorageLayout.SINGLE:
         (grove / "learnings.md").write_text("# Learnings\n")
-        (grove / "stats.log").write_text("")
     first("add", "-A")
     first("commit", "-qm", "init")
     first("push", "-q", "origin", "main")

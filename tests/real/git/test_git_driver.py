@@ -129,7 +129,7 @@ def test_a_name_and_a_section_of_ones_own_stay(world):
 def test_lines_added_to_ones_own_attributes_are_taken_back(world, end):
     path = world.project / ".grove" / ".gitattributes"
     path.parent.mkdir()
-    text = f"# mine\nstats.log -merge{end}"
+    text = f"# mine\n*.jsonl -merge{end}"
     path.write_text(text)
     world.make_git()
     world.grove("init")

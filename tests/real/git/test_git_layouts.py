@@ -6,16 +6,8 @@ import pytest
 
 from grove_core.flow.merge_driver import MARKERS_WRITTEN
 from grove_core.model.memory import StorageLayout
-from grove_core.paths import ProjectPaths
 
 IDS = [f"cl_20260206_{letter * 6}" for letter in "abc"]
-EVENTS = [
-    json.dumps({"v": 1, "ts": f"2026-02-0{day}T10:00:00Z", "event": "skip", "grove": "1",
-                "session_id": f"s{day}", "reason": "nothing to keep", "decider": "agent"})
-    for day in (1, 2, 3)
-]  # fmt: skip
-
-
 PROSE = "\nA word between entries.\n\n"
 
 
@@ -28,7 +20,6 @@ def project(world):
         if one == IDS[0]:
             with world.learnings_file.open("a") as file:
                 file.write(PROSE)
-    (world.project / ".grove" / "stats.log").write_text("".join(f"{line}\n" for line in EVENTS))
     return world
 
 
@@ -38,11 +29,6 @@ def shown(project):
         ({key: one[key] for key in ("id", "summary", "status")} for one in done.json["learnings"]),
         key=lambda one: one["id"],
     )
-
-
-def lines_of_events(project):
-    paths = ProjectPaths(project.project).event_files()
-    return sorted(line for path in paths for line in path.read_text().splitlines())
 
 
 def test_moving_there_and_back_loses_nothing(project):
@@ -55,19 +41,16 @@ def test_moving_there_and_back_loses_nothing(project):
     assert shown(project) == before
     done = project.grove("maintain", "migrate", "--layout", "spread", "--json")
     assert done.json["learnings"] == dry.json["learnings"]
-    assert done.json["events"][0]["lines"] == len(EVENTS)
     folder = project.project / ".grove" / "learnings"
     assert sorted(path.name for path in folder.iterdir()) == [f"{one}.md" for one in IDS]
-    assert (project.project / ".grove" / "stats.log").read_bytes() == b""
     assert PROSE.strip() in project.learnings_file.read_text()
     assert config.read_text() == text.replace('# layout = "single"', 'layout = "spread"')
-    assert (shown(project), lines_of_events(project)) == (before, EVENTS)
+    assert shown(project) == before
     again = project.grove("maintain", "migrate", "--layout", "spread", "--json").json
-    assert (again["learnings"], again["events"], again["setting_changed"]) == ([], [], False)
+    assert (again["learnings"], again["setting_changed"]) == ([], False)
 
     project.grove("maintain", "migrate", "--layout", "single")
     assert not folder.exists()
-    assert (project.project / ".grove" / "stats.log").read_text().splitlines() == EVENTS
     assert PROSE.strip() in project.learnings_file.read_text()
     assert shown(project) == before
 
@@ -82,7 +65,7 @@ def test_an_interrupted_move_is_finished_by_the_next(project, layout):
     kept = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     project.grove("maintain", "migrate", "--layout", layout.value)
     for path, content in kept.items():  # as though nothing had been taken away yet
-        if path.name not in {"config.toml", ".gitattributes"} and path.suffix != ".log":
+        if path.name not in {"config.toml", ".gitattributes"}:
             path.parent.mkdir(exist_ok=True)
             if layout is StorageLayout.SINGLE or path.name == "learnings.md":
                 path.write_bytes(content)
@@ -91,7 +74,6 @@ def test_an_interrupted_move_is_finished_by_the_next(project, layout):
     assert shown(project) == before
     entries = [path.read_text().count("### [") for path in folder.rglob("*.md")]
     assert sum(entries) == len(IDS)
-    assert set(lines_of_events(project)) == set(EVENTS)
 
 
 @pytest.mark.parametrize("command", [("migrate", "--layout", "single"), ("repair",)])
@@ -113,7 +95,7 @@ def test_a_folder_that_leads_out_of_the_project_is_not_read(project, command):
 @pytest.mark.parametrize("strategy", ["", "learnings.md merge=union\n"])
 def test_repair_mends_what_git_has_made_of_two_appends(project, merge_branches, strategy):
     attributes = project.project / ".grove" / ".gitattributes"
-    attributes.write_text("stats.log merge=union\n" + strategy)
+    attributes.write_text(strategy)
     merge_branches(project.learnings_file)
     spoilt = project.learnings_file.read_text()
     assert shown(project) != []

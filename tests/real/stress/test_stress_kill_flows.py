@@ -196,7 +196,7 @@ def session_view(world, session_id):
 
 def event_names(world):
     """The log's events: kind, and what they are about. A torn line is none."""
-    log = world.project / ".grove" / "stats.log"
+    log = world.event_log
     for line in log.read_text().splitlines() if log.exists() else []:
         try:
             event = json.loads(line)

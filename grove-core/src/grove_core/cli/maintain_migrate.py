@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     "--layout",
     required=True,
     type=click.Choice([one.value for one in StorageLayout]),
-    help="One file for all learnings and one log, or files that branches never share.",
+    help="One file for all learnings, or files that branches never share.",
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be moved, and move nothing.")
 @grove_command
 def command(invocation: Invocation, *, layout: str, dry_run: bool) -> Result:
-    """Move learnings and events to another layout, and set `storage.layout` for what comes.
+    """Move learnings to another layout, and set `storage.layout` for what comes.
 
     Nothing is lost, whenever it is interrupted: run it again to finish. Prose between the entries
     of learnings.md stays there. Commit the result at once, with everybody's branches merged: git
@@ -37,7 +37,6 @@ def command(invocation: Invocation, *, layout: str, dry_run: bool) -> Result:
             f"storage.layout is still {in_force.storage.layout.value} here: something stronger than"
             " the project's configuration sets it; grove config get storage.layout tells what"
         )
-    lines = sum(count for _, count in done.events)
 
     def human(console: "Console") -> None:
         verb = "would be" if dry_run else "are"
@@ -45,9 +44,7 @@ def command(invocation: Invocation, *, layout: str, dry_run: bool) -> Result:
             console.print(f'storage.layout = "{layout}" {"would be" if dry_run else "is"} set')
         for one in done.learnings:
             console.print(one)
-        console.print(
-            f"{counted(len(done.learnings), 'learning')} and {counted(lines, 'event')} {verb} moved"
-        )
+        console.print(f"{counted(len(done.learnings), 'learning')} {verb} moved")
 
     return Result(
         document={
@@ -55,7 +52,7 @@ def command(invocation: Invocation, *, layout: str, dry_run: bool) -> Result:
             "dry_run": dry_run,
             "setting_changed": done.setting_changed,
             "learnings": done.learnings,
-            "events": [{"path": path, "lines": count} for path, count in done.events],
+            "events": [],  # of an older grove: logs were moved as well
             "error": "; ".join(done.faults) or None,
         },
         human=human,

@@ -34,7 +34,9 @@ def rejected_result(workspace: Workspace, since: str | None, limit: int | None) 
     found = [
         _document(one.event, one)
         for one in reversed(find_events(workspace, [Rejected]))
-        if isinstance(one.event, Rejected) and (after is None or one.event.ts > after)
+        # Of others' refusals only the numbers are published.
+        if isinstance(one.event, Rejected) and (one.event.summary or one.event.reason)
+        if after is None or one.event.ts > after
     ]
     shown = found[:limit]
     return Result(

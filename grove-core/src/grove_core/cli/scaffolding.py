@@ -13,6 +13,7 @@ from grove_core.config.template import render_default_config
 from grove_core.errors import GroveError, StorageError
 from grove_core.flow.merge_driver import attributes_in_force, missing_attributes
 from grove_core.memory.backends import BackendState
+from grove_core.model.memory import StorageLayout
 from grove_core.workspace import Workspace
 
 SCAFFOLD_SECONDS: Final = 5.0
@@ -59,9 +60,6 @@ def scaffold(workspace: Workspace, *, dry_run: bool) -> Scaffold:
     wanted = {workspace.project.config_file: render_default_config()}
     if missing or is_there:
         wanted[attributes] = missing
-    if not workspace.spread:
-        # Git can merge and pick what is appended to a log only where there has been one before.
-        wanted[workspace.project.events_file] = ""
     is_new = {path: not os.path.lexists(path) for path in wanted}
     if dry_run:
         is_new |= _expected_of_backend(workspace)
@@ -104,7 +102,8 @@ def _expected_of_backend(workspace: Workspace) -> dict[Path, bool]:
     It cannot be asked: preparing is all that it offers, and a dry run does nothing.
     """
     state, path = _state_to_scaffold(workspace), workspace.project.learnings_file
-    if workspace.spread or state is None or path.parent.name not in state.spec.paths:
+    spread = workspace.config.storage.layout is StorageLayout.SPREAD
+    if spread or state is None or path.parent.name not in state.spec.paths:
         return {}
     return {path: not os.path.lexists(path)}
 

@@ -256,6 +256,13 @@ class StorageSettings(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
+class StatsSettings(Value):
+    """Section ``stats``: what others learn of the event log."""
+
+    share: bool = setting(True, "Whether events are published with a stored learning.")  # noqa: FBT003
+
+
+@frozen(kw_only=True, eq=False, repr=False)
 class SecretsSettings(Value):
     """Section ``secrets``: what the secret scanner lets pass."""
 
@@ -287,6 +294,7 @@ class Config(Value):
     decay: DecaySettings = DecaySettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     storage: StorageSettings = StorageSettings()
+    stats: StatsSettings = StatsSettings()
     secrets: SecretsSettings = SecretsSettings()
     hooks: HooksSettings = HooksSettings()
 

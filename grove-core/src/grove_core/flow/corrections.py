@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+from grove_core.event_log import event_files
 from grove_core.flow.gatekeeper import Change, move
 from grove_core.hosts.contract import StartSource
 from grove_core.identifiers import is_learning_id
@@ -133,7 +134,7 @@ def announce_corrections(workspace: Workspace, session: Session, source: StartSo
         The notice, or nothing.
     """
     # Where nothing was ever logged, looking leaves nothing behind.
-    if not workspace.project.event_files() and not workspace.paths.personal_events.exists():
+    if not event_files(workspace.project) and not workspace.paths.personal_events.exists():
         return ""
     again = source is StartSource.COMPACT
     known = set() if again else _announced(session)

@@ -7,6 +7,8 @@ from contextlib import nullcontext
 from attrs import frozen
 
 from grove_core.errors import StorageError
+from grove_core.event_log import event_files
+from grove_core.files import is_readable
 from grove_core.flow.curation import (
     REASON_LENGTH_MAX,
     Curated,
@@ -15,7 +17,6 @@ from grove_core.flow.curation import (
     curating,
     note_of,
 )
-from grove_core.log_files import is_readable_log
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.statistics import LearningStats
 from grove_core.model.value import Value
@@ -193,8 +194,8 @@ def require_all_events(workspace: Workspace) -> None:
     Raises:
         StorageError: An event log cannot be read, or was not counted to its end.
     """
-    for path in (*workspace.project.event_files(), workspace.paths.personal_events):
-        if os.path.lexists(path) and not is_readable_log(path):
+    for path in (*event_files(workspace.project), workspace.paths.personal_events):
+        if os.path.lexists(path) and not is_readable(path):
             raise StorageError(f"{path} cannot be read, and what is used would seem unused")
     if not workspace.numbers.cache.complete:
         raise StorageError("the event log is not counted to its end yet")

@@ -9,7 +9,8 @@ from attrs import frozen
 
 from grove_core.codec import event_from_line
 from grove_core.errors import CodecError
-from grove_core.log_files import is_readable_log
+from grove_core.event_log import event_files
+from grove_core.files import is_readable
 from grove_core.model.events import StatsEvent
 from grove_core.model.value import Value
 from grove_core.workspace import Workspace
@@ -45,7 +46,7 @@ def find_events(
         The events, oldest first, each once; what cannot be read is passed over.
     """
     wanted = _filter({kind.event for kind in kinds}, naming)
-    logs = [(path, False) for path in workspace.project.event_files()]
+    logs = [(path, False) for path in event_files(workspace.project)]
     found: dict[str, LoggedEvent] = {}
     for path, personal in (*logs, (workspace.paths.personal_events, True)):
         for raw in filter(wanted, _lines(workspace, path)):
@@ -75,7 +76,7 @@ def _filter(names: Collection[str], naming: Collection[str]) -> Callable[[bytes]
 
 def _lines(workspace: Workspace, path: Path) -> Iterator[bytes]:
     """Read line by line: a log may be larger than what a command should take of memory."""
-    if os.path.lexists(path) and not is_readable_log(path):
+    if os.path.lexists(path) and not is_readable(path):
         workspace.diagnostics.log("error", f"the event log cannot be read: {path}")
         return
     try:

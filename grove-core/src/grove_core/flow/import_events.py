@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from attrs import frozen
 
+from grove_core.event_log import event_files, read
 from grove_core.flow.import_sources import Source
 from grove_core.identifiers import is_learning_id
 from grove_core.interchange.older_events import cleaned_event, read_older_events, texts_of
@@ -149,8 +150,8 @@ class _Owners:
 
 
 def _there(workspace: Workspace) -> set[StatsEvent]:
-    logs = [workspace.project_log.read(), workspace.personal_log.read()]
-    return {cleaned_event(event) for content in logs for event in content.events}
+    paths = (*event_files(workspace.project), workspace.paths.personal_events)
+    return {cleaned_event(event) for event in read(*paths)}
 
 
 class _LeakFinder:

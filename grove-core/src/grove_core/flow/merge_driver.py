@@ -13,7 +13,6 @@ from grove_core.errors import StorageError
 from grove_core.git import run_git
 
 MERGED_FILES: Final = (
-    "stats.log merge=union",
     "*.jsonl merge=union",
     "learnings.md merge=grove",
     "learnings/*.md merge=grove",

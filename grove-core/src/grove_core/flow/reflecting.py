@@ -5,6 +5,8 @@ from typing import Final
 
 from attrs import evolve, frozen
 
+from grove_core.errors import StorageError
+from grove_core.event_log import publish
 from grove_core.flow.correcting import correct, foreseen_warnings
 from grove_core.flow.gatekeeper import Change, move, skip_event, ticket_of
 from grove_core.flow.judging import as_candidate, gather_known, judge_candidates
@@ -30,8 +32,10 @@ from grove_core.model.learning import (
     Candidate,
     Learning,
     RejectedCandidate,
+    Scope,
     Stage,
 )
+from grove_core.model.memory import ReceiptStatus
 from grove_core.model.reflection import ReflectionResult, SkipDecider, SkipDecision
 from grove_core.model.session import EventType, Session, WrittenCandidate
 from grove_core.model.value import Value
@@ -144,6 +148,8 @@ def reflect(workspace: Workspace, session: Session, submission: Submission) -> R
     used = (*submission.learnings_used, *_named_in_notes(submission, session))
     after = mark_used(workspace, after, used, ticket_id)
     deliver_outbox(workspace)
+    if any(_is_shared(one) for one in stored):
+        _publish_events(workspace)
     for one in stored:
         workspace.plugins.learning_written(one.learning, one.receipt)
     return evolve(outcome, session=after, warnings=(*outcome.warnings, *warnings))
@@ -253,6 +259,21 @@ def _settle(workspace: Workspace, outcome: ReflectionOutcome, submission: Submis
     session = outcome.session
     moved = move(workspace, session.id, change, absent=lambda: session, cause="reflection")
     return moved.session
+
+
+def _is_shared(one: StoredLearning) -> bool:
+    shared = one.learning.scope in (Scope.PROJECT, Scope.TEAM)
+    return shared and one.receipt.status is ReceiptStatus.STORED
+
+
+def _publish_events(workspace: Workspace) -> None:
+    """Let others have the numbers besides the learning; what fails now is published next time."""
+    if not (workspace.project.initialised and workspace.config.stats.share):
+        return
+    try:
+        publish(workspace.project, workspace.now)
+    except StorageError as error:
+        workspace.diagnostics.log("error", f"events were not published: {error}")
 
 
 def _skip(workspace: Workspace, submission: Submission) -> SkipDecision:

@@ -1,7 +1,6 @@
-"""``grove maintain migrate --layout``: learnings and events into one file for all, or many."""
+"""``grove maintain migrate --layout``: learnings into one file for all, or a file each."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 from attrs import evolve, frozen
@@ -10,7 +9,6 @@ from grove_core import files
 from grove_core.config.edit import with_setting
 from grove_core.config.template import render_default_config
 from grove_core.errors import ConfigError, StorageError
-from grove_core.flow.log_layout import relocate_events
 from grove_core.model.memory import StorageLayout
 from grove_core.workspace import Workspace
 
@@ -28,13 +26,11 @@ class Relayout:
     Attributes:
         setting_changed: Whether ``storage.layout`` was set in the project's configuration.
         learnings: A line for people on each learning that is moved.
-        events: The logs that lines are taken from, each with their number.
         faults: What could not be done.
     """
 
     setting_changed: bool
     learnings: tuple[str, ...]
-    events: tuple[tuple[Path, int], ...]
     faults: tuple[str, ...]
 
 
@@ -59,11 +55,9 @@ def relayout(workspace: Workspace, layout: StorageLayout, *, dry_run: bool) -> R
         _remove_leftovers(workspace)
     changed = _set_layout(workspace, layout, dry_run=dry_run)
     learnings, faults = _learnings(workspace, layout, dry_run=dry_run)
-    events = relocate_events(workspace.project, layout, dry_run=dry_run)
     return Relayout(
         setting_changed=changed,
         learnings=tuple(learnings),
-        events=tuple(events),
         faults=tuple(faults),
     )
 
@@ -71,7 +65,7 @@ def relayout(workspace: Workspace, layout: StorageLayout, *, dry_run: bool) -> R
 def _remove_leftovers(workspace: Workspace) -> None:
     """Remove what an earlier run that was killed has left half written, before it is committed."""
     project = workspace.project
-    folders = (project.grove_directory, project.learnings_folder, project.events_folder)
+    folders = (project.grove_directory, project.learnings_folder)
     for folder in folders:
         if not folder.is_symlink():
             files.remove_leftovers(folder, _LEFTOVER_SECONDS)

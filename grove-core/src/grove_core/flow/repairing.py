@@ -8,7 +8,7 @@ from typing import Final
 from grove_core import codec, files
 from grove_core.conflict_markers import is_conflict_marker
 from grove_core.errors import CodecError, StorageError
-from grove_core.log_files import is_readable_log
+from grove_core.event_log import shared_event_files
 from grove_core.paths import project_key
 from grove_core.plugins.descriptors import Repair
 from grove_core.workspace import Workspace
@@ -78,8 +78,8 @@ def _write(repair: Repair, root: Path) -> None:
 
 
 def _repairs_of_logs(workspace: Workspace) -> Iterator[Repair]:
-    for path in workspace.project.event_files():
-        if not is_readable_log(path):
+    for path in shared_event_files(workspace.project):
+        if not files.is_readable(path):
             raise StorageError(f"cannot read {path}: it is no plain file, or not for this user")
         text = files.read_text(path) or ""
         repair = mend_log(path, text)

@@ -142,8 +142,7 @@ def keep_ratings(workspace: Workspace, ratings: Sequence[Rating]) -> RatingOutco
         if events and area is Area.PROJECT and not workspace.project.initialised:
             raise StorageError(f"{workspace.root} has no .grove to keep ratings in: grove init")
         if events:
-            personal = area is Area.PERSONAL
-            (workspace.personal_log if personal else workspace.project_log).append(events)
+            workspace.append_events(events, personal=area is Area.PERSONAL)
     unknown = tuple(one.learning_id for one in ratings if one.learning_id not in areas)
     return RatingOutcome(counted=tuple(known), unknown=unknown)
 

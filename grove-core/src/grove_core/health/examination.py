@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Final
 
 from grove_core.config import ConfigProblem
+from grove_core.event_log import event_files
 from grove_core.flow.trusting import look_at_trust
 from grove_core.health.backends import gather_backends, judge_backends
 from grove_core.health.blocked_plugins import gather_blocked
@@ -118,7 +119,7 @@ class _Examination:
     def _logs(self) -> tuple[Sequence[LogFacts], Sequence[LogFacts]]:
         """The files of the project's log, and of the user's own."""
         project, paths = self._workspace.project, self._workspace.paths
-        files = [gather_log(_PROJECT_LOG, path) for path in project.event_files()]
+        files = [gather_log(_PROJECT_LOG, path) for path in event_files(project)]
         return files, [gather_log(_PERSONAL_LOG, paths.personal_events)]
 
     def _project_log(self) -> Sequence[Check]:

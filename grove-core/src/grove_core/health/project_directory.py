@@ -71,9 +71,9 @@ def gather_project(project: ProjectPaths, environment: Mapping[str, str]) -> Pro
     if not project.initialised:
         return ProjectFacts(root=project.root, directory=directory, exists=False)
     real = Path(os.path.realpath(directory))
-    folders = (project.learnings_folder, project.events_folder)
+    folders = (project.learnings_folder, project.published_events)
     there = (one for one in folders if os.path.isdir(one))  # noqa: PTH112 - never raises
-    kept = (project.learnings_file, project.events_file, *there)
+    kept = (project.learnings_file, *there)
     in_git = git.find_top(project.root) is not None
     return ProjectFacts(
         root=project.root,
@@ -155,7 +155,7 @@ def _attributes(facts: ProjectFacts) -> Check:
     name, path = "git attributes", facts.directory / ".gitattributes"
     missing = missing_attributes(facts.attributes, facts.attributes_in_force)
     if not missing:
-        return ok(name, "git knows how learnings and events of two branches are merged")
+        return ok(name, "git knows how the learnings of two branches are merged")
     if facts.attributes is None:
         return warning(name, f"{path} is missing: branches will conflict", "grove init")
     named = ", ".join(line.split()[0] for line in missing)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
+from grove_core.event_log import event_files
 from grove_core.health.check import Check, broken, ok, warning
 from grove_core.text import remove_invisible
 from grove_core.workspace import Workspace
@@ -88,7 +89,7 @@ def gather_secrets(workspace: Workspace, seconds: float = SECONDS) -> SecretFact
     known = [project.learnings_file, *further, paths.personal_learnings]
     texts = list(dict.fromkeys([*known, *_read_by_backends(workspace, ".md")]))
     records = _read_by_backends(workspace, ".jsonl")
-    logs = [*project.event_files(), paths.personal_events]
+    logs = [*event_files(project), paths.personal_events]
     files: list[tuple[Path, Callable[[Path], Iterator[tuple[int, str]]]]] = [
         *((path, _parts_of_text) for path in texts),
         *((path, _texts_of_log) for path in logs),

@@ -149,7 +149,8 @@ class Batch:
         fields = line.fields
         stage = fields.get("stage") or "schema"
         self.count(f"rejected:{storable(stage)}", line)
-        if stage == _WRITE_GATE:
+        # Of others' refusals the texts are not published.
+        if stage == _WRITE_GATE and fields["summary"]:
             texts = (fields["session_id"], fields["summary"], " ".join(fields.get("tags", ())))
             session, summary, tags = map(storable, texts)
             self.rejected.append((line.moment, session, summary, tags))

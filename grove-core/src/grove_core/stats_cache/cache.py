@@ -9,7 +9,7 @@ from grove_core.derived_database import (
     DerivedDatabase,
     transaction,
 )
-from grove_core.log_files import is_readable_log
+from grove_core.files import is_readable
 from grove_core.stats.batch import key_of, storable
 from grove_core.stats.log_lines import instant, microseconds
 from grove_core.stats_cache import database, records
@@ -76,7 +76,7 @@ class StatsCache:
             temporary=database.TEMPORARY,
             patience=_USUAL_PATIENCE_SECONDS,
         )
-        self._logs = [log for log in logs if is_readable_log(log)]
+        self._logs = [log for log in logs if is_readable(log)]
         self._personal = personal
         self._since = since
         self._until: float | None = None

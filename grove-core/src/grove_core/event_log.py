@@ -1,0 +1,157 @@
+"""The event log: JSON Lines, append-only, the source of every number.
+
+A project's events are appended to a log of this machine in grove's own directory, never to the work
+tree. Some of them are published there, in new files that nobody changes again.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import frozen
+
+from grove_core import codec, files
+from grove_core.errors import CodecError, StorageError
+from grove_core.model.events import StatsEvent
+from grove_core.paths import ProjectPaths
+
+_SUFFIX: Final = ".jsonl"
+_OLDER_LOG: Final = "stats.log"
+_RANDOM_BYTES: Final = 5
+# What others need not read: candidates that were refused, and why the agent kept nothing.
+_PRIVATE: Final = {"rejected": ("summary", "tags", "reason"), "skip": ("reason",)}
+
+
+@frozen
+class Publication:
+    """What of a log was published: its bytes up to an offset, in files of these names."""
+
+    offset: int = 0
+    names: frozenset[str] = frozenset()
+
+
+def event_files(project: ProjectPaths) -> tuple[Path, ...]:
+    """Name the files with a project's events: this machine's log, and what others have published.
+
+    What this machine has published itself stands in its log.
+    """
+    log = project.events_file
+    own = _publication(project).names
+    shared = (path for path in shared_event_files(project) if path.name not in own)
+    return (*((log,) if log.exists() else ()), *shared)
+
+
+def shared_event_files(project: ProjectPaths) -> tuple[Path, ...]:
+    """Name the files in the work tree with events: an older grove's log, then those published."""
+    older = project.grove_directory / _OLDER_LOG
+    try:
+        with os.scandir(project.published_events) as entries:
+            names = sorted(one.name for one in entries if _is_published(one))
+    except OSError:
+        names = []
+    there = (older,) if older.exists() else ()
+    return (*there, *(project.published_events / name for name in names))
+
+
+def _is_published(entry: "os.DirEntry[str]") -> bool:
+    return entry.name.endswith(_SUFFIX) and not entry.name.startswith(".") and entry.is_file()
+
+
+def append(path: Path, events: Iterable[StatsEvent], version: str) -> None:
+    """Append events to a log as this version of grove, all or none.
+
+    Raises:
+        StorageError: They could not be written.
+    """
+    lines = "".join(codec.event_to_line(event, version) for event in events)
+    if lines:
+        files.append_text(path, lines)
+
+
+def read(*paths: Path) -> list[StatsEvent]:
+    """Read logs as one: in the order of time, each line once, without what cannot be read.
+
+    Raises:
+        StorageError: A file is there and cannot be read at all.
+    """
+    lines = (line for path in paths for line in (files.read_text(path) or "").split("\n"))
+    events = []
+    for line in dict.fromkeys(lines):
+        try:
+            event = codec.event_from_line(line) if line.strip() else None
+        except CodecError:
+            continue
+        if event is not None:
+            events.append(event)
+    return sorted(events, key=lambda event: event.ts)
+
+
+def publish(project: ProjectPaths, now: datetime) -> None:
+    """Write the events since the last publication into a new file of the work tree.
+
+    After a crash some may be published twice: whoever reads them counts equal lines once.
+
+    Raises:
+        StorageError: The file could not be written; the next publication has the same events.
+    """
+    log = project.events_file
+    if not log.exists():
+        return
+    with files.locked(log) as descriptor:
+        offset = _publication(project).offset
+        content = os.pread(descriptor, os.fstat(descriptor).st_size - offset, offset)
+        end = content.rfind(b"\n") + 1
+        text = "".join(_published_lines(content[:end], offset))
+        if text:
+            name = f"{now:%Y%m%d}-{os.urandom(_RANDOM_BYTES).hex()}{_SUFFIX}"
+            # First that the file is this machine's own: else its events would count twice here.
+            _note(project, file=name)
+            files.append_text(project.published_events / name, text, inside=project.root)
+        if end:
+            _note(project, offset=offset + end)
+
+
+def _published_lines(content: bytes, offset: int) -> Iterator[str]:
+    """Give lines as others may read them; what is no event of this version stays here."""
+    for raw in content.splitlines(keepends=True):
+        line = raw.decode("utf-8", "replace").strip()
+        try:
+            known = bool(line) and codec.event_from_line(line) is not None
+        except CodecError:
+            known = False
+        if known:
+            yield _without_private_text(line, offset) + "\n"
+        offset += len(raw)
+
+
+def _without_private_text(line: str, offset: int) -> str:
+    document: dict[str, Any] = json.loads(line)
+    private = _PRIVATE.get(document["event"])
+    if private is None:
+        return line
+    kept = {name: type(value)() if name in private else value for name, value in document.items()}
+    # Without their texts two events may look the same, and equal lines count once.
+    return json.dumps({**kept, "offset": offset}, separators=(",", ":"))
+
+
+def _publication(project: ProjectPaths) -> Publication:
+    """Read what was published; nothing counts once the log is gone that it is about."""
+    names, offset = [], 0
+    try:
+        for line in (files.read_text(project.publication_file) or "").splitlines():
+            with suppress(ValueError):  # torn by a crash
+                document = json.loads(line)
+                names += [document["file"]] if "file" in document else []
+                offset = document.get("offset", offset)
+        is_there = offset <= project.events_file.stat().st_size
+    except (StorageError, OSError):
+        is_there = False
+    return Publication(offset, frozenset(names)) if is_there else Publication()
+
+
+def _note(project: ProjectPaths, **fields: str | int) -> None:
+    files.append_text(project.publication_file, json.dumps(fields) + "\n")

@@ -1,0 +1,172 @@
+"""The event log: lines in, events out, and what of it others get to read."""
+
+import json
+import os
+from datetime import timedelta
+
+import pytest
+from core_worlds import NOW
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core import event_log, files
+from grove_core.errors import StorageError
+from grove_core.model.events import Referenced, Rejected, Skip, Surfaced
+from grove_core.paths import ProjectPaths
+
+ONE = Surfaced(ts=NOW, learning_id="cl_1", session_id="s", score=0.5)
+TWO = Referenced(ts=NOW, learning_id="cl_1", session_id="s", how="é")
+PRIVATE = (
+    Rejected(ts=NOW, session_id="s", summary="My words", tags=("mine",), reason="my words again"),
+    Rejected(ts=NOW, session_id="s", summary="More of my words", tags=("mine",)),
+    Skip(ts=NOW, session_id="s", reason="my words", decider="agent"),
+)
+
+
+@pytest.fixture
+def log(tmp_path):
+    return tmp_path / "p" / "events.jsonl"
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "p" / ".grove").mkdir(parents=True)
+    return ProjectPaths(tmp_path / "p", tmp_path / "home")
+
+
+def append(path, *events):
+    event_log.append(path, events, "9.9")
+
+
+def published(project):
+    """The lines of each published file, the oldest file first."""
+    paths = sorted(project.published_events.glob("*"), key=lambda one: one.stat().st_mtime_ns)
+    return [path.read_text().splitlines() for path in paths]
+
+
+def test_events_come_back_in_the_order_of_time(log, tmp_path):
+    before = Skip(ts=NOW - timedelta(1), session_id="s", reason="r", decider="agent")
+    append(log, ONE, TWO)
+    append(tmp_path / "other", TWO, before)
+    assert event_log.read(log, tmp_path / "other", tmp_path / "absent") == [before, ONE, TWO]
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert all(line["v"] == 1 and line["grove"] == "9.9" for line in lines)
+    assert lines[0]["ts"] == "2026-02-06T10:00:00Z"
+
+
+def test_what_cannot_be_read_is_skipped(log):
+    append(log, ONE)
+    good = log.read_bytes()
+    newer = b'{"v":9,"ts":"2026-02-06T10:00:00Z","event":"invented","grove":"99"}\n'
+    parts = [b"<<<<<<< HEAD\n", good, b"=======\r\n", b"\n", b"\xff\xfe\n", newer, good[:40]]
+    log.write_bytes(b"".join(parts))
+    append(log, TWO)
+    assert event_log.read(log) == [ONE, TWO]
+
+
+@given(
+    reasons=st.lists(st.text(max_size=30), max_size=5, unique=True),
+    noise=st.lists(st.binary(max_size=20), max_size=3),
+)
+def test_every_event_stands_in_a_line_of_its_own(tmp_path_factory, reasons, noise):
+    log = tmp_path_factory.mktemp("log") / "events.jsonl"
+    events = [Skip(ts=NOW, session_id="s", reason=one, decider="agent") for one in reasons]
+    for number, skip in enumerate(events):
+        append(log, skip)
+        if number < len(noise):
+            with log.open("ab") as file:
+                file.write(b"{" + noise[number])
+    assert event_log.read(log) == events
+
+
+def test_a_log_that_cannot_be_read_at_all_is_a_storage_error(log):
+    log.mkdir(parents=True)
+    with pytest.raises(StorageError, match=r"events\.jsonl"):
+        event_log.read(log)
+    with pytest.raises(StorageError, match=r"events\.jsonl"):
+        append(log, ONE)
+
+
+# --- what is published ----------------------------------------------------------------------------
+
+
+def test_each_publication_is_a_new_file_with_what_came_since(project):
+    event_log.publish(project, NOW)
+    assert published(project) == []
+    append(project.events_file, ONE)
+    event_log.publish(project, NOW)
+    event_log.publish(project, NOW)
+    append(project.events_file, TWO)
+    event_log.publish(project, NOW)
+    (first,), (second,) = published(project)
+    assert project.events_file.read_text() == f"{first}\n{second}\n"
+    names = {path.name[:9] for path in project.published_events.iterdir()}
+    assert names == {"20260206-"}
+
+
+def test_refused_texts_and_reasons_stay_here_and_the_events_stay_apart(project):
+    append(project.events_file, *PRIVATE)
+    event_log.publish(project, NOW)
+    (lines,) = published(project)
+    assert "my words" not in "".join(lines).lower()
+    assert "mine" not in "".join(lines)
+    assert len(set(lines)) == len(PRIVATE)
+    theirs = event_log.read(*event_log.shared_event_files(project))
+    assert [type(one) for one in theirs] == [type(one) for one in PRIVATE]
+
+
+def test_what_is_no_event_and_what_is_half_written_is_not_published(project):
+    append(project.events_file, ONE)
+    with project.events_file.open("ab") as file:
+        file.write(b'my words\n{"v":1,"ts":"2026-')
+    event_log.publish(project, NOW)
+    with project.events_file.open("ab") as file:
+        file.write(b'02-06T10:00:00Z","event":"dismissed","learning_id":"c","session_id":"s"}\n')
+    event_log.publish(project, NOW)
+    (first,), (second,) = published(project)
+    assert json.loads(first)["event"] == "surfaced"
+    assert json.loads(second)["event"] == "dismissed"
+
+
+def test_what_was_published_here_is_read_from_the_log(project):
+    append(project.events_file, *PRIVATE)
+    event_log.publish(project, NOW)
+    (project.published_events / "20260101-others.jsonl").write_text("")
+    (project.published_events / "notes.txt").write_text("no log")
+    (project.grove_directory / "stats.log").write_text("")
+    names = [path.name for path in event_log.event_files(project)]
+    assert names == ["events.jsonl", "stats.log", "20260101-others.jsonl"]
+    # Once the log is gone, the published copies are all there is.
+    project.events_file.unlink()
+    assert len(event_log.event_files(project)) == 3
+    assert len(event_log.read(*event_log.event_files(project))) == len(PRIVATE)
+
+
+@pytest.mark.parametrize("crash_at", range(3))
+def test_after_a_crash_nothing_is_missing_and_nothing_counts_twice(project, crash_at, monkeypatch):
+    append(project.events_file, ONE, *PRIVATE)
+    really, calls = files.append_text, []
+
+    def dying(*arguments, **options):
+        if len(calls) == crash_at:
+            raise StorageError("the power went out")
+        calls.append(arguments)
+        really(*arguments, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(files, "append_text", dying)
+        with pytest.raises(StorageError):
+            event_log.publish(project, NOW)
+    event_log.publish(project, NOW)
+    assert event_log.event_files(project) == (project.events_file,)
+    theirs = [line for lines in published(project) for line in lines]
+    assert len(set(theirs)) == 1 + len(PRIVATE)
+
+
+def test_a_link_out_of_the_project_is_not_followed(project, tmp_path):
+    append(project.events_file, ONE)
+    (tmp_path / "outside").mkdir()
+    project.published_events.symlink_to(tmp_path / "outside")
+    with pytest.raises(StorageError, match="outside"):
+        event_log.publish(project, NOW)
+    assert os.listdir(tmp_path / "outside") == []
