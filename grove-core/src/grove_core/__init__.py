@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from grove_core.clock import format_instant, parse_instant
-    from grove_core.codec.documents import learning_from_dict, learning_to_dict
+    from grove_core.codec.session_json import learning_from_dict, learning_to_dict
     from grove_core.errors import (
         BackendError,
         CodecError,
@@ -113,8 +113,8 @@ if TYPE_CHECKING:
 _MODULE_OF_NAME = {
     "format_instant": "clock",
     "parse_instant": "clock",
-    "learning_from_dict": "codec.documents",
-    "learning_to_dict": "codec.documents",
+    "learning_from_dict": "codec.session_json",
+    "learning_to_dict": "codec.session_json",
     "TRUSTED_ALONE": "model.value",
     "TRUSTED_ONLY": "model.value",
     "USER_ONLY": "model.value",

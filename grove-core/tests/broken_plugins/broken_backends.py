@@ -16,7 +16,7 @@ from unicodedata import normalize
 from attrs import evolve
 from faults import but
 
-from grove_core.codec.documents import learning_from_dict, learning_to_dict
+from grove_core.codec.session_json import learning_from_dict, learning_to_dict
 from grove_core.errors import BackendError, LearningNotFoundError, StorageError
 from grove_core.files import append_text, read_text, replace
 from grove_core.model.learning import LearningStatus, Scope

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from grove_core.codec.converter import to_jsonable
-    from grove_core.codec.documents import (
+    from grove_core.codec.events import event_from_line, event_to_line
+    from grove_core.codec.session_json import (
         learning_from_dict,
         learning_to_dict,
         session_from_json,
         session_to_json,
     )
-    from grove_core.codec.events import event_from_line, event_to_line
     from grove_core.codec.values import migrate
 
 _MODULE_OF_NAME = {
-    "learning_from_dict": "documents",
-    "learning_to_dict": "documents",
-    "session_from_json": "documents",
-    "session_to_json": "documents",
+    "learning_from_dict": "session_json",
+    "learning_to_dict": "session_json",
+    "session_from_json": "session_json",
+    "session_to_json": "session_json",
     "event_from_line": "events",
     "event_to_line": "events",
     "migrate": "values",
