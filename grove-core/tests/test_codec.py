@@ -12,7 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core import codec
+from grove_core.codec.converter import read_as, to_jsonable
+from grove_core.codec.events import event_from_line, event_to_line
+from grove_core.codec.session_json import (
+    learning_from_dict,
+    learning_to_dict,
+    session_from_json,
+    session_to_json,
+)
 from grove_core.errors import CodecError
 from grove_core.model.events import (
     EVENT_TYPES,
@@ -89,27 +96,36 @@ def minimal(**changes):
 
 
 def document_of(session):
-    return json.loads(codec.session_to_json(session))
+    return json.loads(session_to_json(session))
 
 
 def read(document):
-    return codec.session_from_json(json.dumps(document).encode())
+    return session_from_json(json.dumps(document).encode())
 
 
 @settings(max_examples=20, deadline=None)
 @given(SESSIONS)
 def test_any_session_comes_back_as_it_was(session):
-    content = codec.session_to_json(session)
-    assert codec.session_from_json(content) == session
+    content = session_to_json(session)
+    assert session_from_json(content) == session
     assert content.isascii()
     assert b"\n" not in content
+
+
+@settings(max_examples=20, deadline=None)
+@given(SESSIONS)
+def test_any_session_is_written_and_read_as_cattrs_does_it(session):
+    document = json.loads(json.dumps(to_jsonable(session)))
+    assert read_as(Session, document) == session
+    unknown = document.pop("unknown")
+    assert document_of(session) == unknown | document
 
 
 @settings(max_examples=40, deadline=None)
 @given(LEARNINGS)
 def test_any_learning_comes_back_as_it_was(learning):
-    document = json.loads(json.dumps(codec.learning_to_dict(learning)))
-    assert codec.learning_from_dict(document) == learning
+    document = json.loads(json.dumps(learning_to_dict(learning)))
+    assert learning_from_dict(document) == learning
 
 
 @settings(max_examples=40, deadline=None)
@@ -215,13 +231,13 @@ def test_session_of_the_older_program_keeps_its_debt():
     assert session.trace.dropped == 1
     assert session.project_root == "/p"
     assert session.schema_version == 1
-    assert codec.session_from_json(codec.session_to_json(session)) == session
+    assert session_from_json(session_to_json(session)) == session
 
 
 def test_learning_without_a_version_is_migrated():
-    document = codec.learning_to_dict(example_learning()) | {"relevance_context": "ignored"}
+    document = learning_to_dict(example_learning()) | {"relevance_context": "ignored"}
     del document["schema_version"], document["session_id"]
-    assert codec.learning_from_dict(document) == example_learning(session_id="")
+    assert learning_from_dict(document) == example_learning(session_id="")
 
 
 HEAD = {"v": 1, "ts": "2026-02-06T10:00:00Z", "grove": "0.1.0"}
@@ -234,8 +250,8 @@ def line(**fields):
 @settings(max_examples=50, deadline=None)
 @given(st.one_of(any_instance(kind) for kind in EVENT_TYPES.values()))
 def test_any_event_comes_back_as_it_was(event):
-    text = codec.event_to_line(event, "0.1.0")
-    assert codec.event_from_line(text) == event
+    text = event_to_line(event, "0.1.0")
+    assert event_from_line(text) == event
     assert text.endswith("\n")
     assert len(text.splitlines()) == 1
     document = json.loads(text)
@@ -252,21 +268,21 @@ def test_any_event_comes_back_as_it_was(event):
     ],
 )
 def test_lines_of_other_versions_are_read_as_far_as_they_go(fields, expected):
-    event = codec.event_from_line(line(**{"session_id": "s"} | fields))
+    event = event_from_line(line(**{"session_id": "s"} | fields))
     assert getattr(event, "learning_id", None) == expected
 
 
 def test_a_skip_of_the_older_program():
     fields = {"event": "skip", "session_id": "s", "reason": "r", "decider": "autothreshold"}
     older = {"ts": "2026-02-06T10:00:00.123456789Z", "grove_version": "0.3.1"}
-    assert codec.event_from_line(json.dumps(older | fields)) == Skip(
+    assert event_from_line(json.dumps(older | fields)) == Skip(
         ts=NOW.replace(microsecond=123456), session_id="s", reason="r", decider="auto"
     )
 
 
 def test_line_as_it_stands_in_the_log():
     event = Surfaced(ts=NOW, learning_id="cl_1", session_id="s1", score=0.5)
-    assert codec.event_to_line(event, "0.1.0") == (
+    assert event_to_line(event, "0.1.0") == (
         '{"v":1,"ts":"2026-02-06T10:00:00Z","event":"surfaced","grove":"0.1.0",'
         '"learning_id":"cl_1","session_id":"s1","via":"start","score":0.5}\n'
     )
@@ -286,5 +302,5 @@ def test_line_as_it_stands_in_the_log():
 )
 def test_lines_that_do_not_parse(text, words):
     with pytest.raises(CodecError) as caught:
-        codec.event_from_line(text)
+        event_from_line(text)
     assert words in str(caught.value)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scale import turned_up
 
 from grove_core import dirty_files
-from grove_core.codec import session_from_json, session_to_json
+from grove_core.codec.session_json import session_from_json, session_to_json
 from grove_core.flow import session_mode
 from grove_core.flow.session_mode import measure, renew_baseline, take_baseline, with_environment
 from grove_core.model.memory import Detection

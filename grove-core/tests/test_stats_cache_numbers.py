@@ -8,7 +8,7 @@ import pytest
 from attrs import fields
 from core_worlds import NOW
 
-from grove_core.codec import event_to_line
+from grove_core.codec.events import event_to_line
 from grove_core.derived_database import IN_MEMORY
 from grove_core.model.events import (
     EVENT_TYPES,

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from grove_core.codec import session_to_json
+from grove_core.codec.session_json import session_to_json
 from grove_core.flow.session_cleaning import CleaningLimits, Reason, choose
 from grove_core.flow.session_debts import Life
 from grove_core.flow.session_files import SessionFiles

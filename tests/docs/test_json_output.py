@@ -18,7 +18,7 @@ from grove_backend_postgres.elsewhere import Elsewhere
 from grove_backend_postgres.settings import PostgresSettings
 from grove_backend_postgres.team import team_of
 from grove_core import BackendContext
-from grove_core.codec import to_jsonable
+from grove_core.codec.converter import to_jsonable
 from grove_core.stats.document import statistics_document
 from grove_core.stats.insights import insights_of
 

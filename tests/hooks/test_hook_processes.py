@@ -29,7 +29,7 @@ MOST_MODULES = {
     "hook stop": 293,
     "status": 389,
 }
-NEVER_BY_HOOKS = {"click", "rich", "logging", "asyncio", "importlib.metadata", "requests"}
+NEVER_BY_HOOKS = {"cattrs", "click", "rich", "logging", "asyncio", "importlib.metadata", "requests"}
 NEVER_FOR_NOTHING = NEVER_BY_HOOKS | {"json", "re", "pathlib", "attrs", "pluggy", "typing"}
 COUNT = """
 import sys

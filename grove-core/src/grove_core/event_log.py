@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from grove_core import codec, files
+from grove_core import files
+from grove_core.codec.events import event_from_line, event_to_line
 from grove_core.errors import CodecError, StorageError
 from grove_core.model.events import StatsEvent
 from grove_core.paths import ProjectPaths
@@ -67,7 +68,7 @@ def append(path: Path, events: Iterable[StatsEvent], version: str) -> None:
     Raises:
         StorageError: They could not be written.
     """
-    lines = "".join(codec.event_to_line(event, version) for event in events)
+    lines = "".join(event_to_line(event, version) for event in events)
     if lines:
         files.append_text(path, lines)
 
@@ -82,7 +83,7 @@ def read(*paths: Path) -> list[StatsEvent]:
     events = []
     for line in dict.fromkeys(lines):
         try:
-            event = codec.event_from_line(line) if line.strip() else None
+            event = event_from_line(line) if line.strip() else None
         except CodecError:
             continue
         if event is not None:
@@ -120,7 +121,7 @@ def _published_lines(content: bytes, offset: int) -> Iterator[str]:
     for raw in content.splitlines(keepends=True):
         line = raw.decode("utf-8", "replace").strip()
         try:
-            known = bool(line) and codec.event_from_line(line) is not None
+            known = bool(line) and event_from_line(line) is not None
         except CodecError:
             known = False
         if known:

@@ -9,7 +9,8 @@ from typing import Protocol
 
 from attrs import define, evolve, field, frozen
 
-from grove_core import codec, files
+from grove_core import files
+from grove_core.codec.session_json import session_from_json, session_to_json
 from grove_core.errors import CodecError, SessionNotFoundError, StorageError
 from grove_core.identifiers import is_session_id
 from grove_core.model.session import Session
@@ -74,7 +75,7 @@ def _check(session_id: str) -> str:
 
 
 def _read(session_id: str, content: bytes) -> Session:
-    session = codec.session_from_json(content)
+    session = session_from_json(content)
     if session.id != session_id:
         raise CodecError(f"it holds the state of session {session.id[:140]!r}")
     return session
@@ -167,7 +168,7 @@ class FileSessionStore:
                 if aside is not None:
                     after = evolve(after, recovered_from=str(aside.path))
                 if before is None or after is not before:
-                    content = codec.session_to_json(after)
+                    content = session_to_json(after)
                     files.replace(path, content)
                 self.latest = content or b""
             except BaseException:

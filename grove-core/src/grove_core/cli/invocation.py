@@ -14,7 +14,6 @@ from attrs import evolve, field, frozen
 from grove_core.cli.options import PLUGINS_KEY, PROJECT_KEY, note_project, project_option
 from grove_core.cli.suggestions import session_ids
 from grove_core.clock import now_utc
-from grove_core.codec import to_jsonable
 from grove_core.errors import GroveError
 from grove_core.plugins.report import PluginProblem
 from grove_core.workspace import Workspace
@@ -269,6 +268,8 @@ def _print(result: Result, *, as_json: bool, quiet: bool) -> None:
 
 
 def _write_json(document: Mapping[str, Any]) -> None:
+    from grove_core.codec.converter import to_jsonable
+
     text = json.dumps(to_jsonable(document), ensure_ascii=True, indent=2)
     sys.stdout.write(text + "\n")
 

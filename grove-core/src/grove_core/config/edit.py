@@ -2,8 +2,9 @@
 
 import json
 import re
-import tomllib
 from typing import Any
+
+import tomli
 
 from grove_core.errors import ConfigError
 
@@ -31,8 +32,8 @@ def with_setting(text: str, section: str, name: str, value: str) -> str:
     expected = before | {section: known | {name: value}} if isinstance(known, dict) else None
     for changed in _candidates(text, section, name, line):
         try:
-            after = tomllib.loads(changed)
-        except tomllib.TOMLDecodeError:
+            after = tomli.loads(changed)
+        except tomli.TOMLDecodeError:
             continue
         if after == expected:
             return changed
@@ -41,8 +42,8 @@ def with_setting(text: str, section: str, name: str, value: str) -> str:
 
 def _read(text: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return tomli.loads(text)
+    except tomli.TOMLDecodeError as error:
         raise ConfigError(f"the configuration is not TOML, mend it first: {error}") from error
 
 

@@ -227,11 +227,11 @@ def _parse_toml(content: bytes) -> dict[str, Any]:
         raise ValueProblem(f"is not UTF-8 (at line {line})") from error
     if _sets_nothing(text):
         return {}
-    import tomllib
+    import tomli
 
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return tomli.loads(text)
+    except tomli.TOMLDecodeError as error:
         message = str(error)
         if "at line" not in message:
             last_line = content.rstrip().count(b"\n") + 1

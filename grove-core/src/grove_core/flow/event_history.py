@@ -7,7 +7,7 @@ from typing import Final
 
 from attrs import frozen
 
-from grove_core.codec import event_from_line
+from grove_core.codec.events import event_from_line
 from grove_core.errors import CodecError
 from grove_core.event_log import event_files
 from grove_core.files import is_readable

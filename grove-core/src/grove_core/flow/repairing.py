@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from grove_core import codec, files
+from grove_core import files
+from grove_core.codec.events import event_from_line
 from grove_core.conflict_markers import is_conflict_marker
 from grove_core.errors import CodecError, StorageError
 from grove_core.event_log import shared_event_files
@@ -118,7 +119,7 @@ def mend_log(path: Path, text: str) -> Repair:
 
 def _is_readable(line: str) -> bool:
     try:
-        codec.event_from_line(line)
+        event_from_line(line)
     except CodecError:
         return False
     return True

@@ -30,7 +30,7 @@ def read_uv(receipt: Path) -> tuple[Sequence[Package], Sequence[str]]:
         The packages, grove's own included, each once; and the options by which they were found.
         Both are empty as far as the file cannot be read.
     """
-    from tomllib import loads
+    from tomli import loads
 
     try:
         tool = _table(loads(receipt.read_text(encoding="utf-8")).get("tool"))

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from grove_core import codec
+from grove_core.codec.session_json import learning_to_dict
 from grove_core.conflict_markers import is_conflict_marker
 from grove_core.identifiers import is_learning_id, is_session_id
 from grove_core.interchange.entries import Entry, LeftOut, Origin, Reading, left_out, read_instant
@@ -148,5 +148,5 @@ def write_jsonl(learnings: Iterable[Learning]) -> str:
     Returns:
         A line for each, which ``read_jsonl`` reads back.
     """
-    documents = (codec.learning_to_dict(learning) for learning in learnings)
+    documents = (learning_to_dict(learning) for learning in learnings)
     return "".join(f"{json.dumps(document, ensure_ascii=False)}\n" for document in documents)

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from attrs import evolve, fields, frozen
 
-from grove_core import codec
+from grove_core.codec.events import event_from_line
 from grove_core.conflict_markers import is_conflict_marker
 from grove_core.errors import CodecError
 from grove_core.model.events import StatsEvent
@@ -59,7 +59,7 @@ def read_older_events(text: str) -> EventsRead:
         if not line.strip() or is_conflict_marker(line.encode("utf-8", "surrogateescape")):
             continue
         try:
-            event = codec.event_from_line(line)
+            event = event_from_line(line)
         except CodecError:
             unreadable.append(number)
             continue

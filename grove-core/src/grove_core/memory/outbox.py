@@ -8,8 +8,9 @@ from pathlib import Path
 
 from attrs import frozen
 
-from grove_core import codec, files
+from grove_core import files
 from grove_core.clock import format_instant, parse_instant
+from grove_core.codec.session_json import learning_from_dict, learning_to_dict
 from grove_core.errors import CodecError, StorageError
 from grove_core.git import find_repository, find_top
 from grove_core.model.learning import Learning, Scope
@@ -85,7 +86,7 @@ class Outbox:
         """
         files.make_directory(self._directory)
         document = {
-            "learning": codec.learning_to_dict(learning),
+            "learning": learning_to_dict(learning),
             "root": str(root),
             "queued_at": format_instant(now),
             **({"repository": place} if (place := _repository_of(str(root))) else {}),
@@ -157,7 +158,7 @@ def _read(path: Path) -> OutboxEntry | None:
         document = json.loads(files.read_bytes(path) or b"null")
         if not isinstance(document, dict) or not isinstance(document.get("learning"), dict):
             return None
-        learning = codec.learning_from_dict(document["learning"])
+        learning = learning_from_dict(document["learning"])
         queued_at = document.get("queued_at")
         return OutboxEntry(
             learning=learning,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 from xml.etree.ElementTree import Element
 
-from grove_core.codec import to_jsonable
+from grove_core.codec.converter import to_jsonable
 from grove_core.report.markup import element, json_script, to_html
 from grove_core.report.numbers import Numbers
 from grove_core.report.page_figures import figures_of

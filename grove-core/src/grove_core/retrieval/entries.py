@@ -2,7 +2,7 @@
 
 import json
 
-from grove_core import codec
+from grove_core.codec.session_json import learning_from_dict, learning_to_dict
 from grove_core.model.learning import Learning
 from grove_core.retrieval.entry import Entry
 from grove_core.stats.log_lines import microseconds
@@ -30,7 +30,7 @@ def entry_of(learning: Learning, *, backend: str, personal: bool, complete: bool
         confidence=learning.confidence.value,
         created=microseconds(learning.timestamp),
         complete=complete,
-        document=json.dumps(codec.learning_to_dict(learning), separators=(",", ":")),
+        document=json.dumps(learning_to_dict(learning), separators=(",", ":")),
     )
 
 
@@ -43,4 +43,4 @@ def learning_of(entry: Entry) -> Learning:
     Returns:
         The learning.
     """
-    return codec.learning_from_dict(entry.fields())
+    return learning_from_dict(entry.fields())

@@ -35,7 +35,7 @@ class Entry(NamedTuple):
     document: str
 
     def fields(self) -> dict[str, Any]:
-        """Read the learning's fields, as ``codec.learning_to_dict`` names them."""
+        """Read the learning's fields, as ``learning_to_dict`` names them."""
         fields: dict[str, Any] = json.loads(self.document)
         return fields
 
