@@ -193,7 +193,7 @@ def test_learnings_that_come_and_go_in_mid_session(shop):
     shop.learnings_file.unlink()
     assert started(shop, "session-3").starts("resume") == ""
     assert watched(shop, "session-3") is None
-    assert list(shop.grove_home.glob("cache/*/noted-files")) == []
+    assert list(shop.grove_home.glob("cache/*/noted-paths")) == []
     assert touch(agent, "src/orders.py") == ""
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import Final
 
-from grove_core.noted_paths import noted_path
 from grove_core.text import clean_line, defuse_tags
 
 _LONGEST_SUMMARY: Final = 200
@@ -21,6 +20,19 @@ class Closeness(IntEnum):
     DIRECTORY = 1
     TAIL = 2
     EXACT = 3
+
+
+def noted_path(path: str) -> str:
+    """Write a path that a learning names as it is listed and looked for.
+
+    Args:
+        path: The path: of a file or a directory, perhaps with a slash at its end.
+
+    Returns:
+        Its parts with a slash between, or nothing for one that names no file in particular.
+    """
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    return "" if ".." in parts else "/".join(parts)
 
 
 def names_of(path: str, inside: Iterable[str]) -> Mapping[str, Closeness]:

@@ -64,15 +64,15 @@ class Prefilter:
             finally:
                 os.close(descriptor)
 
-    def watch_files(self, session_id: str, lookup: Path, roots: Iterable[str]) -> None:
+    def watch_files(self, session_id: str, noted: Path, roots: Iterable[str]) -> None:
         """Let hooks look whether a learning names a file that is touched.
 
         Args:
             session_id: The session.
-            lookup: The project's lookup; see ``noted_paths``.
+            noted: The project's list of the paths that learnings name.
             roots: The project's root, once for each way it is written.
         """
-        lines = [os.fsencode(lookup), *map(os.fsencode, roots)]
+        lines = [os.fsencode(noted), *map(os.fsencode, roots)]
         if any(b"\n" in line for line in lines):
             return
         with suppress(StorageError):

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from attrs import evolve
 
 from grove_core import files
-from grove_core.file_notes import Closeness, line_of, names_of
+from grove_core.file_notes import Closeness, line_of, names_of, noted_path
 from grove_core.flow.gatekeeper import Change, move
 from grove_core.flow.lifecycle import new_session
 from grove_core.flow.touched_files import paths_inside, spellings
@@ -17,7 +17,6 @@ from grove_core.injection import VIA_FILE, age_in_words
 from grove_core.model.events import Surfaced
 from grove_core.model.learning import LearningStatus
 from grove_core.model.session import EventType, InjectedLearning, Session
-from grove_core.noted_paths import MARK_BYTES, lookup_of, noted_path
 from grove_core.retrieval.entry import Entry, Found, text_of
 from grove_core.retrieval.ranking import rank
 from grove_core.retrieval.relevance import Relevance
@@ -26,7 +25,7 @@ from grove_core.stats.log_lines import instant
 from grove_core.tracing import event
 from grove_core.workspace import Workspace
 
-LOOKUP: Final = "noted-files"
+_LIST: Final = "noted-paths"
 _RELEVANCE: Final = {Closeness.EXACT: 1.0, Closeness.TAIL: 0.8, Closeness.DIRECTORY: 0.6}
 
 
@@ -50,12 +49,12 @@ def watch_files(workspace: Workspace, session: Session) -> None:
         session: The session.
     """
     try:
-        lookup = _fresh_lookup(workspace) if _left(workspace, session) > 0 else None
-        if lookup is None:
+        noted = _fresh_list(workspace) if _left(workspace, session) > 0 else None
+        if noted is None:
             workspace.prefilter.forget_files(session.id)
         else:
             roots = spellings(workspace.root, session.cwd)
-            workspace.prefilter.watch_files(session.id, lookup, roots)
+            workspace.prefilter.watch_files(session.id, noted, roots)
     except Exception as error:  # noqa: BLE001 - whatever it is, work goes on
         workspace.diagnostics.crash(error, session.id, "looking for files that learnings name")
 
@@ -67,36 +66,34 @@ def _left(workspace: Workspace, session: Session) -> int:
     return retrieval.max_per_file_session - shown if retrieval.on_file else 0
 
 
-def _fresh_lookup(workspace: Workspace) -> Path | None:
-    """Find the project's lookup, made anew if learnings have changed.
+def _fresh_list(workspace: Workspace) -> Path | None:
+    """Find the project's list of the paths that learnings name, written anew if they have changed.
+
+    Its first line says of which state of the index it is.
 
     Returns:
         The file, or ``None`` when no learning names a file.
     """
     index = workspace.finder.index
-    path = workspace.project_cache / LOOKUP
-    noted: list[tuple[str, str]] | None = None
+    path = workspace.project_cache / _LIST
     state = index.stamp
-    if not state:
-        noted = index.noted_files()
-        state = "\n".join("\0".join(one) for one in noted)
-    mark = f"{fingerprint(state.encode('utf-8', 'surrogatepass')) + 2**63:0{MARK_BYTES}x}".encode()
-    if _mark_of(path) == mark:
+    mark = b"%x" % (fingerprint(state.encode()) + 2**63) if state else b""
+    if state and _first_line(path) == mark:
         return path
-    noted = index.noted_files() if noted is None else noted
-    if not noted:
+    names = {noted_path(name) for name, _ in index.noted_files()} - {""}
+    if not names:
         path.unlink(missing_ok=True)
         return None
     files.make_directory(path.parent)
-    files.replace(path, lookup_of((name for name, _ in noted), mark))
+    lines = (name.encode("utf-8", "surrogatepass") for name in sorted(names))
+    files.replace(path, b"\n".join((mark, *lines, b"")))
     return path
 
 
-def _mark_of(path: Path) -> bytes:
-    """Tell of which state of the index a lookup is; nothing when there is none."""
+def _first_line(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(MARK_BYTES)
+            return file.readline().removesuffix(b"\n")
     except OSError:
         return b""
 
@@ -118,7 +115,7 @@ def note_of(workspace: Workspace, call: HookInput) -> str:
     if _left(workspace, session) <= 0:
         prefilter.forget_files(session.id)
         return ""
-    if not (workspace.project_cache / LOOKUP).exists():
+    if not (workspace.project_cache / _LIST).exists():
         watch_files(workspace, session)
     notes = _notes(workspace, session, call.touched_file)
     shown = _remember(workspace, session, call, notes) if notes else None

@@ -9,8 +9,8 @@ and writes it again.
 
 A tool that touches a file matters when a learning may name the file. That is told by
 ``<session id>.files`` beside it, which is there only where a learning names files: the path of the
-project's lookup (``noted_paths`` says what it holds), then the project's root, once for each way it
-is written, then an empty line, then the files that there is nothing more to say of.
+project's list of the paths that learnings name, one on each line, then the project's root, once for
+each way it is written, then an empty line, then the files that there is nothing more to say of.
 
 A stop and a session's end have nothing to do while ``idle`` finds everything as it was.
 """
@@ -52,9 +52,6 @@ _FILE_TOOLS = {
 }
 _LONGEST_TEXT = 8192
 _BLANKS = b" \t\r\n"
-_MARK_BYTES = 16
-_PROBES = 3
-_PRIME = 31415926535897932384626433832795028841
 
 
 def run(arguments: list[str]) -> int:
@@ -228,8 +225,10 @@ def _may_be_noted(data: bytes) -> bool:
     head = watched.find(b"\n\n")
     if head < 0 or watched.find(b"\n" + path + b"\n", head + 1) >= 0:
         return False
-    lookup, *roots = watched[:head].split(b"\n")
-    return _is_noted(lookup, _names(path, roots))
+    listed, *roots = watched[:head].split(b"\n")
+    noted = _read_fast_file(listed)
+    # A list that is gone is made again by `dispatch`.
+    return noted is None or not _names(path, roots).isdisjoint(noted.split(b"\n"))
 
 
 def _text(data: bytes, name: bytes, start: int) -> bytes | None:
@@ -252,49 +251,23 @@ def _is_plain_path(path: bytes) -> bool:
     return bool(parts) and not first and not {b"", b".", b".."}.intersection(parts)
 
 
-def _names(path: bytes, roots: list[bytes]) -> list[bytes]:
-    """List what learnings may call a file; ``file_notes`` says why."""
-    names = []
+def _names(path: bytes, roots: list[bytes]) -> set[bytes]:
+    """Collect what learnings may call a file; ``file_notes`` says why."""
+    names = set()
     end, place = path.rfind(b"/"), 0
     while place < end:
-        names.append(path[place + 1 :])
+        names.add(path[place + 1 :])
         place = path.find(b"/", place + 1)
     for root in roots:
         if path.startswith(root + b"/"):
             inside = path[len(root) + 1 :]
             place = inside.find(b"/")
             if place < 0:
-                names.append(inside)
+                names.add(inside)
             while place >= 0:
-                names.append(inside[:place])
+                names.add(inside[:place])
                 place = inside.find(b"/", place + 1)
     return names
-
-
-def _is_noted(lookup: bytes, names: list[bytes]) -> bool:
-    """Look into the project's lookup; one that is gone is made anew on the full way."""
-    try:
-        descriptor = os.open(lookup, os.O_RDONLY)
-    except OSError:
-        return True
-    try:
-        bits = 8 * (os.fstat(descriptor).st_size - _MARK_BYTES)
-        for name in names:
-            if bits > 0 and _holds(descriptor, bits, name):
-                return True
-    finally:
-        os.close(descriptor)
-    return False
-
-
-def _holds(descriptor: int, bits: int, name: bytes) -> bool:
-    value = pow(int.from_bytes(name, "big"), 3, _PRIME)
-    for _ in range(_PROBES):
-        value, place = divmod(value, bits)
-        byte = os.pread(descriptor, 1, _MARK_BYTES + (place >> 3))
-        if not byte or not byte[0] >> (place & 7) & 1:
-            return False
-    return True
 
 
 def _is_idle(event: str, data: bytes) -> bool:
@@ -332,7 +305,7 @@ def _read_fast_file(name: bytes) -> bytes | None:
     try:
         descriptor = os.open(os.path.join(os.fsencode(home()), b"cache/fast", name), os.O_RDONLY)
         try:
-            return os.read(descriptor, _READ_SIZE)
+            return os.read(descriptor, os.fstat(descriptor).st_size)
         finally:
             os.close(descriptor)
     except OSError:
