@@ -9,7 +9,6 @@ import pytest
 from grove_core import files
 from grove_core.clock import now_utc
 from grove_core.finder import FILE_NAME
-from grove_core.flow import daily_decay
 from grove_core.flow.daily_decay import decay_daily
 from grove_core.flow.indexing_in_background import index_in_background, index_now
 from grove_core.learning_index.index import LearningIndex
@@ -118,19 +117,16 @@ def test_it_is_not_begun_again_within_five_minutes(open_project, cached, started
     assert len(started) == 2
 
 
-def test_decay_of_very_many_waits_until_they_are_counted(
-    open_project, cached, started, monkeypatch
-):
-    monkeypatch.setattr(daily_decay, "MOST_LISTED", 2)
-    decay_daily(cached, "session-1")
+def test_decay_waits_until_all_are_indexed(open_project, cached, started):
+    assert len(cached.finder.index) == 3
+    cached.finder.complete = False
+    decay_daily(cached)
     assert len(started) == 1
     assert started[0].wait(timeout=60) == 0
-    text = (cached.root / ".grove" / "learnings.md").read_text()
-    assert text.count("**Status:** active") == 2
     log = (cached.paths.home / "grove.log").read_text()
-    assert "decay waits for the next start: much has to be counted" in log
+    assert "decay waits for the next start: not all learnings are indexed" in log
+    assert cached.hidden == {}
 
-    decay_daily(open_project(), "session-2")
+    decay_daily(open_project())
     assert len(started) == 1
-    text = (cached.root / ".grove" / "learnings.md").read_text()
-    assert text.count("**Status:** active") == 0
+    assert open_project().hidden.keys() == {"cl_redis", "cl_kafka"}

@@ -206,8 +206,8 @@ def damage_the_cache(world):
 
 def stop_decay(world):
     world.agent("monday").starts()
-    for stamp in world.grove_home.glob("cache/*/decayed"):
-        stamp.write_text("2020-01-02T10:00:00Z")
+    look = world.event_log.with_name("decayed.json")
+    look.write_text('{"at": "2020-01-02T10:00:00Z", "hidden": {}}')
 
 
 def damage_the_own_learnings(world):

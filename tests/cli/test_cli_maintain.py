@@ -1,6 +1,5 @@
 """`grove maintain`, `list --stale`, `list --rejected` and `show`; decay and corrections at starts."""
 
-import fcntl
 import json
 import re
 from datetime import UTC, datetime, timedelta
@@ -199,14 +198,15 @@ def test_maintain_alone_lists_what_curation_would_look_at(shop):
     agent.reflects(nothing_learned="only a correction", corrections=[correction])
     document = in_json(shop)
     assert document == in_json(shop, "list")
-    assert ids(document["going_stale"]) == [SOON]
+    assert ids(document["going_stale"]) == [OLD, SOON]
     assert ids(document["never_used"]) == ["cl_20300102_uuuuuu"]
     assert ids(document["corrected"]) == ["cl_20300102_wwwwww"]
-    # The start of the session let decay have its turn.
-    reasons = {one["id"]: one["reason"] for one in document["archived"]}
-    assert reasons.keys() == {"cl_20300102_aaaaaa", OLD}
-    assert reasons["cl_20300102_aaaaaa"] == f"archived {day()}: no longer so"
-    assert reasons[OLD].startswith(f"archived {day()}: decayed: written ")
+    # The start of the session let decay have its turn, which hides and archives nothing.
+    assert document["going_stale"][0]["reason"].endswith(
+        f"hidden here since {day()}, and archived with the next learning that is stored"
+    )
+    (archived,) = document["archived"]
+    assert archived["reason"] == f"archived {day()}: no longer so"
     (superseded,) = document["superseded"]
     assert (superseded["id"], superseded["superseded_by"]) == ("cl_20300102_pppppp", NEW)
     assert document["total"] == 8
@@ -233,8 +233,17 @@ def log(world, event, learning_id, days, session_id="past", **fields):
         file.write(json.dumps(line) + "\n")
 
 
-def archived(world, **where):
-    return [one["learning_id"] for one in world.events("archived", **where)]
+def hidden(world, *, personal=False):
+    """The ids that decay hides on this machine."""
+    path = world.grove_home if personal else world.event_log.parent
+    found = path / "decayed.json"
+    return [*json.loads(found.read_text())["hidden"]] if found.exists() else []
+
+
+def a_day_later(world):
+    for path in (world.grove_home / "decayed.json", world.event_log.parent / "decayed.json"):
+        if path.exists():
+            path.write_text(json.dumps({**json.loads(path.read_text()), "at": days_ago(1.01)}))
 
 
 @pytest.fixture
@@ -248,73 +257,108 @@ def test_it_happens_once_a_day(quiet):
     quiet.learning(OLD, "OrderStore.rows() is slow", created=days_ago(10))
     quiet.agent("session-1").starts()
     quiet.learning(NEW, "OrderStore.export() needs a header", created=days_ago(200))
+    quiet.learning(MINE, "I prefer short names", personal=True, created=days_ago(200))
     quiet.agent("session-2").starts()
-    assert archived(quiet) == []
-    (stamp,) = quiet.grove_home.glob("cache/*/decayed")
-    stamp.write_text(days_ago(1.01))
+    assert hidden(quiet) == []
+    a_day_later(quiet)
     quiet.agent("session-3").starts()
-    assert archived(quiet) == [NEW]
+    assert (hidden(quiet), hidden(quiet, personal=True)) == ([NEW], [MINE])
+    assert quiet.events("archived") == []
 
 
-def test_what_a_session_was_just_shown_stays_for_now(world):
-    world.initialise()
-    world.learning(OLD, "OrderStore.rows() is slow", created=days_ago(91))
-    world.learning(NEW, "OrderStore.export() needs a header", created=days_ago(91))
-    for number in range(5):
-        log(world, "surfaced", NEW, 20 + number, f"past-{number}")
-    shown = world.agent("session-1").starts()
-    assert OLD in shown
-    assert NEW in shown
-    assert archived(world) == []
-    # The next day only that which is fresh because of it is.
-    (stamp,) = world.grove_home.glob("cache/*/decayed")
-    stamp.write_text(days_ago(1.01))
-    (world.project / ".grove" / "config.toml").write_text(SHOW_NOTHING)
-    world.agent("session-2").starts()
-    assert archived(world) == [NEW]
+@pytest.fixture
+def stale(quiet):
+    """A project in which decay hides a learning and one of the user's own."""
+    quiet.learning(OLD, "OrderStore.rows() is slow", created=days_ago(120))
+    quiet.learning(MINE, "OrderStore needs short names", personal=True, created=days_ago(120))
+    quiet.learning(NEW, "OrderStore.export() needs a header", created=days_ago(2))
+    quiet.agent("session-1").starts()
+    assert (hidden(quiet), hidden(quiet, personal=True)) == ([OLD], [MINE])
+    return quiet
 
 
-def test_another_process_that_curates_delays_nothing(quiet):
-    quiet.learning(OLD, "OrderStore.rows() is slow", created=days_ago(91))
-    lock = quiet.grove_home / "cache" / "curation.lock"
-    lock.parent.mkdir(parents=True)
-    with lock.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        quiet.agent("session-1").starts()
-        assert archived(quiet) == []
-    assert "decay waits for the next start" in quiet.log()
-    quiet.agent("session-2").starts()
-    assert archived(quiet) == [OLD]
+def found(world, *words):
+    return ids(world.grove("search", "OrderStore", *words, "--json").json["results"])
 
 
-def unwritable_stamp(world):
-    key = next(world.grove_home.glob("cache/*/open-sessions")).parent
-    (key / "decayed").mkdir()
+def test_what_is_hidden_is_not_found_and_every_command_says_why(stale):
+    assert found(stale) == [NEW]
+    assert set(found(stale, "--status", "archived")) == {OLD, MINE}
+    words = f"hidden here since {day()}"
+    assert words in stale.grove("list").stdout
+    shown = stale.grove("show", OLD, "--json").json
+    assert (shown["status"], shown["decay"]["state"]) == ("active", "due")
+    assert shown["decay"]["hidden_since"].startswith(day())
+    assert words in stale.grove("show", OLD).stdout
+    asked = stale.agent("session-1").asks("What about OrderStore.rows() and its export?")
+    assert OLD not in asked
+    assert NEW in asked
+    why = stale.grove("why", OLD, "--session-id", "session-1").stdout
+    assert "decayed, on this machine only so far: written " in why
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ref", OLD, MINE),
+        ("maintain", "restore", OLD, MINE),
+        ("review",),
+    ],
+)
+def test_what_somebody_speaks_for_is_hidden_no_longer(stale, words):
+    ratings = [{"id": one, "useful": True} for one in (OLD, MINE)]
+    done = stale.agent("session-1").grove(*words, stdin=json.dumps({"ratings": ratings}))
+    assert done.code == 0, done.stderr
+    assert (hidden(stale), hidden(stale, personal=True)) == ([], [])
+    assert set(found(stale)) == {OLD, MINE, NEW}
+    before = stale.learnings_file.read_bytes()
+    a_day_later(stale)
+    stale.agent("session-2").starts()
+    assert hidden(stale) == ([OLD] if words[0] == "review" else [])
+    assert stale.learnings_file.read_bytes() == before
+
+
+def test_a_stored_learning_archives_what_is_hidden_and_still_due(stale, candidate):
+    agent = stale.agent("session-1")
+    assert agent.reflects(candidate(1, scope="personal")).code == 0
+    assert status_line(stale, OLD) == "active"
+    assert agent.reflects(candidate(2)).code == 0
+    assert status_line(stale, OLD) == f"archived (decayed {day()})"
+    assert status_line(stale, MINE, personal=True) == f"archived (decayed {day()})"
+    assert [one["learning_id"] for one in stale.events("archived")] == [OLD]
+    (published,) = (stale.project / ".grove" / "stats").iterdir()
+    assert '"archived"' in published.read_text()
+    maintain(stale, "restore", OLD)
+    assert OLD in found(stale)
+
+
+def look_that_is_a_directory(world):
+    (world.event_log.parent / "decayed.json").mkdir(parents=True)
 
 
 def log_that_is_a_directory(world):
-    (world.project / ".grove" / "stats.log").mkdir()
+    world.event_log.unlink()
+    world.event_log.mkdir()
 
 
 @pytest.mark.parametrize(
     ("break_it", "words"),
     [
-        (unwritable_stamp, "decay waits for the next start: cannot write"),
-        (log_that_is_a_directory, "stats.log cannot be read, and what is used would seem unused"),
+        (look_that_is_a_directory, "decay waits for the next start: cannot write"),
+        (log_that_is_a_directory, "events.jsonl cannot be read, and what is used would seem"),
     ],
 )
 def test_no_fault_of_decay_breaks_the_start(quiet, break_it, words):
-    quiet.learning(SOON, "OrderStore.search() is exact", created=days_ago(1))
-    quiet.agent("session-1").starts()
-    for stamp in quiet.grove_home.glob("cache/**/decayed"):
-        stamp.unlink()
+    log(quiet, "surfaced", SOON, 20)
     quiet.learning(OLD, "OrderStore.rows() is slow", created=days_ago(91))
+    quiet.learning(NEW, "OrderStore.import_() reads twice", created=days_ago(2))
+    quiet.event_log.parent.mkdir(parents=True)
+    quiet.event_log.touch()
     break_it(quiet)
     (quiet.project / ".grove" / "config.toml").write_text("")
-    quiet.learning(NEW, "OrderStore.import_() reads twice", created=days_ago(2))
     assert NEW in quiet.agent("session-2").starts()
     assert words in quiet.log()
-    assert status_line(quiet, OLD) == "active" or break_it is unwritable_stamp
+    assert OLD in found(quiet)
     assert quiet.log("crash.log") == ""
 
 

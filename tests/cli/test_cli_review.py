@@ -85,7 +85,7 @@ def test_without_ratings_and_without_a_terminal_it_prints_the_sample(project):
         assert one["detail"]
     assert project.grove("review").stdout.count("cl_20300102_") == 5
     assert set(project.grove("review", "-q").stdout.split()) == {*ids(4), PERSONAL}
-    assert not (project.project / ".grove" / "stats.log").exists()
+    assert not project.event_log.exists()
 
 
 # On a terminal.

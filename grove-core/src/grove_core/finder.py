@@ -1,10 +1,12 @@
 """Finding learnings in all backends of a project: by the index where a backend can list its own."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Final
+
+from attrs import evolve
 
 from grove_core import files
 from grove_core.config.schema import DEFAULT_ENGINE
@@ -29,12 +31,17 @@ FILE_NAME: Final = "index.sqlite"
 LOCK_NAME: Final = "index.lock"
 """Held by the process that indexes what hooks have no time for."""
 _ACTIVE_ONLY: Final = frozenset({LearningStatus.ACTIVE})
+_ACTIVE: Final = LearningStatus.ACTIVE.value
 _NO_RELEVANCE: Final = Relevance(0.0, {})
 _NOTES: Final = "notes"
 
 
 class Finder:
-    """The learnings of one project, to be found by what they say."""
+    """The learnings of one project, to be found by what they say.
+
+    Attributes:
+        hidden: Ids of active learnings that count as archived.
+    """
 
     def __init__(
         self,
@@ -65,6 +72,7 @@ class Finder:
         self._recency_days = recency_days
         self._engine = engine
         self._until = until
+        self.hidden: Container[str] = ()
         self._index: LearningIndex | None = None
         self.complete = False
 
@@ -170,7 +178,7 @@ class Finder:
         Returns:
             Learnings with their scores, of relevance 0.
         """
-        admits = _admission(filters) or _admits_all
+        admits = self._admission(filters)
         entries = [one for one in self.index.newest(personal=personal) if admits(one)]
         return self._ranked([Found(one, text_of(one), _NO_RELEVANCE) for one in entries])
 
@@ -186,12 +194,12 @@ class Finder:
         return self.index.find(
             terms_of(query),
             all_statuses=filters.statuses != _ACTIVE_ONLY,
-            admits=_admission(filters),
+            admits=self._admission(filters),
         )
 
     def _judged(self, query: Query, filters: Filters) -> list[Found]:
         assert self._engine is not None, "asked only where there is one"
-        admits = _admission(filters) or _is_active
+        admits = self._admission(filters)
         entries = [one for one in self.index.entries() if admits(one)]
         answers = self._engine.score(query, [learning_of(one) for one in entries])
         if len(answers) < len(entries):
@@ -203,6 +211,20 @@ class Finder:
             for entry, (value, reasons) in zip(entries, answers, strict=True)
             if value > 0
         ]
+
+    def _admission(self, filters: Filters) -> Callable[[Entry], bool]:
+        """Say what a search may find; what is hidden counts as archived."""
+        hidden = self.hidden
+        if filters == Filters(limit=filters.limit):
+            return lambda entry: entry.status == _ACTIVE and entry.id not in hidden
+
+        def admits(entry: Entry) -> bool:
+            learning = learning_of(entry)
+            if entry.id in hidden and entry.status == _ACTIVE:
+                learning = evolve(learning, status=LearningStatus.ARCHIVED)
+            return filters.admit(learning)
+
+        return admits
 
     def _ranked(self, found: Sequence[Found]) -> list[Ranked]:
         usage = self._usage([one.entry.id for one in found]) if found else {}
@@ -291,19 +313,3 @@ def _found_of(one: FoundLearning) -> Found:
     personal = one.area is Area.PERSONAL
     entry = entry_of(hit.learning, backend=one.backend, personal=personal, complete=hit.complete)
     return Found(entry, text_of(entry), Relevance(hit.relevance, {}, hit.reasons))
-
-
-def _admission(filters: Filters) -> Callable[[Entry], bool] | None:
-    """Say what a search may find; ``None`` where nothing but the usual status is asked for."""
-    if filters.statuses == _ACTIVE_ONLY and filters == Filters(limit=filters.limit):
-        return None
-    return lambda entry: filters.admit(learning_of(entry))
-
-
-def _admits_all(entry: Entry) -> bool:
-    del entry
-    return True
-
-
-def _is_active(entry: Entry) -> bool:
-    return entry.status == LearningStatus.ACTIVE.value

@@ -71,14 +71,6 @@ class Numbers:
         cache.refresh(self._until)
         return cache
 
-    @property
-    def learnings_are_current(self) -> bool:
-        """Whether the cache holds the learnings as they are now, so that counting reads none."""
-        if not self._file.exists():
-            return False
-        sources = self._library.sources() or ()
-        return bool(sources) and self.cache.stamp == stamp_of(sources)
-
     def statistics(self, since: datetime | None = None) -> Statistics:
         """Count everything.
 

@@ -179,6 +179,11 @@ class Paths(Value):
         return self.home / "personal-stats.log"
 
     @property
+    def decay_file(self) -> Path:
+        """What decay hides of the user's own learnings."""
+        return self.home / "decayed.json"
+
+    @property
     def outbox(self) -> Path:
         """The directory of accepted learnings that wait for their backend."""
         return self.home / "outbox"
@@ -265,6 +270,11 @@ class ProjectPaths(Value):
     def publication_file(self) -> Path:
         """What of the event log was published, and in which files."""
         return self.state_directory / "published.jsonl"
+
+    @property
+    def decay_file(self) -> Path:
+        """What decay hides of the project's learnings on this machine."""
+        return self.state_directory / "decayed.json"
 
     @property
     def published_events(self) -> Path:

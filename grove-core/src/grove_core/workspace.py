@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from grove_core.sessions import FileSessionStore
 
 if TYPE_CHECKING:
     # Imported by those who come to need them: many hooks log and count nothing.
+    from grove_core.decayed import Hidden
     from grove_core.finder import Finder
     from grove_core.git import WorkTree
     from grove_core.memory.library import MemoryLibrary
@@ -321,12 +322,25 @@ class Workspace:
             self.diagnostics.log("error", f"events were lost: {error}")
             self.lost_events.append(str(error))
 
-    def append_events(self, events: "Iterable[StatsEvent]", *, personal: bool) -> None:
+    def append_events(self, events: "Collection[StatsEvent]", *, personal: bool) -> None:
         """Write events to the log, or raise ``StorageError``."""
         from grove_core.event_log import append
 
         path = self.paths.personal_events if personal else self.project.events_file
         append(path, events, __version__)
+        if back := _spoken_for(events) & self.hidden.keys():
+            from grove_core.decayed import bring_back
+
+            bring_back(self.paths.decay_file if personal else self.project.decay_file, back)
+            self.hidden = {name: one for name, one in self.hidden.items() if name not in back}
+
+    @cached_property
+    def hidden(self) -> "Mapping[str, Hidden]":
+        """The learnings that decay hides on this machine, by id."""
+        from grove_core.decayed import read_look
+
+        paths = (self.paths.decay_file, self.project.decay_file)
+        return {name: one for path in paths for name, one in read_look(path).hidden.items()}
 
     @cached_property
     def numbers(self) -> "Numbers":
@@ -348,7 +362,7 @@ class Workspace:
         """What finds learnings, with the configured engine."""
         from grove_core.finder import Finder
 
-        return Finder(
+        finder = Finder(
             self.library,
             self.project_cache,
             self.now,
@@ -357,6 +371,8 @@ class Workspace:
             engine=self._engine(),
             until=self._half_time,
         )
+        finder.hidden = self.hidden.keys()
+        return finder
 
     def index_what_was_written(self) -> None:
         """Bring the index up to date at once, so that the next hook finds nothing to read."""
@@ -489,6 +505,17 @@ class Workspace:
     def _report_problem(self, problem: "PluginProblem") -> None:
         self.problems.append(problem)
         self.diagnostics.log("error", f"plugin {problem}")
+
+
+def _spoken_for(events: "Collection[StatsEvent]") -> set[str]:
+    """Name the learnings that somebody has used, restored or called useful."""
+    from grove_core.model.events import Rated, Referenced, Restored
+
+    return {
+        one.learning_id
+        for one in events
+        if isinstance(one, Referenced | Restored) or (isinstance(one, Rated) and one.useful)
+    }
 
 
 def _decay_rule(config: Config) -> "DecayRule":

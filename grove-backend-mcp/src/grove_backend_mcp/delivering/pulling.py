@@ -54,11 +54,12 @@ class Pull:
         self._until = until - _RESERVE_SECONDS
         self._now = now
 
-    def run(self, *, look_again: bool) -> int:
+    def run(self, *, asked: bool) -> int:
         """Take in what the server lists.
 
         Args:
-            look_again: Whether to look as well for what was there at an earlier look.
+            asked: Whether a person has asked for it: then it looks as well for what was there at an
+                earlier look, and writes statuses into the record, which lies in the work tree.
 
         Returns:
             How many learnings have come that are new here, or have another status than before.
@@ -70,7 +71,7 @@ class Pull:
         """
         listed = self._server.listing()
         ids = {one.learning_id for one in listed or () if one.learning_id}
-        self._look_for_lost(ids, look_again=look_again)
+        self._look_for_lost(ids, look_again=asked)
         if listed is None:
             return 0
         whole = self._made_whole(listed)
@@ -79,7 +80,7 @@ class Pull:
             for one in whole
             if one.learning_id and one.project == self._project
         }
-        received = self._put_away(found) if self._can_update else 0
+        received = self._put_away(found) if self._can_update and asked else 0
         others = (one.learning for one in found.values() if one.learning)
         new = [one for one in others if self._is_of_others(one.id)]
         return received + self._contents.seen.replace([*self._still_there(ids), *new])

@@ -196,7 +196,7 @@ class Remote:
                 until=until,
                 now=self._clock(),
             )
-            received = pull.run(look_again=asked)
+            received = pull.run(asked=asked)
         self.link.has_worked()
         replace_text(self._places.synchronised, "")
         return received

@@ -86,7 +86,7 @@ def command(
         kept.sort(key=lambda one: verdicts[one.hit.learning.id].days_left)
     in_order = kept if stale and not sort else _sorted(kept, usage, Order(sort or Order.CREATED))
     learnings = in_order[: narrowing["limit"]]
-    reasons = {name: one.reason for name, one in verdicts.items()} if stale else {}
+    reasons = {name: one.explanation for name, one in verdicts.items() if stale or one.hidden_since}
     return Result(
         document={
             "count": len(learnings),

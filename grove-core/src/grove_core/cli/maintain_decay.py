@@ -13,7 +13,8 @@ from grove_core.flow.decaying import decay
 def command(invocation: Invocation, *, dry_run: bool) -> Result:
     """Archive what nobody was shown or used for a long time.
 
-    The start of a session does the same once a day. A learning is due `decay.passive_duration_days`
+    The start of a session hides the same once a day, on this machine only; `grove reflect` archives
+    some of it with a stored learning. A learning is due `decay.passive_duration_days`
     days after it was last written, shown, used or restored; `grove maintain list --explain` says
     how each one stands.
     """

@@ -79,7 +79,8 @@ def command(invocation: Invocation, *, dry_run: bool, in_background: bool) -> Re
     workspace = invocation.workspace
     if not dry_run and (workspace.outbox.entries(workspace.root) or with_server(workspace)):
         name_slow_backend(workspace.library)
-    delivered, busy = ([], "") if dry_run else _delivered(workspace)
+    # A hook has begun what is done in the background: that leaves the work tree as it is.
+    delivered, busy = ([], "") if dry_run or in_background else _delivered(workspace)
     synchronised = [] if dry_run else synchronise(workspace, asked=not in_background)
     at_servers = [receipt for _, done in synchronised for receipt in done.delivered]
     flushed = _Flushed(

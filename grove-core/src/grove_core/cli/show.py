@@ -77,7 +77,7 @@ def command(invocation: Invocation, *, learning_id: str) -> Result:
             new = successor.hit.learning
             console.print(f"{'Superseded:':<12}by {new.id}  {new.summary}")
         if verdict is not None:
-            console.print(f"{'Decay:':<12}{verdict.reason}")
+            console.print(f"{'Decay:':<12}{verdict.explanation}")
         for past in history:
             detail = f"  {past.detail}" if past.detail else ""
             console.print(f"{past.at:%Y-%m-%d}  {past.event}{detail}")

@@ -120,12 +120,18 @@ def _answers(
     from grove_core.flow.event_history import find_events
     from grove_core.flow.standing import Standing
     from grove_core.model.events import Archived, Corrected, Restored
+    from grove_core.model.learning import LearningStatus
 
     logged = find_events(workspace, [Archived, Restored, Corrected], [*known]) if known else []
     events: list[StatsEvent] = [one.event for one in logged]
     answers = []
     for learning_id, entry in known.items():
-        standing = Standing.of(learning_id, entry.status if entry else _GONE, events)
+        status = entry.status if entry else _GONE
+        if hidden := workspace.hidden.get(learning_id):
+            reason = f"decayed, on this machine only so far: {hidden.reason}"
+            events.append(Archived(ts=hidden.since, learning_id=learning_id, reason=reason))
+            status = LearningStatus.ARCHIVED.value
+        standing = Standing.of(learning_id, status, events)
         explanations = hindsight.explain(learning_id, entry, standing)
         answers.append(Answer(learning_id=learning_id, entry=entry, explanations=explanations))
     return answers

@@ -55,14 +55,13 @@ class Curated(Value):
 
 
 @contextmanager
-def curating(workspace: Workspace, *, timeout: float | None = None) -> Iterator[None]:
+def curating(workspace: Workspace) -> Iterator[None]:
     """Let no other process curate meanwhile: what is decided here must still hold when it is done.
 
     Where there is no place for the lock, such as in a home that cannot be written, nobody waits.
 
     Args:
         workspace: The project.
-        timeout: Seconds to wait; ``None`` for the usual limit.
 
     Yields:
         Nothing.
@@ -71,7 +70,7 @@ def curating(workspace: Workspace, *, timeout: float | None = None) -> Iterator[
         StorageError: Somebody else is curating all the time.
     """
     lock = workspace.paths.cache / "curation.lock"
-    with files.locked(lock, timeout=timeout) if _has_place(lock) else nullcontext():
+    with files.locked(lock) if _has_place(lock) else nullcontext():
         yield
 
 
@@ -171,9 +170,13 @@ def restore(
         if learning.status is LearningStatus.SUPERSEDED:
             final = f"{learning.id} is superseded, which is final; write what holds as a new one"
             return _curated(learning, Outcome.REFUSED, final)
-        if learning.status is LearningStatus.ACTIVE:
-            return _curated(learning, Outcome.UNCHANGED, f"{learning.id} is active already")
         event = Restored(ts=workspace.now, learning_id=learning.id, reason=reason)
+        if learning.status is LearningStatus.ACTIVE:
+            if learning.id not in workspace.hidden:
+                return _curated(learning, Outcome.UNCHANGED, f"{learning.id} is active already")
+            if not dry_run:
+                workspace.log_events([event], personal=found.area is Area.PERSONAL)
+            return _curated(learning, Outcome.CHANGED, reason)
         refusal = _change(workspace, found, LearningStatus.ACTIVE, "", event, dry_run=dry_run)
         return refusal or _curated(learning, Outcome.CHANGED, reason)
 

@@ -78,7 +78,7 @@ def overview(workspace: Workspace) -> Overview:
     active = [one for one in explained if _status(one.judged) is LearningStatus.ACTIVE]
     return Overview(
         going_stale=tuple(
-            CuratedLearning(judged=one, reason=one.verdict.reason)
+            CuratedLearning(judged=one, reason=one.verdict.explanation)
             for one in stale_learnings(learnings)
         ),
         archived=_lately(explained, LearningStatus.ARCHIVED, workspace.now),
@@ -124,7 +124,7 @@ def _explained(
         return CuratedLearning(judged=one, reason=f"archived {last.ts:%Y-%m-%d}{why}", at=last.ts)
     if learning.status is LearningStatus.SUPERSEDED:
         return _superseded(one, events, successors)
-    return CuratedLearning(judged=one, reason=one.verdict.reason)
+    return CuratedLearning(judged=one, reason=one.verdict.explanation)
 
 
 def _superseded(

@@ -1,8 +1,9 @@
 """Decay of a project's learnings, and of the user's own."""
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
+from typing import Final
 
 from attrs import frozen
 
@@ -24,6 +25,8 @@ from grove_core.plugins.descriptors import Area
 from grove_core.stats.decay import DecayRule, DecayState, DecayVerdict, judge_decay
 from grove_core.text import clean_line
 from grove_core.workspace import Workspace
+
+_MOST_AT_ONCE: Final = 20
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -60,6 +63,8 @@ def judged(
         verdict = judge_decay(
             learning.timestamp, learning.status.value, stats, workspace.now, rules[one.area]
         )
+        if verdict.state is DecayState.DUE and learning.id in workspace.hidden:
+            verdict = verdict._replace(hidden_since=workspace.hidden[learning.id].since)
         verdicts.append(JudgedLearning(found=one, verdict=verdict))
     return verdicts
 
@@ -86,6 +91,19 @@ def decay(workspace: Workspace, *, dry_run: bool) -> list[Curated]:
     """
     with nullcontext() if dry_run else curating(workspace):
         return [archive_due(workspace, one, dry_run=dry_run) for one in due_learnings(workspace)]
+
+
+def archive_hidden(workspace: Workspace) -> None:
+    """Archive in their files what is hidden here and still due; some of it, for somebody waits."""
+    names = [*workspace.hidden][:_MOST_AT_ONCE]
+    if not names:
+        return
+    require_all_events(workspace)
+    with curating(workspace):
+        found = [one for one in map(workspace.library.get, names) if one is not None]
+        for one in judged(workspace, found, workspace.usage(names)):
+            if one.verdict.state is DecayState.DUE:
+                archive_due(workspace, one, dry_run=False)
 
 
 def archive_stale(workspace: Workspace, reason: str, *, dry_run: bool) -> list[Curated]:
@@ -118,19 +136,9 @@ def archive_stale(workspace: Workspace, reason: str, *, dry_run: bool) -> list[C
         ]
 
 
-def judged_learnings(
-    workspace: Workspace, areas: Collection[Area] = tuple(Area)
-) -> list[JudgedLearning]:
-    """Judge every learning that can be listed.
-
-    Args:
-        workspace: The project.
-        areas: Whose learnings are looked at.
-
-    Returns:
-        Each with its verdict.
-    """
-    found = [one for one in workspace.library.iterate() if one.area in areas]
+def judged_learnings(workspace: Workspace) -> list[JudgedLearning]:
+    """Judge every learning that can be listed."""
+    found = list(workspace.library.iterate())
     return judged(workspace, found, workspace.usage()) if found else []
 
 
@@ -165,22 +173,13 @@ def archive_due(workspace: Workspace, one: JudgedLearning, *, dry_run: bool) -> 
     )
 
 
-def due_learnings(
-    workspace: Workspace, areas: Collection[Area] = tuple(Area)
-) -> list[JudgedLearning]:
-    """Find what is to be archived now.
-
-    Args:
-        workspace: The project.
-        areas: Whose learnings are looked at.
-
-    Returns:
-        The learnings, the most overdue first.
+def due_learnings(workspace: Workspace) -> list[JudgedLearning]:
+    """Find what is to be archived now, the most overdue first.
 
     Raises:
         StorageError: An event log cannot be read, so that what is used would seem unused.
     """
-    learnings = judged_learnings(workspace, areas)
+    learnings = judged_learnings(workspace)
     require_all_events(workspace)
     return sorted((one for one in learnings if one.verdict.state is DecayState.DUE), key=_days_left)
 

@@ -158,9 +158,10 @@ def _is_another(place: Path, path: str) -> bool:
 
 def _ranked(workspace: Workspace, named: dict[str, tuple[Closeness, str]]) -> list[_Note]:
     found: list[Found] = []
+    hidden = workspace.hidden
     for learning_id, (closeness, _) in named.items():
         entry = workspace.finder.index.get(learning_id)
-        if entry is None or entry.status != LearningStatus.ACTIVE.value:
+        if entry is None or entry.status != LearningStatus.ACTIVE.value or entry.id in hidden:
             continue
         # Of another project's directories nothing is known here.
         if entry.personal and closeness is not Closeness.EXACT:

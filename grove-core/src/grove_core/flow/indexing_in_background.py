@@ -63,8 +63,6 @@ def index_now(workspace: Workspace, *, rebuild: bool) -> Indexed | None:
 def _indexed(workspace: Workspace) -> Indexed:
     finder = workspace.finder
     finder.refresh()
-    # What decay goes by at the next start.
-    workspace.statistics()
     return Indexed(learnings=len(finder.index), complete=finder.complete, path=finder.index.path)
 
 

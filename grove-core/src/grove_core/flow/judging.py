@@ -97,7 +97,11 @@ def judge_candidates(
     }
     return sift(
         submission.candidates,
-        existing=[one for one in known.learnings if one.status is LearningStatus.ACTIVE],
+        existing=[
+            one
+            for one in known.learnings
+            if one.status is LearningStatus.ACTIVE and one.id not in workspace.hidden
+        ],
         written=written,
         root=workspace.root,
         checks=_checks(workspace, session, known),

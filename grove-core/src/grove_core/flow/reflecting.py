@@ -8,6 +8,7 @@ from attrs import evolve, frozen
 from grove_core.errors import StorageError
 from grove_core.event_log import publish
 from grove_core.flow.correcting import correct, foreseen_warnings
+from grove_core.flow.decaying import archive_hidden
 from grove_core.flow.gatekeeper import Change, move, skip_event, ticket_of
 from grove_core.flow.judging import as_candidate, gather_known, judge_candidates
 from grove_core.flow.references import mark_used, unknown_ids
@@ -149,7 +150,7 @@ def reflect(workspace: Workspace, session: Session, submission: Submission) -> R
     after = mark_used(workspace, after, used, ticket_id)
     deliver_outbox(workspace)
     if any(_is_shared(one) for one in stored):
-        _publish_events(workspace)
+        _write_what_else_is_known(workspace)
     for one in stored:
         workspace.plugins.learning_written(one.learning, one.receipt)
     return evolve(outcome, session=after, warnings=(*outcome.warnings, *warnings))
@@ -266,12 +267,12 @@ def _is_shared(one: StoredLearning) -> bool:
     return shared and one.receipt.status is ReceiptStatus.STORED
 
 
-def _publish_events(workspace: Workspace) -> None:
-    """Let others have the numbers besides the learning; what fails now is published next time."""
-    if not (workspace.project.initialised and workspace.config.stats.share):
-        return
+def _write_what_else_is_known(workspace: Workspace) -> None:
+    """Write beside the learning what hooks keep to themselves; what fails now is for next time."""
     try:
-        publish(workspace.project, workspace.now)
+        archive_hidden(workspace)
+        if workspace.project.initialised and workspace.config.stats.share:
+            publish(workspace.project, workspace.now)
     except StorageError as error:
         workspace.diagnostics.log("error", f"events were not published: {error}")
 

@@ -10,7 +10,7 @@ from typing import Final
 from attrs import frozen
 
 from grove_core.clock import format_instant
-from grove_core.flow.daily_decay import last_decay
+from grove_core.decayed import read_look
 from grove_core.health.check import Check, ok, warning
 from grove_core.numbers import FILE_NAME
 from grove_core.plugins.descriptors import Area
@@ -114,7 +114,7 @@ def gather_decay(workspace: Workspace, ran: datetime | None) -> DecayFacts:
     days = workspace.config.decay.passive_duration_days
     learnings = (one for one in workspace.library.iterate() if one.area is Area.PROJECT)
     return DecayFacts(
-        last=last_decay(workspace, Area.PROJECT),
+        last=read_look(workspace.project.decay_file).at,
         days=days,
         ran=ran,
         has_learnings=next(learnings, None) is not None,

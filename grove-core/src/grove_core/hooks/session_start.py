@@ -93,7 +93,7 @@ def _decay(workspace: "Workspace", session: Session) -> None:
     from grove_core.flow.daily_decay import decay_daily
 
     try:
-        decay_daily(workspace, session.id)
+        decay_daily(workspace)
     except Exception as error:  # noqa: BLE001 - whatever it is, the session starts
         workspace.diagnostics.crash(error, session.id, "decay at session start")
 

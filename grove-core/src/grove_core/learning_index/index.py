@@ -25,6 +25,10 @@ _NEWEST = f"""
 SELECT {tables.STORED_COLUMNS} FROM learning
 WHERE number > 0 AND personal <= ? AND {tables.NOT_PUT_AWAY} ORDER BY created DESC, id
 """
+_OLDER = f"""
+SELECT DISTINCT id, created FROM learning
+WHERE number > 0 AND personal = ? AND created < ? AND {tables.NOT_PUT_AWAY}
+"""
 _NOTED_FILES = f"""
 SELECT DISTINCT path, id FROM noted_file JOIN learning USING (number)
 WHERE {tables.NOT_PUT_AWAY} ORDER BY path, id
@@ -207,6 +211,20 @@ class LearningIndex:
             return list(found.values())
 
         return self._ask(question)
+
+    def written_before(self, moment: int, *, personal: bool) -> list[tuple[str, int]]:
+        """List the learnings that may be shown and are older than a moment.
+
+        Args:
+            moment: In microseconds since 1970.
+            personal: Whether the user's own are meant, or the project's.
+
+        Returns:
+            Each with when it was written.
+        """
+        return self._ask(
+            lambda connection: connection.execute(_OLDER, (personal, moment)).fetchall()
+        )
 
     def get(self, learning_id: str) -> Entry | None:
         """Fetch a learning of any status.

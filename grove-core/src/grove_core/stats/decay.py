@@ -82,6 +82,7 @@ class DecayVerdict(NamedTuple):
         surfaced: In how many sessions it was shown.
         referenced: In how many sessions it was used.
         hit_rate: Used over shown, 0 to 1; ``None`` when it was never shown.
+        hidden_since: Since when this machine hides it, before its file says that it is archived.
     """
 
     state: DecayState
@@ -97,6 +98,17 @@ class DecayVerdict(NamedTuple):
     surfaced: int
     referenced: int
     hit_rate: float | None
+    hidden_since: datetime | None = None
+
+    @property
+    def explanation(self) -> str:
+        """The reason, and what comes of it here."""
+        if self.hidden_since is None:
+            return self.reason
+        return (
+            f"{self.reason}; hidden here since {self.hidden_since:%Y-%m-%d}, and archived with the"
+            " next learning that is stored"
+        )
 
     @property
     def is_stale(self) -> bool:
