@@ -1,30 +1,23 @@
-"""Events of the log: one JSON line each.
-
-Hooks write them on every tool call and reports read them by the hundred thousand. They are flat, so
-the few types they have are read here, without the converter and the time its import takes.
-"""
+"""Events of the log: one JSON line each."""
 
 import json
-from collections.abc import Callable, Mapping
-from functools import cache
-from typing import Any, Final, get_args, get_origin
+from collections.abc import Mapping
+from typing import Any, Final
 
-from attrs import NOTHING, Attribute, fields
+from attrs import Attribute, fields
 
 from grove_core.clock import format_instant
 from grove_core.codec.values import (
-    PLAIN_READERS,
     Document,
+    MisplacedError,
     Step,
     migrate,
     parse_object,
-    read_list,
+    reader_of,
     version_of,
 )
 from grove_core.errors import CodecError
 from grove_core.model.events import EVENT_TYPES, EVENT_VERSION, StatsEvent
-
-_Reader = Callable[[Any], Any]
 
 
 def event_to_line(event: StatsEvent, grove_version: str) -> str:
@@ -76,34 +69,15 @@ def event_from_line(line: str) -> StatsEvent | None:
     name = document.get("event")
     if not isinstance(name, str):
         raise CodecError("the field event is missing or no text")
-    kind = EVENT_TYPES.get(name)
+    kind: Any = EVENT_TYPES.get(name)
     if kind is None:
         return None
-    return _read_as(kind, migrate(document, _event_version(document), _EVENT_STEPS))
-
-
-def _read_as(kind: type[StatsEvent], document: Document) -> StatsEvent:
-    values = {}
-    for each in fields(kind):
-        if each.name in document:
-            try:
-                values[each.name] = _reader(each.type)(document[each.name])
-            except ValueError as error:
-                raise CodecError(f"{each.name} {error}") from error
-        elif each.default is NOTHING:
-            raise CodecError(f"{each.name} is missing")
-    return kind(**values)
-
-
-@cache
-def _reader(annotation: Any) -> _Reader:  # noqa: ANN401 - a type
-    """Make the reader of a plain type, of ``X | None``, or of ``tuple[X, ...]``."""
-    if annotation in PLAIN_READERS:
-        return PLAIN_READERS[annotation]
-    read = PLAIN_READERS[get_args(annotation)[0]]
-    if get_origin(annotation) is tuple:
-        return lambda value: tuple(read(item) for item in read_list(value))
-    return lambda value: None if value is None else read(value)
+    current = migrate(document, _event_version(document), _EVENT_STEPS)
+    try:
+        event: StatsEvent = reader_of(kind)(current)
+    except MisplacedError as error:
+        raise CodecError(f"{error.place[1:]} {error}") from error
+    return event
 
 
 def _event_version(document: Document) -> int:

@@ -1,29 +1,25 @@
-"""Sessions and learnings to JSON and back, by the annotations of their classes.
+"""Sessions and learnings to JSON and back.
 
 Every hook does this, so nothing is imported for it but attrs; cattrs, which reads and writes all
 other documents, would take a third of a hook's time to import and to set up.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from enum import Enum
-from functools import cache
-from types import NoneType
-from typing import Any, Final, get_args, get_origin
+from typing import Any, Final
 
-from attrs import NOTHING, fields
+from attrs import fields
 
 from grove_core.clock import format_instant
 from grove_core.codec.values import (
-    PLAIN_READERS,
     Document,
+    MisplacedError,
     Step,
     migrate,
     parse_object,
-    read_list,
-    read_object,
-    shown,
+    reader_of,
     version_of,
 )
 from grove_core.errors import CodecError
@@ -31,7 +27,6 @@ from grove_core.model.learning import Learning
 from grove_core.model.session import Session
 from grove_core.model.value import Value
 
-_Reader = Callable[[object], Any]
 _OLDER_HOST: Final = "claude-code"
 
 
@@ -119,82 +114,14 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - what json does not know
     raise CodecError(f"cannot write a {type(value).__name__} as JSON")
 
 
-class _MisplacedError(ValueError):
-    """A value is wrong; the message says how, and ``place`` where."""
-
-    def __init__(self, error: ValueError | str, place: str) -> None:
-        super().__init__(str(error))
-        self.place: str = place + getattr(error, "place", "")
-
-
 def _read(kind: type, document: Document) -> Any:  # noqa: ANN401 - an instance
     name = kind.__name__.lower()
     try:
-        return _reader(kind)(document)
+        return reader_of(kind)(document)
     except RecursionError as error:
         raise CodecError(f"this {name} is nested too deeply") from error
-    except _MisplacedError as error:
+    except MisplacedError as error:
         raise CodecError(f"{name}{error.place} {error}") from error
-
-
-@cache
-def _reader(annotation: Any) -> _Reader:  # noqa: ANN401 - a type
-    """Make the reader of a type; nothing is turned into another type."""
-    if annotation in PLAIN_READERS:
-        return PLAIN_READERS[annotation]
-    if annotation is Any:
-        return lambda value: value
-    origin, arguments = get_origin(annotation), get_args(annotation)
-    if NoneType in arguments:
-        read = _reader(arguments[0])
-        return lambda value: None if value is None else read(value)
-    if origin in (tuple, frozenset):
-        read = _reader(arguments[0])
-        return lambda value: origin(_read_all(read, enumerate(read_list(value))).values())
-    if origin is Mapping:
-        read = _reader(arguments[1])
-        return lambda value: _read_all(read, read_object(value).items())
-    return _member_reader(annotation) if issubclass(annotation, Enum) else _class_reader(annotation)
-
-
-def _read_all(read: _Reader, items: Iterable[tuple[Any, object]]) -> dict[Any, Any]:
-    found = {}
-    for key, value in items:
-        try:
-            found[key] = read(value)
-        except ValueError as error:
-            raise _MisplacedError(error, f"[{key!r}]") from error
-    return found
-
-
-def _member_reader(kind: type[Enum]) -> _Reader:
-    def read(value: object) -> Enum:
-        try:
-            return kind(value)
-        except ValueError:
-            names = ", ".join(member.value for member in kind)
-            raise ValueError(f"must be one of {names}, not {shown(value)}") from None
-
-    return read
-
-
-def _class_reader(kind: Any) -> _Reader:  # noqa: ANN401 - an attrs class
-    readers = [(each.name, _reader(each.type), each.default is NOTHING) for each in fields(kind)]
-
-    def read(value: object) -> Any:  # noqa: ANN401 - an instance
-        document = read_object(value)
-        found = {}
-        for name, read_field, is_required in readers:
-            if name in document:
-                try:
-                    found[name] = read_field(document[name])
-                except ValueError as error:
-                    raise _MisplacedError(error, f".{name}") from error
-            elif is_required:
-                raise _MisplacedError("is missing", f".{name}")
-        return kind(**found)
-
-    return read
 
 
 def _upgrade_learning(old: Document) -> Document:
