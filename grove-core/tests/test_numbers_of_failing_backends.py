@@ -67,13 +67,10 @@ def opened(tmp_path, plugins_of, backends):
 def test_what_cannot_be_listed_is_counted_again(opened, backends):
     backends[Area.PROJECT].fails = True
     opened().statistics()
-    assert not opened().numbers.learnings_are_current
     backends[Area.PROJECT].fails = False
     assert opened().statistics().by_status == {"active": 1}
-    assert opened().numbers.learnings_are_current
 
 
 def test_a_backend_that_was_not_found_once_is_counted_again(opened):
     opened(is_found=False).statistics()
-    assert not opened(is_found=False).numbers.learnings_are_current
     assert opened().statistics().by_status == {"active": 1}

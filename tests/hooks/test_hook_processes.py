@@ -321,7 +321,7 @@ def test_a_broken_installation_says_what_is_broken(owing):
     """A library that cannot be imported is a crash with a reason, not a riddle."""
     broken = owing.world.others / "broken"
     broken.mkdir(parents=True)
-    (broken / "pluggy.py").write_text("raise ImportError('only half of it is installed')\n")
+    (broken / "attrs.py").write_text("raise ImportError('only half of it is installed')\n")
     done = run(owing.world, "hook", "stop", PYTHONPATH=broken)
     assert (done.returncode, done.stdout) == (3, b"")
     assert done.stderr.startswith(b"grove: ")
