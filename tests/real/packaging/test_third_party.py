@@ -86,17 +86,6 @@ def test_an_installation_is_seen_at_once_and_so_is_a_removal(
     assert entries(project.grove("plugins", "--json")) == {}
 
 
-def test_it_is_listed_with_distribution_version_and_hooks(project):
-    found = entries(project.grove("plugins", "--json"))["grove.backends", "jsonfile"]
-    assert found["distribution"] == "grove-backend-jsonfile"
-    assert found["version"] == "1.0"
-    assert found["state"] == "active"
-    assert found["hooks"] == ["grove_commands", "grove_learning_written", "grove_memory_backends"]
-    lines = project.grove("plugins").stdout.splitlines()
-    (line,) = (line for line in lines if " jsonfile " in line)
-    assert "grove-backend-jsonfile 1.0" in line
-
-
 # --- ordered ------------------------------------------------------------------------------------
 
 
@@ -164,34 +153,6 @@ BROKEN = [
     ("grove.backends", "broken-store"),
     ("grove.plugins", "broken"),
 ]
-
-
-def test_what_cannot_be_imported_is_named(project):
-    found = entries(project.grove("plugins", "--json"))
-    for key in BROKEN:
-        assert found[key]["state"] == "failed", key
-        assert found[key]["distribution"] == "grove-broken"
-        assert found[key]["version"] == "6.6.6"
-        assert "broken on purpose" in found[key]["detail"]
-    problems = project.grove("plugins", "--json").json["problems"]
-    assert {problem["what"] for problem in problems} == {"load"}
-    assert all(problem["plugin"].startswith("grove-broken 6.6.6 (") for problem in problems)
-    assert "broken on purpose" in project.grove("plugins").stdout
-
-
-def test_what_cannot_be_imported_does_no_harm_to_hooks(project, candidate):
-    project.ticket("shop-1", "Orders report takes 40 seconds", "in_progress")
-    project.configure("")
-    assert project.hook("session-start", source="startup").code == 0
-    for done in project.close("shop-1", "Orders report takes 40 seconds"):
-        assert (done.code, done.stdout, done.stderr) == (0, "", "")
-    blocked = project.hook("stop")
-    assert blocked.code == 2
-    assert "broken" not in blocked.stderr
-    assert project.reflect(candidate).code == 0
-    assert project.hook("stop").code == 0
-    assert "grove-broken 6.6.6" in (project.grove_home / "grove.log").read_text()
-    assert not (project.grove_home / "crash.log").exists()
 
 
 COMMANDS = """
