@@ -71,7 +71,7 @@ START: Final = Step(
     world=TICKETS,
     words=("hook", "session-start"),
     payload="SessionStart-startup",
-    budget=8.0,
+    budget=15.0,
     speaks=True,
 )
 PROMPT: Final = Step(
@@ -80,7 +80,7 @@ PROMPT: Final = Step(
     words=("hook", "user-prompt-submit"),
     payload="UserPromptSubmit",
     changes=_PROMPT,
-    budget=8.0,
+    budget=11.0,
     speaks=True,
 )
 BEFORE_TOOL: Final = Step(
@@ -100,11 +100,11 @@ AFTER_TOOL: Final = Step(
     budget=1.3,
 )
 STOP: Final = Step(
-    title="`hook stop` that approves, ticket mode",
+    title="`hook stop` after a prompt, ticket mode",
     world=TICKETS,
     words=("hook", "stop"),
     payload="Stop-first",
-    budget=3.0,
+    budget=11.0,
 )
 END: Final = Step(
     title="`hook session-end`",
@@ -127,16 +127,23 @@ STEPS: Final[Sequence[Step]] = (
     ),
     AFTER_TOOL,
     STOP,
+    evolve(STOP, title="`hook stop` again, nothing changed", budget=4.0),
     END,
     evolve(START, title="`hook session-start`, session mode, git not counted", world=SESSIONS),
     evolve(
         STOP,
-        title="`hook stop` that approves, session mode, nothing changed, git not counted",
+        title="`hook stop` after a start, session mode, nothing changed, git not counted",
         world=SESSIONS,
     ),
     evolve(
         STOP,
-        title="`hook stop` that approves, session mode, a small change, git not counted",
+        title="`hook stop` again, session mode, nothing changed, git not counted",
+        world=SESSIONS,
+        budget=4.0,
+    ),
+    evolve(
+        STOP,
+        title="`hook stop` after an uncounted change, session mode, git not counted",
         world=SESSIONS,
         edits=True,
     ),
