@@ -11,11 +11,16 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from session_server import Lines, said
+from session_server import answers as answers_of_server
 
 from grove_core.health.matchers import covers
+from grove_core.hosts.claude_hooks import PLUGIN_SERVER, SLOTS
+from grove_core.hosts.claude_server import server_groups
 
 PLUGIN = Path(__file__).parents[1] / "plugin"
 LAUNCHER = PLUGIN / "bin" / "grove-hook"
+SERVE = PLUGIN / "bin" / "grove-serve"
 SHIM = PLUGIN / "bin" / "grove"
 INSTALLER = PLUGIN / "install.sh"
 SKILLS = sorted(PLUGIN.glob("skills/*/SKILL.md"))
@@ -26,44 +31,66 @@ PYTHON = Path(sys.executable).resolve()
 
 TOOLS = "Bash|TaskUpdate|TodoWrite|mcp__.*"
 FILES = "Read|Edit|Write|MultiEdit|NotebookEdit"
-# event: (argument of the launcher, seconds, matchers)
-HOOKS = {
-    "SessionStart": ("session-start", 10, [None]),
-    "UserPromptSubmit": ("user-prompt-submit", 5, [None]),
-    "PreToolUse": ("pre-tool-use", 5, [TOOLS]),
-    "PostToolUse": ("post-tool-use", 5, [TOOLS, FILES]),
-    "PostToolUseFailure": ("post-tool-use-failure", 5, [TOOLS]),
-    "TaskCompleted": ("task-completed", 5, [None]),
-    "Stop": ("stop", 10, [None]),
-    "SessionEnd": ("session-end", 3, [None]),
+TOOLS_OF_AGENT = ("reflect", "skip", "search", "ref", "observe")
+# event: (argument of the launcher, seconds)
+COMMANDS = {
+    "SessionStart": ("session-start", 10),
+    "Stop": ("stop", 50),  # after the server's 20 s, and its own 20 s if that has died
+    "SessionEnd": ("session-end", 3),
+}
+# event: matchers
+BY_SERVER = {
+    "UserPromptSubmit": [None],
+    "PreToolUse": [TOOLS],
+    "PostToolUse": [TOOLS, FILES],
+    "PostToolUseFailure": [TOOLS],
+    "TaskCompleted": [None],
+    "Stop": [None],
 }
 
 
 def test_manifest():
     manifest = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text())
     assert manifest["name"] == "grove"
-    assert set(manifest) == {"name", "version", "description", "author", "license", "keywords"}
+    about = {"name", "version", "description", "author", "license", "keywords"}
+    assert set(manifest) == {*about, "mcpServers", "hooks"}
+    server = {"command": "${CLAUDE_PLUGIN_ROOT}/bin/grove-serve", "args": []}
+    assert manifest["mcpServers"] == {"grove": server}
+    # In a file of its own: a client that knows no such hooks leaves out the whole file.
+    assert manifest["hooks"] == "./hooks/server.json"
     project = (PLUGIN.parent / "grove-core" / "pyproject.toml").read_text()
     assert f'version = "{manifest["version"]}"' in project
-    for program in (LAUNCHER, SHIM, INSTALLER):
+    for program in (LAUNCHER, SERVE, SHIM, INSTALLER):
         assert program.stat().st_mode & stat.S_IXUSR
         assert program.read_bytes().startswith(b"#!/bin/sh\n")
 
 
-def test_hooks_register_each_event_once():
-    hooks = json.loads((PLUGIN / "hooks" / "hooks.json").read_text())["hooks"]
+def hooks_of(name):
+    return json.loads((PLUGIN / "hooks" / name).read_text())["hooks"]
+
+
+def test_commands_are_registered_for_what_no_server_can_answer_and_below_it_at_stops():
     found = {}
-    for event, groups in hooks.items():
-        ((hook,), *others) = [group["hooks"] for group in groups]
-        assert all(other == [hook] for other in others)
+    for event, groups in hooks_of("hooks.json").items():
+        (group,) = groups
+        (hook,) = group["hooks"]
+        assert set(group) == {"hooks"}
         assert hook["type"] == "command"
         # In shell form: other clients read this file and drop `args`.
         assert set(hook) == {"type", "command", "timeout"}
         launcher, _, argument = hook["command"].partition(" ")
         assert launcher == '"${CLAUDE_PLUGIN_ROOT}/bin/grove-hook"'
-        found[event] = (argument, hook["timeout"], [group.get("matcher") for group in groups])
-    assert found == HOOKS
-    # Each entry that fits starts the hook: no tool may be in two.
+        found[event] = (argument, hook["timeout"])
+    assert found == COMMANDS
+    assert {*COMMANDS, *BY_SERVER} == {slot.name for slot in SLOTS}
+
+
+def test_the_servers_hooks_are_as_the_program_reads_them():
+    groups = hooks_of("server.json")
+    assert groups == server_groups(PLUGIN_SERVER)
+    matchers = {event: [one.get("matcher") for one in found] for event, found in groups.items()}
+    assert matchers == BY_SERVER
+    # Each entry that fits calls the server: no tool may be in two.
     tools = ["Bash", "TaskUpdate", "TodoWrite", "mcp__a__b", *FILES.split("|")]
     assert [covers(TOOLS, tool) + covers(FILES, tool) for tool in tools] == [1] * len(tools)
 
@@ -87,13 +114,13 @@ def launch(tmp_path):
     home = tmp_path / "höme with space"
     home.mkdir()
 
-    def run(*words, path="", program=LAUNCHER, shell="sh", **variables):
+    def run(*words, path="", program=LAUNCHER, shell="sh", stdin="payload", **variables):
         environment = {"HOME": str(home), "PATH": str(path), **variables}
         return subprocess.run(
             [shutil.which(shell), program, *words],
             env={name: str(value) for name, value in environment.items()},
             cwd=home,
-            input="payload",
+            input=stdin,
             capture_output=True,
             text=True,
             check=False,
@@ -177,8 +204,38 @@ def test_launcher_without_grove_says_so_at_the_start_only(launch):
     result = launch("session-start")
     assert result.stdout.startswith("grove is not installed")
     assert (result.stdout.count("\n"), result.stderr, result.returncode) == (1, "", 0)
-    for event, _, _ in list(HOOKS.values())[1:]:
+    for event in ("stop", "session-end"):
         assert is_silent(launch(event))
+
+
+def test_without_grove_the_server_answers_that_there_is_nothing(launch):
+    """The client would name a failed hook at each tool call."""
+    lines = Lines()
+    lines.request("server/discover")
+    lines.request("initialize", protocolVersion="2025-11-25")
+    lines.request("tools/list")
+    lines.hook("PreToolUse", tool_input={"command": 'echo \'"id": 7, "method":"initialize"\''})
+    lines.hook("Stop", last_assistant_message='{"id":9}')
+    notice = '{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
+    for shell in SHELLS:
+        # As the client writes it: the number of a call comes last.
+        data = [
+            {**{k: v for k, v in one.items() if k != "id"}, "id": one["id"]} for one in lines.sent
+        ]
+        text = "".join(json.dumps(one, separators=(",", ":")) + "\n" for one in data)
+        result = launch(program=SERVE, shell=shell, stdin=notice + text)
+        assert (result.stderr, result.returncode) == ("", 0)
+        found = answers_of_server(result.stdout)
+        assert found[0]["code"] == -32601
+        assert found[1]["protocolVersion"] == "2025-11-25"
+        assert found[2] == {"tools": []}
+        assert [said(found[number]) for number in (3, 4)] == ["{}", "{}"]
+
+
+def test_the_server_is_started_by_the_same_search(launch, tmp_path):
+    program = fake_grove(tmp_path / "venv ä" / "bin")
+    record(launch.home / ".grove", f"{program}\n")
+    assert launch(program=SERVE).stdout == f"{program}|serve|payload"
 
 
 def test_shim_lets_the_agents_shell_find_grove_outside_its_path(launch, tmp_path):
@@ -222,7 +279,10 @@ def test_all_skills_are_there_and_described():
         head = re.match(r"---\n(.*?)\n---\n", skill.read_text(), re.DOTALL).group(1)
         fields = dict(line.split(": ", 1) for line in head.splitlines())
         assert set(fields) == {"name", "description", "allowed-tools"}
-        assert (fields["name"], fields["allowed-tools"]) == (skill.parent.name, "Bash(grove *)")
+        assert fields["name"] == skill.parent.name
+        tool = fields["name"].removeprefix("compound-")
+        tools = [f"mcp__plugin_grove_grove__{tool}"] if tool in TOOLS_OF_AGENT else []
+        assert fields["allowed-tools"].split(", ") == ["Bash(grove *)", *tools]
         assert 40 < len(fields["description"]) < 400
         assert ": " not in fields["description"]  # YAML would read a mapping
 

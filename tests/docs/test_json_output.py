@@ -18,7 +18,9 @@ from grove_backend_postgres.elsewhere import Elsewhere
 from grove_backend_postgres.settings import PostgresSettings
 from grove_backend_postgres.team import team_of
 from grove_core import BackendContext
+from grove_core.clock import now_utc
 from grove_core.codec.converter import to_jsonable
+from grove_core.session_server import ServerRecords
 from grove_core.stats.document import statistics_document
 from grove_core.stats.insights import insights_of
 
@@ -209,6 +211,9 @@ def printed(tmp_path_factory):
     found["grove tickets"] = [project.json("tickets")]
     project.ticket(1, "in_progress")
     project.hook("session-start", "monday")
+    ServerRecords(project.root.parent / "home" / ".grove" / "cache").begin(
+        "monday", "1.0", now_utc()
+    )
     project.close(1, "monday")
     project.hook("stop", "monday")
     found["grove sessions"] = [project.json("sessions")]
@@ -428,7 +433,7 @@ def test_just_the_documented_keys_are_printed(title, printed):
     assert keys == known
 
 
-RUN_BY_OTHERS = {"hook", "merge-driver"}
+RUN_BY_OTHERS = {"hook", "serve", "merge-driver"}
 
 
 def test_every_command_has_a_section():

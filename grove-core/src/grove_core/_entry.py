@@ -32,6 +32,10 @@ def main() -> int:
         from grove_core.hooks.fast import say
 
         return say(f"grove {__version__}\n")
+    if arguments == ["serve"]:
+        from grove_core.serve.server import run as serve
+
+        return serve()
     from grove_core.cli.main import run_command_line
 
     return run_command_line()

@@ -141,7 +141,7 @@ class Prefilter:
         Args:
             session_id: The session.
         """
-        for suffix in ("", ".files", ".idle", ".late"):
+        for suffix in ("", ".files", ".idle", ".late", ".stop", ".server"):
             with suppress(OSError):
                 (self._directory / f"{session_id}{suffix}").unlink(missing_ok=True)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from grove_core.hosts.claude_hooks import hook_groups
 from grove_core.paths import ProjectPaths
 
 HERE = Path(__file__).parent
@@ -58,6 +59,7 @@ class Project:
     path: str
     out: Path
     runs: int = 0
+    plugin: Path = PLUGIN
 
     def play(self, turns, **options):
         """Runs the client once, with the plugin, in a new session."""
@@ -68,7 +70,7 @@ class Project:
             turns,
             self.root,
             **{
-                "plugin_dir": PLUGIN,
+                "plugin_dir": self.plugin,
                 "home": self.home,
                 "path": self.path,
                 "out": self.out / f"run-{self.runs}",
@@ -164,9 +166,30 @@ def bare_project(claude, tmp_path):
     return project
 
 
+def with_commands_only(folder):
+    """The plugin as a client without servers sees it, with a command hook for each event."""
+    copy = shutil.copytree(PLUGIN, folder / "plugin", ignore=shutil.ignore_patterns("server.json"))
+    manifest = copy / ".claude-plugin" / "plugin.json"
+    fields = json.loads(manifest.read_text())
+    del fields["mcpServers"], fields["hooks"]
+    manifest.write_text(json.dumps(fields))
+    hooks = json.dumps({"hooks": hook_groups("grove", ())})
+    launcher = '\\"${CLAUDE_PLUGIN_ROOT}/bin/grove-hook\\"'
+    (copy / "hooks" / "hooks.json").write_text(hooks.replace("grove hook", launcher))
+    return copy
+
+
+@pytest.fixture(params=["server", "commands"])
+def transport(request):
+    """How the client calls grove's hooks."""
+    return request.param
+
+
 @pytest.fixture
-def project(bare_project, grove_folder):
+def project(bare_project, grove_folder, transport, tmp_path):
     """The same with this checkout's grove first on PATH."""
+    if transport == "commands":
+        bare_project.plugin = with_commands_only(tmp_path)
     bare_project.path = os.pathsep.join([str(grove_folder), bare_project.path])
     return bare_project
 

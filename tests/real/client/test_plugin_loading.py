@@ -15,9 +15,29 @@ RECORDING_GROVE = """\
 import json, os, sys
 from pathlib import Path
 
-call = {"arguments": sys.argv[1:], "stdin": sys.stdin.read()}
-with Path(os.environ["HOME"], "calls.jsonl").open("a") as file:
-    file.write(json.dumps(call) + "\\n")
+def record(call):
+    with Path(os.environ["HOME"], "calls.jsonl").open("a") as file:
+        file.write(json.dumps(call) + "\\n")
+
+def answer(message):
+    if message["method"] == "server/discover":
+        return {"error": {"code": -32601, "message": "no"}}
+    if message["method"] == "initialize":
+        return {"result": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+            "serverInfo": {"name": "grove", "version": "0"}}}
+    if message["method"] == "tools/list":
+        return {"result": {"tools": []}}
+    fields = message["params"]["arguments"]
+    record({"arguments": ["server"], "stdin": json.dumps({**fields, "hook_event_name": fields["event"]})})
+    return {"result": {"content": [{"type": "text", "text": "{}"}]}}
+
+if sys.argv[1:] == ["serve"]:
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "id" in message:
+            print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer(message)}), flush=True)
+else:
+    record({"arguments": sys.argv[1:], "stdin": sys.stdin.read()})
 """
 
 
@@ -45,13 +65,13 @@ def calls(project):
 
 
 def hook_calls(project):
-    """(argument, event, tool) of every hook call."""
+    """(argument or server, event, tool) of every hook call; those of a stop come side by side."""
     found = []
     for call in calls(project):
-        if call["arguments"][0] == "hook":
+        if call["arguments"][0] in ("hook", "server"):
             payload = json.loads(call["stdin"])
             event = payload["hook_event_name"]
-            found.append((call["arguments"][1], event, payload.get("tool_name")))
+            found.append((call["arguments"][-1], event, payload.get("tool_name")))
     return found
 
 
@@ -81,18 +101,20 @@ def test_every_hook_reaches_grove_with_its_event(recording):
     assert transcript["exit_code"] == 0
     assert transcript["plugins"] == ["grove"]
     assert not transcript["plugin_errors"]
-    assert hook_calls(recording) == [
+    found = hook_calls(recording)
+    assert sorted(found[-3:-1]) == [("server", "Stop", None), ("stop", "Stop", None)]
+    del found[-2]
+    assert [(who, event, tool) for who, event, tool in found if event != "Stop"] == [
         ("session-start", "SessionStart", None),
-        ("user-prompt-submit", "UserPromptSubmit", None),
-        ("pre-tool-use", "PreToolUse", "Bash"),
-        ("post-tool-use", "PostToolUse", "Bash"),
-        ("pre-tool-use", "PreToolUse", "Bash"),
-        ("post-tool-use-failure", "PostToolUseFailure", "Bash"),
-        ("post-tool-use", "PostToolUse", "Read"),
-        ("pre-tool-use", "PreToolUse", "TaskUpdate"),
-        ("task-completed", "TaskCompleted", None),
-        ("post-tool-use", "PostToolUse", "TaskUpdate"),
-        ("stop", "Stop", None),
+        ("server", "UserPromptSubmit", None),
+        ("server", "PreToolUse", "Bash"),
+        ("server", "PostToolUse", "Bash"),
+        ("server", "PreToolUse", "Bash"),
+        ("server", "PostToolUseFailure", "Bash"),
+        ("server", "PostToolUse", "Read"),
+        ("server", "PreToolUse", "TaskUpdate"),
+        ("server", "TaskCompleted", None),
+        ("server", "PostToolUse", "TaskUpdate"),
         ("session-end", "SessionEnd", None),
     ]
     assert {hook["exit_code"] for hook in transcript["hooks"]} == {0}
@@ -141,7 +163,9 @@ def test_without_grove_the_user_is_told_once_and_work_goes_on(bare_project):
     )
     assert transcript["exit_code"] == 0
     assert transcript["final_text"] == "Finished."
-    said = [hook for hook in transcript["hooks"] if hook["stdout"] or hook["stderr"]]
+    said = [
+        hook for hook in transcript["hooks"] if hook["stdout"] not in ("", "{}") or hook["stderr"]
+    ]
     assert [hook["hook_event"] for hook in said] == ["SessionStart"]
     assert said[0]["stdout"].startswith("grove is not installed")
     assert any("grove is not installed" in each["text"] for each in transcript["injected"])

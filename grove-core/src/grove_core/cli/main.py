@@ -50,6 +50,7 @@ COMMANDS: Final = {
     "completion": "Print the shell's completion script.",
     "merge-driver": "Merge two versions of a file of learnings (run by git).",
     "hook": "Answer a hook of the coding agent (run by the agent).",
+    "serve": "Answer a session's hooks and offer tools (run by the agent).",
 }
 
 

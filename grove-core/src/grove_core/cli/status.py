@@ -8,6 +8,7 @@ import rich_click as click
 
 from grove_core.cli.configured_backends import backend_warnings
 from grove_core.cli.invocation import Invocation, Result, counted, grove_command
+from grove_core.cli.moments import local_time
 from grove_core.clock import format_instant
 from grove_core.flow.finding_session import sessions_here
 from grove_core.flow.lifecycle import debt_notice, is_over
@@ -27,6 +28,7 @@ from grove_core.model.memory import Health
 from grove_core.model.session import Session
 from grove_core.model.statistics import Statistics
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
+from grove_core.session_server import ServerRecords, SessionServer
 from grove_core.stats.document import share_document
 from grove_core.text import clean_line
 from grove_core.workspace import Workspace
@@ -67,12 +69,13 @@ def command(invocation: Invocation) -> Result:
     primary = workspace.config.backends.primary
     homes = workspace.library.homes_of(primary, (one.learning.scope for one in waiting))
     numbers = workspace.statistics()
+    servers_of = ServerRecords(workspace.paths.cache)
     document: dict[str, Any] = {
         "root": workspace.root,
         "home": workspace.paths.home,
         "initialised": workspace.project.initialised,
-        "session": _session_document(live[0]) if live else None,
-        "live_sessions": [_session_document(one) for one in live],
+        "session": _session_document(live[0], servers_of) if live else None,
+        "live_sessions": [_session_document(one, servers_of) for one in live],
         "installed_ticket_systems": [one.probe.name for one in systems],
         "ticket_systems": [one.probe.name for one in systems if one.takes_part],
         "active_ticket_system": next((one.probe.name for one in systems if one.is_active), None),
@@ -119,9 +122,10 @@ def _numbers_document(numbers: Statistics) -> dict[str, Any]:
     }
 
 
-def _session_document(session: Session) -> dict[str, Any]:
+def _session_document(session: Session, servers: ServerRecords) -> dict[str, Any]:
     gate = session.gate
     return {
+        "server": servers.read(session.id),
         "id": session.id,
         "gate": gate.status,
         "ticket": gate.ticket,
@@ -182,6 +186,9 @@ def _human(
     console.print(f"Project   {clean_line(str(workspace.root), _LONGEST_PATH)} ({state})")
     for session in live[:_MOST_NAMED]:
         console.print(f"Session   {_describe_session(session)}")
+        server = ServerRecords(workspace.paths.cache).read(session.id)
+        if server is not None:
+            console.print(f"          {_describe_server(server)}", style="dim")
     if not live:
         console.print("Session   none is live here")
     _print_rest(len(live), "grove sessions", console)
@@ -268,6 +275,16 @@ def _print_faults(document: dict[str, Any], console: "Console") -> None:
             health = check["health"]
             words = f"{check['name']}: {_short(health)}; grove doctor tells all"
             console.print(f"Check     {words}", style="yellow")
+
+
+def _describe_server(server: SessionServer) -> str:
+    counted_here = counted(server.by_server, "hook")
+    if not server.alive:
+        return f"its server has ended after {counted_here}; the client starts it for the next"
+    text = f"its server lives since {local_time(server.since)}, {counted_here} answered"
+    return text + (
+        f", {counted(server.by_command, 'stop')} without it" if server.by_command else ""
+    )
 
 
 def _describe_session(session: Session) -> str:

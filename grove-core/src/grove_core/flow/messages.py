@@ -19,26 +19,25 @@ _MOST_IDS: Final = 6
 _MOST_REJECTIONS: Final = 3
 
 
-def block_reason(session: Session, most_blocks: int) -> str:
+def block_reason(session: Session, most_blocks: int, tools: str = "") -> str:
     """Write why the agent is stopped and what opens the way.
 
     Args:
         session: The session, whose gate has counted this block already.
         most_blocks: How many blocks are given before the breaker opens.
+        tools: How the names of the agent's tools begin; empty where it has commands alone.
 
     Returns:
         At most 1,500 characters; short on the second and later blocks.
     """
     block = session.gate.breaker.block_count
     head = f"grove: {closed_work(session.gate)} – one step left before you finish."
-    ending = [
-        f"Nothing worth keeping? {skip_command(session.id)}",
-        _what_comes_next(block, most_blocks),
-    ]
-    full = [head, _INVITATION, reflect_command(session.id, shortened=False), *ending]
+    skip = f'{tools}skip with {{"reason": "…"}}' if tools else skip_command(session.id)
+    ending = [f"Nothing worth keeping? {skip}", _what_comes_next(block, most_blocks)]
+    full = [head, _INVITATION, _way_to_reflect(session.id, tools, shortened=False), *ending]
     if block <= 1:
         return _filled(full, _material(session), [], LONGEST_REASON)
-    short = [reflect_command(session.id, shortened=True), *ending]
+    short = [_way_to_reflect(session.id, tools, shortened=True), *ending]
     first = [*full[:-1], _what_comes_next(1, most_blocks)]
     shorter = len("\n".join(first)) - 1
     return _filled([head], _refusals(session.last_rejections), short, shorter)
@@ -112,13 +111,29 @@ def reflect_command(session_id: str, *, shortened: bool) -> str:
         One command. The client asks its person for leave when a plain heredoc holds JSON, and does
         not when the heredoc stands in a substitution.
     """
-    command = f"grove reflect --session-id {session_id}"
+    command = _command(session_id)
     if shortened:
         return f"{command} < candidates.json  # its shape: grove reflect --schema"
+    skeleton = _skeleton(session_id)
+    return f"{command} <<< \"$(cat <<'EOF'\n{skeleton}\nEOF\n)\""
+
+
+def _way_to_reflect(session_id: str, tools: str, *, shortened: bool) -> str:
+    """Write how to reflect: with the tool where there is one, else with the command."""
+    if not tools:
+        return reflect_command(session_id, shortened=shortened)
+    skeleton = "" if shortened else f" with {_skeleton(session_id)}"
+    return f"Call {tools}reflect{skeleton}\n(or, as JSON on stdin: {_command(session_id)})"
+
+
+def _command(session_id: str) -> str:
+    return f"grove reflect --session-id {session_id}"
+
+
+def _skeleton(session_id: str) -> str:
     submission = example_submission(session_id)
     del submission["session_id"]
-    skeleton = json.dumps(submission, ensure_ascii=False)
-    return f"{command} <<< \"$(cat <<'EOF'\n{skeleton}\nEOF\n)\""
+    return json.dumps(submission, ensure_ascii=False)
 
 
 def skip_command(session_id: str) -> str:

@@ -21,9 +21,9 @@ _STATE: Final = re.compile(r"([A-Za-z0-9_-]{1,128})\.json")
 _SET_ASIDE: Final = re.compile(r"([A-Za-z0-9_-]{1,128})\.json\.corrupt-[0-9]+")
 # A new file until it is complete. All of these are written under the session's lock.
 _TEMPORARY: Final = re.compile(
-    r"\.([A-Za-z0-9_-]{1,128})(?:\.json(?:\.corrupt-[0-9]+)?|\.files|\.jsonl)?\.[0-9]+\.[0-9]+\.tmp"
+    r"\.([A-Za-z0-9_-]{1,128})(?:\.json(?:\.corrupt-[0-9]+)?|\.files|\.idle|\.server|\.jsonl)?\.[0-9]+\.[0-9]+\.tmp"
 )
-_WATCHED_FILES: Final = re.compile(r"([A-Za-z0-9_-]{1,128})\.files")
+_FAST_FILES: Final = re.compile(r"([A-Za-z0-9_-]{1,128})\.(?:files|idle|late|stop|server)")
 _CONSIDERED: Final = re.compile(r"([A-Za-z0-9_-]{1,128})\.jsonl")
 _MOST_FAST_BYTES: Final = 1024 * 1024
 _LONGEST_ID: Final = 128
@@ -164,7 +164,7 @@ def _by_owner(workspace: Workspace) -> dict[str, list[Path]]:
     for path in (*_entries(_fast_directory(workspace)), *_open_sessions(workspace)):
         if is_session_id(path.name):
             found[path.name].append(path)
-        elif match := _WATCHED_FILES.fullmatch(path.name) or _TEMPORARY.fullmatch(path.name):
+        elif match := _FAST_FILES.fullmatch(path.name) or _TEMPORARY.fullmatch(path.name):
             found[match[1]].append(path)
     for path in _entries(workspace.paths.cache / "considered"):
         if match := _CONSIDERED.fullmatch(path.name) or _TEMPORARY.fullmatch(path.name):

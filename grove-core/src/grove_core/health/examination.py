@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Final
 
+from grove_core import __version__
 from grove_core.config import ConfigProblem
 from grove_core.event_log import event_files
 from grove_core.flow.trusting import look_at_trust
@@ -35,7 +36,13 @@ from grove_core.health.project_directory import gather_project, judge_project
 from grove_core.health.registered_hooks import gather_hooks, judge_hooks
 from grove_core.health.running import Probe, run_probes
 from grove_core.health.secrets import gather_secrets, judge_secrets
-from grove_core.health.sessions import SessionFacts, gather_sessions, judge_sessions, ran_lately
+from grove_core.health.sessions import (
+    SessionFacts,
+    gather_sessions,
+    judge_servers,
+    judge_sessions,
+    ran_lately,
+)
 from grove_core.health.trust import judge_trust
 from grove_core.health.waiting import gather_outbox, judge_outbox
 from grove_core.workspace import Workspace
@@ -83,6 +90,11 @@ class _Examination:
             Probe(
                 name="sessions",
                 look=lambda: judge_sessions(self._sessions, workspace.now),
+                seconds=_MANY_SECONDS,
+            ),
+            Probe(
+                name="session servers",
+                look=lambda: judge_servers(self._sessions, workspace, __version__),
                 seconds=_MANY_SECONDS,
             ),
             Probe(

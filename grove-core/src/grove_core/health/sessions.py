@@ -13,6 +13,7 @@ from grove_core.flow.session_debts import DebtKind, Life, debts_of, life_of
 from grove_core.flow.session_files import survey
 from grove_core.health.check import Check, ok, warning
 from grove_core.model.session import Session
+from grove_core.session_server import ServerRecords
 from grove_core.workspace import Workspace
 
 _LATELY: Final = timedelta(days=7)
@@ -182,3 +183,32 @@ def _debts(facts: SessionFacts) -> Sequence[Check]:
         )
         checks.append(warning("debts", f"session {debt.session_id} {debt.text}", mend))
     return checks or [ok("debts", "no session of this project that is over owes a reflection")]
+
+
+def judge_servers(facts: SessionFacts, workspace: Workspace, version: str) -> Sequence[Check]:
+    """Tell whether the servers of live sessions live, and are of this version.
+
+    Args:
+        facts: The sessions.
+        workspace: The project.
+        version: The version that runs now.
+
+    Returns:
+        A check, where the client has started a server for a live session.
+    """
+    name = "session servers"
+    records = ServerRecords(workspace.paths.cache)
+    live = [one for one in facts.here if life_of(one, workspace) is Life.LIVE]
+    found = [(one.id, server) for one in live if (server := records.read(one.id)) is not None]
+    checks = []
+    for session_id, server in found:
+        if not server.alive:
+            detail = f"the server of session {session_id} has ended, and no hook has come since"
+            fix = "The client starts it for the next hook; if it does not, /mcp there says why"
+            checks.append(warning(name, detail, fix))
+        elif server.version != version:
+            detail = f"the server of session {session_id} runs {server.version}, not {version}"
+            checks.append(warning(name, detail, "It ends by itself after its next hook"))
+    if found and not checks:
+        checks.append(ok(name, f"{len(found)} of {len(live)} live sessions have one"))
+    return checks

@@ -21,6 +21,11 @@ import os
 
 from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT
 
+# typing.TYPE_CHECKING, without the import.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from grove_core.hooks.stops import Turn
+
 HELP = (
     "Usage: grove hook EVENT < payload.json\n\n"
     "Answer a hook of the coding agent. Run by the agent, not by people.\n\n"
@@ -41,6 +46,8 @@ _LAST_LINES = [b"", b""]
 _LONGEST_SECONDS = 21.0
 # What other clients that read Claude Code's settings and plugins set for their hooks.
 _OTHER_CLIENTS = ("COPILOT_CLI", "CURSOR_VERSION", "QWEN_CODE", "QWEN_CODE_SESSION_ID")
+# Set for the hooks of a plugin, which has a server as well.
+_PLUGIN = "CLAUDE_PLUGIN_ROOT"
 _PAYLOAD_SECONDS = 2.0  # for a program that is run with a pipe that nobody writes to
 # The tools that touch one file, and what they call it.
 _FILE_TOOLS = {
@@ -87,6 +94,35 @@ def run(arguments: list[str]) -> int:
 
 
 def _answer(event: str, data: bytes) -> int:
+    if event != "stop" or _PLUGIN not in os.environ or not _session_id(data):
+        return _act(event, data)
+    turn = _answered_by_server(data)
+    if turn is None:
+        return 0
+    code = _act(event, data)
+    turn.end(answered=code != CRASH_EXIT_CODE)
+    return code
+
+
+def _answered_by_server(data: bytes) -> "Turn | None":
+    """Leave a stop to the session's server; what it does not answer is for this process.
+
+    Returns:
+        The turn to be ended; ``None`` when the server has answered.
+    """
+    from grove_core.hooks import stops
+
+    _signal.setitimer(_signal.ITIMER_REAL, stops.WAIT_FOR_LOCK_SECONDS + _LONGEST_SECONDS)
+    session_id = _session_id(data).decode("ascii")
+    turn = stops.Turn(home(), session_id, stops.COMMAND)
+    _signal.setitimer(_signal.ITIMER_REAL, _LONGEST_SECONDS)
+    if turn.is_answered:
+        return None
+    stops.count(home(), session_id, stops.COMMAND)
+    return turn
+
+
+def _act(event: str, data: bytes) -> int:
     if has_nothing_to_do(event, data):
         return 0
     _signal.setitimer(_signal.ITIMER_REAL, 0)

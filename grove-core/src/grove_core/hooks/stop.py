@@ -85,7 +85,7 @@ def handle(workspace: "Workspace", call: HookInput) -> Answer:
     decision = moved.decisions[-1]
     if decision.verdict is Verdict.BLOCK:
         most_blocks = workspace.policy.max_blocks
-        return claude_code.block_answer(block_reason(moved.session, most_blocks))
+        return claude_code.block_answer(block_reason(moved.session, most_blocks, call.tools))
     if decision.verdict is Verdict.BREAK and decision.finished is not None:
         workspace.diagnostics.log(
             "warning", "the circuit breaker opened; a reflection is owed", session=call.session_id

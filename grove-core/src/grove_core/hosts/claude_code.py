@@ -20,6 +20,8 @@ NAME: Final = "claude-code"
 SESSION_ID_VARIABLE: Final = "CLAUDE_CODE_SESSION_ID"
 PLUGIN_ROOT_VARIABLE: Final = "CLAUDE_PLUGIN_ROOT"
 PROCESS_ID_VARIABLE: Final = "CLAUDE_PID"
+TOOLS_VARIABLE: Final = "GROVE_TOOLS"
+"""Set by the session's server itself: how the names of its tools begin."""
 CONTEXT_LIMIT: Final = 9_000
 """Characters. Longer context is put into a file of which the agent sees only the beginning."""
 
@@ -82,6 +84,7 @@ def parse(event: HookEvent, data: bytes, environment: Mapping[str, str]) -> Hook
         reason=_text(payload, "reason"),
         process_id=_process_of(environment),
         set_of_hooks=environment.get(PLUGIN_ROOT_VARIABLE) or sys.argv[0],
+        tools=environment.get(TOOLS_VARIABLE, ""),
         environment_file=environment.get(_ENVIRONMENT_FILE_VARIABLE) or None,
     )
 

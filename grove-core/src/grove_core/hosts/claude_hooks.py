@@ -27,6 +27,11 @@ _ANY_SHELL: Final = f"{SHELL_TOOL}(*sh*)"
 SHELL_CONDITIONS: Final = frozenset({*_SHELLS, _ANY_SHELL})
 _PROGRAM: Final = "grove"
 _LAUNCHER: Final = "grove-hook"
+_SERVER_PROGRAM: Final = "${CLAUDE_PLUGIN_ROOT}/bin/grove-serve"
+PLUGIN_SERVER: Final = "plugin:grove:grove"
+"""The client's name of the server that the plugin brings."""
+HOOK_TOOL: Final = "hook"
+"""The server's tool that the client calls for a hook."""
 _ARGUMENTS: Final = frozenset(event.value for event in HookEvent)
 
 
@@ -93,7 +98,11 @@ def own_hook(hook: object) -> OwnHook | None:
     Returns:
         Its program and arguments, or ``None`` when it is no hook of grove's.
     """
-    if not isinstance(hook, Mapping) or hook.get("type") != "command":
+    if not isinstance(hook, Mapping):
+        return None
+    if (hook.get("server"), hook.get("tool")) == (PLUGIN_SERVER, HOOK_TOOL):
+        return OwnHook(_SERVER_PROGRAM, ())
+    if hook.get("type") != "command":
         return None
     words = _words(hook.get("command"), hook.get("args"))
     match words:

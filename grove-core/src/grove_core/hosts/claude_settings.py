@@ -118,9 +118,14 @@ def registrations(root: Path, environment: Mapping[str, str]) -> Sequence[Regist
     """
     found: list[Registration] = []
     for plugin in _plugins(root, environment):
-        for one in _hooks_of(plugin / "hooks" / "hooks.json", PLUGIN):
+        source = plugin / "hooks" / "hooks.json"
+        # Those that the session's server answers stand in a file of their own.
+        for one in (
+            *_hooks_of(source, PLUGIN),
+            *_hooks_of(source.with_name("server.json"), PLUGIN),
+        ):
             program = one.program.replace(_PLUGIN_ROOT, str(plugin))
-            found.append(evolve(one, program=program))
+            found.append(evolve(one, program=program, source=source))
     for kind, path in settings_sources(root, environment):
         found += _hooks_of(path, kind)
     return found

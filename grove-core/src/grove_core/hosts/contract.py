@@ -59,6 +59,7 @@ class HookInput(Value):
         reason: Why the session ends.
         process_id: The client's process.
         set_of_hooks: Which of the client's sets of hooks made the call: it may hold several.
+        tools: How the names of the agent's tools begin, where a server offers them.
         environment_file: A file whose lines reach later shell calls of the agent.
     """
 
@@ -80,6 +81,7 @@ class HookInput(Value):
     reason: str = ""
     process_id: int | None = None
     set_of_hooks: str = ""
+    tools: str = ""
     environment_file: str | None = None
 
 

@@ -49,10 +49,29 @@ def submission_schema() -> _JsonObject:
         "$defs": {
             "submission": _submission(),
             "nothing_learned": _nothing_learned(),
-            "candidate": _candidate(),
-            "learning_id": _text("The id of a stored learning.", 1),
+            **_definitions(),
         },
     }
+
+
+def tool_schema() -> _JsonObject:
+    """Describe the object form alone: a tool's arguments are one object.
+
+    Returns:
+        A JSON Schema whose root is an object.
+    """
+    properties = _submission()["properties"]
+    candidates = {
+        key: value for key, value in properties["candidates"].items() if key != "minItems"
+    }
+    nothing_learned = _nothing_learned()["properties"]["nothing_learned"]
+    return {
+        "type": "object",
+        "properties": {
+            **properties, "candidates": candidates, "nothing_learned": nothing_learned,
+        },
+        "$defs": _definitions(),
+    }  # fmt: skip
 
 
 def example_submission(session_id: str) -> _JsonObject:
@@ -75,6 +94,14 @@ def example_submission(session_id: str) -> _JsonObject:
                 "tags": ["topic"],
             }
         ],
+    }
+
+
+def _definitions() -> _JsonObject:
+    """What the others refer to."""
+    return {
+        "candidate": _candidate(),
+        "learning_id": _text("The id of a stored learning.", 1),
     }
 
 

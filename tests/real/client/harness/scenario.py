@@ -65,8 +65,17 @@ CUT_OFF = {"error": {"status": 403, "type": "permission_error", "message": "cut 
 
 
 def stops(transcript):
-    """The exit code of each Stop hook."""
-    return [hook["exit_code"] for hook in transcript["hooks"] if hook["hook_event"] == "Stop"]
+    """How each stop ended, whichever hook answered it: 2 when it was held."""
+    moments = {}
+    for hook in transcript["hooks"]:
+        if hook["hook_event"] == "Stop":
+            moments.setdefault(hook["moment"], []).append(2 if holds(hook) else hook["exit_code"])
+    return [max(codes) for codes in moments.values()]
+
+
+def holds(hook):
+    """Whether a hook held the agent, by its exit code or, on the server, by its answer."""
+    return hook["exit_code"] == 2 or '"decision": "block"' in (hook["stdout"] or "")
 
 
 def injected(transcript, request=None):
@@ -77,8 +86,12 @@ def injected(transcript, request=None):
 
 
 def held(transcript):
-    """The reasons for which the main agent was held, each as the model read it."""
-    feedback = [each for each in transcript["injected"] if HELD in each["text"]]
+    """The reasons for which the main agent was held, each as the model read it first."""
+    feedback = [
+        each
+        for each in transcript["injected"]
+        if HELD in each["text"] and each["text"].startswith("Stop hook feedback")
+    ]
     assert {each["conversation"] for each in feedback} <= {"main"}
     return [each["text"] for each in feedback]
 
@@ -95,6 +108,8 @@ def statuses(transcript):
     for answer in results(transcript):
         if answer.startswith("{"):
             document = json.loads(answer)
+            if "live_sessions" not in document:
+                continue  # a tool's answer
             sessions = {each["id"]: each for each in document["live_sessions"]}
             found.append(sessions.get(transcript["session_ids"][-1]))
     return found
@@ -116,8 +131,13 @@ def assert_said_only_context(hook):
     """Nothing on stdout but context for the model, where that is allowed; never a permission."""
     if not hook["stdout"]:
         return
-    assert hook["hook_event"] in MAY_SPEAK, hook
     answer = json.loads(hook["stdout"])
+    if not answer:
+        return
+    if hook["hook_event"] == "Stop":
+        assert set(answer) in ({"decision", "reason"}, {"systemMessage"})
+        return
+    assert hook["hook_event"] in MAY_SPEAK, hook
     assert set(answer) == {"hookSpecificOutput"}
     assert set(answer["hookSpecificOutput"]) == {"hookEventName", "additionalContext"}
     assert answer["hookSpecificOutput"]["hookEventName"] == hook["hook_event"]

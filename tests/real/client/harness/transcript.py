@@ -77,6 +77,20 @@ def summary(line):
     }
 
 
+def hook_responses(stream):
+    """What each hook answered; `moment` is the same for hooks that ran side by side."""
+    found, running, moment = [], set(), 0
+    for each in stream:
+        if each.get("subtype") == "hook_started":
+            moment += not running
+            running.add(each["hook_id"])
+        elif each.get("subtype") == "hook_response":
+            running.discard(each["hook_id"])
+            if each.get("stderr") != SILENT:
+                found.append({**{name: each.get(name) for name in HOOK_FIELDS}, "moment": moment})
+    return found
+
+
 def read_transcript(out):
     """What the logs in a run's folder say."""
     stream = read_json_lines(out / "stream.jsonl")
@@ -103,11 +117,7 @@ def read_transcript(out):
             each["name"] for each in init.get("plugins") or [] if each.get("path") != "builtin"
         ],
         "skills": init.get("skills"),
-        "hooks": [
-            {name: each.get(name) for name in HOOK_FIELDS}
-            for each in stream
-            if each.get("subtype") == "hook_response" and each.get("stderr") != SILENT
-        ],
+        "hooks": hook_responses(stream),
         "recorded": [
             {name: each[name] for name in ("event", "n", "stdin", "env")}
             for each in sorted(records, key=lambda record: record["started"])

@@ -1,0 +1,150 @@
+"""Hooks, as the client calls them on the session's server; one at a time, in their order."""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from grove_core import __version__
+from grove_core.clock import now_utc
+from grove_core.errors import StorageError
+from grove_core.hooks import dispatch, fast, stops
+from grove_core.hosts.claude_code import PROCESS_ID_VARIABLE, SESSION_ID_VARIABLE, TOOLS_VARIABLE
+from grove_core.hosts.claude_hooks import FILE_TOOLS
+from grove_core.hosts.claude_server import (
+    answer_text,
+    event_of,
+    is_fault,
+    payload_of,
+    tools_prefix,
+)
+from grove_core.hosts.contract import SILENCE, Answer, HookEvent
+from grove_core.identifiers import is_session_id
+from grove_core.paths import Paths, grove_home
+from grove_core.session_server import ServerRecords
+from grove_core.workspace import WarmCache, Workspace
+
+LimitFor = Callable[[Callable[[], None]], dispatch.TimeLimit]
+AnswerHook = Callable[[str, bytes, Mapping[str, str], LimitFor], Answer]
+Send = Callable[[str, bool], None]
+"""Gives the client a text, and whether it is a fault."""
+
+_RESULTS: Final = (HookEvent.POST_TOOL_USE, HookEvent.POST_TOOL_USE_FAILURE)
+_FILE_TOOLS: Final = frozenset(FILE_TOOLS.split("|"))
+_MOST_CALLS: Final = 1_000
+
+
+def answer_as_usual(warm: WarmCache) -> AnswerHook:
+    """Make what answers a hook as a process of its own would, with what is kept between hooks."""
+
+    def answer(
+        name: str, data: bytes, environment: Mapping[str, str], limit_for: LimitFor
+    ) -> Answer:
+        if fast.has_nothing_to_do(name, data):
+            return SILENCE
+        return dispatch.answer(name, data, environment, limit_for, warm)
+
+    return answer
+
+
+class Hooks:
+    """Answers the hooks of the client that has started this process."""
+
+    def __init__(self, environment: Mapping[str, str], answer: AnswerHook | None = None) -> None:
+        """Begin with no session known.
+
+        Args:
+            environment: The environment that the client gives its servers.
+            answer: Answers a hook in place of the usual way.
+        """
+        self._warm = WarmCache()
+        self._environment = {
+            PROCESS_ID_VARIABLE: str(os.getppid()),
+            **environment,
+            TOOLS_VARIABLE: tools_prefix(environment),
+        }
+        self._answer = answer or answer_as_usual(self._warm)
+        self._sessions: set[str] = set()
+        self._calls: dict[str, None] = {}
+        self.session_id = environment.get(SESSION_ID_VARIABLE, "")
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The environment with the session that the client is at now."""
+        return {**self._environment, SESSION_ID_VARIABLE: self.session_id}
+
+    def warm_up(self) -> None:
+        """Load ahead what the first hook would load."""
+        Workspace(Path.cwd(), self.environment, now_utc(), warm=self._warm).plugins.load_all()
+
+    def handle(self, arguments: Mapping[str, Any], limit_for: LimitFor, send: Send) -> None:
+        """Answer a hook.
+
+        Args:
+            arguments: What the client says.
+            limit_for: Makes its time limit.
+            send: Takes the answer.
+        """
+        event = event_of(arguments)
+        if event is None or self._environment.get("GROVE_NO_HOOKS") == "1":
+            _give(SILENCE, send)
+            return
+        payload = payload_of(arguments)
+        session_id = str(payload.get("session_id"))
+        home = self._meet(session_id, event)
+
+        def answer(event: HookEvent) -> Answer:
+            data = json.dumps(payload).encode()
+            return self._answer(event.value, data, self.environment, limit_for)
+
+        if self._is_new_call(event, payload):
+            # The server that was told of the call has died before it answered, or in answering.
+            answer(HookEvent.PRE_TOOL_USE)
+        if event is not HookEvent.STOP or home is None:
+            _give(answer(event), send)
+        else:
+            turn = stops.Turn(home, session_id, stops.SERVER)
+            given = SILENCE if turn.is_answered else answer(event)
+            _give(given, send)
+            turn.end(answered=not is_fault(given))
+        if home is not None:
+            stops.count(home, session_id, stops.SERVER)
+
+    def _meet(self, session_id: str, event: HookEvent) -> str | None:
+        """Say once that the session has a server; gives grove's own directory."""
+        if not is_session_id(session_id):
+            return None
+        self.session_id = session_id
+        try:
+            paths = Paths(grove_home(self._environment))
+        except StorageError:
+            return None
+        home = os.fspath(paths.home)
+        if session_id not in self._sessions:
+            self._sessions.add(session_id)
+            ServerRecords(paths.cache).begin(session_id, __version__, now_utc())
+            # At a stop the command hook may have begun to answer already.
+            if event is not HookEvent.STOP:
+                stops.announce(home, session_id)
+        elif event is HookEvent.USER_PROMPT_SUBMIT:
+            stops.announce(home, session_id)
+        return home
+
+    def _is_new_call(self, event: HookEvent, payload: Mapping[str, Any]) -> bool:
+        """Tell whether a call has ended that this process was not told of before."""
+        use_id = payload.get("tool_use_id")
+        if not isinstance(use_id, str):
+            return False
+        if event is HookEvent.PRE_TOOL_USE:
+            self._calls[use_id] = None
+            if len(self._calls) > _MOST_CALLS:
+                del self._calls[next(iter(self._calls))]
+            return False
+        is_known = use_id in self._calls
+        self._calls.pop(use_id, None)
+        return event in _RESULTS and not is_known and payload.get("tool_name") not in _FILE_TOOLS
+
+
+def _give(answer: Answer, send: Send) -> None:
+    send(answer_text(answer), is_fault(answer))

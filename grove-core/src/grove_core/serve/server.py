@@ -1,0 +1,311 @@
+"""The process of ``grove serve``: one thread reads, one answers hooks, one calls the agent's tools.
+
+The client starts it with a session and ends it by closing its input. It may end at any moment: all
+that counts is on disk, and the client starts it again for the next hook.
+"""
+
+import faulthandler
+import os
+import select
+import signal
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cached_property
+from importlib import import_module
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, Final
+
+from grove_core.serve import protocol
+from grove_core.serve.protocol import Refused, Request
+
+if TYPE_CHECKING:
+    from grove_core.serve.hooks import AnswerHook, Hooks
+
+_READ_SIZE: Final = 1024 * 1024
+_LAST_SECONDS: Final = 0.8
+"""For what still runs when the input has ended."""
+_LOOK_SECONDS: Final = 0.5
+"""How often the limits of a hook that runs are looked at."""
+_GRACE_SECONDS: Final = 3.0
+_SETTLED_SECONDS: Final = 2.0
+"""After which an installer counts as done."""
+_HUNG_SECONDS: Final = 10.0
+_PLUGIN_THREAD: Final = "grove-plugin"
+_HOOK: Final = "hook"
+
+# In the order in which they come to be needed: a prompt, tool calls, a stop, the agent's tools.
+_MODULES: Final = (
+    "serve.hooks",
+    "hooks.user_prompt",
+    "flow.recall",
+    "hooks.pre_tool_use",
+    "ticketing",
+    "hooks.post_tool_use",
+    "hooks.stop",
+    "serve.tools",
+    "flow.agent_requests",
+    "flow.finding_session",
+)
+
+
+def run() -> int:
+    """Run ``grove serve`` until its input ends.
+
+    Returns:
+        The exit code.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a person's Ctrl-C is meant for the client
+    # Plugins and their programs must neither read nor write what belongs to the protocol.
+    incoming, outgoing = os.dup(0), os.dup(1)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+    Server(incoming, outgoing, os.environ).serve()
+    # Not sys.exit: no thread of a plugin is waited for.
+    os._exit(0)
+
+
+class _Limit:
+    """The time limit of a hook; the thread that reads looks at it."""
+
+    def __init__(self, last_words: Callable[[], None]) -> None:
+        self.last_words = last_words
+        self.work = self.clock = 0.0
+
+    def start(self, work: float, clock: float) -> None:
+        """Start or restart."""
+        self.work = time.thread_time() + work
+        self.clock = time.monotonic() + clock
+        # No Python code runs while a plugin's C code holds Python's lock; a thread of C ends the
+        # process then.
+        faulthandler.dump_traceback_later(clock + _GRACE_SECONDS, exit=True, file=2)
+
+    def cancel(self) -> None:
+        """Stop."""
+        self.clock = 0.0
+        faulthandler.cancel_dump_traceback_later()
+
+    def is_over(self, worked: float) -> bool:
+        """Tell whether the hook has passed one of its limits."""
+        return self.clock > 0 and (worked > self.work or time.monotonic() > self.clock)
+
+
+class Server:
+    """Speaks with one client."""
+
+    def __init__(
+        self,
+        incoming: int,
+        outgoing: int,
+        environment: Mapping[str, str],
+        answer_hook: "AnswerHook | None" = None,
+        end: Callable[[int], object] = os._exit,
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            incoming: Where the client writes.
+            outgoing: Where it reads.
+            environment: The environment that it gives its servers.
+            answer_hook: Answers a hook in place of the usual way.
+            end: Ends the process when a hook cannot be ended in another way.
+        """
+        self._incoming, self._outgoing = incoming, outgoing
+        self._environment = environment
+        self._answer_hook = answer_hook
+        self._end = end
+        self._jobs: dict[str, SimpleQueue[Request]] = {}
+        self._open = 0
+        self._counter = threading.Lock()
+        self._writing = threading.Lock()
+        self._woken, self._wake = os.pipe()
+        self._running: tuple[Request, int] | None = None
+        self._limit: _Limit | None = None
+        self._hung_since: float | None = None
+        self._installed = _installed_files()
+        self._is_loading = False
+        self._ends = False
+
+    def serve(self) -> None:
+        """Answer until the input ends, or until what runs here is no longer what is installed."""
+        lines = protocol.Lines()
+        while True:
+            patience = _LOOK_SECONDS if self._open else None
+            ready, _, _ = select.select([self._incoming, self._woken], [], [], patience)
+            if self._woken in ready:
+                os.read(self._woken, _READ_SIZE)
+            if self._incoming in ready:
+                data = os.read(self._incoming, _READ_SIZE)
+                if not data:
+                    self._wait_for_the_last()
+                    return
+                for line in lines.feed(data):
+                    self._take(line)
+            elif self._ends and not self._open:
+                return
+            self._look_at_limits()
+
+    def _take(self, line: bytes | Refused) -> None:
+        try:
+            if isinstance(line, Refused):
+                raise line
+            request = Request(line)
+            if request.is_notification or request.is_answer:
+                return
+            request.check_version()
+            if request.method == "tools/call":
+                self._call(request)
+            else:
+                self._write(protocol.answer(request, _tools))
+        except Refused as refused:
+            self._write(refused.answer())
+        if not self._is_loading:
+            self._is_loading = True
+            threading.Thread(target=self._load, daemon=True).start()
+
+    def _call(self, request: Request) -> None:
+        name = request.parameters.get("name")
+        if name != _HOOK and name not in _names():
+            raise request.refuse(protocol.INVALID_PARAMS, f"there is no tool {str(name)[:80]}")
+        if not isinstance(request.parameters.get("arguments", {}), dict):
+            raise request.refuse(protocol.INVALID_PARAMS, "the arguments are no object")
+        kind, work = (_HOOK, self._hook) if name == _HOOK else ("tool", self._tool)
+        if kind not in self._jobs:
+            self._jobs[kind] = SimpleQueue()
+            threading.Thread(target=self._work, args=(kind, work), daemon=True).start()
+        with self._counter:
+            self._open += 1
+        self._jobs[kind].put(request)
+
+    def _work(self, kind: str, work: Callable[[Request], None]) -> None:
+        while True:
+            request = self._jobs[kind].get()
+            try:
+                work(request)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the next one is answered
+                _crash(self._environment, error)
+                self._give(request, f"grove failed: {type(error).__name__}", is_error=True)
+            with self._counter:
+                self._open -= 1
+            if self._is_outdated():
+                self._ends = True
+                os.write(self._wake, b"!")
+
+    def _hook(self, request: Request) -> None:
+        self._running = request, threading.get_ident()
+        try:
+            self._hooks.handle(
+                request.parameters.get("arguments", {}),
+                self._limit_for,
+                lambda text, is_error: self._give(request, text, is_error=is_error),
+            )
+        finally:
+            self._running = None
+
+    @cached_property
+    def _hooks(self) -> "Hooks":
+        from grove_core.serve import hooks
+
+        return hooks.Hooks(self._environment, self._answer_hook)
+
+    def _limit_for(self, last_words: Callable[[], None]) -> _Limit:
+        self._limit = _Limit(last_words)
+        return self._limit
+
+    def _look_at_limits(self) -> None:
+        """End the process with a hook that has passed its limit: Python cannot end a thread."""
+        running, limit = self._running, self._limit
+        if running is None or limit is None or not limit.is_over(_worked(running[1])):
+            return
+        request, _ = running
+        limit.last_words()
+        self._give(request, "{}", is_error=False)
+        self._end(0)
+
+    def _tool(self, request: Request) -> None:
+        from grove_core.serve.tools import call_tool
+
+        parameters = request.parameters
+        arguments: Mapping[str, Any] = parameters.get("arguments", {})
+        result = call_tool(parameters["name"], arguments, self._hooks.environment)
+        self._write(request.answer(result))
+
+    def _load(self) -> None:
+        """Import in the background what hooks and tools will need, plugins included."""
+        with suppress(Exception):  # who needs it imports it again, and says what is wrong
+            for name in _MODULES:
+                import_module(f"grove_core.{name}")
+            self._hooks.warm_up()
+
+    def _is_outdated(self) -> bool:
+        """Tell whether a new process should follow: grove was upgraded, or a plugin hangs here."""
+        now = time.monotonic()
+        if not any(one.name == _PLUGIN_THREAD for one in threading.enumerate()):
+            self._hung_since = None
+        elif now - (self._hung_since or now) > _HUNG_SECONDS:
+            return True
+        else:
+            self._hung_since = self._hung_since or now
+        installed = _installed_files()
+        return installed is not None and installed != self._installed
+
+    def _wait_for_the_last(self) -> None:
+        until = time.monotonic() + _LAST_SECONDS
+        while self._open and time.monotonic() < until:
+            time.sleep(0.01)
+
+    def _give(self, request: Request, text: str, *, is_error: bool) -> None:
+        content = [{"type": "text", "text": text}]
+        self._write(request.answer({"content": content, "isError": is_error}))
+
+    def _write(self, data: bytes) -> None:
+        with self._writing, suppress(BrokenPipeError):  # nobody listens; the input ends as well
+            while data:
+                data = data[os.write(self._outgoing, data) :]
+
+
+def _worked(thread: int) -> float:
+    """Tell how much processor time a thread has used, where the system tells."""
+    if not hasattr(time, "pthread_getcpuclockid"):
+        return 0.0
+    return time.clock_gettime(time.pthread_getcpuclockid(thread))
+
+
+def _installed_files() -> tuple[int, ...] | None:
+    """Tell the files of this installation from others; ``None`` while an installer is at work."""
+    import grove_core
+
+    package = os.path.dirname(grove_core.__file__)  # noqa: PTH120 - cheaper
+    found = []
+    for path in (grove_core.__file__, os.path.dirname(package)):  # noqa: PTH120
+        try:
+            status = os.stat(path)  # noqa: PTH116
+        except OSError:
+            return None
+        if 0 <= time.time() - status.st_mtime < _SETTLED_SECONDS:
+            return None
+        found += [status.st_mtime_ns, status.st_ino]
+    return tuple(found)
+
+
+def _tools() -> Any:  # noqa: ANN401 - JSON
+    from grove_core.serve.tools import list_tools
+
+    return list_tools()
+
+
+def _names() -> Any:  # noqa: ANN401 - names
+    from grove_core.serve.tools import TOOLS
+
+    return TOOLS
+
+
+def _crash(environment: Mapping[str, str], error: Exception) -> None:
+    from grove_core.diagnostics import Diagnostics
+    from grove_core.paths import Paths, grove_home
+
+    with suppress(Exception):
+        Diagnostics(Paths(grove_home(environment))).crash(error, hook="serve")

@@ -1,0 +1,187 @@
+"""The tools that the agent is offered: what the commands of the same names do."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from grove_core.errors import GroveError
+from grove_core.reflection.json_schema import tool_schema
+from grove_core.reflection.limits import REMARK_LENGTH_MAX
+
+if TYPE_CHECKING:
+    from grove_core.flow.agent_requests import Outcome
+    from grove_core.workspace import Workspace
+
+_PROJECT_VARIABLE: Final = "CLAUDE_PROJECT_DIR"
+_MOST_RESULTS: Final = 50
+_TEXT: Final[Mapping[str, Any]] = {"type": "string", "minLength": 1}
+
+Arguments = Mapping[str, Any]
+
+
+class BadArgumentError(GroveError):
+    """A tool was called with an argument that is none."""
+
+
+def list_tools() -> Sequence[Mapping[str, Any]]:
+    """List the tools."""
+    remark = {**_TEXT, "maxLength": REMARK_LENGTH_MAX}
+    return [
+        {
+            "name": "reflect",
+            "description": "Write down what finished work taught; opens grove's gate. Each"
+            " candidate is accepted or refused by itself. Nothing to keep? Give nothing_learned.",
+            "inputSchema": tool_schema(),
+        },
+        _tool(
+            "skip",
+            "Say why finished work taught nothing worth writing down; opens grove's gate.",
+            {"reason": remark},
+            ["reason"],
+        ),
+        _tool(
+            "search",
+            "Search what earlier sessions learned about this project.",
+            {"query": _TEXT, "limit": {"type": "integer", "minimum": 1, "maximum": _MOST_RESULTS}},
+            ["query"],
+            read_only=True,
+        ),
+        _tool(
+            "ref",
+            "Record that a learning helped.",
+            {
+                "id": {**_TEXT, "description": "The learning's id."},
+                "how": {**remark, "description": "How, in a few words."},
+            },
+            ["id"],
+        ),
+        _tool(
+            "observe",
+            "Leave a one-line note for the agent that will reflect; for subagents.",
+            {"note": _TEXT},
+            ["note"],
+        ),
+    ]
+
+
+def _tool(
+    name: str,
+    description: str,
+    properties: Mapping[str, Any],
+    required: Sequence[str],
+    *,
+    read_only: bool = False,
+) -> Mapping[str, Any]:
+    schema = {"type": "object", "properties": properties, "required": required}
+    annotations = {"annotations": {"readOnlyHint": True}} if read_only else {}
+    return {"name": name, "description": description, "inputSchema": schema, **annotations}
+
+
+def call_tool(name: str, arguments: Arguments, environment: Mapping[str, str]) -> Mapping[str, Any]:
+    """Call a tool.
+
+    Args:
+        name: One of ``TOOLS``.
+        arguments: What the agent says.
+        environment: The environment, with the session that the client is at.
+
+    Returns:
+        The result as the protocol wants it; a refusal says every reason.
+    """
+    from grove_core.clock import now_utc
+    from grove_core.codec.converter import to_jsonable
+    from grove_core.workspace import Workspace
+
+    try:
+        start = Path(environment.get(_PROJECT_VARIABLE) or Path.cwd())
+        workspace = Workspace(start.absolute(), environment, now_utc())
+        outcome = TOOLS[name](workspace, arguments)
+        workspace.index_what_was_written()
+    except (GroveError, OSError) as error:
+        return _result([str(error)], {"error": str(error)}, is_error=True)
+    lost = [f"this counts in no numbers: {why}" for why in dict.fromkeys(workspace.lost_events)]
+    problems = [f"plugin {one}" for one in dict.fromkeys(workspace.problems)]
+    lines = [*outcome.lines, *outcome.warnings, *lost, *problems]
+    document: Mapping[str, Any] = to_jsonable(outcome.document)
+    return _result(lines, document, is_error=not outcome.succeeded)
+
+
+def _result(
+    lines: Sequence[str], document: Mapping[str, Any], *, is_error: bool
+) -> Mapping[str, Any]:
+    return {
+        "content": [{"type": "text", "text": "\n".join(lines)}],
+        "structuredContent": document,
+        "isError": is_error,
+    }
+
+
+def _reflect(workspace: "Workspace", arguments: Arguments) -> "Outcome":
+    from grove_core.flow.agent_requests import read_submission, submit
+    from grove_core.flow.finding_session import find_session
+
+    submission = read_submission(json.dumps(arguments).encode())
+    workspace, session = find_session(workspace, submission.session_id)
+    return submit(workspace, session, submission)
+
+
+def _skip(workspace: "Workspace", arguments: Arguments) -> "Outcome":
+    from grove_core.flow.agent_requests import read_reason, skip
+    from grove_core.flow.finding_session import find_session
+    from grove_core.model.reflection import SkipDecider
+
+    reason = read_reason(workspace, _text(arguments, "reason"))
+    if not reason:
+        raise BadArgumentError("a skip needs a reason; say in a few words why")
+    workspace, session = find_session(workspace, None)
+    return skip(workspace, session, reason, SkipDecider.AGENT)
+
+
+def _search(workspace: "Workspace", arguments: Arguments) -> "Outcome":
+    from grove_core.flow.agent_requests import search
+    from grove_core.model.memory import Filters, Query
+    from grove_core.text import remove_invisible
+
+    limit = arguments.get("limit")
+    if limit is not None and (not isinstance(limit, int) or not 0 < limit <= _MOST_RESULTS):
+        raise BadArgumentError(f"limit is a number from 1 to {_MOST_RESULTS}")
+    query = Query(text=remove_invisible(_text(arguments, "query")))
+    return search(workspace, query, Filters(), limit=limit).outcome
+
+
+def _ref(workspace: "Workspace", arguments: Arguments) -> "Outcome":
+    from grove_core.flow.agent_requests import refer
+    from grove_core.flow.finding_session import find_session
+
+    how = _text(arguments, "how") if arguments.get("how") is not None else None
+    learning_id = _text(arguments, "id")
+    workspace, session = find_session(workspace, None)
+    return refer(workspace, session, [learning_id], how)
+
+
+def _observe(workspace: "Workspace", arguments: Arguments) -> "Outcome":
+    from grove_core.flow.agent_requests import observe, read_note
+    from grove_core.flow.finding_session import find_session
+
+    note = read_note(workspace, _text(arguments, "note"))
+    if not note:
+        raise BadArgumentError("a note needs words")
+    workspace, session = find_session(workspace, None)
+    return observe(workspace, session, note)
+
+
+def _text(arguments: Arguments, name: str) -> str:
+    value = arguments.get(name)
+    if not isinstance(value, str):
+        raise BadArgumentError(f"{name} is missing, or no text")
+    return value
+
+
+TOOLS: Final[Mapping[str, Callable[["Workspace", Arguments], "Outcome"]]] = {
+    "reflect": _reflect,
+    "skip": _skip,
+    "search": _search,
+    "ref": _ref,
+    "observe": _observe,
+}

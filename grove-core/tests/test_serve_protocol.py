@@ -1,0 +1,103 @@
+"""The protocol of the session's server, line by line."""
+
+import json
+
+import pytest
+
+from grove_core.serve import protocol
+from grove_core.serve.protocol import Lines, Refused, Request
+
+MODERN = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
+TOOLS = [{"name": "skip"}]
+
+
+def line(**fields):
+    return json.dumps({"jsonrpc": "2.0", **fields}).encode()
+
+
+def answered(data):
+    """What the server answers to a line that calls no tool."""
+    try:
+        request = Request(data)
+        request.check_version()
+        answer = protocol.answer(request, lambda: TOOLS)
+    except Refused as refused:
+        answer = refused.answer()
+    assert answer.endswith(b"\n")
+    assert answer.count(b"\n") == 1
+    message = json.loads(answer)
+    assert message.pop("jsonrpc") == "2.0"
+    return message
+
+
+@pytest.mark.parametrize(
+    ("wanted", "given"),
+    [("2025-11-25", "2025-11-25"), ("2024-11-05", "2024-11-05"), ("1999-01-01", "2025-11-25")],
+)
+def test_a_handshake_gives_the_clients_version_or_the_newest(wanted, given):
+    answer = answered(line(id=0, method="initialize", params={"protocolVersion": wanted}))
+    assert answer["id"] == 0
+    assert answer["result"]["protocolVersion"] == given
+    assert answer["result"]["capabilities"] == {"tools": {}}
+    assert answer["result"]["serverInfo"]["name"] == "grove"
+    assert "resultType" not in answer["result"]
+
+
+def test_the_newer_era_needs_no_handshake():
+    found = answered(line(id="probe-1", method="server/discover", params=MODERN))
+    assert found["id"] == "probe-1"
+    assert found["result"]["supportedVersions"] == ["2026-07-28"]
+    listed = answered(line(id=1, method="tools/list", params=MODERN))["result"]
+    assert listed["tools"] == TOOLS
+    assert (listed["resultType"], listed["ttlMs"]) == ("complete", 0)
+    assert listed["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "grove"
+
+
+@pytest.mark.parametrize(
+    ("data", "code", "request_id"),
+    [
+        (b"{", -32700, None),
+        (b"\xff\xfe{}", -32700, None),
+        (b"[" * 100_000, -32700, None),
+        (b"[]", -32600, None),
+        (b'"text"', -32600, None),
+        (line(id=3), -32600, 3),
+        (line(id=3, method=5), -32600, 3),
+        (line(id=[3], method="ping"), -32600, None),
+        (line(id=4, method="resources/list"), -32601, 4),
+        (line(id="x", method="x" * 100_000), -32601, "x"),
+        (line(id=5, method="ping", params={"_meta": {"io.modelcontextprotocol/protocolVersion": "2031-01-01"}}), -32022, 5),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_answered_is_refused(data, code, request_id):
+    answer = answered(data)
+    assert answer["id"] == request_id
+    assert answer["error"]["code"] == code
+    assert len(answer["error"]["message"]) < 300
+
+
+def test_odd_parameters_are_none():
+    for parameters in ([1], "text", None, 5):
+        assert answered(line(id=1, method="ping", params=parameters))["result"] == {}
+
+
+def test_lines_are_put_together_from_whatever_was_read():
+    data = b'{"a":\r1}\n\n  \n{"b":2}\r\n{"c"'
+    for size in (1, 3, 100):
+        lines, found = Lines(), []
+        for start in range(0, len(data), size):
+            found += lines.feed(data[start : start + size])
+        assert found == [b'{"a":\r1}', b'{"b":2}\r']
+        assert list(lines.feed(b":3}\n")) == [b'{"c":3}']
+
+
+def test_a_line_that_is_too_long_is_refused_by_its_id(monkeypatch):
+    monkeypatch.setattr(protocol, "LONGEST_LINE", 1_000)
+    lines = Lines()
+    for number, end in enumerate((b',"id":7}', b',"id": "seven"}', b"}")):
+        kept = list(lines.feed(b'{"params":"' + b"x" * 5_000 + b'"' + end + b"\n"))
+        (refused,) = kept
+        answer = json.loads(refused.answer())
+        assert answer["id"] == (7, "seven", None)[number]
+        assert answer["error"]["code"] == -32600
+    assert list(lines.feed(b"{}\n")) == [b"{}"]

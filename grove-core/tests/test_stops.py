@@ -1,0 +1,126 @@
+"""Of the two hooks at a stop one answers, whichever comes first, and whoever dies in between."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from grove_core.hooks import stops
+from grove_core.hooks.stops import COMMAND, SERVER, Turn
+
+HOLDER = """
+import sys, time
+from grove_core.hooks.stops import Turn
+turn = Turn(sys.argv[1], "s", sys.argv[2].encode())
+print("holds", flush=True)
+sys.stdin.readline()
+turn.end(answered=True)
+"""
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setattr(stops, "WAIT_FOR_SERVER_SECONDS", 0.2)
+    return str(tmp_path)
+
+
+@pytest.fixture
+def holder(home):
+    """Starts a process that answers a stop until it is told to end."""
+    running = []
+
+    def start(who):
+        words = [sys.executable, "-c", HOLDER, home, who.decode()]
+        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        running.append(process)
+        assert process.stdout.readline() == b"holds\n"
+        return process
+
+    yield start
+    for process in running:
+        process.kill()
+        process.communicate()
+
+
+def answers(home, who):
+    """Whether this one has to answer; it does."""
+    turn = Turn(home, "s", who)
+    if turn.is_answered:
+        return False
+    turn.end(answered=True)
+    return True
+
+
+@pytest.mark.parametrize("order", [(SERVER, COMMAND), (COMMAND, SERVER)])
+def test_the_second_keeps_silent_at_each_stop(home, order):
+    for _ in range(3):
+        assert [answers(home, who) for who in order] == [True, False]
+
+
+def test_whoever_comes_alone_answers_each_stop(home):
+    for who in (COMMAND, SERVER):
+        home = os.path.join(home, "alone")
+        assert [answers(home, who) for _ in range(3)] == [True] * 3
+
+
+def test_an_answer_that_failed_is_given_by_the_other(home):
+    Turn(home, "s", SERVER).end(answered=False)
+    assert answers(home, COMMAND)
+
+
+def test_the_command_waits_for_a_server_that_answers(home, holder):
+    server = holder(SERVER)
+    waiting = subprocess.Popen(
+        [sys.executable, "-c", HOLDER.replace('print("holds"', "print(turn.is_answered"), home, "command"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    time.sleep(0.2)
+    assert waiting.poll() is None
+    server.communicate(b"\n")
+    assert waiting.communicate(b"\n")[0] == b"True\n"
+
+
+@pytest.mark.parametrize("who", [SERVER, COMMAND])
+def test_who_dies_in_answering_is_followed_by_the_other(home, holder, who):
+    process = holder(who)
+    process.kill()
+    process.wait()
+    assert answers(home, COMMAND if who == SERVER else SERVER)
+
+
+def test_the_command_gives_a_living_server_a_moment(home):
+    stops.announce(home, "s")
+    started = time.monotonic()
+    assert answers(home, COMMAND)
+    assert time.monotonic() - started >= 0.2
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    with open(stops.path_of(home, "s"), "wb") as file:
+        file.write(b"server taken 1.0 %d" % dead.pid)
+    started = time.monotonic()
+    assert answers(home, COMMAND)
+    assert time.monotonic() - started < 0.2
+
+
+def test_an_answer_that_nobody_took_does_not_last(home):
+    assert answers(home, SERVER)
+    stops.announce(home, "s")
+    assert answers(home, COMMAND)
+    for at in (time.monotonic() - 31, time.monotonic() + 1_000):  # long ago; before the last boot
+        with open(stops.path_of(home, "s"), "wb") as file:
+            file.write(b"server answered %.3f 0" % at)
+        assert answers(home, COMMAND)
+
+
+def test_a_file_that_says_nothing_and_a_home_that_cannot_be_written_hinder_nobody(home, tmp_path):
+    os.makedirs(os.path.dirname(stops.path_of(home, "s")))
+    for content in (b"", b"\xff" * 100, b"server answered soon 1", b"server"):
+        with open(stops.path_of(home, "s"), "wb") as file:
+            file.write(content)
+        assert answers(home, COMMAND), content
+    (tmp_path / "file").write_text("")
+    assert answers(str(tmp_path / "file"), COMMAND)
+    assert answers(str(tmp_path / "file"), SERVER)
+    stops.announce(str(tmp_path / "file"), "s")
