@@ -1,7 +1,6 @@
 """The byte filter of a tool call passes over no call that the full way would look at."""
 
 import json
-import os
 import re
 
 import pytest
@@ -106,20 +105,6 @@ def test_a_file_that_makes_no_sense_is_no_file(home, content):
     data = json.dumps(payload({"command": "ls"}, session_id=file.name)).encode()
     assert _may_close(data)
     assert _close_waits(data)
-
-
-@pytest.mark.parametrize("named", ["~/mine", "", None])
-def test_the_home_is_found_as_the_full_way_finds_it(monkeypatch, tmp_path, named):
-    from grove_core.paths import Paths, grove_home
-
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv("GROVE_HOME")
-    if named is not None:
-        monkeypatch.setenv("GROVE_HOME", named)
-    Prefilter(Paths(grove_home(os.environ)).cache).write("here", ["bd"], close_waits=False)
-    data = json.dumps(payload({"command": "ls"}, session_id="here")).encode()
-    assert not _may_close(data)
-    assert not _close_waits(data)
 
 
 def test_the_flag_decides_what_is_done_after_a_call(home):

@@ -303,7 +303,7 @@ class Connection:
         self._in, outgoing = os.pipe()
         self.ended = threading.Event()
         self._server = Server(
-            incoming, outgoing, {"GROVE_HOME": "/nonexistent"}, answer, lambda _: self.ended.set()
+            incoming, outgoing, {"GROVE_HOME": "/dev/null/none"}, answer, lambda _: self.ended.set()
         )
         self.thread = threading.Thread(target=self._server.serve, daemon=True)
         self.thread.start()

@@ -13,7 +13,7 @@ import fake_api
 import pytest
 import run as harness
 from attrs import define
-from scenario import CANDIDATE, CLOSE, FINISHED, bash, reflection, stops
+from scenario import CANDIDATE, CLOSE, FINISHED, reflection, stops
 from transcript import read_json_lines
 
 from grove_backend_totalrecall.command import log_by_claude
@@ -196,14 +196,6 @@ def test_the_command_logs_the_note_as_it_was_handed_over(connected, client, clau
     assert conversations(connected) == []
 
 
-def test_inside_a_session_of_the_client(connected, client):
-    install_standalone(connected)
-    nested = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "x", "CLAUDE_CODE_ENTRYPOINT": "cli"}
-    assert client.logs("/recall-log", **nested).logged
-    assert NOTE in client.log.read_text()
-    assert sessions(connected) == set()
-
-
 @pytest.mark.parametrize(
     "path", ["reports/orders.py", "memory/registers/decisions.md", "CLAUDE.local.md", "../x.md"]
 )
@@ -216,41 +208,6 @@ def test_nothing_but_the_logs_may_be_written(connected, client, path):
     assert outcome.why.startswith("the client did not permit Write ")
     assert connected.changed() == set()
     assert not (connected.root.parent / "x.md").exists()
-
-
-def test_a_model_that_would_run_programs(connected, client):
-    install_standalone(connected)
-    connected.commit()
-    client.script["call"] = [bash("touch run; rm -rf memory/registers")]
-    assert client.logs("/recall-log").logged
-    assert connected.changed() == {client.log.relative_to(connected.root).as_posix()}
-    assert "No such tool available" in fake_api.text_of(
-        client.bodies()[1]["messages"][-1]["content"]
-    )
-
-
-def test_a_model_that_leaves_the_id_out(connected, client):
-    """It all goes well; only the log can tell."""
-    install_standalone(connected)
-    client.script["note"] = "Orders are read one by one"
-    assert client.logs("/recall-log").logged
-    assert "grove:" not in client.log.read_text()
-
-
-AS_THEY_ARE = [
-    "--dangerously-skip-permissions -p /clear; costs $1 and $ARGUMENTS; $HOME, ${HOME}, $$ $& $`",
-    "mail dev@example.org, '@cache' wow! (!important) <b>&amp;</b> </note> größe 日本語 `id` $(id)",
-]
-
-
-@pytest.mark.parametrize("text", AS_THEY_ARE)
-def test_the_client_hands_on_what_grove_lets_through(connected, client, text):
-    install_standalone(connected)
-    note = f"{text} (grove:cl_20300102_aaaaaa): x"
-    assert client.logs("/recall-log", note).logged
-    told, _ = client.asked()
-    assert told.rstrip().endswith(f"nothing else:\n\n{note}")
-    assert client.log.read_text().endswith(f"\n[14:32] {note}\n")
 
 
 # --- as a user has it -----------------------------------------------------------------------------
