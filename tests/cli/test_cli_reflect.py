@@ -275,8 +275,7 @@ def test_events_are_published_with_a_stored_learning_and_not_otherwise(beads, bl
     blocked.reflects(candidate(1, summary="My words"), candidate(2, scope="personal"))
     blocked.grove("skip", "my words as well")
     assert not folder.exists()
-    send = {"learnings_used": [], "corrections": []}
-    assert blocked.reflects(candidate(3), **send).code == 0
+    assert blocked.reflects(candidate(3)).code == 0
     (file,) = folder.iterdir()
     events = [json.loads(line)["event"] for line in file.read_text().splitlines()]
     logged = [one["event"] for one in beads.events()]
@@ -284,7 +283,7 @@ def test_events_are_published_with_a_stored_learning_and_not_otherwise(beads, bl
     assert {"rejected", "skip", "reflection"} <= set(events)
     assert "my words" not in file.read_text().lower()
     before = state(folder)
-    assert blocked.reflects(candidate(3), **send).code == 0  # the same once more
+    assert blocked.reflects(candidate(3)).code == 0  # the same once more
     counted = numbers(beads)
     shutil.rmtree(beads.event_log.parent)  # as somebody else sees it, or after a loss
     assert numbers(beads) == counted

@@ -289,6 +289,11 @@ class World:
             assert event["grove"]
         return [event for event in found if not names or event["event"] in names]
 
+    def hidden(self, *, personal=False):
+        """The ids that decay hides on this machine."""
+        path = (self.grove_home if personal else self.event_log.parent) / "decayed.json"
+        return [*json.loads(path.read_text())["hidden"]] if path.exists() else []
+
     def session(self, session_id="session-1"):
         """A session's state on disk, or `None`."""
         path = self.grove_home / "sessions" / f"{session_id}.json"

@@ -19,6 +19,7 @@ from grove_core.codec.events import event_from_line, event_to_line
 from grove_core.errors import CodecError, StorageError
 from grove_core.model.events import StatsEvent
 from grove_core.paths import ProjectPaths
+from grove_core.stats.log_lines import EventLine, read_lines
 
 _SUFFIX: Final = ".jsonl"
 _OLDER_LOG: Final = "stats.log"
@@ -118,22 +119,17 @@ def publish(project: ProjectPaths, now: datetime) -> None:
 
 def _published_lines(content: bytes, offset: int) -> Iterator[str]:
     """Give lines as others may read them; what is no event of this version stays here."""
-    for raw in content.splitlines(keepends=True):
-        line = raw.decode("utf-8", "replace").strip()
-        try:
-            known = bool(line) and event_from_line(line) is not None
-        except CodecError:
-            known = False
-        if known:
-            yield _without_private_text(line, offset) + "\n"
-        offset += len(raw)
+    lines = content.split(b"\n")
+    for line, found in zip(lines, read_lines(lines), strict=True):
+        if isinstance(found, EventLine):
+            text = line.decode().strip()
+            yield (_without_texts(text, offset) if found.event in _PRIVATE else text) + "\n"
+        offset += len(line) + 1
 
 
-def _without_private_text(line: str, offset: int) -> str:
+def _without_texts(line: str, offset: int) -> str:
     document: dict[str, Any] = json.loads(line)
-    private = _PRIVATE.get(document["event"])
-    if private is None:
-        return line
+    private = _PRIVATE[document["event"]]
     kept = {name: type(value)() if name in private else value for name, value in document.items()}
     # Without their texts two events may look the same, and equal lines count once.
     return json.dumps({**kept, "offset": offset}, separators=(",", ":"))

@@ -1,22 +1,23 @@
 """Decay at the start of a session: once a day, it hides on this machine what is due."""
 
 import time
-from collections.abc import Iterator
 from datetime import timedelta
-from heapq import nsmallest
 from pathlib import Path
 from typing import Final
 
 from grove_core.decayed import HIDDEN_MAX, keep_look, read_look
 from grove_core.errors import StorageError
 from grove_core.model.learning import LearningStatus
-from grove_core.stats.decay import DecayState, DecayVerdict, judge_decay
+from grove_core.stats.decay import DecayState, judge_decay
 from grove_core.stats.log_lines import instant, microseconds
 from grove_core.workspace import Workspace
 
 _INTERVAL: Final = timedelta(days=1)
 # With less left of the hook's time, nothing is begun: a start that is late says nothing at all.
 _SHARE_THAT_MUST_BE_LEFT: Final = 0.45
+_SHARE_FOR_LOOKING: Final = 0.2
+_PORTION: Final = 500
+_ACTIVE: Final = LearningStatus.ACTIVE.value
 
 
 def decay_daily(workspace: Workspace) -> None:
@@ -37,9 +38,7 @@ def decay_daily(workspace: Workspace) -> None:
     try:
         _require_everything(workspace)
         for path, personal in places:
-            overdue = _overdue(workspace, personal=personal)
-            found = nsmallest(HIDDEN_MAX, overdue, key=lambda one: one[1].days_left)
-            keep_look(path, workspace.now, ((name, one.reason) for name, one in found))
+            keep_look(path, workspace.now, _due(workspace, personal=personal))
     except StorageError as error:
         workspace.diagnostics.log("info", f"decay waits for the next start: {error}")
 
@@ -57,7 +56,7 @@ def _require_everything(workspace: Workspace) -> None:
 
     if workspace.work_deadline is not None:
         left = workspace.work_deadline - time.process_time()
-        if left < _SHARE_THAT_MUST_BE_LEFT * workspace.config.hooks.deadline_ms / 1000:
+        if left < _SHARE_THAT_MUST_BE_LEFT * _seconds_of_a_start(workspace):
             raise StorageError("little time is left")
     if not workspace.finder.complete:
         index_in_background(workspace)
@@ -65,13 +64,24 @@ def _require_everything(workspace: Workspace) -> None:
     require_all_events(workspace)
 
 
-def _overdue(workspace: Workspace, *, personal: bool) -> Iterator[tuple[str, DecayVerdict]]:
+def _due(workspace: Workspace, *, personal: bool) -> list[tuple[str, str]]:
+    """Find what is due and why, the oldest first, as far as a part of the hook's time lasts."""
     rule = workspace.personal_decay_rule if personal else workspace.decay_rule
     before = microseconds(workspace.now - timedelta(days=rule.passive_days))
-    found = workspace.finder.index.written_before(before, personal=personal)
-    usage = workspace.usage() if found else {}
-    active = LearningStatus.ACTIVE.value
-    for name, created in found:
-        verdict = judge_decay(instant(created), active, usage.get(name), workspace.now, rule)
-        if verdict.state is DecayState.DUE:
-            yield name, verdict
+    older = workspace.finder.index.written_before(before, personal=personal)
+    until = time.process_time() + _SHARE_FOR_LOOKING * _seconds_of_a_start(workspace)
+    due: list[tuple[str, str]] = []
+    for start in range(0, len(older), _PORTION):
+        portion = older[start : start + _PORTION]
+        usage = workspace.usage([name for name, _ in portion])
+        for name, created in portion:
+            verdict = judge_decay(instant(created), _ACTIVE, usage.get(name), workspace.now, rule)
+            if verdict.state is DecayState.DUE:
+                due.append((name, verdict.reason))
+        if len(due) >= HIDDEN_MAX or time.process_time() > until:
+            break
+    return due[:HIDDEN_MAX]
+
+
+def _seconds_of_a_start(workspace: Workspace) -> float:
+    return workspace.config.hooks.deadline_ms / 1000

@@ -167,7 +167,7 @@ def _faults(facts: LogFacts) -> Iterator[Check]:
 
 
 def _places(path: object, lines: Sequence[int], count: int) -> str:
-    """Name lines so that an editor finds the first one: ``stats.log:3, 7 and 2 more``."""
+    """Name lines so that an editor finds the first one: ``events.jsonl:3, 7 and 2 more``."""
     shown = lines[:_MOST_LINES]
     more = count - len(shown)
     numbers = ", ".join(str(number) for number in shown)

@@ -27,7 +27,7 @@ WHERE number > 0 AND personal <= ? AND {tables.NOT_PUT_AWAY} ORDER BY created DE
 """
 _OLDER = f"""
 SELECT DISTINCT id, created FROM learning
-WHERE number > 0 AND personal = ? AND created < ? AND {tables.NOT_PUT_AWAY}
+WHERE number > 0 AND personal = ? AND created < ? AND {tables.NOT_PUT_AWAY} ORDER BY created
 """
 _NOTED_FILES = f"""
 SELECT DISTINCT path, id FROM noted_file JOIN learning USING (number)
@@ -220,7 +220,7 @@ class LearningIndex:
             personal: Whether the user's own are meant, or the project's.
 
         Returns:
-            Each with when it was written.
+            Each with when it was written, the oldest first.
         """
         return self._ask(
             lambda connection: connection.execute(_OLDER, (personal, moment)).fetchall()

@@ -1,4 +1,4 @@
-"""The events of the log (``stats.log``): one frozen class each.
+"""The events of the log: one frozen class each.
 
 The log is the source of truth for every number that grove shows. A line holds ``v``, ``ts``,
 ``event``, ``grove`` and the fields of the class.
