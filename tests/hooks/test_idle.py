@@ -1,7 +1,5 @@
 """A stop that finds everything as the last one did asks nobody and writes nothing."""
 
-import json
-
 import pytest
 from core_worlds import git, own_git_only
 
@@ -41,7 +39,6 @@ def test_the_second_of_two_stops_is_idle(beads, asked):
     asked.clear()
     agent.is_let_go()
     agent.is_let_go(active=True)
-    agent.ends()
     assert asked == []
     assert snapshot(beads.grove_home) == before
 
@@ -118,16 +115,3 @@ def test_a_change_after_an_idle_stop_is_measured(repository, asked):
     assert asked == ["stop"]
     (repository.project / "app.py").write_text("x = 1\n" * 300)
     agent.is_blocked()
-
-
-def test_an_end_with_something_to_dismiss_is_no_idle_one(beads, asked):
-    beads.learning("cl_20300102_aaaaaa", "The orders report runs one query per order")
-    agent = beads.agent()
-    agent.starts()
-    agent.is_let_go()
-    asked.clear()
-    agent.is_let_go()
-    agent.ends()
-    assert asked == ["session-end"]
-    document = json.loads((beads.grove_home / "sessions" / "session-1.json").read_text())
-    assert document["injected"][0]["outcome"] == "dismissed"

@@ -12,7 +12,7 @@ A tool that touches a file matters when a learning may name the file. That is to
 project's list of the paths that learnings name, one on each line, then the project's root, once for
 each way it is written, then an empty line, then the files that there is nothing more to say of.
 
-A stop and a session's end have nothing to do while ``idle`` finds everything as it was.
+A stop has nothing to do while ``idle`` finds everything as it was.
 """
 
 # `signal` imports enum, which costs more than this whole way.
@@ -142,7 +142,7 @@ def has_nothing_to_do(event: str, data: bytes) -> bool:
         return not _may_close(data)
     if event in ("post-tool-use", "post-tool-use-failure"):
         return not _close_waits(data) and (event != "post-tool-use" or not _may_be_noted(data))
-    return event in ("stop", "session-end") and _is_idle(event, data)
+    return event == "stop" and _is_idle(data)
 
 
 def _is_of_another_client(data: bytes) -> bool:
@@ -306,7 +306,7 @@ def _names(path: bytes, roots: list[bytes]) -> set[bytes]:
     return names
 
 
-def _is_idle(event: str, data: bytes) -> bool:
+def _is_idle(data: bytes) -> bool:
     """Tell whether nothing has changed since this was found to have nothing to do."""
     session_id = _session_id(data)
     marker = _read_fast_file(session_id + b".idle") if session_id else None
@@ -314,7 +314,7 @@ def _is_idle(event: str, data: bytes) -> bool:
         return False
     from grove_core.hooks.idle import holds
 
-    return holds(marker, event, data, home(), session_id.decode("ascii"))
+    return holds(marker, data, home(), session_id.decode("ascii"))
 
 
 def home() -> str:

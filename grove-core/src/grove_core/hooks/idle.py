@@ -1,9 +1,9 @@
 """The idle marker: under which fingerprint a stop of a session was found to have nothing to do.
 
 ``GROVE_HOME/cache/fast/<session id>.idle`` holds lines: the fingerprint, the project's root, what
-gave the active ticket system away, ``1`` if the session's end has nothing to do either, the top of
-the work tree if its changes count, and the paths in it that do not. Whoever meets another
-fingerprint asks the gate: this compares and never decides. Nothing of weight is imported.
+gave the active ticket system away, the top of the work tree if its changes count, and the paths in
+it that do not. Whoever meets another fingerprint asks the gate: this compares and never decides.
+Nothing of weight is imported.
 """
 
 import os
@@ -18,16 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _STATUS_SECONDS = 1.0
-_ENDS = "1"
-_HEAD_LINES = 5
+_HEAD_LINES = 4
 
 
 def marker_of(
     session: bytes,
     places: "tuple[str, str, str]",
     work: "tuple[str, Sequence[str], str]",
-    *,
-    may_end: bool,
 ) -> bytes:
     """Make the marker's content.
 
@@ -37,21 +34,19 @@ def marker_of(
             away, as a path.
         work: The top of the work tree, empty where its changes do not count; the paths in it that
             never count; and the digest of its state.
-        may_end: Whether the session's end has nothing to do either.
     """
     root, home, ticket_marker = places
     top, excluded, state = work
     found = f"{_digest(session)} {fingerprint(root, home, ticket_marker)} {state}"
-    lines = [found, root, ticket_marker, _ENDS if may_end else "0", top, *excluded]
+    lines = [found, root, ticket_marker, top, *excluded]
     return os.fsencode("\n".join(lines))
 
 
-def holds(marker: bytes, event: str, data: bytes, home: str, session_id: str) -> bool:
-    """Tell whether a stop or a session's end finds everything as it was.
+def holds(marker: bytes, data: bytes, home: str, session_id: str) -> bool:
+    """Tell whether a stop finds everything as it was.
 
     Args:
         marker: The marker's content.
-        event: ``stop`` or ``session-end``.
         data: The hook's payload.
         home: grove's own directory.
         session_id: The session.
@@ -59,9 +54,7 @@ def holds(marker: bytes, event: str, data: bytes, home: str, session_id: str) ->
     lines = os.fsdecode(marker).split("\n")
     if len(lines) < _HEAD_LINES or _has_background_work(data):
         return False
-    found, root, ticket_marker, ends, top, *excluded = lines
-    if event == "session-end" and ends != _ENDS:
-        return False
+    found, root, ticket_marker, top, *excluded = lines
     try:
         with open(os.path.join(home, "sessions", f"{session_id}.json"), "rb") as file:
             session = file.read()

@@ -30,7 +30,7 @@ from grove_core.model.gate import (
     TicketCloseFailed,
     Verdict,
 )
-from grove_core.model.session import Baseline, InjectionOutcome, Measurement, Session
+from grove_core.model.session import Baseline, Measurement, Session
 from grove_core.model.ticket import CloseIntent, Confirmation, Ticket
 from grove_core.model.value import Value
 
@@ -110,8 +110,6 @@ def _leave_idle_marker(workspace: "Workspace", session: Session, evidence: _Evid
         if measured is None or place is None or not (measured.small or measured.lines == 0):
             return
         work = (*place, measured.key)
-    pending = any(one.outcome is InjectionOutcome.PENDING for one in session.injected)
-    left = pending or session.session_mode or session.recovered_from or gate.broken_cycles
     marker = marker_of(
         workspace.sessions.latest,
         (
@@ -120,7 +118,6 @@ def _leave_idle_marker(workspace: "Workspace", session: Session, evidence: _Evid
             session.ticket_marker,
         ),
         work,
-        may_end=not left and gate.status is not GateStatus.ACTIVE,
     )
     workspace.prefilter.set_idle(session.id, marker)
 
