@@ -45,16 +45,15 @@ GROUPS_OF_HOOK: Final[Mapping[str, tuple[str, ...]]] = {
     "grove_close_matchers": _TICKET_HOOK_GROUPS,
     "grove_command_readers": _TICKET_HOOK_GROUPS,
     "grove_memory_backends": _BACKEND_HOOK_GROUPS,
-    # So that `grove --help` imports neither ticket systems nor backends.
-    "grove_commands": (GENERAL_GROUP,),
+    "grove_commands": GROUPS,
     "grove_health_checks": GROUPS,
     "grove_retrieval_engines": (OWN_GROUP, *GROUPS),
     "grove_query_terms": GROUPS,
     "grove_check_candidate": GROUPS,
     "grove_insights": (OWN_GROUP, *GROUPS),
     "grove_learning_written": GROUPS,
-    # The gate moves in hooks that need neither ticket systems nor backends.
-    "grove_gate_changed": (GENERAL_GROUP,),
+    # The gate moves in hooks that never need a backend, so backends are not imported for it.
+    "grove_gate_changed": _TICKET_HOOK_GROUPS,
 }
 """The entry point groups whose plugins are asked, by hook; only these are imported for it."""
 
