@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from grove_core import PluginError
+from grove_core.plugins import limits
 from grove_core.plugins.limits import Deadline, NoTimeLeftError, TimeLimitError, call_limited
 
 
@@ -61,6 +62,7 @@ def test_what_waits_is_late_by_the_clock_and_its_thread_gets_no_further_call():
     with pytest.raises(TimeLimitError, match=r"longer than 0\.05 seconds"):
         call_limited(release.wait, 5, Deadline(time.monotonic() + 0.1))
     assert call_limited(threading.current_thread, 5) is not before
+    assert limits.is_any_late()
     release.set()
     before.join(60)
     assert not before.is_alive()

@@ -47,10 +47,6 @@ def change_settings(world, agent):
     (world.project / ".grove" / "config.toml").write_text("[gate]\nsession = 'never'\n")
 
 
-def trust(world, agent):
-    (world.grove_home / "trust.json").write_text("{}")
-
-
 def lose_the_tickets(world, agent):
     (world.project / ".beads").rename(world.project / "away")
 
@@ -63,9 +59,7 @@ def damage_the_state(world, agent):
     (world.grove_home / "sessions" / "session-1.json").write_text("{")
 
 
-@pytest.mark.parametrize(
-    "change", [change_settings, trust, lose_the_tickets, ask, damage_the_state]
-)
+@pytest.mark.parametrize("change", [change_settings, lose_the_tickets, ask, damage_the_state])
 def test_whatever_a_stop_depends_on_is_looked_at(beads, asked, change):
     agent = beads.agent()
     agent.starts()
@@ -76,20 +70,14 @@ def test_whatever_a_stop_depends_on_is_looked_at(beads, asked, change):
     assert asked == ["stop"]
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"variables": {"GROVE_GATE_SESSION": "never"}},
-        {"background_tasks": [{"id": "1", "type": "shell", "status": "running"}]},
-    ],
-)
-def test_whatever_a_call_brings_is_looked_at(beads, asked, fields):
+def test_whatever_a_call_brings_is_looked_at(beads, asked):
     agent = beads.agent()
     agent.starts()
     agent.is_let_go()
     asked.clear()
-    agent.stops(**fields)
-    assert asked == ["stop"]
+    agent.stops(variables={"GROVE_GATE_SESSION": "never"})
+    agent.stops(background_tasks=[{"id": "1", "type": "shell", "status": "running"}])
+    assert asked == ["stop", "stop"]
 
 
 def test_a_close_after_an_idle_stop_is_asked_about(beads):

@@ -129,6 +129,7 @@ def call_limited(function: Callable[[], T], seconds: float, deadline: Deadline =
         worker.make(run, done, work, clock)
     except BaseException:
         worker.end()
+        _late.append(worker)
         raise
     _idle.append(worker)
     if not errors:
@@ -137,6 +138,12 @@ def call_limited(function: Callable[[], T], seconds: float, deadline: Deadline =
         raise errors[0]
     # Raised as they are, they would end the process or look like the user's own Ctrl-C.
     raise PluginError(f"raised {type(errors[0]).__name__}") from errors[0]
+
+
+def is_any_late() -> bool:
+    """Tell whether a call that nobody waits for any more still runs."""
+    _late[:] = [one for one in _late if one.is_alive()]
+    return bool(_late)
 
 
 class _Worker:
@@ -148,6 +155,7 @@ class _Worker:
         self._there_is_one.acquire()
         thread = Thread(target=self._work, name=WORKER_NAME, daemon=True)
         thread.start()
+        self.is_alive = thread.is_alive
         self._used = _processor_clock(thread)
 
     def make(self, call: Callable[[], None], done: Lock, work: float, clock: float) -> None:
@@ -179,6 +187,7 @@ class _Worker:
 
 # The latest first: what a plugin keeps for a thread mostly finds its thread again.
 _idle: Final[list[_Worker]] = []
+_late: Final[list[_Worker]] = []
 os.register_at_fork(after_in_child=_idle.clear)
 
 

@@ -32,7 +32,6 @@ _GRACE_SECONDS: Final = 3.0
 _SETTLED_SECONDS: Final = 2.0
 """After which an installer counts as done."""
 _HUNG_SECONDS: Final = 10.0
-_PLUGIN_THREAD: Final = "grove-plugin"
 _HOOK: Final = "hook"
 
 # In the order in which they come to be needed: a prompt, tool calls, a stop, the agent's tools.
@@ -242,8 +241,10 @@ class Server:
 
     def _is_outdated(self) -> bool:
         """Tell whether a new process should follow: grove was upgraded, or a plugin hangs here."""
+        from grove_core.plugins.limits import is_any_late
+
         now = time.monotonic()
-        if not any(one.name == _PLUGIN_THREAD for one in threading.enumerate()):
+        if not is_any_late():
             self._hung_since = None
         elif now - (self._hung_since or now) > _HUNG_SECONDS:
             return True
