@@ -26,8 +26,8 @@ MOST_MODULES = {
     "--version": 45,
     "hook pre-tool-use": 50,
     "hook post-tool-use": 50,
-    "hook stop": 293,
-    "status": 389,
+    "hook stop": 185,
+    "status": 385,
 }
 NEVER_BY_HOOKS = {"cattrs", "click", "rich", "logging", "asyncio", "importlib.metadata", "requests"}
 NEVER_FOR_NOTHING = NEVER_BY_HOOKS | {"json", "re", "pathlib", "attrs", "pluggy", "typing"}
