@@ -34,7 +34,7 @@ FILES = "Read|Edit|Write|MultiEdit|NotebookEdit"
 TOOLS_OF_AGENT = ("reflect", "skip", "search", "ref", "observe")
 # event: (argument of the launcher, seconds)
 COMMANDS = {
-    "SessionStart": ("session-start", 10),
+    "SessionStart": ("session-start", 15),
     "Stop": ("stop", 50),  # after the server's 20 s, and its own 20 s if that has died
     "SessionEnd": ("session-end", 3),
 }

@@ -1,13 +1,14 @@
 """`grove init`: hooks, rules and the guide, in a project and out of it again."""
 
 import json
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from terminal import on_terminal
+
+from grove_core.hosts.claude_hooks import hook_groups
 
 PLUGIN = Path(__file__).parents[2] / "plugin"
 PROGRAM = str(Path(sys.executable).with_name("grove"))
@@ -231,14 +232,9 @@ def test_who_agrees_to_everything_that_is_proposed_is_set_up(project):
     assert not (project.project / ".claude" / "rules").exists()
 
 
-def test_the_hooks_are_those_of_the_plugin_with_the_program_itself(world, local, shared):
+def test_every_event_has_a_hook_that_names_the_program_itself(world, local, shared):
     run(world, "--hooks")
-    expected = json.loads((PLUGIN / "hooks" / "hooks.json").read_text())["hooks"]
-    for groups in expected.values():
-        for group in groups:
-            for hook in group["hooks"]:
-                event = hook["command"].partition(" ")[2]
-                hook["command"] = shlex.join([PROGRAM, "hook", event])
+    expected = hook_groups(PROGRAM, ())
     assert hooks_of(local) == expected
     assert (world.project / ".grove" / "config.toml").exists()
     (hook,) = hooks_of(local)["SessionStart"][0]["hooks"]

@@ -55,21 +55,21 @@ class HookSlot:
 
 
 SLOTS: Final = (
-    HookSlot(event=HookEvent.SESSION_START, name="SessionStart", timeout=10),
-    HookSlot(event=HookEvent.USER_PROMPT_SUBMIT, name="UserPromptSubmit", timeout=5),
-    HookSlot(event=HookEvent.PRE_TOOL_USE, name="PreToolUse", timeout=5, for_tools=True),
+    HookSlot(event=HookEvent.SESSION_START, name="SessionStart", timeout=15),
+    HookSlot(event=HookEvent.USER_PROMPT_SUBMIT, name="UserPromptSubmit", timeout=15),
+    HookSlot(event=HookEvent.PRE_TOOL_USE, name="PreToolUse", timeout=25, for_tools=True),
     HookSlot(
         event=HookEvent.POST_TOOL_USE,
         name="PostToolUse",
-        timeout=5,
+        timeout=15,
         for_tools=True,
         for_files=True,
     ),
     HookSlot(
-        event=HookEvent.POST_TOOL_USE_FAILURE, name="PostToolUseFailure", timeout=5, for_tools=True
+        event=HookEvent.POST_TOOL_USE_FAILURE, name="PostToolUseFailure", timeout=15, for_tools=True
     ),
-    HookSlot(event=HookEvent.TASK_COMPLETED, name="TaskCompleted", timeout=5),
-    HookSlot(event=HookEvent.STOP, name="Stop", timeout=10),
+    HookSlot(event=HookEvent.TASK_COMPLETED, name="TaskCompleted", timeout=15),
+    HookSlot(event=HookEvent.STOP, name="Stop", timeout=25),
     HookSlot(event=HookEvent.SESSION_END, name="SessionEnd", timeout=3),
 )
 
