@@ -118,6 +118,9 @@ class Model:
         self.credit = None
 
     def _stop_hook_called(self, details):
+        # A stop that finds nothing to do leaves no trace.
+        while details["verdict"] != "approve" and self._is_plain(details["verdict"] == "defer"):
+            self.stopped += 1
         answer = self.stops[self.stopped]
         self.stopped += 1
         if self.status not in OWING:
@@ -133,6 +136,10 @@ class Model:
             self._block()
         assert details["verdict"] == verdict
         assert answer == Stop(answer.subagents, code, warned)
+
+    def _is_plain(self, deferred):
+        one = self.stops[self.stopped]
+        return (one.code, one.warned) == (0, False) and not (deferred and one.subagents)
 
     def _block(self):
         self.blocks += 1
