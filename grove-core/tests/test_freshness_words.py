@@ -5,13 +5,10 @@ import os
 import pytest
 
 from grove_core.freshness import (
-    BEGUN,
-    PAUSE_SECONDS,
     STALE_SECONDS,
     is_stale,
     seconds_since,
     sentences,
-    was_begun_lately,
 )
 
 NOW = 1_900_000_000
@@ -65,10 +62,3 @@ def test_what_has_never_answered_says_so(mark, tmp_path):
 )
 def test_a_server_is_asked_anew_after_a_while(mark, age, stale):
     assert is_stale(mark(age), NOW) is stale
-
-
-@pytest.mark.parametrize(("age", "lately"), [(PAUSE_SECONDS - 1, True), (PAUSE_SECONDS, False)])
-def test_a_server_is_not_asked_with_every_start(mark, tmp_path, age, lately):
-    mark(age, BEGUN)
-    assert was_begun_lately(str(tmp_path), NOW) is lately
-    assert not was_begun_lately(str(tmp_path / "nowhere"), NOW)

@@ -1,4 +1,4 @@
-"""How old what is known of a server is, as hooks' short ways need it: by a file's time alone."""
+"""How old what is known of a server is, by a file's time alone."""
 
 import os
 
@@ -46,17 +46,6 @@ def is_stale(mark: str, now: float) -> bool:
     """
     age = seconds_since(mark, now)
     return age is None or age > STALE_SECONDS
-
-
-def was_begun_lately(cache: str, now: float) -> bool:
-    """Tell whether the servers of a project began to be asked a short while ago.
-
-    Args:
-        cache: The directory of files derived from the project.
-        now: The time, since 1970.
-    """
-    age = seconds_since(os.path.join(cache, BEGUN), now)
-    return age is not None and age < PAUSE_SECONDS
 
 
 def sentences(sources: "Iterable[Sequence[str]]", now: float) -> "list[str]":

@@ -1,7 +1,7 @@
 """The small files per session that let a hook see without any import that it has nothing to do.
 
-``hooks/fast.py`` reads them. They are derived and may be deleted at any time: hooks then take their
-full way.
+``hooks/fast.py`` reads them. They are derived and may be deleted at any time: the next hook writes
+them again.
 """
 
 import os

@@ -244,10 +244,6 @@ class AvailableBackends:
         """Name the backends that can list their learnings, the project's first."""
         return self._with(Capability.ITERATE)
 
-    def lists_everything(self) -> bool:
-        """Tell whether all backends can list their learnings, so that an index knows them all."""
-        return all(Capability.ITERATE in one.backend.capabilities for one in self._all())
-
     def silent(self) -> Sequence[tuple[Area, str]]:
         """Name the backends that should be there and have failed to be found or opened."""
         opened = {(one.area, one.state.spec.name) for one in self._all()}

@@ -44,7 +44,6 @@ from grove_core.plugins.report import (
     PluginProblem,
     PluginReport,
     PluginSource,
-    PluginState,
     ProblemList,
 )
 from grove_core.plugins.selection import PluginSettings, rank
@@ -211,20 +210,6 @@ class Plugins:
                 self._problems.add(plugin.source, hook, complaint)
         return ranked(seen)
 
-    def offers_insights_besides_own(self) -> bool | None:
-        """Tell whether any installed plugin sees something in the numbers, besides grove itself.
-
-        Returns:
-            Whether one implements ``grove_insights``; ``None`` when none does as far as is known,
-            and a plugin is blocked or broken, so that there is no telling.
-        """
-        hook = "grove_insights"
-        loaded = self._manager.plugins(one for one in GROUPS_OF_HOOK[hook] if one != OWN_GROUP)
-        if any(plugin.implementations.get(hook) for plugin in loaded):
-            return True
-        states = {entry.state for entry in self._manager.entries()}
-        return None if states - {PluginState.ACTIVE} else False
-
     def learning_written(self, learning: Learning, receipt: Receipt) -> None:
         """Tell the plugins that a learning was written.
 
@@ -253,14 +238,6 @@ class Plugins:
             Whether one implements ``grove_gate_changed``.
         """
         return self._is_implemented("grove_gate_changed")
-
-    def add_query_terms(self) -> bool:
-        """Tell whether any plugin gives further words to search with.
-
-        Returns:
-            Whether one implements ``grove_query_terms``.
-        """
-        return self._is_implemented("grove_query_terms")
 
     def _is_implemented(self, hook: str) -> bool:
         loaded = self._manager.plugins(GROUPS_OF_HOOK[hook])

@@ -1,4 +1,4 @@
-"""Learnings to what the index keeps of them, and back. For hooks' short ways see ``entry``."""
+"""Learnings to what the index keeps of them, and back."""
 
 import json
 
