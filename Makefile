@@ -94,6 +94,10 @@ build: $(OWN_UV) ## Build every wheel into dist/.
 demo: setup ## Show the main job, once through, on a scratch repository.
 	@$(BIN)/python scripts/demo.py
 
+.PHONY: modules
+modules: setup ## Print every module with the line that says what it is.
+	@$(BIN)/python scripts/generate_reference.py --modules
+
 .PHONY: site
 site: setup ## Build the documentation into site/, to be read without a network, from a server or a folder.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -82,7 +82,12 @@ def main() -> int:
     """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare, and write nothing")
-    check = parser.parse_args().check
+    parser.add_argument("--modules", action="store_true", help="print the table of modules only")
+    options = parser.parse_args()
+    if options.modules:
+        print("\n".join(module_table()))
+        return 0
+    check = options.check
     texts: dict[Path, Callable[[Path, str], str]] = {DOCS / name: _with_reference for name in PAGES}
     texts |= {DOCS / name: _with_examples for name in EXAMPLE_PAGES}
     stale = [
@@ -423,10 +428,10 @@ def insights_page() -> Iterator[str]:
         yield f"| `{kind}` | {_cell(trigger.condition)} | {trigger.priority} |"
 
 
-# --- architecture -------------------------------------------------------------------------------
+# --- modules ------------------------------------------------------------------------------------
 
 
-def architecture_page() -> Iterator[str]:
+def module_table() -> Iterator[str]:
     """Describe every module by the first line of its docstring, core's from the ground up."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = project["tool"]["importlinter"]["contracts"]
@@ -498,7 +503,6 @@ PAGES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
     "reference/hooks.md": hooks_page,
     "reference/insights.md": insights_page,
     "reference/public-interface.md": interface_page,
-    "explanation/architecture.md": architecture_page,
     **{f"{kind}/index.md": partial(landing_page, kind) for kind in KINDS},
 }
 

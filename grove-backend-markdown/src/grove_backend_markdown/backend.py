@@ -53,11 +53,7 @@ class MarkdownBackend:
     """Learnings in markdown files, made to be read, reviewed and edited by people."""
 
     def __init__(self, context: BackendContext) -> None:
-        """Open the backend; nothing is read or created yet.
-
-        Args:
-            context: Where to work.
-        """
+        """Open the backend; nothing is read or created yet."""
         self._area = context.area
         self._inside = area_of(context)
         self._spread = is_spread(context)
@@ -74,17 +70,7 @@ class MarkdownBackend:
         return _CAPABILITIES
 
     def write(self, learning: Learning) -> Receipt:
-        """Append a learning to the file, or to one of its own, unless its id is there already.
-
-        Args:
-            learning: What to store.
-
-        Returns:
-            Stored, or duplicate.
-
-        Raises:
-            BackendError: It could not be stored.
-        """
+        """Append a learning to the file, or to one of its own, unless its id is there already."""
         entry = _entry_of(learning)
         path = self._store.file_for(learning.id)
         header = "" if self._spread else f"{file_header(self._area)}\n"
@@ -121,18 +107,7 @@ class MarkdownBackend:
         return completed[-1]
 
     def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
-        """Find learnings by the rules: tags, files, ticket, words.
-
-        Args:
-            query: What to look for; an empty query finds everything, with relevance 0.
-            filters: What may be returned.
-
-        Returns:
-            Hits, most relevant first, then newest first.
-
-        Raises:
-            BackendError: A file could not be read.
-        """
+        """Find learnings by the rules: tags, files, ticket, words."""
         return rule_hits(query, self._learnings(), filters)
 
     def ping(self) -> Health:
@@ -140,44 +115,17 @@ class MarkdownBackend:
         return look_at(self._store, self._inside)
 
     def get(self, learning_id: str) -> Learning | None:
-        """Fetch one learning of any status.
-
-        Args:
-            learning_id: Its id, which is compared exactly.
-
-        Returns:
-            The learning, or ``None`` when there is none of that id.
-
-        Raises:
-            BackendError: A file could not be read.
-        """
+        """Fetch one learning of any status."""
         with _as_backend_error():
             located = self._store.entries().get(learning_id)
         return located.entry.learning if located else None
 
     def iterate(self) -> Sequence[Learning]:
-        """Go through all learnings of any status, oldest first.
-
-        Raises:
-            BackendError: A file could not be read.
-        """
+        """Go through all learnings of any status, oldest first."""
         return sorted(self._learnings(), key=lambda learning: learning.timestamp)
 
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
-        """Archive, restore or supersede a learning; every other byte of the file stays.
-
-        Args:
-            learning_id: Its id.
-            status: The new status.
-            note: A few words for people, such as ``decayed 2026-05-07``.
-
-        Returns:
-            The learning with its new status.
-
-        Raises:
-            LearningNotFoundError: There is none of that id.
-            BackendError: The file could not be changed.
-        """
+        """Archive, restore or supersede a learning; every other byte of the file stays."""
         with _as_backend_error():
             located = self._store.entries().get(learning_id)
             if located is not None:
@@ -193,17 +141,7 @@ class MarkdownBackend:
         return learning
 
     def withdraw(self, learning: Learning) -> bool:
-        """Take out an entry that still stands there as it was written, a note of its status aside.
-
-        Args:
-            learning: The learning as it was written.
-
-        Returns:
-            Whether it was taken out.
-
-        Raises:
-            BackendError: The file could not be changed.
-        """
+        """Remove an entry that is unchanged since it was written, but for a status note."""
         from grove_backend_markdown.withdrawing import without_entry  # hardly ever needed
 
         entry = _entry_of(learning)
@@ -221,17 +159,7 @@ class MarkdownBackend:
         return self._store.places
 
     def changes(self, mark: str) -> Changes:
-        """Tell what has changed since an earlier answer.
-
-        Args:
-            mark: The mark of that answer; any other text asks for everything.
-
-        Returns:
-            What has changed, or everything, oldest first.
-
-        Raises:
-            BackendError: A file could not be read.
-        """
+        """Return what has changed since an earlier answer."""
         with _as_backend_error():
             return changes_since(self._store.contents(), mark)
 

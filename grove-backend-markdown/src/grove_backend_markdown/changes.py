@@ -1,11 +1,4 @@
-"""What is new in the files since an earlier look, told without parsing all of them again.
-
-A file that was only added to still begins with the same bytes. It is read on from the heading of
-its last entry, which may have been cut off or continued since; the reader says where a file can be
-read on so. A file that holds one entry is so always read from its beginning. Everything is read in
-any doubt: when bytes before that heading are others, when an entry is gone, and when an id stands
-somewhere else as well.
-"""
+"""What is new in the files since an earlier look, told without parsing all of them again."""
 
 import re
 from collections import Counter
@@ -23,27 +16,14 @@ _HEADED_ID: Final = re.compile(rb"\n#{1,6}[ \t]+\[?[ \t\r]*([A-Za-z0-9_-]+)")
 
 
 class _News(NamedTuple):
-    """What is new in a file.
-
-    Attributes:
-        learnings: The learnings that were read, each id once.
-        mark: What the file is now.
-    """
+    """What is new in a file."""
 
     learnings: tuple[Learning, ...]
     mark: FileMark
 
 
 def changes_since(contents: Mapping[str, bytes], mark: str) -> Changes:
-    """Tell what has changed since an earlier answer.
-
-    Args:
-        contents: What all files hold, by name, in the order in which ids count.
-        mark: The mark of that answer; any other text asks for everything.
-
-    Returns:
-        What has changed, or everything, oldest first.
-    """
+    """Return what has changed since an earlier answer."""
     known = read_mark(mark)
     with without_collecting():
         news = None if known is None else _read_on(contents, known)
@@ -128,7 +108,7 @@ def _offset_of(content: bytes, line: int) -> int:
 
 
 def _stand_once(news: Mapping[str, _News], contents: Mapping[str, bytes]) -> bool:
-    """Tell whether no id that was read heads anything else: which one counts is not known then."""
+    """Return whether no id that was read heads anything else."""
     ids = [learning.id.encode() for one in news.values() for learning in one.learnings]
     if not ids:
         return True

@@ -20,13 +20,7 @@ _ENDS: Final = frozenset({_OURS, _THEIRS})
 
 
 class Sides(NamedTuple):
-    """A file's lines as both branches had them.
-
-    Attributes:
-        ours: Indexes of the lines of the one branch.
-        theirs: Indexes of the lines of the other; empty when there is no conflict.
-        markers: Indexes of the lines that are markers.
-    """
+    """A file's lines as both branches had them."""
 
     ours: Sequence[int]
     theirs: Sequence[int]
@@ -34,18 +28,7 @@ class Sides(NamedTuple):
 
 
 def split_sides(text: str, lines: Sequence[str]) -> Sides:
-    """Take both sides of every conflict apart.
-
-    Markers need not come in complete sets: no line besides them is lost on both sides, except the
-    common ancestor's that git shows with ``merge.conflictStyle = diff3``.
-
-    Args:
-        text: A file's text, which almost always shows at once that there is no conflict.
-        lines: Its lines.
-
-    Returns:
-        The sides.
-    """
+    """Take both sides of every conflict apart."""
     possible = any(end in text for end in _ENDS)
     if not possible or not any(line[:7] in _ENDS and _marker(line) for line in lines):
         return Sides(range(len(lines)), (), ())
@@ -68,15 +51,7 @@ def split_sides(text: str, lines: Sequence[str]) -> Sides:
 
 
 def conflict_versions(text: str) -> tuple[str, str, str] | None:
-    """Restore the versions that git has merged into a text with markers.
-
-    Args:
-        text: The text.
-
-    Returns:
-        The common ancestor's (what the conflicts show of it, with ``merge.conflictStyle = diff3``,
-        and all around them), ours and theirs; ``None`` when the markers do not fit together.
-    """
+    """Restore the versions that git has merged into a text with markers."""
     sides: dict[str, list[str]] = {_BASE: [], _OURS: [], _MIDDLE: []}
     inside = _THEIRS
     for line in text.split("\n"):
@@ -95,7 +70,7 @@ def conflict_versions(text: str) -> tuple[str, str, str] | None:
 
 
 def has_ancestor(text: str) -> bool:
-    """Tell whether conflicts show the common ancestor, with ``merge.conflictStyle = diff3``."""
+    """Return whether conflicts show the common ancestor, with ``merge.conflictStyle = diff3``."""
     return any(_marker(line) == _BASE for line in text.split("\n"))
 
 

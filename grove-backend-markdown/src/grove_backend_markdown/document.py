@@ -11,15 +11,7 @@ from grove_core import Learning
 
 
 class Block(NamedTuple):
-    """An entry and the prose behind it.
-
-    Attributes:
-        learning: What the entry is read as.
-        lines: Its lines, without line ends.
-        status: Index of the line that holds its status, or ``None``.
-        is_old: Whether it has the older layout.
-        after: What follows it up to the next entry, blank lines included.
-    """
+    """An entry and the prose behind it."""
 
     learning: Learning
     lines: Lines
@@ -29,31 +21,19 @@ class Block(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A file.
-
-    Attributes:
-        head: What stands before the first entry.
-        blocks: Its entries by id, in order.
-    """
+    """A file."""
 
     head: Lines
     blocks: dict[str, Block]
 
 
 def has_markers(text: str) -> bool:
-    """Tell whether git's conflict markers stand in a text."""
+    """Return whether git's conflict markers stand in a text."""
     return bool(split_sides(text, text.split("\n")).markers)
 
 
 def take_apart(text: str) -> Document:
-    """Take a file apart.
-
-    Args:
-        text: Its text, without conflict markers.
-
-    Returns:
-        Its parts; every line is in one of them.
-    """
+    """Take a file apart."""
     lines = text.removesuffix("\n").split("\n") if text else []
     entries = read_entries(text).entries
     starts = [*(entry.first_line - 1 for entry in entries), len(lines)]
@@ -73,16 +53,7 @@ def take_apart(text: str) -> Document:
 
 
 def put_together(head: Lines, blocks: Iterable[Block], line_end: str) -> str:
-    r"""Write a file.
-
-    Args:
-        head: What stands before the first entry.
-        blocks: The entries, each with what follows it.
-        line_end: What a line that has to be added ends in before its newline: nothing, or ``\r``.
-
-    Returns:
-        Its text. A blank line stands before each entry, and none at the end.
-    """
+    r"""Write a file."""
     lines = list(head)
     for block in blocks:
         if lines and not is_blank(lines[-1]):

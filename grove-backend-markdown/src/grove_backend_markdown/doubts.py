@@ -12,16 +12,7 @@ _ADVICE = "compare with your history"
 
 
 def doubts_of_merge(text: str, versions: Sequence[str], merged: str) -> list[str]:
-    """Name the entries that markers stood in, and whose versions may be joined wrongly.
-
-    Args:
-        text: The text with the markers.
-        versions: Our version and theirs.
-        merged: What was made of them.
-
-    Returns:
-        A line for people on each.
-    """
+    """Name the entries that markers stood in, and whose versions may be joined wrongly."""
     ours, theirs = (take_apart(version).blocks for version in versions)
     blocks = take_apart(merged).blocks
     doubts = []
@@ -42,17 +33,7 @@ def _but_status(block: Block) -> tuple[str, ...]:
 
 
 def part_headings(text: str, left: list[str]) -> str:
-    """Put a blank line between a detail and a heading right behind it, as a union leaves them.
-
-    The last lines that both branches' entries have alike stand there once, in the later one.
-
-    Args:
-        text: A text without conflict markers.
-        left: Takes a line for each entry that may have lost its last lines so.
-
-    Returns:
-        The text with the blank lines.
-    """
+    """Put a blank line between a detail and a heading right behind it, as a union leaves them."""
     result: list[str] = []
     last = ""
     for line in text.split("\n"):

@@ -18,28 +18,12 @@ it is archived, superseded or restored, and leaves everything else as it is.
 
 
 def file_header(area: Area) -> str:
-    """Write how a new file begins.
-
-    Args:
-        area: Whose learnings the file will hold.
-
-    Returns:
-        A title and a paragraph for people.
-    """
+    """Write how a new file begins."""
     return f"# Learnings\n\n{_ABOUT[area]}\n{_BY_HAND}"
 
 
 def format_entry(learning: Learning) -> str:
-    """Write a learning as markdown.
-
-    The detail is quoted line by line, so that it can hold anything, even look-alikes of an entry.
-
-    Args:
-        learning: The learning; its id must be one.
-
-    Returns:
-        Its entry, which ends in one newline.
-    """
+    """Write a learning as markdown."""
     summary = escape(learning.summary)
     if summary.startswith("#"):
         summary = f"\\{summary}"
@@ -49,15 +33,7 @@ def format_entry(learning: Learning) -> str:
 
 
 def format_status(status: LearningStatus, note: str = "") -> str:
-    """Write the value of a status field.
-
-    Args:
-        status: The status.
-        note: Why, in a few words. An active learning has none.
-
-    Returns:
-        Text such as ``archived (decayed 2026-05-07)``.
-    """
+    """Write the value of a status field."""
     words = escape(" ".join(note.split()))
     if not words or status is LearningStatus.ACTIVE:
         return status.value

@@ -15,15 +15,7 @@ _REPAIR: Final = "grove maintain repair mends what merges have done; mend the re
 
 
 def look_at(store: Store, inside: Path | None) -> Health:
-    """Look whether learnings can be read from a store and written to it.
-
-    Args:
-        store: The store.
-        inside: The directory that symbolic links must not lead out of; ``None`` for anywhere.
-
-    Returns:
-        Its health; nothing is created, and nothing raised.
-    """
+    """Look whether learnings can be read from a store and written to it."""
     location = str(store.target)
     try:
         count = len(store.entries())
@@ -45,14 +37,7 @@ def look_at(store: Store, inside: Path | None) -> Health:
 
 
 def check_project(context: ProjectContext) -> Health:
-    """Look for what cannot be read in a project's learnings.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        Good health, or the lines that cannot be read.
-    """
+    """Look for what cannot be read in a project's learnings."""
     store = Store(context.root / PROJECT_FILE, context.root / PROJECT_FOLDER)
     location = str(store.path)
     try:

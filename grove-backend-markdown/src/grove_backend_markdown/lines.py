@@ -19,29 +19,14 @@ _LOOSE_FIELD_REACH: Final = 8
 
 
 class Field(NamedTuple):
-    """A field of an entry as it stands there.
-
-    Attributes:
-        position: Index of its line.
-        value: What stands behind its name.
-    """
+    """A field of an entry as it stands there."""
 
     position: int
     value: str
 
 
 class Section(NamedTuple):
-    """The lines of one entry, taken apart.
-
-    Attributes:
-        learning_id: What the heading says is the id.
-        summary: The summary, unescaped.
-        fields: Fields by lower-case name; where a name stands twice, the first one.
-        repeated: Fields that stood there before.
-        detail: The detail, or ``None`` when there is none.
-        end: Index after the entry's last line.
-        is_old: Whether it has the older layout.
-    """
+    """The lines of one entry, taken apart."""
 
     learning_id: str
     summary: str
@@ -53,32 +38,18 @@ class Section(NamedTuple):
 
 
 def is_blank(line: str) -> bool:
-    """Tell whether a line is empty to the eye."""
+    """Return whether a line is empty to the eye."""
     return not line.strip(BLANKS)
 
 
 def heading_of(line: str) -> tuple[str, str] | None:
-    """Read a heading such as ``### [id] summary``.
-
-    Args:
-        line: A line.
-
-    Returns:
-        What stands in the brackets and what stands behind them, or ``None``.
-    """
+    """Read a heading such as ``### [id] summary``."""
     match = _HEADING.match(line) if line.startswith("#") else None
     return (match[1].strip(BLANKS), match[2].strip(BLANKS)) if match else None
 
 
 def field_of(line: str) -> tuple[str, str] | None:
-    """Read a field such as ``- **Name:** value``; other bullets, or none, will do as well.
-
-    Args:
-        line: A line.
-
-    Returns:
-        The lower-case name and the value, or ``None``.
-    """
+    """Read a field such as ``- **Name:** value``; other bullets, or none, will do as well."""
     if line.startswith(_FIELD_START):
         name, found, value = line[len(_FIELD_START) :].partition(_FIELD_END)
         if found and "*" not in name:
@@ -90,7 +61,7 @@ def field_of(line: str) -> tuple[str, str] | None:
 
 
 def is_field(line: str, names: frozenset[str]) -> bool:
-    """Tell whether a line is a field with one of some names."""
+    """Return whether a line is a field with one of some names."""
     field = field_of(line)
     return field is not None and field[0] in names
 
@@ -103,16 +74,7 @@ def next_visible(lines: Sequence[str], position: int) -> int:
 
 
 def read_quote(lines: Sequence[str], start: int, *, ends_in_cr: bool) -> tuple[str, int]:
-    """Read quoted lines; blank ones between them belong to the quote.
-
-    Args:
-        lines: A file's lines.
-        start: Index of the first quoted line.
-        ends_in_cr: Whether lines end in CRLF.
-
-    Returns:
-        The text that is quoted, and the index after its last line.
-    """
+    """Read quoted lines; blank ones between them belong to the quote."""
     quoted: list[str] = []
     end = place = start
     while place < len(lines):

@@ -9,15 +9,7 @@ from grove_core import __version__
 
 
 class FileMark(NamedTuple):
-    """What a file was when it was read.
-
-    Attributes:
-        size: Its size in bytes.
-        checksum: CRC-32 of it.
-        settled: How many bytes of it are settled: what they hold does not depend on what follows.
-        settled_checksum: CRC-32 of these.
-        ids: Ids of the entries behind them.
-    """
+    """What a file was when it was read."""
 
     size: int
     checksum: int
@@ -27,28 +19,14 @@ class FileMark(NamedTuple):
 
 
 def write_mark(files: Mapping[str, FileMark]) -> str:
-    """Put the marks of all files into one text.
-
-    Args:
-        files: Marks by the file's name.
-
-    Returns:
-        ASCII text in one line.
-    """
+    """Put the marks of all files into one text."""
     # Another version may read the same file otherwise.
     body = json.dumps([__version__, files], separators=(",", ":"))
     return f"{crc32(body.encode()):08x} {body}"
 
 
 def read_mark(text: str) -> Mapping[str, FileMark] | None:
-    """Take a mark apart.
-
-    Args:
-        text: What ``write_mark`` made, or anything else.
-
-    Returns:
-        Marks by the file's name; ``None`` when the text is not what this version made.
-    """
+    """Take a mark apart."""
     checksum, _, body = text.partition(" ")
     if not text.isascii() or checksum != f"{crc32(body.encode()):08x}":
         return None

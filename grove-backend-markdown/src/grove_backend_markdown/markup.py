@@ -1,9 +1,4 @@
-r"""Escaping, so that any text fits into one line of an entry and reads as markdown.
-
-``\``, ``|`` and, in lists, ``,`` get a backslash; line breaks, other control characters and blanks
-at the ends are written as numeric character references (``&#10;``). What a person writes by hand
-needs none of that: a backslash before any other character stands for itself.
-"""
+"""Escaping, so that any text fits into one line of an entry and reads as markdown."""
 
 import re
 from collections.abc import Iterable
@@ -21,52 +16,24 @@ _LAST_CODE_POINT: Final = 0x10FFFF
 
 
 def escape(text: str) -> str:
-    """Make a text fit into one line.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        One line that ``unescape`` turns back into the text.
-    """
+    """Make a text fit into one line."""
     return _IN_LINE.sub(_escaped, text)
 
 
 def unescape(text: str) -> str:
-    """Turn what ``escape`` made, or a person wrote, back into the text.
-
-    Args:
-        text: A part of a line.
-
-    Returns:
-        The text it stands for.
-    """
+    """Turn what ``escape`` made, or a person wrote, back into the text."""
     if "\\" not in text and "&#" not in text:
         return text
     return _ESCAPED.sub(_plain, text)
 
 
 def join_list(items: Iterable[str]) -> str:
-    """Write a list in one line.
-
-    Args:
-        items: Texts that are not empty.
-
-    Returns:
-        The items, escaped, with commas between them.
-    """
+    """Write a list in one line."""
     return ", ".join(_IN_ITEM.sub(_escaped, item) for item in items)
 
 
 def split_list(text: str) -> tuple[str, ...]:
-    """Read a list of items with commas between them.
-
-    Args:
-        text: A part of a line.
-
-    Returns:
-        The items; empty ones are left out.
-    """
+    """Read a list of items with commas between them."""
     if not text:
         return ()
     parts = _LIST_PARTS.findall(text) if "\\" in text else text.split(",")
@@ -75,14 +42,7 @@ def split_list(text: str) -> tuple[str, ...]:
 
 
 def split_origin(text: str) -> list[str]:
-    """Read parts with ``|`` between them.
-
-    Args:
-        text: A part of a line.
-
-    Returns:
-        The parts, still escaped, without blanks at their ends; empty ones are left out.
-    """
+    """Read parts with ``|`` between them."""
     return [part for found in _ORIGIN_PARTS.findall(text) if (part := found.strip(BLANKS))]
 
 

@@ -20,23 +20,7 @@ _HEAD: Final = ""
 
 
 def merge_texts(base: str, ours: str, theirs: str) -> str:
-    """Merge two versions of a file of learnings.
-
-    An entry that one side has added is there, one that a side has changed is changed, and one that
-    a side has deleted is gone unless the other has changed it. Prose between entries stays behind
-    the entry it follows. Which side is which does not matter.
-
-    Args:
-        base: The common ancestor's text; empty when there is none.
-        ours: One side's.
-        theirs: The other side's.
-
-    Returns:
-        The merged text, which holds no conflict marker.
-
-    Raises:
-        BackendError: The texts cannot be merged entry by entry.
-    """
+    """Merge two versions of a file of learnings."""
     picked = pick(base, ours, theirs)
     if picked is not None:
         return picked[0]
@@ -51,7 +35,7 @@ def merge_texts(base: str, ours: str, theirs: str) -> str:
 
 
 def _line_end(base: str, ours: str, theirs: str) -> str | None:
-    """Tell how lines are to end where the sides differ in that; ``None`` where they do not."""
+    """Return how lines are to end where the sides differ in that; ``None`` where they do not."""
     styles = [_style(text) for text in (base, ours, theirs) if text]
     if "mixed" in styles or len(set(styles)) <= 1:
         return None

@@ -22,21 +22,7 @@ _REPEATED: Final = "> Merged from a second entry of this id: "
 
 
 def merge_entry(base: Block | None, ours: Block, theirs: Block) -> Lines | None:
-    """Merge the two sides' versions of an entry.
-
-    The status that one side has changed counts; of two changes the stronger one: superseded, then
-    archived, then active; both sides' notes on the same one are kept. Lists are joined item by
-    item, details line by line. Of any other field that both have changed one version stays, and
-    the other is quoted at the end of the detail.
-
-    Args:
-        base: The common ancestor's version; ``None`` when both sides have added the entry.
-        ours: One side's.
-        theirs: The other side's.
-
-    Returns:
-        The entry's lines, the same whichever side is which; ``None`` when they cannot be merged.
-    """
+    """Merge the two sides' versions of an entry."""
     picked = pick(base and base.lines, ours.lines, theirs.lines)
     if picked is not None and picked[0] is not None:
         return picked[0]
@@ -58,18 +44,7 @@ def quoted_losers(lines: Lines) -> int:
 
 
 def join_entries(first: Block, second: Block) -> Lines | None:
-    """Join two entries of one id that stand in one file.
-
-    The first one counts, as it does for every reader, but for the stronger status. Lists are joined
-    item by item. What else the second one says stands at the end of the detail.
-
-    Args:
-        first: The one that stands there first.
-        second: The other.
-
-    Returns:
-        The entry's lines; ``None`` when they cannot be joined.
-    """
+    """Join two entries of one id that stand in one file."""
     status = _status_line(None, first, second)
     of_first, of_second = _with_status(first, status), _with_status(second, status)
     if of_first == of_second:

@@ -1,19 +1,4 @@
-"""Entries of an older layout, which are read but never written.
-
-An id as heading, bold names without bullets, several fields in a line, the detail as it is up to a
-rule::
-
-    ## cl_20260206_001
-
-    **Category:** Pitfall
-    **Summary:** One line
-    **Scope:** Project | **Confidence:** High | **Status:** Active
-    **Tags:** #rails #n-plus-one
-
-    The detail.
-
-    ---
-"""
+"""Entries of an older layout, which are read but never written."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -40,17 +25,7 @@ _WHOLE_LINE: Final = frozenset({"summary", "relevance"})
 
 
 def read_old_section(lines: Sequence[str], position: int) -> Section | None:
-    """Read an entry of the older layout.
-
-    Its detail ends at the last rule before the next entry, so that it may hold rules and headings.
-
-    Args:
-        lines: A file's lines.
-        position: Index of a line that may be the heading.
-
-    Returns:
-        The section, or ``None`` when no such entry begins there.
-    """
+    """Read an entry of the older layout."""
     if not _begins_old(lines, position):
         return None
     fields, start = _read_fields(lines, position + 1)

@@ -12,22 +12,19 @@ _PERSONAL_FILE: Final = "personal-learnings.md"
 
 
 def file_of(context: BackendContext) -> Path:
-    """Tell which file learnings are written to in the layout ``single``."""
+    """Return which file learnings are written to in the layout ``single``."""
     if context.area is Area.PERSONAL:
         return context.home / _PERSONAL_FILE
     return context.root / PROJECT_FILE
 
 
 def is_spread(context: BackendContext) -> bool:
-    """Tell whether each new learning gets a file of its own; personal ones never do."""
+    """Return whether each new learning gets a file of its own; personal ones never do."""
     return context.layout is StorageLayout.SPREAD and context.area is Area.PROJECT
 
 
 def area_of(context: BackendContext) -> Path | None:
-    """Tell which directory symbolic links must not lead out of.
-
-    A cloned project's links are a stranger's; those in the user's own directory are the user's.
-    """
+    """Return which directory symbolic links must not lead out of."""
     return None if context.area is Area.PERSONAL else context.root
 
 

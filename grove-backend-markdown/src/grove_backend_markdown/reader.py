@@ -1,10 +1,4 @@
-r"""From the text of a file to the entries in it, and to what cannot be read.
-
-The reader takes what people and merges do to a file: fields may be missing, reordered or unknown,
-prose may stand between entries, line ends may be CRLF, conflict markers may be left. Only ``\n``
-ends a line. Where an id or a field stands twice, the first one counts: what is appended later
-cannot change what was there.
-"""
+"""From the text of a file to the entries in it, and to what cannot be read."""
 
 import re
 from collections.abc import Sequence
@@ -34,16 +28,7 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 class Entry(NamedTuple):
-    """A learning and where it stands.
-
-    Attributes:
-        learning: The learning.
-        first_line: Number of the heading's line, from 1.
-        last_line: Number of the entry's last line, from 1; between them lie lines of other entries
-            only where a conflict is not resolved.
-        status_line: Number of the line that holds its status, or ``None``.
-        is_old: Whether it has the older layout.
-    """
+    """A learning and where it stands."""
 
     learning: Learning
     first_line: int
@@ -53,28 +38,14 @@ class Entry(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """Something that cannot be read.
-
-    Attributes:
-        line: Number of the line, from 1.
-        message: What is wrong there, for people.
-    """
+    """Something that cannot be read."""
 
     line: int
     message: str
 
 
 class Reading(NamedTuple):
-    """What a file holds.
-
-    Attributes:
-        entries: Its entries in the order of their lines, each id once.
-        problems: What cannot be read, in the order of lines.
-        settled: Number of a line, from 1. What stands before it reads as it does now whatever comes
-            after it, as long as it begins with ``#`` and there is no conflict marker; and what
-            comes after it reads as if it stood alone.
-        has_markers: Whether there are conflict markers.
-    """
+    """What a file holds."""
 
     entries: tuple[Entry, ...]
     problems: tuple[Problem, ...]
@@ -87,14 +58,7 @@ class Reading(NamedTuple):
 
 
 def read_entries(text: str) -> Reading:
-    """Read a whole file.
-
-    Args:
-        text: The file's text, with its line endings; bytes that are no UTF-8 as surrogates.
-
-    Returns:
-        Its entries, and the problems in it.
-    """
+    """Read a whole file."""
     problems: list[Problem] = []
     lines = _decoded(text, problems).split("\n")
     lines[0] = lines[0].removeprefix("\ufeff")
@@ -142,13 +106,7 @@ def _repeated(entry: Entry, first: Entry) -> Problem:
 
 
 class _Side:
-    """Goes through a file's lines, or through one side of its conflicts, once.
-
-    Attributes:
-        entries: The entries found so far.
-        problems: What could not be read so far.
-        settled: Index of the last entry's heading before anything that later lines can change.
-    """
+    """Goes through a file's lines, or through one side of its conflicts, once."""
 
     def __init__(self, lines: Sequence[str], positions: Sequence[int]) -> None:
         self.entries: list[Entry] = []
@@ -280,17 +238,7 @@ class _Side:
 
 
 def read_section(lines: Sequence[str], position: int, learning_id: str, summary: str) -> Section:
-    """Read the fields and the quoted detail below a heading.
-
-    Args:
-        lines: A file's lines.
-        position: Index of the heading.
-        learning_id: The id in the heading.
-        summary: The summary in the heading, still escaped.
-
-    Returns:
-        The section. It ends at the first line that belongs neither to a list nor to the quote.
-    """
+    """Read the fields and the quoted detail below a heading."""
     fields: dict[str, Field] = {}
     repeated: list[tuple[str, int]] = []
     detail: str | None = None

@@ -1,8 +1,4 @@
-"""Moving learnings between one file for all and one file each.
-
-What is moved is written to its new place before it is taken from the old one, so that nothing is
-lost whenever this ends; readers take an entry that stands in both places once.
-"""
+"""Moving learnings between one file for all and one file each."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -36,20 +32,7 @@ _ENDING: Final = ".md"
 
 
 def relocate(context: BackendContext, *, dry_run: bool) -> Sequence[str]:
-    """Bring all learnings of a project into the layout of the context.
-
-    Prose between entries stays in its file.
-
-    Args:
-        context: Where the learnings lie, and the layout.
-        dry_run: Whether only to tell.
-
-    Returns:
-        A line for people on each learning that is moved.
-
-    Raises:
-        BackendError: A file cannot be read or written, or has to be repaired first.
-    """
+    """Bring all learnings of a project into the layout of the context."""
     folder = folder_of(context)
     if folder is None:
         return ()

@@ -18,17 +18,7 @@ _ENDING: Final = ".md"
 
 
 def repairs(context: BackendContext) -> Sequence[Repair]:
-    """Look for files that merges have spoilt.
-
-    Args:
-        context: Where the learnings lie.
-
-    Returns:
-        What is to be written, and what has to be mended by hand.
-
-    Raises:
-        BackendError: A file cannot be read.
-    """
+    """Look for files that merges have spoilt."""
     try:
         found = [repair_of(path, read_text(path) or "") for path in _files(context)]
     except (StorageError, OSError) as error:
@@ -46,15 +36,7 @@ def _files(context: BackendContext) -> Iterator[Path]:
 
 
 def repair_of(path: Path, text: str) -> Repair:
-    """Look what merges have done to a file.
-
-    Args:
-        path: The file.
-        text: Its text.
-
-    Returns:
-        What is to be written, and what has to be mended by hand; nothing of both when it is sound.
-    """
+    """Look what merges have done to a file."""
     mended: list[str] = []
     left: list[str] = []
     doubts: list[str] = []

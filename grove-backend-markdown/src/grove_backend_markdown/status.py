@@ -12,24 +12,7 @@ _OLD_WORD: Final = re.compile(r"(\*\*Status(?::\*\*|\*\*:)[ \t]*)[A-Za-z_-]*", r
 
 
 def change_status(text: str, learning_id: str, status: LearningStatus, note: str = "") -> str:
-    """Give an entry another status.
-
-    Its status line is changed, or added below the heading where there is none. In the older layout
-    the status word is changed, and the note has no place.
-
-    Args:
-        text: The file's text.
-        learning_id: Id of the entry.
-        status: Its new status.
-        note: Why, in a few words.
-
-    Returns:
-        The text with that one line changed.
-
-    Raises:
-        LearningNotFoundError: There is no such entry.
-        BackendError: An unresolved conflict makes the line belong to another entry as well.
-    """
+    """Return an entry another status."""
     reading = read_entries(text)
     entry = reading.find(learning_id)
     if entry is None:

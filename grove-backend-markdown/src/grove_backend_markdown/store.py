@@ -15,43 +15,24 @@ _NOTHING: Final = Reading((), ())
 
 
 class Located(NamedTuple):
-    """An entry and its file.
-
-    Attributes:
-        path: The file.
-        entry: The entry in it.
-    """
+    """An entry and its file."""
 
     path: Path
     entry: Entry
 
 
 class LocatedProblem(NamedTuple):
-    """A problem and its file.
-
-    Attributes:
-        path: The file.
-        problem: The problem in it.
-    """
+    """A problem and its file."""
 
     path: Path
     problem: Problem
 
 
 class Store:
-    """One file with learnings, and perhaps a folder with more of them.
-
-    Reading creates nothing: files that are not there hold nothing.
-    """
+    """One file with learnings, and perhaps a folder with more of them."""
 
     def __init__(self, path: Path, folder: Path | None, *, spread: bool = False) -> None:
-        """Look at nothing yet.
-
-        Args:
-            path: The file that learnings are appended to in the layout ``single``.
-            folder: A folder with further markdown files, or ``None``.
-            spread: Whether new learnings get a file each in the folder, which must be given.
-        """
+        """Look at nothing yet."""
         self.path = path
         self._folder = folder
         self.spread = spread
@@ -68,28 +49,15 @@ class Store:
         return self._folder if self.spread and self._folder is not None else self.path
 
     def file_for(self, learning_id: str) -> Path:
-        """Tell which file a new learning is written to.
-
-        Args:
-            learning_id: Its id, which must be one: it becomes a file name.
-        """
+        """Return which file a new learning is written to."""
         return self.target / f"{learning_id}{_ENDING}" if self.spread else self.path
 
     def is_own(self, path: Path, learning_id: str) -> bool:
-        """Tell whether a file was made for one learning, in whichever layout there is now.
-
-        Args:
-            path: The file.
-            learning_id: Id of the learning.
-        """
+        """Return whether a file was made for one learning, in whichever layout there is now."""
         return self._folder is not None and path == self._folder / f"{learning_id}{_ENDING}"
 
     def entries(self) -> dict[str, Located]:
-        """Read all entries by id; where an id stands twice, the first one.
-
-        Raises:
-            StorageError: A file cannot be read.
-        """
+        """Read all entries by id; where an id stands twice, the first one."""
         entries: dict[str, Located] = {}
         with without_collecting():
             readings = list(self._readings())
@@ -99,14 +67,7 @@ class Store:
         return entries
 
     def find(self, learning_id: str) -> Located | None:
-        """Find an entry, as ``entries`` has it, and parse no file that does not hold its id.
-
-        Args:
-            learning_id: Its id, which is compared exactly.
-
-        Raises:
-            StorageError: A file cannot be read.
-        """
+        """Find an entry, as ``entries`` has it, and parse no file that does not hold its id."""
         for path in (self.path, *map(Path, self._files_in_folder())):
             entry = self._read(path, holding=learning_id).find(learning_id)
             if entry is not None:
@@ -114,11 +75,7 @@ class Store:
         return None
 
     def problems(self) -> list[LocatedProblem]:
-        """Name everything that cannot be read.
-
-        Raises:
-            StorageError: A file cannot be read.
-        """
+        """Name everything that cannot be read."""
         problems = []
         entries = self.entries()
         for path, reading in self._readings():
@@ -131,25 +88,13 @@ class Store:
         return problems
 
     def contents(self) -> Mapping[str, bytes]:
-        """Read what all files hold by now.
-
-        Returns:
-            Contents by the file's name, which is empty for the one file outside of the folder, in
-            the order in which ids count; files that are not there are left out.
-
-        Raises:
-            StorageError: A file cannot be read.
-        """
+        """Read what all files hold by now."""
         found = {"": read_bytes(self.path)}
         found |= {path.rpartition("/")[2]: read_bytes(path) for path in self._files_in_folder()}
         return {name: content for name, content in found.items() if content is not None}
 
     def forget(self, path: Path) -> None:
-        """Read a file anew next time, however alike it looks.
-
-        Args:
-            path: A file that was written to.
-        """
+        """Read a file anew next time, however alike it looks."""
         self._cache.pop(path, None)
 
     def _readings(self) -> Iterator[tuple[Path, Reading]]:

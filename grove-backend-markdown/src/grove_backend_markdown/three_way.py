@@ -1,8 +1,4 @@
-"""Merging lines of two sides against their common ancestor, with both sides' additions kept.
-
-Where both sides have changed the same lines, the result holds what either says, in an order that
-does not depend on which side is which. There are no conflicts, and so no markers.
-"""
+"""Merging lines of two sides against their common ancestor, with both sides' additions kept."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -27,32 +23,14 @@ class _Stretch(NamedTuple):
 
 
 def pick(base: _T, ours: _T, theirs: _T) -> tuple[_T] | None:
-    """Tell which of two values counts, if only one side has changed it or both have alike.
-
-    Args:
-        base: The common ancestor's value.
-        ours: One side's.
-        theirs: The other side's.
-
-    Returns:
-        The value in a tuple of its own; ``None`` when both sides have changed it differently.
-    """
+    """Return which of two values counts, if only one side has changed it or both have alike."""
     if ours in (theirs, base):
         return (theirs,)
     return (ours,) if theirs == base else None
 
 
 def merge_lines(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> Lines:
-    """Merge lines.
-
-    Args:
-        base: The common ancestor's lines.
-        ours: One side's.
-        theirs: The other side's.
-
-    Returns:
-        The merged lines, the same whichever side is which.
-    """
+    """Merge lines."""
     merged: list[str] = []
     at = _Stretch(0, 0, 0, 0)
     for stretch in _kept_by_both(base, ours, theirs):
@@ -111,7 +89,7 @@ def _places(base: Sequence[str], side: Sequence[str]) -> dict[int, int]:
 
 
 def _is_comparable(base: Sequence[str], side: Sequence[str]) -> bool:
-    """Tell whether comparing line by line ends soon: repeated lines are what takes it long."""
+    """Return whether comparing line by line ends soon: repeated lines are what takes it long."""
     if len(base) + len(side) > _MOST_LINES:
         return False
     counts = Counter(base)
@@ -124,29 +102,13 @@ def _changed(base: Lines, ours: Lines, theirs: Lines) -> Lines:
 
 
 def union(ours: Lines, theirs: Lines) -> Lines:
-    """Put two versions behind each other; what they begin and end with alike stands once.
-
-    Args:
-        ours: One version.
-        theirs: The other.
-
-    Returns:
-        Both, in an order that does not depend on which is which.
-    """
+    """Put two versions behind each other; what they begin and end with alike stands once."""
     first, second = sorted((ours, theirs))
     return put_behind(first, second)
 
 
 def put_behind(first: Lines, second: Lines) -> Lines:
-    """Put one version behind the other; what they begin and end with alike stands once.
-
-    Args:
-        first: One version.
-        second: The other.
-
-    Returns:
-        Both.
-    """
+    """Put one version behind the other; what they begin and end with alike stands once."""
     start = 0
     while start < len(first) and first[start : start + 1] == second[start : start + 1]:
         start += 1

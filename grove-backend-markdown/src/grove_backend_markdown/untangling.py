@@ -1,9 +1,4 @@
-"""Telling apart two entries whose lines ``merge=union`` has mixed.
-
-Git keeps the lines that both entries share once, and of all others first the one side's and then
-the other's. So two headings come before one list of fields, in which a field stands once where
-both entries have it alike, and twice where they differ.
-"""
+"""Telling apart two entries whose lines ``merge=union`` has mixed."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
@@ -27,17 +22,7 @@ _TWO: Final = 2
 
 
 class _Tangle(NamedTuple):
-    """Lines in which two entries are mixed.
-
-    Attributes:
-        start: Index of the first heading.
-        end: Index after the last line.
-        headings: Indexes of the headings.
-        fields: Indexes of lines with fields, in order.
-        quoted: Indexes of lines of the details.
-        rest: What is left of the second entry behind the first one's detail, and perhaps behind
-            whole entries of the first one's side.
-    """
+    """Lines in which two entries are mixed."""
 
     start: int
     end: int
@@ -48,16 +33,7 @@ class _Tangle(NamedTuple):
 
 
 def untangle(text: str, mended: list[str], left: list[str]) -> str:
-    """Tell mixed entries apart.
-
-    Args:
-        text: A file's text, without conflict markers.
-        mended: Takes a line for each pair of entries that is told apart.
-        left: Takes a line for each place that is not.
-
-    Returns:
-        The text; what is not understood is where it was.
-    """
+    """Tell mixed entries apart."""
     lines = text.split("\n")
     result: list[str] = []
     position = 0
@@ -143,7 +119,7 @@ def _find_rest(lines: Sequence[str], position: int) -> _Tangle | None:
 
 
 def _is_last(lines: Sequence[str], place: int) -> bool:
-    """Tell whether an entry without a detail ends at a blank line, where another one begins."""
+    """Return whether an entry without a detail ends at a blank line, where another one begins."""
     following = next_visible(lines, place)
     return following < len(lines) and _is_heading(lines[following])
 
@@ -187,7 +163,7 @@ def _fields_of_each(
 
 
 def _owner(name: str, place: int, tangle: _Tangle, places: dict[str, list[int]]) -> int | None:
-    """Tell which entry a field belongs to that stands there once; ``None`` for both."""
+    """Return which entry a field belongs to that stands there once; ``None`` for both."""
     if place < tangle.headings[1]:
         return 0
     if tangle.rest is not None:
@@ -200,10 +176,7 @@ def _owner(name: str, place: int, tangle: _Tangle, places: dict[str, list[int]])
 
 
 def _owner_in_run(place: int, places: dict[str, list[int]]) -> int | None:
-    """Tell which entry a field belongs to that stands there once; ``None`` when both may have it.
-
-    Within a run of differing lines those of the first entry come first, each in the usual order.
-    """
+    """Return which entry a field belongs to that stands there once."""
     rank = _rank_at(place, places)
     before = _neighbour(place, -1, places)
     after = _neighbour(place, 1, places)
@@ -215,11 +188,7 @@ def _owner_in_run(place: int, places: dict[str, list[int]]) -> int | None:
 
 
 def _neighbour(place: int, step: int, places: dict[str, list[int]]) -> tuple[int, int] | None:
-    """Find the next line of the same run that both entries have in versions of their own.
-
-    Returns:
-        Whose line it is, and its rank in the usual order; ``None`` when the run ends before.
-    """
+    """Find the next line of the same run that both entries have in versions of their own."""
     place += step
     while (name := _name_at(place, places)) is not None:
         if len(places[name]) > 1:

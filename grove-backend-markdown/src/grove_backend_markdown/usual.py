@@ -1,8 +1,4 @@
-"""Entries that stand as grove wrote them, which almost all do: read by one regular expression.
-
-Taking an entry apart line by line allows for whatever people do to a file and takes twice as long.
-What is found here is exactly what the reader would have found so.
-"""
+"""Entries that stand as grove wrote them, which almost all do: read by one regular expression."""
 
 import re
 from collections.abc import Sequence
@@ -34,13 +30,7 @@ _HEAD: Final = re.compile(
 
 
 class UsualEntry(NamedTuple):
-    """An entry that stands as grove wrote it.
-
-    Attributes:
-        learning: The learning.
-        status: Index of the line that holds its status.
-        end: Index after the entry's last line.
-    """
+    """An entry that stands as grove wrote it."""
 
     learning: Learning
     status: int
@@ -48,15 +38,7 @@ class UsualEntry(NamedTuple):
 
 
 def read_usual_entry(lines: Sequence[str], position: int) -> UsualEntry | None:
-    """Read an entry in which nothing is unusual.
-
-    Args:
-        lines: A file's lines.
-        position: Index of a line that may be its heading.
-
-    Returns:
-        The entry, or ``None`` when there is none or it has to be looked at line by line.
-    """
+    """Read an entry in which nothing is unusual."""
     if not lines[position].startswith(_START):
         return None
     match = _HEAD.match("\n".join(lines[position : position + _MOST_LINES]))

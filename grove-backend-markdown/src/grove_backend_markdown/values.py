@@ -50,16 +50,7 @@ _SHOWN: Final = 60
 
 
 def learning_of(section: Section, position: int, report: Report) -> Learning:
-    """Build the learning that a section holds.
-
-    Args:
-        section: The section; its id must be one.
-        position: Index of the section's heading.
-        report: Called with what cannot be read.
-
-    Returns:
-        The learning, with defaults for what is missing.
-    """
+    """Build the learning that a section holds."""
     reader = _FieldReader(section, report)
     ticket, session = reader.origin()
     if "category" not in section.fields:

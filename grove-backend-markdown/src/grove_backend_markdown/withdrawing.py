@@ -11,24 +11,7 @@ _NOTE: Final = r"(?: \([^\n]*\))?"
 
 
 def without_entry(path: Path, entry: str, *, inside: Path | None, is_own: bool) -> bool:
-    """Take an entry out of a file, as long as no person has changed a byte of it.
-
-    The words beside its status may differ, since grove itself writes them. The blank line above it
-    stays, since it may be somebody else's.
-
-    Args:
-        path: The file.
-        entry: The entry as it was written.
-        inside: A directory that symbolic links must not lead out of; ``None`` for anywhere.
-        is_own: Whether the file was made for this entry, and goes with it when it holds nothing
-            else and is no link.
-
-    Returns:
-        Whether it was taken out.
-
-    Raises:
-        StorageError: The file could not be changed.
-    """
+    """Take an entry out of a file, as long as no person has changed a byte of it."""
     taken: list[bool] = []
 
     def rest(text: str) -> str:

@@ -66,18 +66,10 @@ def utc_now() -> datetime:
 
 
 class McpBackend:
-    """Learnings in grove's own record, and on a memory server that is brought into line with it.
-
-    Hooks are answered from what is kept here; only commands talk to the server.
-    """
+    """Learnings in grove's own record, and on a memory server that is brought into line with it."""
 
     def __init__(self, context: BackendContext, *, clock: Callable[[], datetime] = utc_now) -> None:
-        """Open the backend; nothing is read, created or asked yet.
-
-        Args:
-            context: Where to work.
-            clock: Tells the time, UTC.
-        """
+        """Open the backend; nothing is read, created or asked yet."""
         choice = choose(context)
         project, entry = project_name(context), choice.entry
         meant = choice.meant.digest if choice.meant is not None else ""
@@ -109,17 +101,7 @@ class McpBackend:
         return _CAPABILITIES
 
     def write(self, learning: Learning) -> Receipt:
-        """Record a learning, unless its id is recorded, and bring it to the server.
-
-        Args:
-            learning: What to store.
-
-        Returns:
-            Stored once the server has it; queued where it waits for that; or duplicate.
-
-        Raises:
-            BackendError: It could not be recorded.
-        """
+        """Record a learning, unless its id is recorded, and bring it to the server."""
         _refuse_unwritable(learning)
         with _as_backend_error():
             # What is wanted and not recorded counts for nothing; the other way round it would
@@ -159,18 +141,7 @@ class McpBackend:
         return f"it waits for {self._remote.name}: {why or 'it has failed before'}"
 
     def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
-        """Find learnings here, and what the server finds for the query where nobody's hook waits.
-
-        Args:
-            query: What to look for; an empty query finds everything, with relevance 0.
-            filters: What may be returned.
-
-        Returns:
-            Hits, most relevant first, then newest first; notes of others are partial.
-
-        Raises:
-            BackendError: A file could not be read.
-        """
+        """Search the local record and, outside hooks, the server."""
         hits = {
             hit.learning.id: hit
             for hit in rule_hits(query, self._contents.learnings(), evolve(filters, limit=None))
@@ -192,44 +163,16 @@ class McpBackend:
         return look_at(self._places, self._contents, self._journal, self._remote, self._why_none)
 
     def get(self, learning_id: str) -> Learning | None:
-        """Fetch a learning of any status, or a note of others that a search has found.
-
-        Args:
-            learning_id: Its id, which is compared exactly.
-
-        Returns:
-            The learning, or ``None`` when there is none of that id.
-
-        Raises:
-            BackendError: A file could not be read.
-        """
+        """Fetch a learning of any status, or a note of others that a search has found."""
         found = self._contents.get(learning_id)
         return found or self._contents.notes.learnings().get(learning_id)
 
     def iterate(self) -> Sequence[Learning]:
-        """Go through grove's learnings of any status, oldest first.
-
-        Raises:
-            BackendError: A file could not be read.
-        """
+        """Go through grove's learnings of any status, oldest first."""
         return sorted(self._contents.learnings(), key=lambda learning: learning.timestamp)
 
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
-        """Archive, restore or supersede a learning; the server is told when it is asked next.
-
-        Args:
-            learning_id: Its id.
-            status: The new status.
-            note: A few words for people, such as ``decayed 2026-05-07``.
-
-        Returns:
-            The learning with its new status.
-
-        Raises:
-            LearningNotFoundError: There is none of that id.
-            UnsupportedError: It is somebody else's note.
-            BackendError: It could not be changed.
-        """
+        """Archive, restore or supersede a learning; the server is told when it is asked next."""
         learning = self._contents.get(learning_id)
         if learning is None and learning_id in self._contents.notes.learnings():
             raise UnsupportedError(
@@ -247,11 +190,7 @@ class McpBackend:
         return evolve(learning, status=status)
 
     def _is_to_be_told(self, learning_id: str, status: LearningStatus) -> bool:
-        """Tell whether the server is to know a status.
-
-        What others have written to it may look useless where nobody has used it yet: that it is put
-        away holds here. That it is superseded holds for all.
-        """
+        """Return whether the server is to know a status."""
         is_own = learning_id in self._contents.record.contents().learnings
         return is_own or status is LearningStatus.SUPERSEDED
 
@@ -260,21 +199,11 @@ class McpBackend:
         return [self._places.record, self._places.seen]
 
     def changes(self, mark: str) -> Changes:
-        """Tell what has changed since an earlier answer.
-
-        Args:
-            mark: The mark of that answer; any other text asks for everything.
-
-        Returns:
-            What has changed, or everything, oldest first.
-
-        Raises:
-            BackendError: A file could not be read.
-        """
+        """Return what has changed since an earlier answer."""
         return changes_since(self._contents, mark)
 
     def freshness(self) -> Freshness:
-        """Tell how well what is kept here stands for what the server has; asks nobody."""
+        """Return how well what is kept here stands for what the server has; asks nobody."""
         remote = self._remote
         return Freshness(
             source=remote.name if remote else "",
@@ -289,18 +218,7 @@ class McpBackend:
         return tuple(one for one in self._journal.undelivered() if one in recorded)
 
     def synchronise(self, seconds: float, *, asked: bool) -> Synchronised:
-        """Deliver what waits, and take in what is new on the server.
-
-        Args:
-            seconds: How long that may take.
-            asked: Whether a person has asked for it.
-
-        Returns:
-            What came of it.
-
-        Raises:
-            BackendError: A file could not be read or written.
-        """
+        """Deliver what waits, and take in what is new on the server."""
         remote = self._remote
         if remote is None:
             waiting = self._undelivered()

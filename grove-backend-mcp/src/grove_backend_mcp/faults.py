@@ -26,24 +26,10 @@ ABOUT_ONE_LEARNING: Final = frozenset({FaultKind.TOOL_FAILED, FaultKind.NOT_STOR
 
 
 class ServerFaultError(BackendError):
-    """A server could not be used.
-
-    Attributes:
-        kind: What went wrong.
-        detail: The same in words, with what helps; text of the server in it is cleaned, short and
-            free of values of the environment.
-        is_unclear: Whether the server may have done what was asked of it all the same: it has been
-            asked, and has not answered.
-    """
+    """A server could not be used."""
 
     def __init__(self, kind: FaultKind, detail: str, *, is_unclear: bool = False) -> None:
-        """Say what went wrong.
-
-        Args:
-            kind: What went wrong.
-            detail: The same in words.
-            is_unclear: Whether it may have been done all the same.
-        """
+        """Return what went wrong."""
         super().__init__(detail)
         self.kind = kind
         self.detail = detail

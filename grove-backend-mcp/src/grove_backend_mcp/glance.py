@@ -9,15 +9,7 @@ _PLACES_OF_ADMINISTRATORS: Final = ("/etc/claude-code", "/Library/Application Su
 
 
 def may_be_a_server(context: BackendContext) -> bool:
-    """Tell whether a server may be written down anywhere.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        ``False`` only where none of the files is there that could name one, and nothing is
-        configured.
-    """
+    """Return whether a server may be written down anywhere."""
     settings = context.settings
     if settings is None or settings.server or settings.command or settings.url:
         return True

@@ -36,18 +36,7 @@ _MENDS: Final = {
 def look_at(
     places: Places, contents: Contents, journal: Journal, remote: "Remote | None", why_none: str
 ) -> Health:
-    """Look whether learnings can be recorded, and whether the server answers.
-
-    Args:
-        places: Where the files lie.
-        contents: What is known here.
-        journal: What has been delivered.
-        remote: The server, if there is one.
-        why_none: Why there is none.
-
-    Returns:
-        Health; it works as long as learnings can be recorded: what the server does not get waits.
-    """
+    """Look whether learnings can be recorded, and whether the server answers."""
     location = str(places.record)
     try:
         learnings = sum(1 for _ in contents.learnings())
@@ -92,7 +81,7 @@ def _lines_of(path: Path) -> tuple[str, ...]:
 
 
 def _is_writable(path: Path, root: Path) -> bool:
-    """Tell whether a file could be appended to, or made, without leaving the project."""
+    """Return whether a file could be appended to, or made, without leaving the project."""
     try:
         path = Path(confined(path, root))
     except StorageError:

@@ -24,13 +24,7 @@ _DIGEST_LENGTH: Final = 10
 
 
 class Known(NamedTuple):
-    """What a server has found.
-
-    Attributes:
-        hits: All of it that is this project's or nobody's, in the server's order.
-        others: Learnings among it that others have written and that are new here.
-        notes: What is not grove's, as partial learnings.
-    """
+    """What a server has found."""
 
     hits: Sequence[Hit]
     others: Sequence[Learning]
@@ -40,24 +34,7 @@ class Known(NamedTuple):
 def hits_of(
     found: Sequence["Found"], query: Query, contents: Contents, project: str, now: datetime
 ) -> Known:
-    """Resolve what a server has found.
-
-    Args:
-        found: Its results, best first.
-        query: What was looked for.
-        contents: What is known here.
-        project: The name under which the project's learnings lie on the server.
-        now: The time, UTC: what is not grove's has none.
-
-    Returns:
-        Hits with their relevance: as the server says where it gives a number, else by the rules.
-        What has no word in common with the query, and no number to speak of, is less relevant, and
-        left out where nothing after it fits better: servers that search by meaning find something
-        for everything, and the end of their list says nothing.
-
-    Raises:
-        BackendError: A file cannot be read.
-    """
+    """Resolve what a server has found."""
     judged: list[tuple[Hit, bool]] = []
     others: list[Learning] = []
     notes: list[Learning] = []

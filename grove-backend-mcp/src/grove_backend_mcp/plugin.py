@@ -49,7 +49,7 @@ def grove_memory_backends() -> Sequence[BackendSpec]:
 
 
 def _detect(context: BackendContext) -> Detection | None:
-    """Tell whether a memory server is written down here, or has been used here."""
+    """Return whether a memory server is written down here, or has been used here."""
     from grove_backend_mcp.glance import may_be_a_server
 
     record = context.root / _RECORD

@@ -26,14 +26,7 @@ _PAUSE_SECONDS: Final = 0.25
 
 @frozen(kw_only=True)
 class Step:
-    """One step of a probe.
-
-    Attributes:
-        name: What was tried.
-        ok: Whether it worked; ``None`` where the server has no tool for it.
-        detail: What came of it, for people.
-        milliseconds: How long it took.
-    """
+    """One step of a probe."""
 
     name: str
     ok: bool | None
@@ -44,16 +37,7 @@ class Step:
 def probe(
     connection: Connection, mapping: ServerMapping, now: datetime
 ) -> tuple[list[Step], Mapping[str, Any]]:
-    """Write a learning, find it, change it and remove it again.
-
-    Args:
-        connection: The server.
-        mapping: What is done with it.
-        now: The time, UTC.
-
-    Returns:
-        What came of each step, and what is worth keeping about the server, as JSON values.
-    """
+    """Write a learning, find it, change it and remove it again."""
     token = "".join(choice(_LETTERS) for _ in range(_TOKEN_LENGTH))
     canary = Learning(
         id=f"cl_{now:%Y%m%d}_probe-{token}",

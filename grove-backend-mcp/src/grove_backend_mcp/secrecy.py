@@ -21,28 +21,13 @@ _OPTION: Final = re.compile(r"--?([A-Za-z][\w-]*)(?:=(.*))?", re.DOTALL)
 
 
 def says_secret(name: str) -> bool:
-    """Tell whether a name stands for a secret.
-
-    Args:
-        name: Name of a variable, an option or a header, such as ``OPENAI_API_KEY`` or ``apiKey``.
-
-    Returns:
-        Whether a part of it says so, and its end does not say otherwise (``API_KEY_FILE``).
-    """
+    """Return whether a name stands for a secret."""
     parts = [part.lower() for part in _PART.findall(name)]
     return not _TELLING.isdisjoint(parts) and parts[-1] not in _HARMLESS_ENDS
 
 
 def is_written_out(value: str) -> bool:
-    """Tell whether a value that is to be secret stands there as it is.
-
-    Args:
-        value: The value, references not expanded.
-
-    Returns:
-        Whether it has no reference, or one with a default that would be the secret; what only
-        switches something on or off is no secret.
-    """
+    """Return whether a value that is to be secret stands there as it is."""
     if _SWITCH.fullmatch(value):
         return False
     defaults = [found[2] for found in REFERENCE.finditer(value)]
@@ -50,48 +35,23 @@ def is_written_out(value: str) -> bool:
 
 
 def referred_to(text: str) -> tuple[str, ...]:
-    """Name the variables that a text refers to.
-
-    Args:
-        text: The text.
-
-    Returns:
-        Their names, in order.
-    """
+    """Name the variables that a text refers to."""
     return tuple(found[1] for found in REFERENCE.finditer(text))
 
 
 def exposed_variables(args: Sequence[str]) -> tuple[str, ...]:
-    """Name the secret variables that arguments refer to: the process list shows arguments.
-
-    Args:
-        args: The arguments, references not expanded.
-
-    Returns:
-        Names of variables.
-    """
+    """Name the secret variables that arguments refer to: the process list shows arguments."""
     names = (name for text in args for name in referred_to(text) if says_secret(name))
     return tuple(dict.fromkeys(names))
 
 
 def exposed_options(args: Sequence[str]) -> tuple[str, ...]:
-    """Name the options that are given a secret as it is, such as ``--api-key abc``.
-
-    Args:
-        args: The arguments, references not expanded.
-
-    Returns:
-        Names of options, without their dashes.
-    """
+    """Name the options that are given a secret as it is, such as ``--api-key abc``."""
     return tuple(dict.fromkeys(name for name, value in _options(args) if is_written_out(value)))
 
 
 def option_values(args: Sequence[str]) -> tuple[str, ...]:
-    """Give the values of options whose names stand for a secret.
-
-    Args:
-        args: The arguments.
-    """
+    """Return the values of options whose names stand for a secret."""
     return tuple(value for _, value in _options(args))
 
 

@@ -35,21 +35,7 @@ _DIGEST_LENGTH: Final = 16
 
 @frozen(kw_only=True)
 class ServerEntry:
-    """A server as it is written down: references to the environment are not expanded.
-
-    Attributes:
-        name: Its name there, such as ``memory`` or ``plugin:notes:memory``.
-        origin: Where it is written down.
-        source: The same for people: a file, with the place in it.
-        transport: How one talks to it.
-        command: The program to start.
-        args: Its arguments.
-        env: Variables of its environment.
-        url: Its address.
-        headers: Headers of each request.
-        extra: Variables that the client sets besides for such a server, such as
-            ``CLAUDE_PLUGIN_ROOT``.
-    """
+    """A server as it is written down: references to the environment are not expanded."""
 
     name: str
     origin: Origin
@@ -74,18 +60,7 @@ class ServerEntry:
 
 @frozen(kw_only=True, repr=False)
 class Endpoint:
-    """A server as it is to be reached: references are expanded, so it is never shown or stored.
-
-    Attributes:
-        name: Its name, for people.
-        transport: How one talks to it.
-        words: The program, found, and its arguments.
-        environment: The whole environment of that program.
-        cwd: The directory it runs in.
-        url: Its address.
-        headers: Headers of each request.
-        secrets: Values that must not be shown: what was put in from the environment.
-    """
+    """A server as it is to be reached: references are expanded, so it is never shown or stored."""
 
     name: str
     transport: Transport

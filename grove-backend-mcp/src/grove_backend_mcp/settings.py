@@ -89,34 +89,7 @@ def _check_call(_: object, attribute: "Attribute[Any]", value: Mapping[str, Any]
 # Nothing compares or shows them, and every hook makes the class.
 @frozen(kw_only=True, eq=False, repr=False)
 class McpSettings:
-    """What can be configured.
-
-    A program, an address and the tools that are called are the user's to name: in a project's
-    configuration they count after ``grove trust``.
-
-    Attributes:
-        server: Name of a server that is registered with the client; empty for the first one that
-            fits.
-        command: Program of a server that is registered nowhere.
-        args: Its arguments.
-        env: Variables of its environment; secrets by reference, such as ``${TEAM_TOKEN}``.
-        url: Address of a server instead: https, or http on this machine.
-        headers: Headers of each request to it, by reference.
-        pass_environment: Names of variables that any server is handed on besides ``PATH``,
-            ``HOME``, the language and what reaches the network.
-        profile: How it is spoken to: ``auto``, ``none``, or the name of a built-in profile.
-        project: Name under which this project's learnings lie on the server; empty for that of the
-            repository.
-        connect_seconds: Seconds that a server may take to start and greet.
-        call_seconds: Seconds that one call of a tool may take.
-        setup: Call that prepares the server once, for servers without a profile.
-        write: Call that stores a learning.
-        search: Call that finds learnings.
-        get: Call that fetches one.
-        listing: Call that gives everything.
-        update: Call that replaces one.
-        delete: Call that removes one.
-    """
+    """What can be configured."""
 
     server: str = ""
     command: str = field(default="", metadata=TRUSTED_ONLY)

@@ -11,13 +11,7 @@ _LONGEST_NAME: Final = 128
 
 @frozen(kw_only=True)
 class Tool:
-    """A tool of a server.
-
-    Attributes:
-        name: Its name.
-        schema: The JSON schema of its arguments: an object; the value of ``properties`` is one.
-        annotations: The server's own hints, such as ``readOnlyHint``.
-    """
+    """A tool of a server."""
 
     name: str
     schema: Mapping[str, Any]
@@ -42,14 +36,7 @@ class Tool:
 
 @frozen(kw_only=True)
 class ToolResult:
-    """What a tool has answered: untrusted.
-
-    Attributes:
-        structured: Its structured content, any JSON value; ``None`` without.
-        texts: Its texts in order, bounded in number and length.
-        is_error: Whether the server says that it failed.
-        said: The first of its texts for people: one short clean line without secrets.
-    """
+    """What a tool has answered: untrusted."""
 
     structured: Any
     texts: tuple[str, ...]
@@ -58,14 +45,7 @@ class ToolResult:
 
 
 def tool_from(document: object) -> Tool | None:
-    """Read one entry of a list of tools.
-
-    Args:
-        document: The entry, whatever the server has sent.
-
-    Returns:
-        The tool, or ``None`` when it is none that could be called.
-    """
+    """Read one entry of a list of tools."""
     if not isinstance(document, dict):
         return None
     name, schema = document.get("name"), document.get("inputSchema")

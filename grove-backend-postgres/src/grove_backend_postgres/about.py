@@ -24,22 +24,7 @@ _LONGEST_NAME: Final = 40
 
 @frozen(kw_only=True)
 class ServerAbout:
-    """What a database server is and can do.
-
-    Attributes:
-        engine: ``PostgreSQL``, ``CockroachDB``, ``YugabyteDB`` or what it calls itself.
-        version: Its version, such as ``18.1``.
-        user: The role that grove is connected as.
-        schema_number: The number of the last required migration that it has; 0 before the first.
-        wanted_number: The number that this program wants.
-        pending: Names of migrations that could still be applied, optional ones among them.
-        has_text_search: Whether searches use its full-text search.
-        has_rls: Whether it keeps projects apart by policies besides.
-        rls_applies: Whether those count for this role; not so for superusers.
-        has_vector: Whether vectors can be stored and compared.
-        learnings: How many learnings the project has.
-        embedded: How many of them have a vector of the model in use.
-    """
+    """What a database server is and can do."""
 
     engine: str
     version: str
@@ -58,17 +43,7 @@ class ServerAbout:
 def describe(
     connection: Connection, applied: frozenset[int], *, schema: str, model: str
 ) -> ServerAbout:
-    """Ask a server what it is.
-
-    Args:
-        connection: Where statements are sent.
-        applied: Numbers of the migrations that it has.
-        schema: The schema of the tables.
-        model: The model whose vectors are counted.
-
-    Returns:
-        What it is and can do.
-    """
+    """Ask a server what it is."""
     server = connection.run(lambda sent: sent.send(statements.SERVER))[0]
     engine, version = engine_of(server["version"])
     has_rls, has_vector = POLICIES in applied, VECTORS in applied
@@ -89,14 +64,7 @@ def describe(
 
 
 def engine_of(said: str) -> tuple[str, str]:
-    """Read what a server says about itself.
-
-    Args:
-        said: What ``version()`` gives, such as ``PostgreSQL 18.1 on x86_64``.
-
-    Returns:
-        The name of the program and its version.
-    """
+    """Read what a server says about itself."""
     if own := _YUGABYTE.search(said):
         return "YugabyteDB", own[1]
     words = _ENGINE.match(said)

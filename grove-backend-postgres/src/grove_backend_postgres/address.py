@@ -38,14 +38,7 @@ _HOW: Final = (
 
 @frozen(kw_only=True)
 class Address:
-    """Where a database is.
-
-    Attributes:
-        parameters: Its parts under libpq's names, such as ``host``, a password among them: never
-            to be shown. What is missing comes from the environment, ``~/.pgpass`` and the like.
-        environment: Where the environment says that it is, as far as the parts do not: libpq looks
-            there by itself, and what waits for one server must not go to another.
-    """
+    """Where a database is."""
 
     parameters: Mapping[str, str] = field(repr=False)
     environment: Mapping[str, str] = field(factory=dict, repr=False)
@@ -66,17 +59,7 @@ class Address:
         return f"{given.get('dbname') or given.get('user') or 'by default'} at {hosts}"
 
     def key(self, project: str, schema: str) -> str:
-        """Make a name for files about one project there: letters and digits.
-
-        It stays when user, password or options change, and tells databases apart.
-
-        Args:
-            project: The project.
-            schema: The schema of the tables.
-
-        Returns:
-            The name.
-        """
+        """Make a name for files about one project there: letters and digits."""
         given = self._place
         place = [given.get(name, "") for name in _PLACE]
         if not given.get("dbname") and "service" not in given:
@@ -86,14 +69,7 @@ class Address:
         return sha256(told).hexdigest()[:32]
 
     def options(self, seconds: float) -> dict[str, Any]:
-        """Give what a connection is opened with.
-
-        Args:
-            seconds: How long everything may last.
-
-        Returns:
-            The parameters, and those of our own that they do not set.
-        """
+        """Return what a connection is opened with."""
         given = self.parameters
         longest = float(given.get("connect_timeout") or 0) or _LONGEST_CONNECT_SECONDS
         hosts = self._place.get("host") or self._place.get("hostaddr", "")
@@ -112,19 +88,7 @@ class Address:
 
 
 def parse_address(text: str, environment: Mapping[str, str] = os.environ) -> Address:
-    """Read an address; nothing is asked and psycopg is not imported.
-
-    Args:
-        text: ``postgresql://user@host:5432/database?sslmode=require`` or
-            ``host=… dbname=… user=…``.
-        environment: Variables such as ``PGHOST``, which count for what the text leaves open.
-
-    Returns:
-        The address.
-
-    Raises:
-        ConfigError: It is neither; the message does not show it.
-    """
+    """Read an address; nothing is asked and psycopg is not imported."""
     scheme = next((each for each in _SCHEMES if text.startswith(each)), None)
     parameters = _of_url(text.removeprefix(scheme)) if scheme else _of_keywords(text)
     if "\0" in text or parameters is None or not _is_number(parameters.get("connect_timeout")):

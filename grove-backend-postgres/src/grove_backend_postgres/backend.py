@@ -62,21 +62,10 @@ def utc_now() -> datetime:
 
 
 class PostgresBackend:
-    """Learnings in a database, and what this machine knows of it.
-
-    Hooks are answered from what is known here; only commands ask the database.
-    """
+    """Learnings in a database, and what this machine knows of it."""
 
     def __init__(self, context: BackendContext, *, clock: Callable[[], datetime] = utc_now) -> None:
-        """Open the backend; nothing is read, created or asked yet.
-
-        Args:
-            context: Where to work.
-            clock: Tells the time, UTC.
-
-        Raises:
-            BackendError: It is not configured.
-        """
+        """Open the backend; nothing is read, created or asked yet."""
         self._team = team_of(context)
         settings = self._team.settings
         self._in_hook = context.in_hook
@@ -101,17 +90,7 @@ class PostgresBackend:
         return _CAPABILITIES
 
     def write(self, learning: Learning) -> Receipt:
-        """Keep a learning here, unless its id is known, and bring it to the database.
-
-        Args:
-            learning: What to store.
-
-        Returns:
-            Stored once the database has it; queued where it waits for that; or duplicate.
-
-        Raises:
-            BackendError: It could not be kept.
-        """
+        """Keep a learning here, unless its id is known, and bring it to the database."""
         if not is_learning_id(learning.id):
             raise BackendError(f"{learning.id!a} is no id of a learning")
         with _as_backend_error():
@@ -128,18 +107,7 @@ class PostgresBackend:
         )
 
     def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
-        """Have the database search where nobody's hook waits, and search here where it cannot.
-
-        Args:
-            query: What to look for; an empty query finds everything, with relevance 0.
-            filters: What may be returned.
-
-        Returns:
-            Hits, most relevant first, then newest first.
-
-        Raises:
-            BackendError: What is kept here could not be read.
-        """
+        """Have the database search where nobody's hook waits, and search here where it cannot."""
         with _as_backend_error():
             if self._in_hook or query.is_empty or self._line.pause():
                 return rule_hits(query, self._replica.learnings(), filters)
@@ -156,46 +124,19 @@ class PostgresBackend:
         return look_at(self._team, self._places, self._outbox, self._replica, self._line)
 
     def get(self, learning_id: str) -> Learning | None:
-        """Fetch a learning of any status, as it is known here.
-
-        Args:
-            learning_id: Its id, which is compared exactly.
-
-        Returns:
-            The learning, or ``None`` when there is none of that id.
-
-        Raises:
-            BackendError: What is kept here could not be read.
-        """
+        """Fetch a learning of any status, as it is known here."""
         if not is_learning_id(learning_id):
             return None
         with _as_backend_error():
             return self._replica.get(learning_id)
 
     def iterate(self) -> Sequence[Learning]:
-        """Go through the learnings of any status that are known here, oldest first.
-
-        Raises:
-            BackendError: What is kept here could not be read.
-        """
+        """Go through the learnings of any status that are known here, oldest first."""
         with _as_backend_error():
             return self._replica.learnings()
 
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
-        """Archive, restore or supersede a learning, and tell the database.
-
-        Args:
-            learning_id: Its id.
-            status: The new status.
-            note: A few words for people, which the database keeps beside the status.
-
-        Returns:
-            The learning with its new status.
-
-        Raises:
-            LearningNotFoundError: There is none of that id.
-            BackendError: It could not be changed.
-        """
+        """Archive, restore or supersede a learning, and tell the database."""
         with _as_backend_error():
             self._places.introduce()
             changed = self._replica.set_status(learning_id, status, self._clock(), note)
@@ -207,22 +148,12 @@ class PostgresBackend:
         return [self._places.outbox, self._places.replica]
 
     def changes(self, mark: str) -> Changes:
-        """Tell what has changed here since an earlier answer.
-
-        Args:
-            mark: The mark of that answer; any other text asks for everything.
-
-        Returns:
-            What has changed, or everything, oldest first.
-
-        Raises:
-            BackendError: What is kept here could not be read.
-        """
+        """Return what has changed here since an earlier answer."""
         with _as_backend_error():
             return self._replica.changes(mark)
 
     def freshness(self) -> Freshness:
-        """Tell how well what is known here stands for what the database has; asks nobody."""
+        """Return how well what is known here stands for what the database has; asks nobody."""
         with _as_backend_error():
             return Freshness(
                 source=self._team.label,
@@ -232,18 +163,7 @@ class PostgresBackend:
             )
 
     def synchronise(self, seconds: float, *, asked: bool) -> Synchronised:
-        """Deliver what waits, and take in what is new in the database.
-
-        Args:
-            seconds: How long that may take.
-            asked: Whether a person has asked for it.
-
-        Returns:
-            What came of it.
-
-        Raises:
-            BackendError: What is kept here could not be read or written.
-        """
+        """Deliver what waits, and take in what is new in the database."""
         with _as_backend_error():
             pause = "" if asked else self._line.pause()
             if pause:

@@ -14,24 +14,14 @@ _LONGEST_DETAIL: Final = 500
 
 
 class Breaker(NamedTuple):
-    """How a database has failed lately.
-
-    Attributes:
-        failures: How many times in a row; 0 when it works.
-        failed_at: When the latest time was.
-        detail: What went wrong then.
-    """
+    """How a database has failed lately."""
 
     failures: int = 0
     failed_at: datetime = datetime.min.replace(tzinfo=UTC)
     detail: str = ""
 
     def is_open(self, now: datetime) -> bool:
-        """Tell whether the database is to be left alone.
-
-        Args:
-            now: The time, UTC; where a clock was ahead before, it is not left alone.
-        """
+        """Return whether the database is to be left alone."""
         if not self.failures or self.failed_at > now:
             return False
         pause: timedelta = _FIRST_PAUSE * 2 ** min(self.failures - 1, _LONGEST_EXPONENT)
@@ -39,14 +29,7 @@ class Breaker(NamedTuple):
 
 
 def read_breaker(path: Path) -> Breaker:
-    """Read how a database has failed.
-
-    Args:
-        path: The file, whether it is there or not.
-
-    Returns:
-        That; a file that tells nothing tells of no failure.
-    """
+    """Read how a database has failed."""
     try:
         document = json.loads(read_text(path) or "{}")
         return Breaker(
@@ -59,16 +42,7 @@ def read_breaker(path: Path) -> Breaker:
 
 
 def write_failure(path: Path, now: datetime, detail: str) -> None:
-    """Note one more failure.
-
-    Args:
-        path: The file.
-        now: The time, UTC.
-        detail: What went wrong.
-
-    Raises:
-        StorageError: It could not be written.
-    """
+    """Note one more failure."""
     failures = read_breaker(path).failures + 1
     document = {"failures": failures, "failed_at": format_instant(now), "detail": detail}
     replace_text(path, json.dumps(document))

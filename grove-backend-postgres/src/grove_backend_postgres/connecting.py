@@ -37,41 +37,19 @@ class Transaction:
     """What is sent within one transaction."""
 
     def __init__(self, cursor: "psycopg.Cursor[DictRow]", project: str, schema: str) -> None:
-        """Begin it.
-
-        Args:
-            cursor: Where statements are sent.
-            project: What stands for ``%(project)s``.
-            schema: What stands for ``{schema}``.
-        """
+        """Begin it."""
         self._cursor = cursor
         self._project = project
         self._schema = schema
         self._vectors = ""
 
     def send(self, statement: str, **values: object) -> list[Row]:
-        """Send a statement.
-
-        Args:
-            statement: One of ``statements``.
-            values: Its parameters, without the project.
-
-        Returns:
-            The rows, where it has any.
-        """
+        """Send a statement."""
         self._cursor.execute(self._text(statement), {"project": self._project, **values})
         return self._cursor.fetchall() if self._cursor.description else []
 
     def send_all(self, statement: str, many: Sequence[Mapping[str, object]]) -> list[Row]:
-        """Send a statement once for each of many sets of parameters.
-
-        Args:
-            statement: One of ``statements`` that gives rows back.
-            many: The parameters, without the project.
-
-        Returns:
-            The rows of all of them.
-        """
+        """Send a statement once for each of many sets of parameters."""
         values = [{"project": self._project, **one} for one in many]
         self._cursor.executemany(self._text(statement), values, returning=True)
         return [row for each in self._cursor.results() for row in each.fetchall()] if many else []
@@ -93,21 +71,10 @@ class Transaction:
 
 
 class Connection:
-    """One project's connection: opened when it is needed, and again when it breaks.
-
-    Attributes:
-        where: Server and database, for people.
-    """
+    """One project's connection: opened when it is needed, and again when it breaks."""
 
     def __init__(self, address: Address, project: str, schema: str, deadline: float) -> None:
-        """Prepare it; nothing is connected yet.
-
-        Args:
-            address: Where the database is.
-            project: Whose rows are seen.
-            schema: The schema of the tables.
-            deadline: Until when all calls may last, as ``time.monotonic()`` tells the time.
-        """
+        """Prepare it; nothing is connected yet."""
         self.where = address.label
         self._address = address
         self._project = project
@@ -118,19 +85,7 @@ class Connection:
         self._was_open = False
 
     def run(self, work: Callable[[Transaction], T]) -> T:
-        """Do something in one transaction, from its beginning again where that may help.
-
-        Args:
-            work: What is done. It may be done several times, even after it has succeeded and the
-                answer was lost: once or more often has to be the same.
-
-        Returns:
-            What the work has returned.
-
-        Raises:
-            DatabaseUnreachableError: There is no connection, or not for long enough.
-            DatabaseRefusedError: The server says no.
-        """
+        """Do something in one transaction, from its beginning again where that may help."""
         import psycopg
 
         for attempt in count():
@@ -201,7 +156,7 @@ class Connection:
             self.close()
 
     def _may_try_again(self, error: "psycopg.Error", attempt: int) -> bool:
-        """Tell whether the same may succeed now; raise what says that it never will."""
+        """Return whether the same may succeed now; raise what says that it never will."""
         fault = fault_of(error, lost=self._connection is None)
         if fault is Fault.REFUSED:
             raise refused(self.where, error) from error

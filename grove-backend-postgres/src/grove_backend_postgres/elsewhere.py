@@ -1,9 +1,4 @@
-"""What waits in the folders of other addresses.
-
-An address changes when a database moves, and then what still waited for the old one lies in a
-folder that nobody delivers from. It may as well be the address of another team whose project has
-the same name. So it is told, and sent elsewhere only when somebody asks for that.
-"""
+"""What waits in the folders of other addresses."""
 
 import json
 from contextlib import suppress
@@ -22,15 +17,7 @@ _SHOWN: Final = 8
 
 @frozen(kw_only=True)
 class Elsewhere:
-    """What waits in a folder.
-
-    Attributes:
-        folder: The folder.
-        database: The database that it waits for; empty where that is not written down.
-        project: The project there; empty where that is not written down.
-        schema: The schema of the tables.
-        waiting: Ids of the learnings that wait, or whose status does.
-    """
+    """What waits in a folder."""
 
     folder: Path
     database: str
@@ -59,34 +46,13 @@ class Elsewhere:
 
 
 def waiting_elsewhere(places: Places) -> list[Elsewhere]:
-    """Find what waits for the same project at another address, and what nobody knows more of.
-
-    Args:
-        places: One's own folder.
-
-    Returns:
-        It, by the name of its folder.
-    """
+    """Find what waits for the same project at another address, and what nobody knows more of."""
     own = {"", places.project}
     return [one for one in _others(places) if one.waiting and one.project in own]
 
 
 def bring(places: Places, beginning: str) -> Elsewhere:
-    """Have what waits in another folder wait in one's own.
-
-    It may be cut short, and repeated.
-
-    Args:
-        places: One's own folder.
-        beginning: The beginning of the other folder's name.
-
-    Returns:
-        What was brought.
-
-    Raises:
-        BackendError: There is no such folder, more than one, or it is another project's.
-        StorageError: A file could not be read or written; nothing is lost then.
-    """
+    """Have what waits in another folder wait in one's own."""
     found = [one for one in _others(places) if one.folder.name.startswith(beginning)]
     if len(found) != 1 or not beginning:
         raise BackendError(

@@ -12,17 +12,7 @@ Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 
 
 def load_embedding(name: str) -> Embed:
-    """Import the function that makes vectors.
-
-    Args:
-        name: ``module:function``.
-
-    Returns:
-        The function.
-
-    Raises:
-        ConfigError: There is none of that name.
-    """
+    """Import the function that makes vectors."""
     module, _, attribute = name.partition(":")
     try:
         found: Any = getattr(import_module(module), attribute)
@@ -39,18 +29,7 @@ def load_embedding(name: str) -> Embed:
 
 
 def vectors_of(embed: Embed, texts: Sequence[str]) -> list[str]:
-    """Make vectors, and write them as the database reads them.
-
-    Args:
-        embed: What makes them.
-        texts: What of.
-
-    Returns:
-        A text such as ``[0.25,1.0]`` for each.
-
-    Raises:
-        BackendError: The function fails, or does not give what it should.
-    """
+    """Make vectors, and write them as the database reads them."""
     try:
         vectors = [[float(number) for number in vector] for vector in embed(texts)]
     except Exception as error:

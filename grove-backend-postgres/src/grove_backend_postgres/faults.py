@@ -15,21 +15,10 @@ class DatabaseUnreachableError(BackendError):
 
 
 class DatabaseRefusedError(BackendError):
-    """The database answers and says no: somebody has to change something, as the message says.
-
-    Attributes:
-        state: The code of the error (SQLSTATE), where the database gave one.
-        said: The database's own words.
-    """
+    """The database answers and says no: somebody has to change something, as the message says."""
 
     def __init__(self, message: str, *, state: str = "", said: str = "") -> None:
-        """Make it.
-
-        Args:
-            message: What is wrong and how to mend it.
-            state: The code of the error.
-            said: The database's own words.
-        """
+        """Make it."""
         super().__init__(message)
         self.state = state
         self.said = said
@@ -72,15 +61,7 @@ _LONGEST: Final = 300
 
 
 def fault_of(error: "psycopg.Error", *, lost: bool) -> Fault:
-    """Tell what to do about an error.
-
-    Args:
-        error: What psycopg has raised.
-        lost: Whether the connection is gone.
-
-    Returns:
-        What to do.
-    """
+    """Return what to do about an error."""
     import psycopg
 
     state = _state_of(error)
@@ -96,15 +77,7 @@ def fault_of(error: "psycopg.Error", *, lost: bool) -> Fault:
 
 
 def unreachable(where: str, error: Exception | None = None) -> DatabaseUnreachableError:
-    """Put into words that a database does not answer.
-
-    Args:
-        where: Server and database, for people.
-        error: What psycopg has raised, if anything was: otherwise the time has run out.
-
-    Returns:
-        The error to raise.
-    """
+    """Put into words that a database does not answer."""
     said = "it did not answer in time" if error is None else _words_of(error)
     return DatabaseUnreachableError(
         f"cannot reach the database {where}: {said}; what waits for it is delivered later"
@@ -112,15 +85,7 @@ def unreachable(where: str, error: Exception | None = None) -> DatabaseUnreachab
 
 
 def refused(where: str, error: "psycopg.Error") -> DatabaseRefusedError:
-    """Put into words that a database says no.
-
-    Args:
-        where: Server and database, for people.
-        error: What psycopg has raised.
-
-    Returns:
-        The error to raise.
-    """
+    """Put into words that a database says no."""
     state, said = _state_of(error), _words_of(error)
     message = "; ".join(filter(None, [f"the database {where} refuses: {said}", _MENDS.get(state)]))
     return DatabaseRefusedError(message, state=state, said=said)
@@ -139,9 +104,5 @@ def _words_of(error: Exception) -> str:
 
 
 def printable(said: str) -> str:
-    """Take out of a server's words what would steer a terminal.
-
-    Args:
-        said: Its words, on one line.
-    """
+    """Take out of a server's words what would steer a terminal."""
     return "".join(each if each.isprintable() else "\ufffd" for each in said)

@@ -25,19 +25,7 @@ _OTHER_ROLE: Final = (
 
 
 def look_at(team: Team, places: Places, outbox: Outbox, replica: Replica, line: Line) -> Health:
-    """Look whether learnings can be kept here, and whether the database answers.
-
-    Args:
-        team: The database.
-        places: Where the files lie.
-        outbox: What waits.
-        replica: What is known here.
-        line: What has noted how the database does.
-
-    Returns:
-        Health. It works as long as learnings can be kept: what a database does not get that cannot
-        be reached waits. What one refuses waits for a person.
-    """
+    """Look whether learnings can be kept here, and whether the database answers."""
     location = team.label
     try:
         held, complaint = _kept_here(places, outbox, replica)
@@ -58,11 +46,7 @@ def look_at(team: Team, places: Places, outbox: Outbox, replica: Replica, line: 
 
 
 def described(about: ServerAbout) -> str:
-    """Say in a line what a server is and can do.
-
-    Args:
-        about: What it has told.
-    """
+    """Say in a line what a server is and can do."""
     server = f"{about.engine} {about.version} as {about.user}"
     if not about.schema_number:
         return f"{server}: no tables yet, they are made when something is first delivered"
@@ -99,7 +83,7 @@ def _mend_of(about: ServerAbout, team: Team) -> str:
 
 
 def _is_writable(path: Path) -> bool:
-    """Tell whether a file could be appended to, or made."""
+    """Return whether a file could be appended to, or made."""
     if path.exists():
         return path.is_file() and os.access(path, os.W_OK)
     folder = next(one for one in path.parents if one.exists())

@@ -29,21 +29,12 @@ class Migrator:
     """What brings one database's tables up to date."""
 
     def __init__(self, connection: Connection, schema: str) -> None:
-        """Prepare it.
-
-        Args:
-            connection: Where statements are sent.
-            schema: The schema of the tables.
-        """
+        """Prepare it."""
         self._connection = connection
         self._schema = schema
 
     def applied(self) -> frozenset[int]:
-        """Tell the numbers of what has been applied.
-
-        Raises:
-            DatabaseRefusedError: A newer grove has changed the tables.
-        """
+        """Tell the numbers of what has been applied."""
         try:
             rows = self._connection.run(lambda sent: sent.send(statements.APPLIED))
         except DatabaseRefusedError as error:
@@ -59,11 +50,7 @@ class Migrator:
         return found
 
     def prepare(self) -> frozenset[int]:
-        """Make the tables where there are none, or none that are new enough.
-
-        Returns:
-            The numbers of what has been applied.
-        """
+        """Make the tables where there are none, or none that are new enough."""
         found = self.applied()
         if not is_current(found):
             self.migrate(dry_run=False)
@@ -71,14 +58,7 @@ class Migrator:
         return found
 
     def migrate(self, *, dry_run: bool) -> list[str]:
-        """Apply what has not been applied.
-
-        Args:
-            dry_run: Change nothing.
-
-        Returns:
-            A line for each.
-        """
+        """Apply what has not been applied."""
         waiting = missing(self.applied())
         if dry_run:
             return [f"{_title(one)}{' (optional)' if one.optional else ''}" for one in waiting]

@@ -7,14 +7,7 @@ from attrs import frozen
 
 @frozen(kw_only=True)
 class Migration:
-    """One step from a version of the tables to the next.
-
-    Attributes:
-        number: Its place; what was once published is never changed.
-        name: What it brings, for people.
-        statements: Each is a transaction of its own, and may be repeated.
-        optional: Whether grove can do without: some databases do not have what it needs.
-    """
+    """One step from a version of the tables to the next."""
 
     number: int
     name: str
@@ -135,22 +128,15 @@ NEWEST: Final = max(one.number for one in MIGRATIONS)
 
 
 def missing(applied: frozenset[int]) -> list[Migration]:
-    """Name what has not been applied.
-
-    Args:
-        applied: Numbers of what has.
-
-    Returns:
-        The others, in their order.
-    """
+    """Name what has not been applied."""
     return [one for one in MIGRATIONS if one.number not in applied]
 
 
 def is_current(applied: frozenset[int]) -> bool:
-    """Tell whether everything is there that grove cannot do without."""
+    """Return whether everything is there that grove cannot do without."""
     return all(one.optional for one in missing(applied))
 
 
 def is_newer(applied: frozenset[int]) -> bool:
-    """Tell whether a newer grove has changed the tables."""
+    """Return whether a newer grove has changed the tables."""
     return max(applied, default=0) > NEWEST

@@ -1,14 +1,4 @@
-"""What waits for the database, on this machine: a file that is there before anything is sent.
-
-One JSON object a line. The first says which writing of the file this is, the others what waits:
-
-- ``{"outbox": "5f0c…"}``: drawn anew whenever the file is written anew;
-- ``{"learning": {…}}``: a learning, as ``learning_to_dict`` writes it;
-- ``{"id": …, "status": …, "at": …, "was": …, "note": …}``: a change of a learning's status; without
-  ``note`` where there is none.
-
-Lines are appended, and taken out once the database has what they say. What cannot be read is kept.
-"""
+"""What waits for the database, on this machine: a file that is there before anything is sent."""
 
 import json
 import secrets
@@ -34,13 +24,7 @@ _TOKEN_BYTES: Final = 8
 
 
 class Entry(NamedTuple):
-    """Something that waits.
-
-    Attributes:
-        line: The line that says so, as it stands in the file.
-        learning_id: The learning that it is about.
-        what: The learning itself, or a change of its status.
-    """
+    """Something that waits."""
 
     line: bytes
     learning_id: str
@@ -48,14 +32,7 @@ class Entry(NamedTuple):
 
 
 class Tail(NamedTuple):
-    """The end of the file.
-
-    Attributes:
-        token: Which writing of the file it is of; empty without a file.
-        end: Where it ends, in bytes from the beginning of the file.
-        entries: What it says.
-        unreadable: How many of its lines cannot be read.
-    """
+    """The end of the file."""
 
     token: str
     end: int
@@ -67,26 +44,11 @@ class Outbox:
     """The file of one project."""
 
     def __init__(self, path: Path) -> None:
-        """Read nothing yet.
-
-        Args:
-            path: The file, whether it is there or not.
-        """
+        """Read nothing yet."""
         self.path = path
 
     def since(self, token: str, end: int) -> Tail:
-        """Read what has come after an earlier look.
-
-        Args:
-            token: What that has told.
-            end: Where it ended.
-
-        Returns:
-            The rest; everything where the file has been written anew since.
-
-        Raises:
-            StorageError: The file is there and cannot be read.
-        """
+        """Read what has come after an earlier look."""
         content = read_bytes(self.path) or b""
         whole_lines = content.rfind(b"\n") + 1
         # Somebody may be writing the last line; one that lacks nothing but its end counts.
@@ -101,60 +63,27 @@ class Outbox:
         return Tail(now, len(content), entries, unreadable)
 
     def all(self) -> Tail:
-        """Read everything.
-
-        Raises:
-            StorageError: The file is there and cannot be read.
-        """
+        """Read everything."""
         return self.since("", 0)
 
     def add(self, learnings: Iterable[Learning]) -> None:
-        """Have learnings wait.
-
-        Args:
-            learnings: The learnings.
-
-        Raises:
-            StorageError: They could not be written.
-        """
+        """Have learnings wait."""
         self._append({"learning": learning_to_dict(one)} for one in learnings)
 
     def add_change(self, learning_id: str, change: StatusChange) -> None:
-        """Have a change of a learning's status wait.
-
-        Args:
-            learning_id: The learning's id.
-            change: The change.
-
-        Raises:
-            StorageError: It could not be written.
-        """
+        """Have a change of a learning's status wait."""
         at, status, was = format_instant(change.at), change.status.value, change.was.value
         note = {"note": change.note} if change.note else {}
         self._append([{"id": learning_id, "status": status, "at": at, "was": was, **note}])
 
     def add_lines(self, lines: Collection[bytes]) -> None:
-        """Have wait what waited in another file, unless it waits here already.
-
-        Args:
-            lines: The lines of its entries.
-
-        Raises:
-            StorageError: They could not be written.
-        """
+        """Have wait what waited in another file, unless it waits here already."""
         there = {one.line for one in self.all().entries}
         new = [line.decode("utf-8", "surrogateescape") for line in lines if line not in there]
         self._append_lines(new)
 
     def remove(self, entries: Collection[Entry]) -> None:
-        """Take out what the database has; everything else stays as it is.
-
-        Args:
-            entries: What was delivered.
-
-        Raises:
-            StorageError: The file could not be written anew.
-        """
+        """Take out what the database has; everything else stays as it is."""
         gone = {one.line.decode("utf-8", "surrogateescape") for one in entries}
 
         def rest(text: str) -> str:
@@ -178,22 +107,14 @@ class Outbox:
 
 
 def status_changes(entries: Iterable[Entry]) -> Iterator[tuple[str, StatusChange]]:
-    """Give what waits that is about a status, each with the learning's id.
-
-    Args:
-        entries: What waits.
-    """
+    """Return what waits that is about a status, each with the learning's id."""
     for entry in entries:
         if isinstance(entry.what, StatusChange):
             yield entry.learning_id, entry.what
 
 
 def new_learnings(entries: Iterable[Entry]) -> dict[str, Learning]:
-    """Give the learnings that wait, by id.
-
-    Args:
-        entries: What waits.
-    """
+    """Return the learnings that wait, by id."""
     return {one.learning_id: one.what for one in entries if isinstance(one.what, Learning)}
 
 

@@ -13,28 +13,10 @@ LOCK: Final = "delivery.lock"
 
 
 class Places:
-    """The files of one project in one database; clones on one machine share them.
-
-    Attributes:
-        project: The project's name.
-        folder: Where they lie.
-        place: What the folder's name stands for, in words: the name itself is a digest.
-        outbox: What waits for the database.
-        replica: What the database had when it was asked last, and what waits.
-        lock: Held by whoever delivers or pulls.
-        breaker: Since when the database fails.
-        synchronised: Written last when both were in line.
-    """
+    """The files of one project in one database; clones on one machine share them."""
 
     def __init__(self, home: Path, address: Address, project: str, schema: str) -> None:
-        """Work out the paths; nothing is read or created.
-
-        Args:
-            home: grove's own directory of the user.
-            address: Where the database is.
-            project: The project's name there.
-            schema: The schema of the tables.
-        """
+        """Work out the paths; nothing is read or created."""
         self.project = project
         self.folder: Path = home / "postgres" / address.key(project, schema)
         self.place: Path = self.folder / PLACE
@@ -46,10 +28,6 @@ class Places:
         self._told = {"database": address.label, "project": project, "schema": schema}
 
     def introduce(self) -> None:
-        """Write down what the folder is about, unless it says so.
-
-        Raises:
-            StorageError: It could not be written.
-        """
+        """Write down what the folder is about, unless it says so."""
         if not self.place.exists():
             replace_text(self.place, f"{json.dumps(self._told)}\n")

@@ -49,7 +49,7 @@ def grove_memory_backends() -> Sequence[BackendSpec]:
 
 
 def _detect(context: BackendContext) -> Detection | None:
-    """Tell whether a database and a project are configured."""
+    """Return whether a database and a project are configured."""
     settings: PostgresSettings | None = context.settings
     if settings is None or not (settings.url or settings.project):
         return None

@@ -19,20 +19,7 @@ _MARK: Final = re.compile(r"([0-9]{1,18}):([0-9a-f]*)(?::([0-9]{1,18}):(.*))?", 
 
 @frozen(kw_only=True)
 class Pulled:
-    """A page of what a database has told about a project.
-
-    Attributes:
-        learnings: Those that are new or changed since the mark that was asked with.
-        unreadable: Ids of those that a newer grove has written and this one can not read.
-        status_times: When the status of each of them was last set, by its id: the time when it was
-            written, where it never was.
-        mark: What to ask with next time: for the next page, or for what is new by then.
-        whole: Whether this is the first page of all learnings of the project: what neither it nor
-            those after it name is to be forgotten.
-        is_last: Whether no page follows.
-        total: How many learnings the project has now, where that is known. Where fewer or more are
-            kept here afterwards, somebody has deleted rows by hand: ask again with an empty mark.
-    """
+    """A page of what a database has told about a project."""
 
     learnings: tuple[Learning, ...]
     unreadable: tuple[str, ...]
@@ -44,15 +31,7 @@ class Pulled:
 
 
 class _Place(NamedTuple):
-    """How far somebody has come.
-
-    Attributes:
-        number: The project's revision when the latest page was told.
-        token: That revision's token. Where the database knows both, it has lost nothing of what it
-            told, and what was left out since it had a later revision does come later.
-        after: The revision of the last learning that was told.
-        after_id: Its id.
-    """
+    """How far somebody has come."""
 
     number: int = 0
     token: str = ""
@@ -61,17 +40,7 @@ class _Place(NamedTuple):
 
 
 def pull(sent: Transaction, mark: str, *, most: int = PAGE) -> Pulled:
-    """Ask what is new.
-
-    Args:
-        sent: Where statements are sent.
-        mark: The ``mark`` of what was pulled last; empty for everything.
-        most: How many learnings a page has, at most.
-
-    Returns:
-        The next page of what is new, or the first of everything where the mark is not of this
-        database.
-    """
+    """Ask what is new."""
     place = _place_of(mark)
     if place is not None:
         rows = sent.send(statements.CHANGES, **place._asdict(), most=most)
@@ -82,7 +51,6 @@ def pull(sent: Transaction, mark: str, *, most: int = PAGE) -> Pulled:
 
 
 def _place_of(mark: str) -> _Place | None:
-    """Read a mark; ``None`` for what is none."""
     found = _MARK.fullmatch(mark)
     if found is None:
         return None

@@ -1,8 +1,4 @@
-"""What this machine knows of a project's learnings, so that nobody has to wait for the database.
-
-The replica is what the database has told, with what waits in the outbox on top. It can be made anew
-from the two any time. Each change of it has a number, so that it can tell what is new.
-"""
+"""What this machine knows of a project's learnings, so that nobody has to wait for the database."""
 
 import re
 import sqlite3
@@ -43,13 +39,7 @@ _NEXT: Final = timedelta(microseconds=1)
 
 
 class Taken(NamedTuple):
-    """What has come of a pull.
-
-    Attributes:
-        received: How many learnings are new here or other than before.
-        is_last: Whether no page follows.
-        is_all: Whether as many are here now as the database has; only the last page tells.
-    """
+    """What has come of a pull."""
 
     received: int
     is_last: bool
@@ -60,47 +50,24 @@ class Replica:
     """The replica of one project; each call reads or changes the file at once or not at all."""
 
     def __init__(self, file: ReplicaFile, outbox: Outbox) -> None:
-        """Read nothing yet.
-
-        Args:
-            file: The file.
-            outbox: What waits for the database.
-        """
+        """Read nothing yet."""
         self.file = file
         self._outbox = outbox
 
     def learnings(self) -> list[Learning]:
-        """Give all learnings, oldest first."""
+        """Return all learnings, oldest first."""
         return oldest_first(self._reading(lambda connection: connection.execute(ALL).fetchall()))
 
     def get(self, learning_id: str) -> Learning | None:
-        """Find a learning.
-
-        Args:
-            learning_id: Its id.
-        """
+        """Find a learning."""
         return self._reading(lambda connection: find(connection, learning_id))
 
     def changes(self, mark: str) -> Changes:
-        """Tell what has changed since an earlier answer.
-
-        Args:
-            mark: The mark of that answer; any other text asks for everything.
-
-        Returns:
-            What has changed, or everything, oldest first.
-        """
+        """Return what has changed since an earlier answer."""
         return self._reading(lambda connection: _changes(connection, mark))
 
     def add(self, learning: Learning) -> bool:
-        """Have a learning wait for the database, unless its id is known.
-
-        Args:
-            learning: The learning.
-
-        Returns:
-            Whether it is new.
-        """
+        """Have a learning wait for the database, unless its id is known."""
         is_new = False
 
         def add(connection: sqlite3.Connection) -> bool:
@@ -118,20 +85,7 @@ class Replica:
     def set_status(
         self, learning_id: str, status: LearningStatus, now: datetime, note: str = ""
     ) -> Learning:
-        """Change a learning's status, and have that wait for the database.
-
-        Args:
-            learning_id: Its id.
-            status: The new status.
-            now: The time, UTC.
-            note: Why, in a few words for people.
-
-        Returns:
-            The learning with its new status.
-
-        Raises:
-            LearningNotFoundError: There is none of that id.
-        """
+        """Change a learning's status, and have that wait for the database."""
 
         def change(connection: sqlite3.Connection) -> Learning:
             self._take_in_outbox(connection)
@@ -150,20 +104,16 @@ class Replica:
         return self.file.writing(change)
 
     def mark(self) -> str:
-        """Give the mark of the latest pull; empty before the first."""
+        """Return the mark of the latest pull; empty before the first."""
         return self._reading(lambda connection: state(connection, "mark"))
 
     def undelivered(self) -> list[Learning]:
-        """Give the learnings that the database has not got, or not with the status they have."""
+        """Return the learnings that the database has not got, or not with the status they have."""
         waiting = {one.learning_id for one in self._outbox.all().entries}
         return [one for one in self.learnings() if one.id in waiting] if waiting else []
 
     def note_delivered(self, learning_ids: Iterable[str]) -> None:
-        """Note that the database has learnings.
-
-        Args:
-            learning_ids: Their ids.
-        """
+        """Note that the database has learnings."""
         ids = [(one,) for one in learning_ids]
 
         def note(connection: sqlite3.Connection) -> None:
@@ -173,11 +123,7 @@ class Replica:
         self.file.writing(note)
 
     def take_in_found(self, learnings: Iterable[Learning]) -> None:
-        """Keep learnings that a search has found in the database before a pull has brought them.
-
-        Args:
-            learnings: The learnings.
-        """
+        """Keep learnings that a search has found in the database before a pull has brought them."""
         found = {one.id: one for one in learnings}
 
         def new(connection: sqlite3.Connection) -> list[str]:
@@ -192,17 +138,7 @@ class Replica:
             self.file.writing(keep)
 
     def take_in(self, pulled: Pulled, *, asked_with: str) -> Taken:
-        """Bring the replica into line with a page of what the database has told.
-
-        It may end after any page: the next one asks for what follows.
-
-        Args:
-            pulled: The page.
-            asked_with: The mark that it was asked with.
-
-        Returns:
-            What has come of it.
-        """
+        """Bring the replica into line with a page of what the database has told."""
 
         def take(connection: sqlite3.Connection) -> Taken:
             self._take_in_outbox(connection)
@@ -215,10 +151,7 @@ class Replica:
         return self.file.writing(take)
 
     def complaint(self) -> str:
-        """Look whether the file can be written and is sound; say what is wrong.
-
-        One that is not sound is put aside like any other that is damaged.
-        """
+        """Look whether the file can be written and is sound; say what is wrong."""
 
         def look(connection: sqlite3.Connection) -> str:
             found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]

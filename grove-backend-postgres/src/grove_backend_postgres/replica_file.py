@@ -47,13 +47,7 @@ class ReplicaFile:
     """One such file, which several processes use at once."""
 
     def __init__(self, path: Path, mark: Path) -> None:
-        """Open nothing yet.
-
-        Args:
-            path: The file, whether it is there or not.
-            mark: What says that it is in line with the database; it is removed when the file is
-                made anew.
-        """
+        """Open nothing yet."""
         self.path = path
         self._mark = mark
 
@@ -63,14 +57,7 @@ class ReplicaFile:
         return self.path.with_name(f"{self.path.name}.damaged")
 
     def reading(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Do something that changes nothing, on what was there at one moment.
-
-        Args:
-            work: What is done. Where there is no file and none can be made, it sees an empty one.
-
-        Raises:
-            BackendError: The file cannot be used, and no other could be.
-        """
+        """Do something that changes nothing, on what was there at one moment."""
         try:
             return self._used("BEGIN", work)
         except (BackendError, StorageError):
@@ -81,14 +68,7 @@ class ReplicaFile:
             return work(nothing)
 
     def writing(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Do several things at once or not at all; nobody else writes meanwhile.
-
-        Args:
-            work: What is done. It may be done again, from the beginning and on an empty file.
-
-        Raises:
-            BackendError: The file cannot be used, and no other could be.
-        """
+        """Do several things at once or not at all; nobody else writes meanwhile."""
         return self._used("BEGIN IMMEDIATE", work)
 
     def _used(self, begin: str, work: Callable[[sqlite3.Connection], T]) -> T:

@@ -16,14 +16,7 @@ ALL: Final = "SELECT id, document, status FROM learning"
 
 
 class Row(NamedTuple):
-    """A learning as a replica keeps it.
-
-    Attributes:
-        status: Its status here.
-        status_at: When that was set: the time when it was written, where it never was.
-        delivered: Whether the database has it.
-        document: The whole of it as JSON, its status aside.
-    """
+    """A learning as a replica keeps it."""
 
     status: LearningStatus
     status_at: datetime
@@ -32,7 +25,7 @@ class Row(NamedTuple):
 
 
 def row_of(connection: sqlite3.Connection, learning_id: str) -> Row | None:
-    """Give the row of a learning; ``None`` where there is none."""
+    """Return the row of a learning; ``None`` where there is none."""
     found = connection.execute(
         "SELECT status, status_at, delivered, document FROM learning WHERE id = ?", (learning_id,)
     ).fetchone()
@@ -45,17 +38,7 @@ def row_of(connection: sqlite3.Connection, learning_id: str) -> Row | None:
 def put(
     connection: sqlite3.Connection, learning: Learning, status_at: datetime, *, delivered: bool
 ) -> bool:
-    """Put a learning in, or another version of it.
-
-    Args:
-        connection: The replica, in a transaction that writes.
-        learning: The learning.
-        status_at: When its status was set.
-        delivered: Whether the database has it.
-
-    Returns:
-        Whether it is new, or another version.
-    """
+    """Put a learning in, or another version of it."""
     document = json.dumps(learning_to_dict(evolve(learning, status=LearningStatus.ACTIVE)))
     at = status_at.astimezone(UTC).isoformat()
     known = row_of(connection, learning.id)
@@ -94,7 +77,7 @@ def count_delivered(connection: sqlite3.Connection) -> int:
 
 
 def find(connection: sqlite3.Connection, learning_id: str) -> Learning | None:
-    """Give a learning as it is now; ``None`` where there is none."""
+    """Return a learning as it is now; ``None`` where there is none."""
     row = connection.execute(f"{ALL} WHERE id = ?", (learning_id,)).fetchone()
     return learning_of(row[1], row[2]) if row else None
 
@@ -106,7 +89,7 @@ def oldest_first(rows: Iterable[tuple[str, str, str]]) -> list[Learning]:
 
 
 def state(connection: sqlite3.Connection, name: str) -> str:
-    """Give what a replica knows of itself under a name; empty where that is nothing."""
+    """Return what a replica knows of itself under a name; empty where that is nothing."""
     row = connection.execute("SELECT value FROM state WHERE name = ?", (name,)).fetchone()
     return str(row[0]) if row else ""
 

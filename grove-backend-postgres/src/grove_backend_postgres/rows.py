@@ -17,15 +17,7 @@ _UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\
 
 
 def row_of(learning: Learning) -> dict[str, object]:
-    """Turn a learning into the values of a row.
-
-    Args:
-        learning: The learning.
-
-    Returns:
-        The columns, without project and revision. ``document`` is the whole learning, all others
-        are there to be searched.
-    """
+    """Turn a learning into the values of a row."""
     summary, detail = clean(learning.summary), clean(learning.detail)
     names = " ".join(learning.context_files)
     return {
@@ -47,15 +39,7 @@ def row_of(learning: Learning) -> dict[str, object]:
 
 
 def learning_of(document: str, status: str) -> Learning | None:
-    """Read a learning from a row.
-
-    Args:
-        document: The column of that name.
-        status: The column of that name, which counts.
-
-    Returns:
-        The learning; ``None`` for one that this version of grove can not read.
-    """
+    """Read a learning from a row."""
     try:
         learning = learning_from_dict(json.loads(document))
         return evolve(learning, status=LearningStatus(status))
@@ -64,34 +48,18 @@ def learning_of(document: str, status: str) -> Learning | None:
 
 
 def read_all(rows: Iterable[Mapping[str, object]]) -> dict[str, Learning]:
-    """Read learnings from rows with the columns ``id``, ``document`` and ``status``.
-
-    Args:
-        rows: The rows.
-
-    Returns:
-        The learnings that can be read, by id, in the order of the rows. A row whose document is
-        another learning's, which somebody has changed by hand, cannot.
-    """
+    """Read learnings from rows with the columns ``id``, ``document`` and ``status``."""
     read = ((str(row["id"]), learning_of(str(row["document"]), str(row["status"]))) for row in rows)
     return {id_: learning for id_, learning in read if learning is not None and learning.id == id_}
 
 
 def file_names(paths: Iterable[str]) -> set[str]:
-    """Give the last parts of paths, by which the same file is recognised."""
+    """Return the last parts of paths, by which the same file is recognised."""
     return {clean(path.rstrip("/").rpartition("/")[2]) for path in paths}
 
 
 def parts(text: str) -> list[str]:
-    """Take names in a text to pieces, which a database's parser leaves whole or takes for hosts.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        The pieces, lower-case, each once: those of ``UserDashboard#index``, ``max_blocks`` and
-        ``src/shelf.py``, and pairs of letters where a script puts no blanks between words.
-    """
+    """Take names in a text to pieces, which a database's parser leaves whole or takes for hosts."""
     found: dict[str, None] = {}
     for name in _NAME.findall(text):
         pieces = _PART.findall(_CAMEL.sub(r"\g<0> ", name))

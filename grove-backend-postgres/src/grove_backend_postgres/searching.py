@@ -27,14 +27,7 @@ _WORD: Final = re.compile(r"\w+")
 
 @frozen(kw_only=True)
 class Evidence:
-    """What speaks for a learning.
-
-    Attributes:
-        learning: The learning.
-        named: The rank of the words that a person or a title names, as ``ts_rank`` gives it.
-        further: The rank of the words of a description or an error message.
-        likeness: The cosine of its vector and the query's.
-    """
+    """What speaks for a learning."""
 
     learning: Learning
     named: float = 0.0
@@ -43,14 +36,7 @@ class Evidence:
 
 
 def admitted_by(filters: Filters) -> dict[str, object]:
-    """Give the parameters of a search that stand for filters, the limit aside.
-
-    Args:
-        filters: What may be returned.
-
-    Returns:
-        The parameters.
-    """
+    """Return the parameters of a search that stand for filters, the limit aside."""
     return {
         "statuses": [each.value for each in filters.statuses],
         "any_scope": not filters.scopes,
@@ -65,14 +51,7 @@ def admitted_by(filters: Filters) -> dict[str, object]:
 
 
 def asked_by(query: Query) -> dict[str, object]:
-    """Give the parameters of a search that stand for a query.
-
-    Args:
-        query: What is looked for.
-
-    Returns:
-        The parameters.
-    """
+    """Return the parameters of a search that stand for a query."""
     named = f"{query.text} {query.ticket_title}"
     further = f"{query.ticket_description} {query.error_signature}"
     return {
@@ -87,15 +66,7 @@ def asked_by(query: Query) -> dict[str, object]:
 
 
 def most_rows(query: Query, filters: Filters) -> int:
-    """Tell how many rows are looked at.
-
-    Args:
-        query: What is looked for.
-        filters: What may be returned.
-
-    Returns:
-        The number; more than are returned where the order of relevance is not the database's.
-    """
+    """Return how many rows are looked at."""
     if filters.limit is None:
         return ALL_ROWS
     return filters.limit if query.is_empty else max(_LEAST_CANDIDATES, 2 * filters.limit)
@@ -104,15 +75,7 @@ def most_rows(query: Query, filters: Filters) -> int:
 def evidence_of(
     found: Iterable[Mapping[str, Any]], alike: Iterable[Mapping[str, Any]]
 ) -> list[Evidence]:
-    """Put together what two searches have found.
-
-    Args:
-        found: Rows of the search by words, tags, files and ticket.
-        alike: Rows of the search by vectors.
-
-    Returns:
-        What speaks for each learning.
-    """
+    """Put together what two searches have found."""
     by_words = {str(row["id"]): row for row in found}
     by_vector = {str(row["id"]): float(row["likeness"]) for row in alike}
     learnings = read_all([*by_words.values(), *alike])
@@ -128,16 +91,7 @@ def evidence_of(
 
 
 def hits_of(query: Query, evidence: Iterable[Evidence], filters: Filters) -> list[Hit]:
-    """Judge what was found.
-
-    Args:
-        query: What is looked for.
-        evidence: What speaks for each learning.
-        filters: What may be returned.
-
-    Returns:
-        Hits, the best first.
-    """
+    """Judge what was found."""
     judged = [(one, *_judged(query, one)) for one in evidence if filters.admit(one.learning)]
     hits = [
         Hit(learning=one.learning, relevance=relevance, reasons=reasons)

@@ -45,19 +45,7 @@ def _check_embedding(_: object, attribute: "Attribute[Any]", value: str) -> None
 # Nothing compares or shows them: the address may hold a password.
 @frozen(kw_only=True, eq=False, repr=False)
 class PostgresSettings:
-    """What can be configured.
-
-    Where the database is, the user says; which project this is, the project may say as well once
-    the user has agreed: a clone could name another project otherwise, to read what that has.
-
-    Attributes:
-        url: Where the database is, as libpq takes it: a URL or keywords. Better without a password:
-            ``PGPASSWORD`` and ``~/.pgpass`` are read.
-        project: Name under which this project's learnings lie there.
-        schema: The schema of grove's tables.
-        embedding: Function that makes vectors of texts, for a search by meaning, written
-            ``module:function``; empty for none.
-    """
+    """What can be configured."""
 
     url: str = field(default="", metadata=USER_ONLY, validator=_check_url)
     project: str = field(default="", metadata=TRUSTED_ALONE, validator=_check_project)

@@ -1,9 +1,4 @@
-"""Every statement that is sent to a database, migrations aside.
-
-They keep to what PostgreSQL and the databases that speak its language have in common; why each part
-is as it is stands in ``docs/explanation/postgres-sql.md``. ``{schema}`` is filled in with the
-quoted name of the schema, ``{vectors}`` with that of pgvector's, everything else with parameters.
-"""
+"""Every statement that is sent to a database, migrations aside."""
 
 from typing import Final
 

@@ -34,13 +34,7 @@ _SCHEMA: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 
 class Store:
-    """One project's learnings in one database, over one connection that is opened when needed.
-
-    It is used in a ``with`` statement, which closes the connection. Not for several threads at
-    once. Every call may raise ``DatabaseUnreachableError`` (the same may succeed later) and
-    ``DatabaseRefusedError`` (not before somebody has done what the message says); both are
-    ``BackendError``. Every call may be repeated, whether or not it seems to have failed.
-    """
+    """One project's learnings in one database, over one connection that is opened when needed."""
 
     def __init__(
         self,
@@ -52,16 +46,7 @@ class Store:
         embed: Embed | None = None,
         model: str = "",
     ) -> None:
-        """Prepare it; nothing is connected yet.
-
-        Args:
-            address: Where the database is.
-            project: Whose rows; all others are as if they were not there.
-            deadline: Until when all calls together may last, as ``time.monotonic()`` tells it.
-            schema: The schema of the tables: lower-case letters, digits and ``_``.
-            embed: What makes vectors of texts, if searches are to use them.
-            model: What names it; vectors of different models are not compared.
-        """
+        """Prepare it; nothing is connected yet."""
         if not _SCHEMA.fullmatch(schema):
             raise ConfigError(
                 f"`backends.postgres.schema` is {schema!r}: use lower-case letters, digits and _"
@@ -87,15 +72,7 @@ class Store:
         self._connection.close()
 
     def add(self, learnings: Collection[Learning]) -> set[str]:
-        """Store learnings, all or none; the tables are made or brought up to date where they must.
-
-        Args:
-            learnings: What is stored as it is, with its status. An id that the project has already
-                is left as it is there.
-
-        Returns:
-            The ids that were not there before.
-        """
+        """Store learnings, all or none."""
         self._prepare()
         rows = {one.id: row_of(one) for one in learnings}
         tried: set[str] = set()
@@ -125,23 +102,7 @@ class Store:
         was: LearningStatus,
         note: str = "",
     ) -> bool:
-        """Change a learning's status, unless a change that counts more has come before.
-
-        Of two changes the later one counts. Who has seen a learning's status and changes it then
-        wants to be the later one, whatever the clocks say: ``at`` is then to be later than its
-        ``Pulled.status_times``. What was superseded stays so for whoever did not know it.
-
-        Args:
-            learning_id: Its id.
-            status: The new status.
-            at: When it was changed; microseconds count.
-            was: Its status as it was known where it was changed.
-            note: Why, in a few words for people, which the tables keep where they have the column.
-
-        Returns:
-            Whether the learning has the new status now. Not so where another change counts more,
-            and where the project has no such learning.
-        """
+        """Change a learning's status, unless a change that counts more has come before."""
         self._prepare()
         change = StatusChange(status=status, at=at, was=was)
         has_notes = NOTES in self._known()
@@ -166,17 +127,7 @@ class Store:
         return self._connection.run(set_status)
 
     def changes_since(self, mark: str, *, most: int = PAGE) -> Pulled:
-        """Tell what is new in the project, a page of it; the tables are made where they must.
-
-        Args:
-            mark: The ``mark`` of what was pulled last; empty for everything.
-            most: How many learnings a page has, at most.
-
-        Returns:
-            The next page of what is new, or the first of everything where the mark is not of this
-            database (it was restored from a copy, say, or another server has taken over that
-            lacked the latest changes).
-        """
+        """Return what is new in the project, a page of it; the tables are made where they must."""
         self._prepare()
         return self._connection.run(lambda sent: pull(sent, mark, most=most))
 
@@ -188,22 +139,14 @@ class Store:
         return learning_of(rows[0]["document"], rows[0]["status"]) if rows else None
 
     def count(self) -> int:
-        """Tell how many learnings of any status the project has."""
+        """Return how many learnings of any status the project has."""
         if not self._has_tables():
             return 0
         rows = self._connection.run(lambda sent: sent.send(statements.LEARNINGS_COUNT))
         return int(rows[0]["number"])
 
     def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
-        """Search the project by full text, tags, files, ticket and, where there are any, vectors.
-
-        Args:
-            query: What is looked for; an empty query finds everything, with relevance 0.
-            filters: What may be returned.
-
-        Returns:
-            Hits, the best first.
-        """
+        """Search the project by full text, tags, files, ticket and, if available, vectors."""
         if not self._has_tables():
             return []
         admitted, most = searching.admitted_by(filters), searching.most_rows(query, filters)
@@ -223,14 +166,7 @@ class Store:
         return searching.hits_of(query, self._connection.run(search), filters)
 
     def embed_missing(self, most: int = 64) -> int:
-        """Make vectors of learnings that have none of the model; nothing without ``embed``.
-
-        Args:
-            most: How many, at most.
-
-        Returns:
-            How many were made.
-        """
+        """Make vectors of learnings that have none of the model; nothing without ``embed``."""
         if self._embed is None or not self._has_tables() or VECTORS not in self._known():
             return 0
         lacking = self._connection.run(
@@ -248,21 +184,13 @@ class Store:
         return len(made)
 
     def migrate(self, *, dry_run: bool = False) -> Sequence[str]:
-        """Make the tables, or bring them up to date; safe when several do so at once.
-
-        Args:
-            dry_run: Change nothing.
-
-        Returns:
-            A line for each migration that was applied, or would be: its number and name; of an
-            optional one that this server cannot have, why not.
-        """
+        """Make the tables, or bring them up to date; safe when several do so at once."""
         lines = self._migrator.migrate(dry_run=dry_run)
         self._applied = None
         return lines
 
     def about(self) -> ServerAbout:
-        """Tell what the server is and can do; makes nothing."""
+        """Return what the server is and can do; makes nothing."""
         return describe(self._connection, self._known(), schema=self._schema, model=self._model)
 
     def _prepare(self) -> None:
@@ -279,7 +207,7 @@ class Store:
         return is_current(self._known())
 
     def _vector_of(self, query: Query) -> dict[str, object]:
-        """Give the parameters of a search by meaning; none where there is none, or it fails."""
+        """Return the parameters of a search by meaning; none where there is none, or it fails."""
         texts = (query.text, query.ticket_title, query.ticket_description, query.error_signature)
         text = "\n".join(filter(None, texts))
         if self._embed is None or VECTORS not in self._known() or not text:

@@ -1,8 +1,4 @@
-"""What a replica has of everything that a database has: found out page by page.
-
-A database that is asked for everything is told nothing of what it has no longer. So a replica notes
-what each page names, and after the last one it knows the rest.
-"""
+"""What a replica has of everything that a database has: found out page by page."""
 
 import sqlite3
 from typing import Final, NamedTuple
@@ -15,13 +11,7 @@ _PLAIN, _AFTER_LOSS = "plain", "after a loss"
 
 
 class Other(NamedTuple):
-    """A learning that no page has named.
-
-    Attributes:
-        id: Its id.
-        delivered: Whether the database had it.
-        own: Whether it was written on this machine.
-    """
+    """A learning that no page has named."""
 
     id: str
     delivered: bool
@@ -29,13 +19,7 @@ class Other(NamedTuple):
 
 
 def begin(connection: sqlite3.Connection, *, has_lost: bool) -> None:
-    """Begin anew; what an earlier one has noted is forgotten.
-
-    Args:
-        connection: The replica, in a transaction that writes.
-        has_lost: Whether the database has lost changes. Where one that found so was cut short,
-            this one finds the same.
-    """
+    """Begin anew; what an earlier one has noted is forgotten."""
     has_lost = has_lost or state(connection, _UNDER_WAY) == _AFTER_LOSS
     connection.execute("CREATE TABLE IF NOT EXISTS told (id TEXT PRIMARY KEY) WITHOUT ROWID")
     connection.execute("DELETE FROM told")
@@ -43,7 +27,7 @@ def begin(connection: sqlite3.Connection, *, has_lost: bool) -> None:
 
 
 def has_lost(connection: sqlite3.Connection) -> bool:
-    """Tell whether one is under way since the database has lost changes."""
+    """Return whether one is under way since the database has lost changes."""
     return state(connection, _UNDER_WAY) == _AFTER_LOSS
 
 

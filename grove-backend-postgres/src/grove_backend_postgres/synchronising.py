@@ -25,12 +25,7 @@ _ABOUT_VALUES: Final = ("22", "23", "54")
 
 
 class Delivered(NamedTuple):
-    """What has come of a delivery.
-
-    Attributes:
-        ids: The learnings that the database has now, or whose status it has now.
-        fault: Why it has not got everything; empty when it has.
-    """
+    """What has come of a delivery."""
 
     ids: tuple[str, ...] = ()
     fault: str = ""
@@ -46,14 +41,7 @@ class Line:
         replica: Replica,
         clock: Callable[[], datetime],
     ) -> None:
-        """Connect to nothing.
-
-        Args:
-            places: Where the files lie.
-            outbox: What waits.
-            replica: What is known here.
-            clock: Tells the time, UTC.
-        """
+        """Connect to nothing."""
         self._places = places
         self._outbox = outbox
         self._replica = replica
@@ -66,11 +54,7 @@ class Line:
 
     @contextmanager
     def noting_faults(self) -> Iterator[None]:
-        """Remember whether the database has worked, so that nobody waits for one that does not.
-
-        Raises:
-            BackendError: It has not.
-        """
+        """Remember whether the database has worked, so that nobody waits for one that does not."""
         try:
             yield
         except (DatabaseUnreachableError, DatabaseRefusedError) as error:
@@ -81,15 +65,7 @@ class Line:
             self._places.breaker.unlink(missing_ok=True)
 
     def deliver(self, store: Store, *, patience: float = PATIENCE_SECONDS) -> Delivered:
-        """Deliver what waits.
-
-        Args:
-            store: The database.
-            patience: Seconds to wait for another process that delivers.
-
-        Returns:
-            What has come of it; a database that fails is a fault in it.
-        """
+        """Deliver what waits."""
         if not self._outbox.all().entries:
             return Delivered()
         try:
@@ -99,16 +75,7 @@ class Line:
             return Delivered(fault=str(error))
 
     def pull(self, store: Store) -> int:
-        """Take in what is new in the database, a page at a time.
-
-        Others may deliver between pages, and what has come stays when the time runs out.
-
-        Args:
-            store: The database.
-
-        Returns:
-            How many learnings are new here or other than before.
-        """
+        """Take in what is new in the database, a page at a time."""
         received, anew, has_begun_anew = 0, False, False
         while True:
             taken = self._take_page(store, anew=anew)

@@ -21,17 +21,7 @@ _GENERATION_BYTES: Final = 8
 def take_in_page(
     connection: sqlite3.Connection, outbox: Outbox, pulled: Pulled, *, asked_with: str
 ) -> int:
-    """Bring a replica into line with a page, and have wait again what the database has lost.
-
-    Args:
-        connection: The replica, in a transaction that writes; what waits is taken in.
-        outbox: What waits for the database.
-        pulled: The page.
-        asked_with: The mark that it was asked with.
-
-    Returns:
-        How many learnings are new here or other than before.
-    """
+    """Bring a replica into line with a page, and have wait again what the database has lost."""
     waiting = outbox.all().entries
     if pulled.whole:
         # A database that does not know its own mark has lost its latest changes.
@@ -74,7 +64,7 @@ def _tell_status_again(
 def _with_changes(
     learning: Learning, at: datetime, changes: Sequence[tuple[str, StatusChange]]
 ) -> tuple[Learning, datetime]:
-    """Give a learning the status that it has here, where a change waits that counts more."""
+    """Return a learning the status that it has here, where a change waits that counts more."""
     status = learning.status
     for learning_id, change in changes:
         if learning_id == learning.id and counts(change, status, at):

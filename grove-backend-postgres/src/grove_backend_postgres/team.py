@@ -13,12 +13,7 @@ from grove_core import BackendContext, BackendError, ConfigError
 
 @frozen(kw_only=True, repr=False)
 class Team:
-    """A project in a database.
-
-    Attributes:
-        address: Where the database is.
-        settings: What is configured.
-    """
+    """A project in a database."""
 
     address: Address
     settings: PostgresSettings
@@ -29,13 +24,7 @@ class Team:
         return f"the database {self.address.label}"
 
     def store(self, seconds: float, *, with_vectors: bool = False) -> Store:
-        """Prepare a connection.
-
-        Args:
-            seconds: How long everything that is done with it may last.
-            with_vectors: Whether the function that makes vectors is wanted, which may take long to
-                import. What cannot be imported is left out; ``grove backends`` says so.
-        """
+        """Prepare a connection."""
         settings = self.settings
         return Store(
             self.address,
@@ -47,7 +36,7 @@ class Team:
         )
 
     def complaint(self) -> str:
-        """Say what is wrong with the function that makes vectors; nothing where there is none."""
+        """Return what is wrong with the function that makes vectors."""
         try:
             if self.settings.embedding:
                 load_embedding(self.settings.embedding)
@@ -65,15 +54,7 @@ class Team:
 
 
 def team_of(context: BackendContext | None) -> Team:
-    """Read from the configuration where the database is, and which project this is.
-
-    Args:
-        context: Where grove works.
-
-    Raises:
-        BackendError: One of the two is not configured.
-        ConfigError: The address is none.
-    """
+    """Read from the configuration where the database is, and which project this is."""
     settings: PostgresSettings = (context and context.settings) or PostgresSettings()
     for name in ("url", "project"):
         if not getattr(settings, name):

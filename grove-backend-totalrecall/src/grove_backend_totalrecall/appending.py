@@ -1,9 +1,4 @@
-"""Adding to a daily log: one write at its end, beside others who know of no locks.
-
-The log is never rewritten: a shell's ``>>`` and this write both append, and neither loses anything
-of the other. A log that is not there yet is made from Total Recall's own template, unless somebody
-else makes it in the same moment.
-"""
+"""Adding to a daily log: one write at its end, beside others who know of no locks."""
 
 import errno
 import os
@@ -21,18 +16,7 @@ _NO_LINKS: Final = frozenset({errno.EEXIST, errno.EPERM, errno.ENOTSUP, errno.EM
 
 
 def append_to_log(path: Path, day: date, compose: Callable[[str], str], *, root: Path) -> None:
-    """Append to a daily log.
-
-    Args:
-        path: The log; its folder must be there.
-        day: The log's day.
-        compose: From the text that is there, decoded with surrogates, to what is appended, with
-            plain line feeds; nothing is written when that is nothing.
-        root: Total Recall's root, which symbolic links must not lead out of.
-
-    Raises:
-        StorageError: It could not be written; nothing was changed then.
-    """
+    """Append to a daily log."""
     if (fault := write_fault(path, root)) is not None:
         raise StorageError(f"{fault.detail}; mend: {fault.mend}")
     real = Path(confined(path, root))
@@ -46,11 +30,7 @@ def append_to_log(path: Path, day: date, compose: Callable[[str], str], *, root:
 
 
 def _make_from_template(path: Path, day: date) -> None:
-    """Make a log that nobody sees before all of it is there, unless somebody else was faster.
-
-    A log that is empty for a moment would be filled by others as well, and what they append to it
-    overwritten. Where there are no hard links, ``append_text`` makes the log.
-    """
+    """Make a log that nobody sees before all of it is there, unless somebody else was faster."""
     if path.exists():
         return
     draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}")

@@ -63,15 +63,7 @@ class TotalRecallBackend:
     def __init__(
         self, context: BackendContext, *, clock: Callable[[], datetime] = local_now
     ) -> None:
-        """Open the backend; nothing is read or created yet.
-
-        Args:
-            context: Where to work.
-            clock: Tells the local time, asked once for each learning.
-
-        Raises:
-            BackendError: There is no memory here.
-        """
+        """Open the backend; nothing is read or created yet."""
         installation = find_installation(context)
         if installation is None:
             raise BackendError(f"{context.root}: Total Recall is not used there")
@@ -101,17 +93,7 @@ class TotalRecallBackend:
         return _CAPABILITIES | {Capability.SLOW} if self._writer.by_claude else _CAPABILITIES
 
     def write(self, learning: Learning) -> Receipt:
-        """Add a learning to today's log, unless its id is in one already.
-
-        Args:
-            learning: What to store.
-
-        Returns:
-            Stored, or duplicate.
-
-        Raises:
-            BackendError: It could not be stored, or could not be read back.
-        """
+        """Add a learning to today's log, unless its id is in one already."""
         _refuse_unwritable(learning)
         with _as_backend_error():
             logged = self._writer.log(learning, self._clock())
@@ -126,18 +108,7 @@ class TotalRecallBackend:
         )
 
     def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
-        """Find learnings and what others have noted, by the rules: tags, files, ticket, words.
-
-        Args:
-            query: What to look for; an empty query finds everything, with relevance 0.
-            filters: What may be returned.
-
-        Returns:
-            Hits, most relevant first, then newest first; notes of others are partial.
-
-        Raises:
-            BackendError: A file could not be read.
-        """
+        """Find learnings and what others have noted, by the rules: tags, files, ticket, words."""
         contents = self._contents()
         stored = [*contents.learnings(), *contents.notes.values()]
         whole = [one.learning for one in stored if one.complete]
@@ -149,49 +120,18 @@ class TotalRecallBackend:
         return look_at(self._installation, self._store, self._clock().date())
 
     def get(self, learning_id: str) -> Learning | None:
-        """Fetch a learning of any status, or a note of others that a search has found.
-
-        Args:
-            learning_id: Its id, which is compared exactly.
-
-        Returns:
-            The learning, or ``None`` when there is none of that id.
-
-        Raises:
-            BackendError: A file could not be read.
-        """
+        """Fetch a learning of any status, or a note of others that a search has found."""
         contents = self._contents()
         found = contents.learning(learning_id) or contents.notes.get(learning_id)
         return found.learning if found else None
 
     def iterate(self) -> Sequence[Learning]:
-        """Go through grove's learnings of any status, oldest first.
-
-        Raises:
-            BackendError: A file could not be read.
-        """
+        """Go through grove's learnings of any status, oldest first."""
         learnings = (one.learning for one in self._contents().learnings())
         return sorted(learnings, key=lambda learning: learning.timestamp)
 
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
-        """Archive, restore or supersede a learning; no line that is there is changed.
-
-        The status is recorded. That a learning is superseded, or no longer so, is noted in today's
-        log as well, in Total Recall's own words.
-
-        Args:
-            learning_id: Its id.
-            status: The new status.
-            note: A few words for people, such as ``decayed 2026-05-07``.
-
-        Returns:
-            The learning with its new status.
-
-        Raises:
-            LearningNotFoundError: There is none of that id.
-            UnsupportedError: It is somebody else's note.
-            BackendError: It could not be changed.
-        """
+        """Archive, restore or supersede a learning; no line that is there is changed."""
         with _as_backend_error():
             contents = self._store.contents()
             stored = contents.learning(learning_id)
@@ -218,17 +158,7 @@ class TotalRecallBackend:
         return self._store.sources()
 
     def changes(self, mark: str) -> Changes:
-        """Tell what has changed since an earlier answer.
-
-        Args:
-            mark: The mark of that answer; any other text asks for everything.
-
-        Returns:
-            What has changed, or everything, oldest first.
-
-        Raises:
-            BackendError: A file could not be read.
-        """
+        """Return what has changed since an earlier answer."""
         with _as_backend_error():
             return changes_since(self._store, mark)
 

@@ -1,10 +1,4 @@
-"""A log as lines, and which of them stand in a comment or a code block.
-
-A comment or code block that is never closed hides nothing. One that is closed hides its lines,
-unless the heading that grove's section begins with stands in it, with a blank line above: that
-heading ends whatever was left open before it. So nothing that stands around grove's entries, before
-them or after them, can hide them by mistake.
-"""
+"""A log as lines, and which of them stand in a comment or a code block."""
 
 import re
 from bisect import bisect_right
@@ -24,24 +18,14 @@ _NEVER: Final = -1
 
 
 class Heading(NamedTuple):
-    """A heading.
-
-    Attributes:
-        level: How many ``#`` it has.
-        text: What stands behind them, without blanks and closing ``#``.
-    """
+    """A heading."""
 
     level: int
     text: str
 
 
 class Blocks(NamedTuple):
-    """What comments and code blocks do to a text.
-
-    Attributes:
-        hidden: For every line 1 when it stands in one of them, else 0.
-        is_open: Whether one was begun and not closed, so that a later line may still close it.
-    """
+    """What comments and code blocks do to a text."""
 
     hidden: bytearray
     is_open: bool
@@ -59,33 +43,18 @@ class _Closing(NamedTuple):
 
 
 def split_lines(text: str) -> list[str]:
-    r"""Take a text apart; only ``\n`` ends a line, and a ``\r`` before it belongs to the line end.
-
-    Args:
-        text: The text of a file.
-
-    Returns:
-        Its lines without line ends and byte order mark. The last one is empty when the text ends in
-        a line end.
-    """
+    r"""Take a text apart."""
     lines = text.removeprefix("\ufeff").split("\n")
     return [line.rstrip("\r") for line in lines] if "\r" in text else lines
 
 
 def is_blank(line: str) -> bool:
-    """Tell whether a line is empty to the eye."""
+    """Return whether a line is empty to the eye."""
     return not line.strip(BLANKS)
 
 
 def heading_of(line: str) -> Heading | None:
-    """Read a heading such as ``## Notes``.
-
-    Args:
-        line: A line.
-
-    Returns:
-        The heading, or ``None`` when the line is none.
-    """
+    """Read a heading such as ``## Notes``."""
     match = _HEADING.fullmatch(line) if line.startswith("#") else None
     if match is None:
         return None
@@ -93,15 +62,7 @@ def heading_of(line: str) -> Heading | None:
 
 
 def find_blocks(text: str, lines: Sequence[str]) -> Blocks:
-    """Find the lines that stand in comments and code blocks, in linear time.
-
-    Args:
-        text: A text.
-        lines: The text's lines.
-
-    Returns:
-        Which lines are hidden.
-    """
+    """Find the lines that stand in comments and code blocks, in linear time."""
     hidden = bytearray(len(lines))
     if not any(opening in text for opening in (_COMMENT, *_FENCES)):
         return Blocks(hidden, is_open=False)
@@ -121,12 +82,7 @@ def find_blocks(text: str, lines: Sequence[str]) -> Blocks:
 
 
 def _ends(lines: Sequence[str]) -> tuple[dict[int, int], int]:
-    """Find, from the last line to the first, where each comment and fence would end.
-
-    Returns:
-        The index of the last line for every index where one begins, the last one first; and the
-        index of the last heading that ends what is open.
-    """
+    """Find, from the last line to the first, where each comment and fence would end."""
     ends: dict[int, int] = {}
     last_section = _NEVER
     comment_end = _NEVER
@@ -170,10 +126,7 @@ def _fence_of(line: str) -> _Fence | None:
 
 
 def _fence_end(fence: _Fence, position: int, closings: list[_Closing]) -> int:
-    """Look up where a fence would end, and note that it may itself be the end of one.
-
-    ``closings`` are the later ones that may count, the nearest last; nearer ones are shorter.
-    """
+    """Look up where a fence would end, and note that it may itself be the end of one."""
     place = bisect_right(closings, -fence.length, key=lambda closing: -closing.length)
     end = closings[place - 1].position if place else _NEVER
     if fence.closes:

@@ -16,12 +16,7 @@ _running: Final[set["Popen[bytes]"]] = set()
 
 
 class Ended(NamedTuple):
-    """How a program ended.
-
-    Attributes:
-        code: Its exit code; ``None`` when it was killed, for its time was up or enough was known.
-        output: What it printed, errors among it; without the middle when that was long.
-    """
+    """How a program ended."""
 
     code: int | None
     output: bytes
@@ -47,15 +42,7 @@ class _Output:
 
 
 def find_program(name: str, environment: Mapping[str, str]) -> str | None:
-    """Find a program; one that depends on the current directory may be a repository's own file.
-
-    Args:
-        name: Its name.
-        environment: The environment whose ``PATH`` is searched.
-
-    Returns:
-        Its absolute path, if the first of that name has one.
-    """
+    """Find a program; one that depends on the current directory may be a repository's own file."""
     import shutil
 
     path = shutil.which(name, path=environment.get("PATH", ""))
@@ -70,20 +57,7 @@ def run_bounded(
     seconds: float,
     is_enough: Callable[[bytes], bool],
 ) -> Ended:
-    """Run a program to its end, or to that of its time; what it has started ends with it.
-
-    Args:
-        words: Its path and its arguments.
-        cwd: The directory it runs in.
-        environment: Its environment.
-        seconds: How long it may take.
-        is_enough: Told the beginning of the output as that grows; the program is killed once it
-            says so.
-
-    Raises:
-        OSError: It could not be started.
-        ValueError: An argument holds what no argument can.
-    """
+    """Run a program to its end, or to that of its time; what it has started ends with it."""
     import subprocess
 
     # Where this process is gone before the limit, `timeout` still keeps to it.

@@ -1,8 +1,4 @@
-"""What is new since an earlier answer, without reading everything again.
-
-Total Recall adds to the newest log all day long. Only what is new there is told by itself; whatever
-else differs, or might mean something else for what is known, has everything read anew.
-"""
+"""What is new since an earlier answer, without reading everything again."""
 
 import json
 import time
@@ -37,15 +33,7 @@ class _Beginning(NamedTuple):
 
 
 class _Mark(NamedTuple):
-    """What was known at an earlier answer.
-
-    Attributes:
-        others: How all files looked that are not among the newest logs.
-        newest: What the newest logs held, by name.
-        record: What grove's record held.
-        ids: All ids that stand anywhere, each between blanks.
-        claims: What is quoted as no longer current, or current again, without an id.
-    """
+    """What was known at an earlier answer."""
 
     others: str
     newest: Mapping[str, _Beginning]
@@ -84,18 +72,7 @@ class _Grown(NamedTuple):
 
 
 def changes_since(store: Store, mark: str) -> Changes:
-    """Tell what has changed since an earlier answer.
-
-    Args:
-        store: The files.
-        mark: The mark of that answer; any other text asks for everything.
-
-    Returns:
-        What has changed, or everything, oldest first.
-
-    Raises:
-        StorageError: A file cannot be read.
-    """
+    """Return what has changed since an earlier answer."""
     look = _Look(store)
     known = _read_mark(mark)
     return (known and _news(store, look, known)) or _everything(store, look)
@@ -119,7 +96,7 @@ def _everything(store: Store, look: _Look) -> Changes:
 
 
 def _news(store: Store, look: _Look, known: _Mark) -> Changes | None:
-    """Tell what the newest logs have got; ``None`` in any doubt."""
+    """Return what the newest logs have got; ``None`` in any doubt."""
     latest = max(known.newest, default="")
     names = [name for name in look.logs if name in known.newest or name > latest]
     if not known.newest.keys() <= set(names) or look.without(names) != known.others:
@@ -171,10 +148,7 @@ def _read_on(file: MemoryFile, known: _Beginning) -> _Grown | None:
 
 
 def _may_be_known(entry: Entry, known: _Mark) -> bool:
-    """Tell whether an entry may be about something known, or something known about it.
-
-    A quotation is of the only text that it fits: another one that it fits changes what it is of.
-    """
+    """Return whether an entry may be about something known, or something known about it."""
     text = Texts({entry.learning_id: entry.summary})
     return (
         f" {entry.learning_id} " in known.ids
@@ -194,7 +168,7 @@ def _recorded_since(content: bytes, known: _Beginning) -> Mapping[str, Recorded]
 
 
 def _ids_in(readings: _Readings) -> Iterator[str]:
-    """Give every id that stands anywhere, also where it is only mentioned."""
+    """Return every id that stands anywhere, also where it is only mentioned."""
     for file, reading in readings:
         yield from (entry.learning_id for entry in reading.entries)
         yield from (mark.learning_id for mark in reading.marks if mark.learning_id)
@@ -211,7 +185,6 @@ def _claims_in(readings: _Readings) -> Iterator[str]:
 
 
 def _read_mark(text: str) -> _Mark | None:
-    """Read a mark; ``None`` when it is not as it was written."""
     try:
         start, checksum, body = text.split(" ", 2)
         if start != _FORMAT or int(checksum) != crc32(body.encode("ascii")):

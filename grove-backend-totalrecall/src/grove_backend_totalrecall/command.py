@@ -1,15 +1,4 @@
-"""Writing through the client: Total Recall's own command, run by a model.
-
-Nothing that the client says proves that the note is in the log. It has ended with success without
-a word written, for want of a permission or of the command, and a model may write down something
-else. So whoever calls this looks into the log afterwards, whatever the outcome.
-
-It may also spoil what was in the logs before: that is told, and not mended.
-
-The child may read Total Recall's memory and change daily logs, has no tool that runs programs, and
-asks nobody. The environment variable `GUARD` tells grove's hooks in it to do nothing, and keeps it
-from coming here again.
-"""
+"""Writing through the client: Total Recall's own command, run by a model."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -47,15 +36,7 @@ _LOGGED_OUT: Final = re.compile(r"not logged in|/login", re.IGNORECASE)
 
 
 class Outcome(NamedTuple):
-    """What became of a note.
-
-    Attributes:
-        logged: Whether the client ended as if it had logged the note.
-        why: For people: what went wrong, or what the client said.
-        is_about_note: Whether that was this note's fault, and another one may do better.
-        damage: For people: which daily logs have lost what was in them, or were changed, while the
-            client ran. Empty when all is there; nothing is mended.
-    """
+    """What became of a note."""
 
     logged: bool
     why: str
@@ -74,18 +55,7 @@ class _Said(NamedTuple):
 def log_by_claude(
     note: str, *, command: str, root: Path, environment: Mapping[str, str], seconds: float
 ) -> Outcome:
-    """Have Total Recall's command log a note.
-
-    Args:
-        note: The note, one line.
-        command: The command as its install form names it, such as ``/recall-log``.
-        root: Total Recall's root.
-        environment: The process's environment.
-        seconds: How long it may take; the client and all that it started are killed then.
-
-    Returns:
-        How it went. Read the log in any case: it may hold the note after a failure, too.
-    """
+    """Have Total Recall's command log a note."""
     if environment.get(GUARD) == "1":
         return _failure(f"{GUARD} is set, as in a session that grove itself has started")
     if refusal := _refusal(note):
@@ -148,11 +118,7 @@ def _message(line: str) -> Mapping[str, Any] | None:
 
 
 def _lacks(said: _Said, command: str) -> bool:
-    """Tell whether the client has listed its commands, and not this one.
-
-    Newer clients hand an unknown command to the model as a plain request, which costs something
-    and may end anyhow; older ones say `Unknown command` and end well.
-    """
+    """Return whether the client has listed its commands, and not this one."""
     known = said.start.get("slash_commands")
     return isinstance(known, list) and command.removeprefix("/") not in known
 

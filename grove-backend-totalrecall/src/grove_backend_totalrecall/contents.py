@@ -52,12 +52,7 @@ class Known(NamedTuple):
 
 
 class Contents:
-    """What all files hold at one moment; a learning is put together when it is asked for.
-
-    Attributes:
-        readings: What each file holds.
-        logs: How many daily logs there are.
-    """
+    """What all files hold at one moment; a learning is put together when it is asked for."""
 
     def __init__(
         self,
@@ -66,14 +61,7 @@ class Contents:
         statuses: Mapping[str, LearningStatus],
         known: dict[str, Known],
     ) -> None:
-        """Put nothing together yet.
-
-        Args:
-            readings: What each file holds.
-            recorded: What grove has recorded, by id.
-            statuses: What Total Recall's metadata says, by durable id.
-            known: What was put together before, which is used and added to.
-        """
+        """Put nothing together yet."""
         self.readings = readings
         self._recorded = recorded
         self._statuses = statuses
@@ -107,14 +95,7 @@ class Contents:
         return frozenset(found)
 
     def learning(self, learning_id: str) -> Stored | None:
-        """Give a learning of grove's.
-
-        Args:
-            learning_id: Its id.
-
-        Returns:
-            The learning with its status, or ``None``.
-        """
+        """Return a learning of grove's."""
         copies = self._copies.get(learning_id)
         if copies is None:
             return None
@@ -136,13 +117,13 @@ class Contents:
         return known.stored._replace(learning=evolve(learning, status=status))
 
     def marks_about(self, learning_id: str) -> Sequence[PlacedMark]:
-        """Give the marks about a learning of grove's, in the order of the logs."""
+        """Return the marks about a learning of grove's, in the order of the logs."""
         copies = self._copies.get(learning_id, ())
         logged = [Place(copy.day, copy.entry.line) for copy, _ in copies if copy.day is not None]
         return self._marks.about(learning_id, min(logged, default=None))
 
     def learnings(self) -> list[Stored]:
-        """Give all learnings of grove's, in the order of the files."""
+        """Return all learnings of grove's, in the order of the files."""
         found = map(self.learning, self._copies)
         return [one for one in found if one is not None]
 
@@ -187,7 +168,7 @@ def _without_references(copies: Sequence[_Copy]) -> list[_Copy]:
 
 
 def _telling(copies: Sequence[_Copy]) -> Copy:
-    """Give the place that has the summary: what was promoted says it better, in one line."""
+    """Return the place that has the summary: what was promoted says it better, in one line."""
     return next((copy for copy, _ in copies if copy.day is None), copies[0][0])
 
 
@@ -235,16 +216,7 @@ def _with_rest(learning: Learning, recorded: Recorded) -> Learning:
 
 
 def rest_of(learning: Learning, entry: Learning) -> dict[str, Any]:
-    """Tell what an entry does not give back.
-
-    Args:
-        learning: The learning as it was written.
-        entry: What its entry says.
-
-    Returns:
-        Fields of the learning that differ, as ``learning_to_dict`` names them; the status is
-        another matter.
-    """
+    """Return what an entry does not give back."""
     said = learning_to_dict(entry)
     return {
         key: value

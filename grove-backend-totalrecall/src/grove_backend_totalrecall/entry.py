@@ -25,29 +25,12 @@ _SECTIONS: Final = ("Decisions", "Corrections", "Commitments", "Open Loops", "No
 
 
 def daily_template(day: date) -> str:
-    """Write how Total Recall begins the log of a day.
-
-    Args:
-        day: The local day.
-
-    Returns:
-        The title and the headings that its own hooks and commands expect.
-    """
+    """Write how Total Recall begins the log of a day."""
     return "\n\n".join([f"# {day.isoformat()}", *(f"## {name}" for name in _SECTIONS)]) + "\n"
 
 
 def format_entry(learning: Learning, time: str) -> str:
-    """Write a learning as an entry of a daily log.
-
-    Whatever its texts hold, ``reading.read_log`` reads them back as they are and nothing else.
-
-    Args:
-        learning: The learning; its id must be one.
-        time: The local time, ``HH:MM``.
-
-    Returns:
-        The entry, which ends in one newline.
-    """
+    """Write a learning as an entry of a daily log."""
     lines = [f"[{time}] {one_line_note(learning)}"]
     replaced = [learning_id for learning_id in learning.supersedes if is_learning_id(learning_id)]
     if replaced:
@@ -58,45 +41,20 @@ def format_entry(learning: Learning, time: str) -> str:
 
 
 def one_line_note(learning: Learning) -> str:
-    """Write what finds a learning again, as the text of a note.
-
-    Args:
-        learning: The learning; its id must be one.
-
-    Returns:
-        One line with its category, id and summary.
-    """
+    """Write what finds a learning again, as the text of a note."""
     category = learning.category.value.capitalize()
     summary = escape_summary(learning.summary)
     return f"**{category}** (grove:{learning.id}): {summary}".rstrip(" ")
 
 
 def format_mark(word: str, time: str, summary: str, learning_id: str, why: str) -> str:
-    """Write the line that tells people and Total Recall what became of an older entry.
-
-    Args:
-        word: ``superseded`` or ``restored``.
-        time: The local time, ``HH:MM``.
-        summary: The older entry's summary.
-        learning_id: The older entry's id.
-        why: What else there is to say, perhaps nothing.
-
-    Returns:
-        The line and its newline. It never reads as an entry.
-    """
+    """Write the line that tells people and Total Recall what became of an older entry."""
     line = f'[{time}] [{word}] "{escape_claim(summary)}" (grove:{learning_id})'
     return f"{line} {escape_claim(why)}\n" if why else f"{line}\n"
 
 
 def joint(text: str) -> str:
-    """Tell what must stand between a log and a new entry.
-
-    Args:
-        text: The log's text, not empty. A last line without a line end counts as ended.
-
-    Returns:
-        As much of a blank line, the heading and another blank line as is missing.
-    """
+    """Return what must stand between a log and a new entry."""
     lines = split_lines(text)
     if not lines[-1]:
         lines.pop()

@@ -25,16 +25,7 @@ def notes_of(
     taken: Container[tuple[str, int]],
     statuses: Mapping[str, LearningStatus],
 ) -> Iterator[tuple[str, Stored]]:
-    """Make partial learnings of notes.
-
-    Args:
-        readings: What each file holds.
-        taken: Names of files and lines that are a learning of grove's.
-        statuses: What Total Recall's metadata says, by durable id.
-
-    Yields:
-        An id made up here, or the note's durable one, and the learning.
-    """
+    """Make partial learnings of notes."""
     found = {
         learning.id: (learning, note, file)
         for file, reading in readings
@@ -54,11 +45,7 @@ def notes_of(
 
 
 def marks_in(readings: Sequence[tuple[MemoryFile, Reading]]) -> Iterator[PlacedMark]:
-    """Give the marks of all daily logs, each with its place.
-
-    Args:
-        readings: What each file holds.
-    """
+    """Return the marks of all daily logs, each with its place."""
     for file, reading in readings:
         if file.day is not None:
             yield from (PlacedMark(Place(file.day, mark.line), mark) for mark in reading.marks)

@@ -26,50 +26,24 @@ _MOST_BYTES_READ: Final = 64 * 1024 * 1024
 
 
 class Fault(NamedTuple):
-    """Something that is wrong.
-
-    Attributes:
-        detail: What it is.
-        mend: What to do about it.
-    """
+    """Something that is wrong."""
 
     detail: str
     mend: str
 
 
 def describe(installation: Installation) -> str:
-    """Say in a line what was found.
-
-    Args:
-        installation: Total Recall as it was found.
-
-    Returns:
-        Form and root.
-    """
+    """Say in a line what was found."""
     return f"Total Recall ({installation.form.value}) in {installation.root}"
 
 
 def why_outside(installation: Installation) -> Fault | None:
-    """Say that the daily logs lie outside of the root, where nothing is written.
-
-    Args:
-        installation: Total Recall as it was found.
-
-    Returns:
-        Where they lead, and what to do; ``None`` where they are inside.
-    """
+    """Say that the daily logs lie outside of the root, where nothing is written."""
     return _leads_out(Places(installation.root).daily, installation.root)
 
 
 def why_unusable(installation: Installation) -> Fault:
-    """Say why nothing can be written where Total Recall is installed.
-
-    Args:
-        installation: Total Recall as it was found, not initialised.
-
-    Returns:
-        What is missing, and what to run.
-    """
+    """Say why nothing can be written where Total Recall is installed."""
     start = _how_to_start(installation)
     if installation.is_only_enabled:
         what = f"the plugin is enabled in {installation.markers[0]} and not used in this project"
@@ -84,14 +58,7 @@ def why_unusable(installation: Installation) -> Fault:
 
 
 def in_the_way(installation: Installation) -> Path | None:
-    """Find what stands where the folder of the daily logs should be.
-
-    Args:
-        installation: Total Recall as it was found.
-
-    Returns:
-        A file, or a link that leads nowhere, if that is what keeps it from working.
-    """
+    """Find what stands where the folder of the daily logs should be."""
     memory = Places(installation.root).memory
     return next((one for one in (memory, memory / "daily") if _is_in_the_way(one)), None)
 
@@ -116,15 +83,7 @@ def _how_to_start(installation: Installation) -> str:
 
 
 def check_project(context: ProjectContext, today: date) -> Health:
-    """Look whether Total Recall can be written to, and whether all of it can be read.
-
-    Args:
-        context: Where to look.
-        today: The local day.
-
-    Returns:
-        Its health; nothing is changed.
-    """
+    """Look whether Total Recall can be written to, and whether all of it can be read."""
     installation = find_installation(context)
     if installation is None:
         return Health(ok=True, detail="not used in this project")
@@ -145,15 +104,7 @@ def check_project(context: ProjectContext, today: date) -> Health:
 
 
 def write_fault(log: Path, root: Path) -> Fault | None:
-    """Tell why a daily log cannot be written, without touching it.
-
-    Args:
-        log: The log, which need not be there; its folder must.
-        root: The directory that symbolic links must not lead out of.
-
-    Returns:
-        What is wrong, or ``None``.
-    """
+    """Tell why a daily log cannot be written, without touching it."""
     fault = _link_fault(log, root)
     if fault is not None:
         return fault
@@ -190,7 +141,7 @@ def _link_fault(log: Path, root: Path) -> Fault | None:
 
 
 def _may_be_log(name: Path) -> bool:
-    """Tell whether a link may lead there; a clone can hold links for all days to come."""
+    """Return whether a link may lead there; a clone can hold links for all days to come."""
     is_text = name.suffix in _TEXTS and not any(part.startswith(".") for part in name.parts[:-1])
     return is_text and _OTHERS.isdisjoint(name.parts)
 

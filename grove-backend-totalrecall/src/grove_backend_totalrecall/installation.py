@@ -1,8 +1,4 @@
-"""Where Total Recall is in a project, and how it was installed.
-
-Hooks ask this again and again: a few looks at files, and settings are parsed only where they name
-the plugin.
-"""
+"""Where Total Recall is in a project, and how it was installed."""
 
 import os
 from collections.abc import Iterator
@@ -36,15 +32,7 @@ class Form(Enum):
 
 
 class Installation(NamedTuple):
-    """Total Recall as it was found.
-
-    Attributes:
-        root: The directory that its hooks take for the project.
-        form: How it was installed.
-        markers: What gave it away, for people: relative to the root, or with ``~``.
-        is_initialised: Whether it can be written to; otherwise it has only been installed.
-        missing: Those of its folders that are not there, relative to the root.
-    """
+    """Total Recall as it was found."""
 
     root: Path
     form: Form
@@ -58,14 +46,7 @@ class Installation(NamedTuple):
         return self.form is Form.PLUGIN_USER and len(self.markers) == 1
 
     def command(self, name: str) -> str:
-        """Tell how the client calls one of Total Recall's commands.
-
-        Args:
-            name: The command's plain name, such as ``recall-log``.
-
-        Returns:
-            What a person types.
-        """
+        """Return how the client calls one of Total Recall's commands."""
         is_plugin = self.form in {Form.PLUGIN_USER, Form.PLUGIN_PROJECT}
         return f"/recall:{name}" if is_plugin else f"/{name}"
 
@@ -78,15 +59,7 @@ class _Enabled(NamedTuple):
 
 
 def possible_roots(context: BackendContext | ProjectContext) -> list[Path]:
-    """Name the directories that may be the project to Total Recall, as its own hooks find it.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        ``CLAUDE_PROJECT_DIR``, the top of the git work tree, and the project's root. Hooks have the
-        variable and the agent's shell has not, so that all of them are looked at.
-    """
+    """Name the directories that may be the project to Total Recall, as its own hooks find it."""
     found = [context.root]
     for place in (context.root, *context.root.parents):
         if os.path.exists(place / ".git"):  # noqa: PTH110 - never raises
@@ -103,16 +76,7 @@ def possible_roots(context: BackendContext | ProjectContext) -> list[Path]:
 
 
 def find_installation(context: BackendContext | ProjectContext) -> Installation | None:
-    """Look for Total Recall.
-
-    A folder ``memory`` may be anybody's and gives nothing away.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The first that can be written to, else the first that was found; nothing is raised.
-    """
+    """Look for Total Recall."""
     places = [_find_in(root, context) for root in possible_roots(context)]
     found = [one for one in places if one is not None]
     return next((one for one in found if one.is_initialised), found[0] if found else None)

@@ -42,16 +42,7 @@ _Member = TypeVar("_Member", bound=Enum)
 
 
 class Head(NamedTuple):
-    """The line that an entry begins with.
-
-    Attributes:
-        learning_id: The entry's id.
-        time: ``HH:MM``, or nothing.
-        category: The category, if there is one that grove knows.
-        summary: The summary.
-        is_superseded: Whether the line says so.
-        durable_id: Total Recall's own id, without ``^``, or nothing.
-    """
+    """The line that an entry begins with."""
 
     learning_id: str
     time: str
@@ -62,15 +53,7 @@ class Head(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A line that says what became of an older claim.
-
-    Attributes:
-        line: Number of the line, from 1.
-        time: ``HH:MM``, or nothing.
-        word: ``superseded`` or ``restored``.
-        learning_id: The id of the entry that is meant, or nothing when it is only quoted.
-        claim: What is quoted, or nothing.
-    """
+    """A line that says what became of an older claim."""
 
     line: int
     time: str
@@ -80,16 +63,7 @@ class Mark(NamedTuple):
 
 
 class Metadata(NamedTuple):
-    """The last line of an entry; ``None`` is what it does not say.
-
-    Attributes:
-        tags: The tags.
-        confidence: The confidence.
-        ticket_id: The ticket.
-        context_files: The files.
-        scope: The scope.
-        status: The status, which other programs write here.
-    """
+    """The last line of an entry; ``None`` is what it does not say."""
 
     tags: tuple[str, ...] | None = None
     confidence: Confidence | None = None
@@ -100,14 +74,7 @@ class Metadata(NamedTuple):
 
 
 def head_of(line: str) -> Head | None:
-    """Read the first line of an entry, which has its id before a colon.
-
-    Args:
-        line: A line.
-
-    Returns:
-        The head, or ``None``: an id that stands anywhere else is only mentioned.
-    """
+    """Read the first line of an entry, which has its id before a colon."""
     match = _HEAD.match(line) if _ID_START in line else None
     if match is None or not is_learning_id(match[4]):
         return None
@@ -124,14 +91,7 @@ def head_of(line: str) -> Head | None:
 
 
 def promoted_of(line: str) -> Head | None:
-    """Read an item of a register that has the id of a learning behind its text.
-
-    Args:
-        line: A line that is no head of an entry, and in no daily log.
-
-    Returns:
-        The head of an entry that is one line, or ``None``.
-    """
+    """Read an item of a register that has the id of a learning behind its text."""
     if _ID_START not in line:
         return None
     text, durable_id = split_durable_id(line.strip(BLANKS))
@@ -144,15 +104,7 @@ def promoted_of(line: str) -> Head | None:
 
 
 def mark_of(line: str, number: int) -> Mark | None:
-    """Read a mark such as ``[14:50] [superseded] "quoted claim" - why``.
-
-    Args:
-        line: A line that is no head of an entry.
-        number: Its number.
-
-    Returns:
-        The mark, or ``None``: one has a quotation or an id right behind its word.
-    """
+    """Read a mark such as ``[14:50] [superseded] "quoted claim" - why``."""
     match = _MARK.match(line) if "[" in line else None
     if match is None:
         return None
@@ -167,14 +119,7 @@ def mark_of(line: str, number: int) -> Mark | None:
 
 
 def metadata_of(line: str) -> Metadata | None:
-    """Read the last line of an entry: segments such as ``Ticket: T-1`` with ``|`` between them.
-
-    Args:
-        line: A line.
-
-    Returns:
-        What its segments say, in whatever order; ``None`` when there is none that grove knows.
-    """
+    """Read the last line of an entry: segments such as ``Ticket: T-1`` with ``|`` between them."""
     if ":" not in line[:_LONGEST_NAME]:
         return None
     values: dict[str, str] = {}
@@ -196,14 +141,7 @@ def metadata_of(line: str) -> Metadata | None:
 
 
 def supersedes_of(line: str) -> tuple[str, ...]:
-    """Read ``[supersedes grove:ID, grove:ID]``, which may go on with a reason.
-
-    Args:
-        line: The first quoted line of an entry.
-
-    Returns:
-        The ids; none when it is part of the detail.
-    """
+    """Read ``[supersedes grove:ID, grove:ID]``, which may go on with a reason."""
     match = _SUPERSEDES.fullmatch(line.strip(BLANKS))
     if match is None:
         return ()
@@ -212,14 +150,7 @@ def supersedes_of(line: str) -> tuple[str, ...]:
 
 
 def split_durable_id(text: str) -> tuple[str, str]:
-    """Take off the id that Total Recall appends to one-line items.
-
-    Args:
-        text: A line or the end of one, without blanks at its end.
-
-    Returns:
-        The text without it, and the id without ``^``, or nothing.
-    """
+    """Take off the id that Total Recall appends to one-line items."""
     start = max(len(text) - _DURABLE_ID_LENGTH, 0)
     if "^" not in text[start:]:
         return text, ""
@@ -228,28 +159,13 @@ def split_durable_id(text: str) -> tuple[str, str]:
 
 
 def split_superseded(text: str) -> tuple[str, bool]:
-    """Take off ``[superseded: DATE]`` at the beginning of a text.
-
-    Args:
-        text: A text, still escaped.
-
-    Returns:
-        The text without it, and whether it was there.
-    """
+    """Take off ``[superseded: DATE]`` at the beginning of a text."""
     match = _SUPERSEDED.match(text) if text.startswith("[") else None
     return (text[match.end() :], True) if match else (text, False)
 
 
 def member_of(enum: type[_Member], text: str) -> _Member | None:
-    """Find the member of an enumeration that a word names, in whatever case.
-
-    Args:
-        enum: The enumeration; its values are words.
-        text: A word; ``-``, ``_`` and blanks do not count.
-
-    Returns:
-        The member, or ``None``.
-    """
+    """Find the member of an enumeration that a word names, in whatever case."""
     word = text.translate(_SEPARATORS).lower()
     by_word: Mapping[str, _Member] = {
         str(member.value).translate(_SEPARATORS): member for member in enum

@@ -10,16 +10,7 @@ from grove_core import Health, StorageError, is_ignored_by_git
 
 
 def look_at(installation: Installation, store: Store, today: date) -> Health:
-    """Look whether the logs can be read and written.
-
-    Args:
-        installation: Total Recall as it was found.
-        store: Its files.
-        today: The local day.
-
-    Returns:
-        Its health, with where it is, how it was installed, what is in it and since when.
-    """
+    """Look whether the logs can be read and written."""
     places = store.places
     location = str(places.memory)
     fault = write_fault(places.log_of(today), installation.root)

@@ -1,10 +1,4 @@
-r"""Escaping, so that any text fits where an entry puts it and is read back as it was.
-
-What could be taken for something else is written as a numeric character reference (``&#124;`` for
-``|``), which a markdown viewer shows as the character. A text that has such a reference itself gets
-a backslash before it, as in markdown; every other backslash stands for itself. So ``C:\new``,
-``\d+`` and ``a | b`` in a summary look as they were written.
-"""
+"""Escaping, so that any text fits where an entry puts it and is read back as it was."""
 
 import re
 from typing import Final
@@ -67,14 +61,7 @@ def escape_tag(text: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """Turn what any of the functions above made, or a person wrote, back into the text.
-
-    Args:
-        text: A part of an entry.
-
-    Returns:
-        The text it stands for.
-    """
+    """Turn what any of the functions above made, or a person wrote, back into the text."""
     return _ESCAPED.sub(_plain, text) if "&#" in text else text
 
 

@@ -6,20 +6,7 @@ from grove_core import BackendError
 
 
 def merge_logs(base: str, ours: str, theirs: str) -> str:
-    """Keep what both sides have added to a log.
-
-    Args:
-        base: The log of the common ancestor; empty without one.
-        ours: Our log.
-        theirs: Theirs.
-
-    Returns:
-        What they have in common, and both additions, in an order that does not depend on whose is
-        whose.
-
-    Raises:
-        BackendError: A side has changed what was there; that is not for a program to merge.
-    """
+    """Keep what both sides have added to a log."""
     base = base or _first_lines(ours, theirs)
     if not (ours.startswith(base) and theirs.startswith(base)):
         raise BackendError("a line of the log was changed, which is merged by hand")
@@ -28,7 +15,7 @@ def merge_logs(base: str, ours: str, theirs: str) -> str:
 
 
 def _first_lines(ours: str, theirs: str) -> str:
-    """Give the whole lines that both begin with: each side has made the log from the template."""
+    """Return the whole lines that both begin with: each side has made the log from the template."""
     pairs = zip(ours.splitlines(keepends=True), theirs.splitlines(keepends=True), strict=False)
     return "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 

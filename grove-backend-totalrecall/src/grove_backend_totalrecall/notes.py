@@ -33,18 +33,7 @@ _SETTINGS: Final = "total recall settings"
 
 
 class Note(NamedTuple):
-    """A foreign note.
-
-    Attributes:
-        line: Number of its first line, from 1.
-        time: ``HH:MM``, or nothing.
-        text: What it says in one line, without bullet, checkbox and durable id.
-        detail: The rest of its block; all lines where the block is a list of fields.
-        section: The heading above, or nothing.
-        durable_id: Total Recall's own id, without ``^``, or nothing.
-        confidence: The confidence, if it says one.
-        is_superseded: Whether it says that it is no longer current.
-    """
+    """A foreign note."""
 
     line: int
     time: str
@@ -64,12 +53,7 @@ class _Item(NamedTuple):
 
 
 class _Block:
-    """A note while its lines are read.
-
-    Attributes:
-        fields: Values by name where the block is a list of fields, else ``None``.
-        is_interrupted: Whether a blank line came, after which only more fields belong to it.
-    """
+    """A note while its lines are read."""
 
     def __init__(self, number: int, time: str, fields: dict[str, str] | None = None) -> None:
         self.number = number
@@ -116,19 +100,10 @@ class _Block:
 
 
 class NoteReader:
-    """Collects notes from the lines that are left when entries and marks are taken out.
-
-    Attributes:
-        notes: The notes so far.
-    """
+    """Collects notes from the lines that are left when entries and marks are taken out."""
 
     def __init__(self, *, daily: bool) -> None:
-        """Begin.
-
-        Args:
-            daily: Whether it is a daily log, where a bold word at the beginning of a bullet is a
-                field only when it is one of Total Recall's registers.
-        """
+        """Begin."""
         self.notes: list[Note] = []
         self._daily = daily
         self._section = ""
@@ -156,12 +131,7 @@ class NoteReader:
             self.close()
 
     def take(self, line: str, number: int) -> None:
-        """Read a line that is not blank and nothing of grove's.
-
-        Args:
-            line: The line.
-            number: Its number.
-        """
+        """Read a line that is not blank and nothing of grove's."""
         if self._section.lower() == _SETTINGS:
             return
         item = _item_of(line)

@@ -17,13 +17,7 @@ _DEEPEST: Final = 4
 
 
 class MemoryFile(NamedTuple):
-    """A file that Total Recall keeps.
-
-    Attributes:
-        path: Where it is.
-        name: Its path relative to Total Recall's root.
-        day: The local day of a daily log; ``None`` for every other file.
-    """
+    """A file that Total Recall keeps."""
 
     path: Path
     name: str
@@ -34,12 +28,7 @@ class Places:
     """The folders below a root."""
 
     def __init__(self, root: Path, *, working_memory: bool = False) -> None:
-        """Look at nothing yet.
-
-        Args:
-            root: Total Recall's root.
-            working_memory: Whether its working memory is looked at as well.
-        """
+        """Look at nothing yet."""
         self.root = root
         self.memory = root / MEMORY
         self.daily = self.memory / "daily"
@@ -49,11 +38,7 @@ class Places:
         self.working_memory = root / WORKING_MEMORY if working_memory else None
 
     def log_of(self, day: date) -> Path:
-        """Name the daily log of a day.
-
-        Args:
-            day: The local day.
-        """
+        """Name the daily log of a day."""
         return self.daily / f"{day.isoformat()}{_ENDING}"
 
     def files(self) -> Iterator[MemoryFile]:
@@ -98,7 +83,7 @@ class Places:
         ]
 
     def _is_inside(self, path: Path) -> bool:
-        """Tell whether links stay below the root: a clone's may lead to any file of the user's."""
+        """Return whether links stay below the root."""
         try:
             confined(path, self.root)
         except StorageError:
@@ -110,14 +95,7 @@ class Places:
 
 
 def day_of(name: str) -> date | None:
-    """Read the day in the name of a daily log.
-
-    Args:
-        name: A file's name.
-
-    Returns:
-        The day; ``None`` for other files.
-    """
+    """Read the day in the name of a daily log."""
     try:
         return date.fromisoformat(name.removesuffix(_ENDING)) if name[4:5] == "-" else None
     except ValueError:

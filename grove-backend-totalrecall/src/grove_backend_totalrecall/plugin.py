@@ -56,7 +56,7 @@ def grove_health_checks() -> Sequence[HealthCheck]:
 
 
 def _detect(context: BackendContext) -> Detection | None:
-    """Tell whether Total Recall keeps this project's memory."""
+    """Return whether Total Recall keeps this project's memory."""
     from grove_backend_totalrecall.installation import find_installation
 
     installation = find_installation(context)

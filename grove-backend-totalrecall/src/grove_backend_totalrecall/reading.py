@@ -1,10 +1,4 @@
-r"""From the text of Total Recall's files to grove's entries, foreign notes and marks.
-
-The files are written by models, people and programs, so nothing is taken for granted: heads of
-entries are anchored at the beginning of a line, whatever is unknown is left alone, an entry takes
-nothing that is not its own, and comments, code blocks and templates hold no entries. Reading takes
-linear time and never fails.
-"""
+"""From the text of Total Recall's files to grove's entries, foreign notes and marks."""
 
 import re
 from collections.abc import Sequence
@@ -33,27 +27,7 @@ _HEAD_STARTS: Final = ("[", "-", "*", "(")
 
 
 class Entry(NamedTuple):
-    """An entry of grove; ``None`` is what the text does not say.
-
-    Attributes:
-        learning_id: The learning's id.
-        line: Number of its head line, from 1.
-        last_line: Number of its last line, from 1.
-        time: ``HH:MM``, or nothing.
-        category: The category.
-        summary: The summary.
-        detail: What is quoted; ``None`` when nothing is, as in a promoted one-liner.
-        tags: The tags.
-        confidence: The confidence.
-        ticket_id: The ticket.
-        context_files: The files.
-        scope: The scope.
-        supersedes: Ids of the learnings that it replaces.
-        status: The status that a segment, a heading or the head line says.
-        durable_id: Total Recall's own id, without ``^``, or nothing.
-        is_behind: Whether the id stands behind the text, so that it may be a mere reference: the
-            line is a note as well then.
-    """
+    """An entry of grove; ``None`` is what the text does not say."""
 
     learning_id: str
     line: int
@@ -74,13 +48,7 @@ class Entry(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What a file holds, each kind in the order of lines.
-
-    Attributes:
-        entries: The entries of grove; an id may stand in several.
-        notes: What others noted.
-        marks: What is said of older claims.
-    """
+    """What a file holds, each kind in the order of lines."""
 
     entries: tuple[Entry, ...]
     notes: tuple[Note, ...]
@@ -94,15 +62,7 @@ class _Body(NamedTuple):
 
 
 def read_log(text: str, *, daily: bool) -> Reading:
-    """Read a file of Total Recall.
-
-    Args:
-        text: Its text; bytes that are no UTF-8 may be surrogates in it.
-        daily: Whether it is a daily log, and not a register, an archive or the working memory.
-
-    Returns:
-        What it holds.
-    """
+    """Read a file of Total Recall."""
     walk = _Walk(text, daily=daily)
     walk.read()
     return Reading(tuple(walk.entries), tuple(walk.notes.notes), tuple(walk.marks))
@@ -203,10 +163,7 @@ class _Walk:
         )
 
     def _read_body(self, start: int) -> _Body:
-        """Read quoted lines and the metadata.
-
-        Without metadata only what is quoted right below the head is known to belong to it.
-        """
+        """Read quoted lines and the metadata."""
         quoted: list[str] = []
         blanks = 0
         right_below = 0
@@ -230,5 +187,5 @@ class _Walk:
 
 
 def _is_metadata_of_one_line(line: str, blanks: int) -> bool:
-    """Tell whether a line goes on with an entry that has no quoted text: prose may look like it."""
+    """Return whether a line goes on with an entry that has no quoted text."""
     return blanks <= 1 and line.lstrip().lower().startswith(_METADATA_STARTS)

@@ -1,15 +1,4 @@
-"""grove's own record beside the project: what the logs cannot carry, and statuses.
-
-The file ``.grove/total-recall.jsonl`` is only ever appended to, one JSON object a line:
-
-- ``{"id": …, "at": …, "rest": {…}}``: fields of a learning that its entry does not give back, such
-  as the session, the criteria and the exact time, named as ``learning_to_dict`` names them;
-- ``{"id": …, "at": …, "status": …, "marks": …, "note": …}``: a status that grove has given a
-  learning, and how many marks about it the logs held then.
-
-Lines that cannot be read, conflict markers say, are left alone. The order of lines does not count,
-so that git may merge the file line by line: ``at`` tells which status is the latest.
-"""
+"""grove's own record beside the project: what the logs cannot carry, and statuses."""
 
 import json
 from collections.abc import Mapping
@@ -34,14 +23,7 @@ _NEXT: Final = timedelta(microseconds=1)
 
 
 class StatusChange(NamedTuple):
-    """A status that grove has given a learning.
-
-    Attributes:
-        at: When, UTC.
-        status: The status.
-        marks: How many marks about the learning the logs held then. One more is a later word than
-            this, whatever the clocks say: people's marks have minutes and no time zone.
-    """
+    """A status that grove has given a learning."""
 
     at: datetime
     status: LearningStatus
@@ -49,12 +31,7 @@ class StatusChange(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """What the record says of one learning.
-
-    Attributes:
-        rest: Fields that its entry does not give back; ``None`` when nothing was recorded.
-        changes: Its statuses, in no order.
-    """
+    """What the record says of one learning."""
 
     rest: Mapping[str, Any] | None
     changes: tuple[StatusChange, ...]
@@ -67,22 +44,14 @@ class Record:
     """The record of one project, read when it has changed and not before."""
 
     def __init__(self, root: Path) -> None:
-        """Read nothing yet.
-
-        Args:
-            root: The project's root; the record lies in its directory ``.grove``.
-        """
+        """Read nothing yet."""
         self.directory = root / _DIRECTORY
         self.path = self.directory / FILE_NAME
         self._stamp: Stamp | None = None
         self._known: Mapping[str, Recorded] = {}
 
     def entries(self) -> Mapping[str, Recorded]:
-        """Read what is recorded, by id; the same object as long as nothing has changed.
-
-        Raises:
-            StorageError: The file is there and cannot be read.
-        """
+        """Read what is recorded, by id; the same object as long as nothing has changed."""
         stamp = stamp_of(self.path)
         if stamp == self._stamp:
             return self._known
@@ -97,40 +66,15 @@ class Record:
         return self._known
 
     def of(self, learning_id: str) -> Recorded:
-        """Tell what is recorded of a learning.
-
-        Args:
-            learning_id: Its id.
-
-        Raises:
-            StorageError: The file is there and cannot be read.
-        """
+        """Return what is recorded of a learning."""
         return self.entries().get(learning_id, NOTHING)
 
     def add_rest(self, learning_id: str, rest: Mapping[str, Any], at: datetime) -> None:
-        """Record what an entry does not give back.
-
-        Args:
-            learning_id: The learning's id.
-            rest: Its fields.
-            at: The time, UTC.
-
-        Raises:
-            StorageError: It could not be written.
-        """
+        """Record what an entry does not give back."""
         self._append({"id": learning_id, "at": format_instant(at), "rest": dict(rest)})
 
     def add_status(self, learning_id: str, change: StatusChange, note: str = "") -> None:
-        """Record a status; it counts as the latest, also where a clock was ahead before.
-
-        Args:
-            learning_id: The learning's id.
-            change: Its new status.
-            note: A few words for people.
-
-        Raises:
-            StorageError: It could not be written.
-        """
+        """Record a status; it counts as the latest, also where a clock was ahead before."""
         earlier = (one.at + _NEXT for one in self.of(learning_id).changes)
         line: dict[str, Any] = {
             "id": learning_id,
@@ -146,15 +90,7 @@ class Record:
 
 
 def read_lines(text: str, known: Mapping[str, Recorded]) -> Mapping[str, Recorded]:
-    """Read lines of the record.
-
-    Args:
-        text: The lines.
-        known: What the lines before them say, by id.
-
-    Returns:
-        What all of them say, by id.
-    """
+    """Read lines of the record."""
     found = dict(known)
     for line in text.split("\n"):
         entry = _object_in(line)

@@ -18,13 +18,7 @@ class Via(Enum):
 
 @frozen(kw_only=True)
 class TotalRecallSettings:
-    """What can be configured.
-
-    Attributes:
-        via: How a learning gets into the daily log. Only the user may say so: running the client
-            costs something, and lets the project's own settings and hooks run.
-        working_memory: Whether searches look into ``CLAUDE.local.md`` as well.
-    """
+    """What can be configured."""
 
     via: Via = field(default=Via.APPEND, metadata=USER_ONLY)
     working_memory: bool = False

@@ -5,14 +5,7 @@ from typing import NamedTuple
 
 
 class Stamp(NamedTuple):
-    """What changes about a file when somebody changes it.
-
-    Attributes:
-        inode: Which file it is.
-        size: How long it is, in bytes.
-        modified: When its content was written last, in nanoseconds; may be set back.
-        changed: When anything about it was changed last, permissions too, in nanoseconds.
-    """
+    """What changes about a file when somebody changes it."""
 
     inode: int
     size: int
@@ -21,14 +14,7 @@ class Stamp(NamedTuple):
 
 
 def stamp_of(path: Path) -> Stamp | None:
-    """Look at a file.
-
-    Args:
-        path: The file.
-
-    Returns:
-        How it looks; ``None`` when it is not there or cannot be looked at.
-    """
+    """Look at a file."""
     try:
         status = path.stat()
     except OSError:

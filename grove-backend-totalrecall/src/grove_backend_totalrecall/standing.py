@@ -23,37 +23,21 @@ _CUT_OFF: Final = ("…", "...")
 
 
 class Place(NamedTuple):
-    """A line of a daily log; logs only grow, so that what comes later was written later.
-
-    Attributes:
-        day: The local day of the log.
-        line: The line, from 1.
-    """
+    """A line of a daily log; logs only grow, so that what comes later was written later."""
 
     day: date
     line: int
 
 
 class PlacedMark(NamedTuple):
-    """A note in a daily log that a claim no longer holds, or holds again.
-
-    Attributes:
-        place: Where it stands.
-        mark: The note.
-    """
+    """A note in a daily log that a claim no longer holds, or holds again."""
 
     place: Place
     mark: Mark
 
 
 class Copy(NamedTuple):
-    """An entry and where it stands.
-
-    Attributes:
-        entry: The entry.
-        name: The file, relative to Total Recall's root.
-        day: The local day of a daily log; ``None`` in every other file.
-    """
+    """An entry and where it stands."""
 
     entry: Entry
     name: str
@@ -64,11 +48,7 @@ class Texts:
     """What is written down, to be found by a quotation of it."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
-        """Look at nothing yet.
-
-        Args:
-            texts: What is written, by id.
-        """
+        """Look at nothing yet."""
         self._texts = texts
 
     @cached_property
@@ -83,15 +63,7 @@ class Texts:
         return sorted(self._essences, key=len)
 
     def quoted_by(self, claim: str) -> Sequence[str]:
-        """Find what a quotation is of.
-
-        Args:
-            claim: The quotation, as a person or a model has written it.
-
-        Returns:
-            The ids of what it quotes word for word; else of the only text of which it quotes most.
-            A rule is often quoted in its correction, so that a part of it says nothing.
-        """
+        """Find what a quotation is of."""
         wanted = essence(claim)
         if not wanted:
             return ()
@@ -113,12 +85,7 @@ class Marks:
     """The marks of all logs, to be found by what they are about."""
 
     def __init__(self, marks: Iterable[PlacedMark], texts: Texts) -> None:
-        """Sort the marks by what they name or quote.
-
-        Args:
-            marks: The marks.
-            texts: What they may quote.
-        """
+        """Sort the marks by what they name or quote."""
         self._named: dict[str, list[PlacedMark]] = {}
         self._quoting: dict[str, list[PlacedMark]] = {}
         for one in marks:
@@ -129,16 +96,7 @@ class Marks:
                 self._quoting.setdefault(quoted, []).append(one)
 
     def about(self, learning_id: str, place: Place | None) -> Sequence[PlacedMark]:
-        """Find the marks about a text.
-
-        Args:
-            learning_id: Its id.
-            place: Where it stands in the logs, if it does: what is quoted before it is written is
-                another text. In another time zone the day may be the one before.
-
-        Returns:
-            The marks, in the order of the logs.
-        """
+        """Find the marks about a text."""
         quoting = self._quoting.get(learning_id, ())
         if place is not None:
             quoting = [one for one in quoting if _is_after(one.place, place)]
@@ -156,18 +114,7 @@ def status_of(
     marks: Sequence[PlacedMark],
     outside: Iterable[LearningStatus],
 ) -> LearningStatus:
-    """Tell where a learning stands.
-
-    Args:
-        copies: The places where it is.
-        changes: The statuses that grove has recorded.
-        marks: The marks about it, in the order of the logs.
-        outside: What Total Recall's registers and metadata say of it, which have no time.
-
-    Returns:
-        What registers or metadata say; else the later one of what grove has recorded and the last
-        mark; else what stands in the entry itself.
-    """
+    """Tell where a learning stands."""
     said = set(outside) | {
         one.entry.status
         for one in copies
@@ -186,12 +133,7 @@ def status_of(
 
 
 def instant_of(day: date, time: str) -> datetime:
-    """Tell what a local day and time are in UTC.
-
-    Args:
-        day: The local day.
-        time: ``HH:MM``, or anything else for the day's beginning.
-    """
+    """Return what a local day and time are in UTC."""
     try:
         hour, minute = map(int, time.split(":"))
         local = datetime(day.year, day.month, day.day, hour, minute)  # noqa: DTZ001 - local on purpose

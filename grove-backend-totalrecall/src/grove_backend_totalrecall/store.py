@@ -24,12 +24,7 @@ class Store:
     """The files below Total Recall's root, and grove's record beside the project."""
 
     def __init__(self, places: Places, record: Record) -> None:
-        """Read nothing yet.
-
-        Args:
-            places: Where the files are.
-            record: What the logs cannot carry.
-        """
+        """Read nothing yet."""
         self.places = places
         self.record = record
         self._cache: dict[Path, tuple[Stamp, Reading]] = {}
@@ -43,11 +38,7 @@ class Store:
         return [*self.places.folders(), self.record.path]
 
     def contents(self) -> Contents:
-        """Read what has changed.
-
-        Raises:
-            StorageError: A file cannot be read.
-        """
+        """Read what has changed."""
         readings = [(file, self._read(file)) for file in self.places.files()]
         look = (readings, stamp_of(self.places.metadata))
         recorded = self.record.entries()
@@ -57,11 +48,7 @@ class Store:
         return self._latest
 
     def forget(self, path: Path) -> None:
-        """Read a file anew next time, however alike it looks.
-
-        Args:
-            path: A file that was written to.
-        """
+        """Read a file anew next time, however alike it looks."""
         self._cache.pop(path, None)
 
     def _read(self, file: MemoryFile) -> Reading:

@@ -21,13 +21,7 @@ class _Look(NamedTuple):
 
 
 class LogsBefore(NamedTuple):
-    """The daily logs as they were.
-
-    Attributes:
-        today: The log of the day.
-        text: What was in it; empty when it was not there.
-        others: How the other logs looked, by name.
-    """
+    """The daily logs as they were."""
 
     today: Path
     text: str
@@ -35,15 +29,7 @@ class LogsBefore(NamedTuple):
 
 
 def look_before(places: Places, today: date) -> LogsBefore:
-    """Look at the daily logs.
-
-    Args:
-        places: Total Recall's folders.
-        today: The local day, whose log may grow.
-
-    Returns:
-        What ``damage_since`` compares with.
-    """
+    """Look at the daily logs."""
     path = places.log_of(today)
     others = _looks(places.daily)
     others.pop(path.name, None)
@@ -51,17 +37,7 @@ def look_before(places: Places, today: date) -> LogsBefore:
 
 
 def damage_since(before: LogsBefore) -> str:
-    """Say which daily logs no longer hold what they held; they are not touched.
-
-    New logs do no harm. Today's may have new lines anywhere, as long as each line that was there
-    is, in the old order; of the others none should have changed, for nobody writes to past days.
-
-    Args:
-        before: How they were.
-
-    Returns:
-        For people, in a line; empty when everything that was there still is.
-    """
+    """Return which daily logs no longer hold what they held; they are not touched."""
     found = list(_damages(before))
     named = [f"{DAILY}/{one}" for one in found[:_NAMED]]
     more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""

@@ -22,13 +22,7 @@ _OWN_HAND: Final = "grove has written it to the log itself, since Total Recall's
 
 
 class Logged(NamedTuple):
-    """A learning that is in a log.
-
-    Attributes:
-        stored: The learning as the log and the record give it back.
-        is_new: Whether it was put there now.
-        note: What a person should know besides; usually nothing.
-    """
+    """A learning that is in a log."""
 
     stored: Stored
     is_new: bool
@@ -36,12 +30,7 @@ class Logged(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """What came of asking Total Recall's command.
-
-    Attributes:
-        why: Why the learning may not be in the log; empty when nobody was asked.
-        damage: What was done to the logs besides, if anything was.
-    """
+    """What came of asking Total Recall's command."""
 
     why: str = ""
     damage: str = ""
@@ -58,14 +47,7 @@ class Writer:
         *,
         by_claude: bool,
     ) -> None:
-        """Write nothing yet.
-
-        Args:
-            installation: Total Recall as it was found.
-            store: Its files, and grove's record.
-            environment: The process's environment.
-            by_claude: Whether Total Recall's own command is asked first.
-        """
+        """Write nothing yet."""
         self._installation = installation
         self._store = store
         self._environment = environment
@@ -73,19 +55,7 @@ class Writer:
         self._claude_fault = ""
 
     def log(self, learning: Learning, now: datetime) -> Logged:
-        """Add a learning to today's log, unless a log has it.
-
-        Args:
-            learning: The learning.
-            now: The local time.
-
-        Returns:
-            Where it is.
-
-        Raises:
-            StorageError: It could not be written.
-            BackendError: It could not be read back.
-        """
+        """Add a learning to today's log, unless a log has it."""
         stored = self._find(learning.id)
         logged = Logged(stored, is_new=False) if stored else self._add(learning, now)
         if logged.is_new or self._was_interrupted(learning, logged.stored):
@@ -93,17 +63,7 @@ class Writer:
         return logged
 
     def mark(self, learning: Learning, status: LearningStatus, note: str, now: datetime) -> None:
-        """Give a learning another status.
-
-        Args:
-            learning: The learning as it stands.
-            status: The new status.
-            note: A few words for people.
-            now: The local time.
-
-        Raises:
-            StorageError: It could not be written.
-        """
+        """Return a learning another status."""
         # Total Recall knows of what no longer holds; that grove does not show something is no news.
         if LearningStatus.SUPERSEDED in {status, learning.status}:
             word = "superseded" if status is LearningStatus.SUPERSEDED else "restored"
@@ -118,7 +78,7 @@ class Writer:
         return self._store.contents().learning(learning_id)
 
     def _was_interrupted(self, learning: Learning, stored: Stored) -> bool:
-        """Tell whether an earlier try came no further than the log, or a part of its entry."""
+        """Return whether an earlier try came no further than the log, or a part of its entry."""
         known = stored.learning
         return (
             self._store.record.of(learning.id).rest is None
@@ -153,10 +113,7 @@ class Writer:
         self._store.forget(path)
 
     def _ask_claude(self, learning: Learning) -> _Asked:
-        """Have Total Recall's command log it; whether it has, only the log tells.
-
-        For a failure that would come again nobody has to wait.
-        """
+        """Have Total Recall's command log it; whether it has, only the log tells."""
         from grove_backend_totalrecall.command import log_by_claude
 
         if self._claude_fault:

@@ -1,8 +1,4 @@
-"""The console script, which looks at its first argument before it imports anything.
-
-A hook runs on every tool call and mostly has nothing to do, so it must not pay for the command
-line.
-"""
+"""The console script, which looks at its first argument before it imports anything."""
 
 import sys
 
@@ -10,11 +6,7 @@ _OPTIONS_WITH_A_VALUE = ("-C", "--project")
 
 
 def main() -> int:
-    """Run ``grove``.
-
-    Returns:
-        The exit code.
-    """
+    """Run ``grove``."""
     arguments = sys.argv[1:]
     hook = _arguments_of_hook(arguments)
     if hook is not None:
@@ -42,10 +34,7 @@ def main() -> int:
 
 
 def _arguments_of_hook(arguments: list[str]) -> list[str] | None:
-    """Find what follows ``hook``; the options before it are none of its business.
-
-    No usage error may reach the command line, which ends with 2 then: to the client, that blocks.
-    """
+    """Find what follows ``hook``; the options before it are none of its business."""
     is_value = False
     for place, word in enumerate(arguments):
         if is_value:

@@ -1,8 +1,4 @@
-"""What decay hides on this machine: stale learnings that are not archived in their files yet.
-
-It looks once a day, at the start of a session, and what it finds is kept in grove's own directory:
-hooks do not write to the work tree.
-"""
+"""What decay hides on this machine: stale learnings that are not archived in their files yet."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
@@ -52,11 +48,7 @@ def read_look(path: Path) -> LatestLook:
 
 
 def keep_look(path: Path, now: datetime, due: Iterable[tuple[str, str]]) -> None:
-    """Keep what is due by now, each with its reason; what was hidden before keeps its time.
-
-    Raises:
-        StorageError: It cannot be written.
-    """
+    """Keep what is due by now, each with its reason; what was hidden before keeps its time."""
     before = read_look(path).hidden
     _write(
         path,
@@ -69,11 +61,7 @@ def _since(before: Mapping[str, Hidden], name: str, now: datetime) -> datetime:
 
 
 def bring_back(path: Path, ids: Collection[str]) -> None:
-    """Hide learnings no longer: somebody has used, restored or praised them.
-
-    Raises:
-        StorageError: It cannot be written.
-    """
+    """Hide learnings no longer: somebody has used, restored or praised them."""
     look = read_look(path)
     if look.at is not None and not look.hidden.keys().isdisjoint(ids):
         left = {name: one for name, one in look.hidden.items() if name not in ids}

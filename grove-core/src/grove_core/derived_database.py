@@ -1,8 +1,4 @@
-"""SQLite files that hold what can be made anew from something else, and may be deleted any time.
-
-Whatever is wrong with such a file, it is removed and made again; where nothing can be kept, all is
-done in memory. Nobody sees more of it than that something takes longer, once.
-"""
+"""SQLite files that hold what can be made anew from something else, and may be deleted any time."""
 
 import os
 import sqlite3
@@ -24,25 +20,12 @@ _MISUSES = (sqlite3.InterfaceError, sqlite3.ProgrammingError, sqlite3.NotSupport
 
 
 class DerivedDatabase:
-    """One such file.
-
-    Attributes:
-        path: The file; ``IN_MEMORY`` when nothing is kept, or nothing can be.
-        patience: Seconds to wait for another process that writes.
-    """
+    """One such file."""
 
     def __init__(
         self, path: str, *, schema: str, version: int, temporary: str = "", patience: float
     ) -> None:
-        """Open nothing yet.
-
-        Args:
-            path: The file; its directory must be there. ``IN_MEMORY`` keeps nothing.
-            schema: The statements that lay its tables, with a semicolon between.
-            version: The version of the schema; a file of another one is made anew.
-            temporary: Statements for each connection.
-            patience: Seconds to wait for another process that writes.
-        """
+        """Open nothing yet."""
         self.path = path
         self.patience = patience
         self._schema = schema
@@ -52,11 +35,7 @@ class DerivedDatabase:
         self._is_renewed = False
 
     def open(self) -> sqlite3.Connection:
-        """Open the file, once; what cannot be used is made anew.
-
-        Returns:
-            A connection without a transaction.
-        """
+        """Open the file, once; what cannot be used is made anew."""
         if self._connection is None:
             try:
                 self._connection = self._connect()
@@ -69,13 +48,7 @@ class DerivedDatabase:
         return self._connection
 
     def mend(self, error: sqlite3.Error) -> None:
-        """Make a damaged file anew, once; one that another process is busy with is let alone.
-
-        What could be asked before is empty afterwards.
-
-        Args:
-            error: What was raised; it is raised again where no file can be at fault.
-        """
+        """Make a damaged file anew, once; one that another process is busy with is let alone."""
         if self.path == IN_MEMORY or isinstance(error, _MISUSES):
             raise error
         if is_busy(error) or self._is_renewed:
@@ -137,15 +110,7 @@ class DerivedDatabase:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> "Iterator[None]":
-    """Do several things at once or not at all.
-
-    Args:
-        connection: A connection without a transaction.
-        kind: ``IMMEDIATE`` to write; ``DEFERRED`` to read several things of one moment.
-
-    Yields:
-        Nothing; what is done meanwhile is kept if nothing is raised.
-    """
+    """Do several things at once or not at all."""
     connection.execute(f"BEGIN {kind}")
     try:
         yield
@@ -156,14 +121,7 @@ def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> "Ite
 
 
 def is_busy(error: sqlite3.Error) -> bool:
-    """Tell whether another process has the file, and nothing is wrong with it.
-
-    Args:
-        error: What was raised.
-
-    Returns:
-        Whether waiting would help.
-    """
+    """Return whether another process has the file, and nothing is wrong with it."""
     code: int = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
     return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 

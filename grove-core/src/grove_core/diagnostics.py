@@ -1,8 +1,4 @@
-"""Where faults leave a line: ``grove.log`` for what was got over, ``crash.log`` for what was not.
-
-Neither function here ever raises: a log that cannot be written must not become a fault of its own.
-The standard ``logging`` package is left alone since importing it costs more than a whole hook.
-"""
+"""Fault logs: ``grove.log`` for handled faults, ``crash.log`` for crashes."""
 
 import errno
 import os
@@ -29,24 +25,13 @@ _FILE_MODE: Final = 0o600
 
 @frozen(eq=False, repr=False)
 class Diagnostics(Value):
-    """Writes to the logs in grove's own directory.
-
-    Attributes:
-        paths: Where the logs are.
-        now: Tells the time, UTC.
-    """
+    """Writes to the logs in grove's own directory."""
 
     paths: Paths
     now: Callable[[], datetime] = now_utc
 
     def log(self, level: str, message: str, **fields: object) -> None:
-        """Add a line to ``grove.log``; never raises.
-
-        Args:
-            level: How bad it is, such as ``warning``.
-            message: What happened, for people. Line breaks are escaped.
-            **fields: What it is about, such as ``session`` and ``hook``; ``None`` is left out.
-        """
+        """Add a line to ``grove.log``; never raises."""
         with suppress(Exception):
             line = f"{self._head(level.upper(), fields)} {_plain(message)}\n"
             _append(self.paths.log_file, line)
@@ -54,17 +39,7 @@ class Diagnostics(Value):
     def crash(
         self, error: BaseException, session_id: str | None = None, hook: str | None = None
     ) -> str:
-        """Add an unexpected error and its traceback to ``crash.log``; never raises.
-
-        Args:
-            error: The error.
-            session_id: The session it happened in, if known.
-            hook: The hook it happened in, if it was one.
-
-        Returns:
-            Where a person finds out more: ``see`` and the log, or the error itself where that
-            could not be written.
-        """
+        """Add an unexpected error and its traceback to ``crash.log``; never raises."""
         kind = type(error).__name__
         try:
             fields = {"session": session_id or "-", "hook": hook or "-"}

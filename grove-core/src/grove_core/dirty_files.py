@@ -1,7 +1,4 @@
-"""Taking the prints of files that differ from the last commit, to be measured against later.
-
-Plain values for a hook's short way; ``flow.session_mode`` does the measuring.
-"""
+"""Taking the prints of files that differ from the last commit, to be measured against later."""
 
 import os
 from stat import S_ISLNK, S_ISREG
@@ -22,15 +19,7 @@ MOST_LINES_IN_ALL = 50_000
 
 
 def looks_at(top: str, paths: "Sequence[str]") -> "Iterator[tuple[str, ContentPrint]]":
-    """Take the prints of files, within bounds.
-
-    Args:
-        top: The work tree's top.
-        paths: Paths relative to it.
-
-    Yields:
-        Each path with its print, as far as there is room.
-    """
+    """Take the prints of files, within bounds."""
     room = MOST_LINES_IN_ALL
     for path in paths[:MOST_FILES]:
         look = look_at(top, path)
@@ -40,15 +29,7 @@ def looks_at(top: str, paths: "Sequence[str]") -> "Iterator[tuple[str, ContentPr
 
 
 def look_at(top: str, path: str) -> ContentPrint:
-    """Take a file's print; a file that is gone has no lines, and a link is what it says.
-
-    Args:
-        top: The work tree's top.
-        path: The file, relative to it.
-
-    Returns:
-        The print.
-    """
+    """Take a file's print; a file that is gone has no lines, and a link is what it says."""
     full = os.path.join(top, path)
     try:
         status = os.lstat(full)

@@ -8,13 +8,7 @@ _NO_SETTING = "GROVE_SESSION_ID"
 
 
 def fingerprint(root: str, home: str, ticket_marker: str) -> str:
-    """Sum up what decides how a session's stops are judged, besides the session and the work.
-
-    Args:
-        root: The project's root.
-        home: grove's own directory.
-        ticket_marker: What gave the active ticket system away, as a path.
-    """
+    """Sum up what decides how a session's stops are judged, besides the session and the work."""
     parts = [_nearest_grove(root)]
     settings_files = (
         os.path.join(root, ".grove", "config.toml"),

@@ -1,7 +1,4 @@
-"""Every error that grove raises on purpose.
-
-A message names the thing, the place and the mend, so that it can be shown to a person as it is.
-"""
+"""Every error that grove raises on purpose."""
 
 
 class GroveError(Exception):

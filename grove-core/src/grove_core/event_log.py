@@ -1,8 +1,4 @@
-"""The event log: JSON Lines, append-only, the source of every number.
-
-A project's events are appended to a log of this machine in grove's own directory, never to the work
-tree. Some of them are published there, in new files that nobody changes again.
-"""
+"""The event log: JSON Lines, append-only, the source of every number."""
 
 import json
 import os
@@ -37,10 +33,7 @@ class Publication:
 
 
 def event_files(project: ProjectPaths) -> tuple[Path, ...]:
-    """Name the files with a project's events: this machine's log, and what others have published.
-
-    What this machine has published itself stands in its log.
-    """
+    """Name the files with a project's events."""
     log = project.events_file
     own = _publication(project).names
     shared = (path for path in shared_event_files(project) if path.name not in own)
@@ -64,22 +57,14 @@ def _is_published(entry: "os.DirEntry[str]") -> bool:
 
 
 def append(path: Path, events: Iterable[StatsEvent], version: str) -> None:
-    """Append events to a log as this version of grove, all or none.
-
-    Raises:
-        StorageError: They could not be written.
-    """
+    """Append events to a log as this version of grove, all or none."""
     lines = "".join(event_to_line(event, version) for event in events)
     if lines:
         files.append_text(path, lines)
 
 
 def read(*paths: Path) -> list[StatsEvent]:
-    """Read logs as one: in the order of time, each line once, without what cannot be read.
-
-    Raises:
-        StorageError: A file is there and cannot be read at all.
-    """
+    """Read logs as one: in the order of time, each line once, without what cannot be read."""
     lines = (line for path in paths for line in (files.read_text(path) or "").split("\n"))
     events = []
     for line in dict.fromkeys(lines):
@@ -93,13 +78,7 @@ def read(*paths: Path) -> list[StatsEvent]:
 
 
 def publish(project: ProjectPaths, now: datetime) -> None:
-    """Write the events since the last publication into a new file of the work tree.
-
-    After a crash some may be published twice: whoever reads them counts equal lines once.
-
-    Raises:
-        StorageError: The file could not be written; the next publication has the same events.
-    """
+    """Write the events since the last publication into a new file of the work tree."""
     log = project.events_file
     if not log.exists():
         return
@@ -118,7 +97,7 @@ def publish(project: ProjectPaths, now: datetime) -> None:
 
 
 def _published_lines(content: bytes, offset: int) -> Iterator[str]:
-    """Give lines as others may read them; what is no event of this version stays here."""
+    """Return lines as others may read them; what is no event of this version stays here."""
     lines = content.split(b"\n")
     for line, found in zip(lines, read_lines(lines), strict=True):
         if isinstance(found, EventLine):

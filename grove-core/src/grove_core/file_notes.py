@@ -23,29 +23,13 @@ class Closeness(IntEnum):
 
 
 def noted_path(path: str) -> str:
-    """Write a path that a learning names as it is listed and looked for.
-
-    Args:
-        path: The path: of a file or a directory, perhaps with a slash at its end.
-
-    Returns:
-        Its parts with a slash between, or nothing for one that names no file in particular.
-    """
+    """Write a path that a learning names as it is listed and looked for."""
     parts = [part for part in path.split("/") if part not in ("", ".")]
     return "" if ".." in parts else "/".join(parts)
 
 
 def names_of(path: str, inside: Iterable[str]) -> Mapping[str, Closeness]:
-    """List what learnings may call a file.
-
-    Args:
-        path: The file, absolute.
-        inside: Its paths relative to the project's root; several where links lead to it.
-
-    Returns:
-        Names and how exactly they name it: the paths themselves; their tails of two parts or more,
-        as somebody writes them who worked in a sub-directory; and the directories it lies in.
-    """
+    """List what learnings may call a file."""
     names: dict[str, Closeness] = {}
     for tail in _tails(noted_path(path)):
         names[tail] = Closeness.TAIL
@@ -69,19 +53,7 @@ def _directories(path: str) -> list[str]:
 
 
 def line_of(*, learning_id: str, category: str, summary: str, age: str, named: str) -> str:
-    """Write the line that stands beside a tool's result.
-
-    Args:
-        learning_id: The learning's id, checked.
-        category: Its category, one of those that there are.
-        summary: Its summary.
-        age: How old it is, in words.
-        named: The path that it names the file by.
-
-    Returns:
-        One line of at most 600 characters. All stored text is at its end, behind ``>``, so that
-        none of it can pass for grove's own words.
-    """
+    """Write the line that stands beside a tool's result."""
     head = _HEAD.format(category=category, id=learning_id, age=age)
     stored = f"{clean_line(named, _LONGEST_PATH)}: {clean_line(summary, _LONGEST_SUMMARY)}"
     return f"{head} > {defuse_tags(stored)}"

@@ -1,12 +1,4 @@
-"""Reading and writing files so that other processes, crashes and people's own bytes are safe.
-
-Locks are advisory locks of the kernel (``flock``) on the file itself: nothing is left behind when a
-process dies, and no lock file litters a project. A file that is replaced by renaming gets a new
-inode, so whoever waited for the lock looks again whether it still holds the file of that name.
-
-Paths are handled as text: a hook with little to do takes this module and not ``pathlib``, whose
-import costs as much as all of the hook's own work.
-"""
+"""Reading and writing files so that other processes, crashes and people's own bytes are safe."""
 
 import errno
 import fcntl
@@ -84,14 +76,7 @@ def read_text(path: StrPath) -> str | None:
 
 
 def is_readable(path: StrPath) -> bool:
-    """Tell whether a file can be read: a pipe or a device would keep its reader waiting for ever.
-
-    Args:
-        path: The file.
-
-    Returns:
-        Whether it is there, is a regular file, and may be read by this user.
-    """
+    """Return whether a file can be read."""
     try:
         return stat.S_ISREG(os.stat(path).st_mode) and os.access(path, os.R_OK)
     except OSError:
@@ -215,7 +200,7 @@ def _append(descriptor: int, data: bytes) -> None:
 
 
 def _missing_newline(descriptor: int) -> bytes:
-    """Give the newline that the file's last line lacks, of the kind that its others have."""
+    """Return the newline that the file's last line lacks, of the kind that its others have."""
     size = os.fstat(descriptor).st_size
     if not size or os.pread(descriptor, 1, size - 1) == b"\n":
         return b""
@@ -311,16 +296,7 @@ def _read_all(descriptor: int) -> bytes:
 
 
 def replace(path: StrPath, content: bytes, *, mode: int = _PRIVATE_FILE_MODE) -> None:
-    """Put a complete new file in place of a file, or leave the old one.
-
-    Args:
-        path: The file.
-        content: Its new content.
-        mode: Its permissions.
-
-    Raises:
-        StorageError: It could not be written; the old file is then still there.
-    """
+    """Put a complete new file in place of a file, or leave the old one."""
     directory, name = os.path.split(path)
     temporary = os.path.join(directory, f".{name}.{os.getpid()}.{time.monotonic_ns()}.tmp")
     try:
@@ -357,12 +333,7 @@ def replace_text(path: StrPath, text: str) -> None:
 
 
 def remove_leftovers(directory: StrPath, age: float) -> None:
-    """Remove what processes that were killed while replacing a file have left behind.
-
-    Args:
-        directory: The directory; it may be missing.
-        age: Seconds that a leftover must be old: on another machine its process may run.
-    """
+    """Remove what processes that were killed while replacing a file have left behind."""
     with suppress(OSError):
         names = os.listdir(directory)
         if len(names) > _MOST_ENTRIES:
@@ -377,17 +348,7 @@ def remove_leftovers(directory: StrPath, age: float) -> None:
 
 
 def make_directory(path: StrPath) -> None:
-    """Create a directory and its parents where they are missing.
-
-    grove's own directory of the user, which holds personal learnings, is for nobody else to look
-    into.
-
-    Args:
-        path: The directory.
-
-    Raises:
-        StorageError: It cannot be created.
-    """
+    """Create a directory and its parents where they are missing."""
     try:
         if os.path.isdir(path):
             return
@@ -402,14 +363,7 @@ def make_directory(path: StrPath) -> None:
 
 
 def is_running(process: int) -> bool:
-    """Tell whether a process is there.
-
-    Args:
-        process: Its number.
-
-    Returns:
-        Whether it is, be it somebody else's.
-    """
+    """Return whether a process is there."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

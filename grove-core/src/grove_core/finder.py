@@ -37,11 +37,7 @@ _NOTES: Final = "notes"
 
 
 class Finder:
-    """The learnings of one project, to be found by what they say.
-
-    Attributes:
-        hidden: Ids of active learnings that count as archived.
-    """
+    """The learnings of one project, to be found by what they say."""
 
     def __init__(
         self,
@@ -54,17 +50,7 @@ class Finder:
         engine: Engine | None = None,
         until: Callable[[], float | None] = lambda: None,
     ) -> None:
-        """Open nothing yet.
-
-        Args:
-            library: The backends.
-            cache: The directory of files derived from the project.
-            now: The time, UTC.
-            usage: Tells how learnings have fared, by id.
-            recency_days: The age in days at which recency is 0.3.
-            engine: What judges learnings; ``None`` for the index itself.
-            until: Tells when to stop reading learnings, on the clock of ``time.process_time``.
-        """
+        """Open nothing yet."""
         self._library = library
         self._cache = cache
         self._now = now
@@ -96,11 +82,7 @@ class Finder:
         return self._index
 
     def refresh(self) -> bool:
-        """Bring the index up to date once more, after something was written.
-
-        Returns:
-            Whether everything is in.
-        """
+        """Bring the index up to date once more, after something was written."""
         self._fill(self.index)
         return self.complete
 
@@ -112,18 +94,7 @@ class Finder:
         seconds: float = READ_SECONDS,
         notes: bool = False,
     ) -> list[Ranked]:
-        """Find what fits, and rank it.
-
-        Args:
-            query: What is looked for; an empty one finds the newest, with relevance 0.
-            filters: What may be found; its limit does not count.
-            seconds: Time limit for each backend that has to be asked.
-            notes: Whether backends are asked as well for what no index knows: notes of others, and
-                what a server has that has not come here yet.
-
-        Returns:
-            Learnings with their scores, best first.
-        """
+        """Find what fits, and rank it."""
         if query.is_empty:
             return self.newest(filters)
         found = self._judged(query, filters) if self._engine else self._indexed(query, filters)
@@ -141,11 +112,7 @@ class Finder:
         return self._ranked(found)
 
     def _judged_anew(self, query: Query, hits: Sequence[FoundLearning]) -> list[Found]:
-        """Judge what backends have found as learnings are judged: backends each have a scale.
-
-        What a server finds by its meaning may have no word in common with the query: there its own
-        judgement stands.
-        """
+        """Judge what backends have found as learnings are judged: backends each have a scale."""
         given = {one.hit.learning.id: _found_of(one) for one in hits}
         index = LearningIndex(IN_MEMORY)
         index.put(_NOTES, [one.entry for one in given.values()], "", whole=True)
@@ -155,29 +122,14 @@ class Finder:
         return [*judged, *(one for id_, one in given.items() if id_ not in by_words)]
 
     def get(self, learning_id: str) -> Entry | None:
-        """Fetch a learning of any status from whichever backend has it.
-
-        Args:
-            learning_id: Its id.
-
-        Returns:
-            The learning, or ``None``.
-        """
+        """Fetch a learning of any status from whichever backend has it."""
         entry = self.index.get(learning_id)
         if entry is None and (one := self._library.get(learning_id)) is not None:
             entry = _found_of(one).entry
         return entry
 
     def newest(self, filters: Filters, *, personal: bool = True) -> list[Ranked]:
-        """Give the newest learnings, whatever they are about.
-
-        Args:
-            filters: What may be found; its limit does not count.
-            personal: Whether the user's own ones are given as well.
-
-        Returns:
-            Learnings with their scores, of relevance 0.
-        """
+        """Return the newest learnings, whatever they are about."""
         admits = self._admission(filters)
         entries = [one for one in self.index.newest(personal=personal) if admits(one)]
         return self._ranked([Found(one, text_of(one), _NO_RELEVANCE) for one in entries])
@@ -213,7 +165,7 @@ class Finder:
         ]
 
     def _admission(self, filters: Filters) -> Callable[[Entry], bool]:
-        """Say what a search may find; what is hidden counts as archived."""
+        """Return what a search may find; what is hidden counts as archived."""
         hidden = self.hidden
         if filters == Filters(limit=filters.limit):
             return lambda entry: entry.status == _ACTIVE and entry.id not in hidden
@@ -251,14 +203,7 @@ def _knows_more(opened: OpenBackend) -> bool:
 
 
 def is_locked(path: Path) -> bool:
-    """Tell whether another process holds a file's lock.
-
-    Args:
-        path: The file; one that is not there is held by nobody.
-
-    Returns:
-        Whether it does.
-    """
+    """Return whether another process holds a file's lock."""
     if not path.is_file():
         return False
     try:
@@ -269,14 +214,7 @@ def is_locked(path: Path) -> bool:
 
 
 def terms_of(query: Query) -> QueryTerms:
-    """Make a query into terms.
-
-    Args:
-        query: The query.
-
-    Returns:
-        Its terms.
-    """
+    """Make a query into terms."""
     return query_terms(
         text=query.text,
         ticket_id=query.ticket_id,
@@ -289,14 +227,7 @@ def terms_of(query: Query) -> QueryTerms:
 
 
 def found_learning(ranked: Ranked) -> FoundLearning:
-    """Give a learning that was found as the library gives its own.
-
-    Args:
-        ranked: The learning with its score.
-
-    Returns:
-        The learning, and where it comes from.
-    """
+    """Return a learning that was found as the library gives its own."""
     entry = ranked.entry
     hit = Hit(
         learning=learning_of(entry),

@@ -20,16 +20,7 @@ _DAY = 86_400
 
 
 def seconds_since(path: str, now: float) -> float | None:
-    """Tell how long ago a file was written.
-
-    Args:
-        path: The file.
-        now: The time, since 1970.
-
-    Returns:
-        Seconds; ``None`` where there is none, or where it is of the future: a clock was ahead, and
-        nobody knows.
-    """
+    """Return how long ago a file was written."""
     try:
         age = now - os.stat(path).st_mtime
     except OSError:
@@ -38,24 +29,13 @@ def seconds_since(path: str, now: float) -> float | None:
 
 
 def is_stale(mark: str, now: float) -> bool:
-    """Tell whether a server is to be asked anew.
-
-    Args:
-        mark: The file that was written when it was asked last.
-        now: The time, since 1970.
-    """
+    """Return whether a server is to be asked anew."""
     age = seconds_since(mark, now)
     return age is None or age > STALE_SECONDS
 
 
 def sentences(sources: "Iterable[Sequence[str]]", now: float) -> "list[str]":
-    """Say how old what is known of servers is.
-
-    Args:
-        sources: What each is called, and the file that was written when it was asked last; those
-            without a name are passed over.
-        now: The time, since 1970.
-    """
+    """Return how old what is known of servers is."""
     return [
         f"What {source} holds is known here {_as_of(seconds_since(mark, now))}."
         for source, mark in sources

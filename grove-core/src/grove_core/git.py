@@ -47,14 +47,7 @@ _DEFAULT_BRANCHES = (
 
 
 class WorkTree(NamedTuple):
-    """The state of a work tree; paths are POSIX, relative to its top.
-
-    Attributes:
-        head: Commit id of HEAD; empty in a repository without commits.
-        branch: Name of the branch; empty when HEAD is detached.
-        changed: Tracked paths that differ from HEAD.
-        untracked: Untracked paths that are not ignored.
-    """
+    """The state of a work tree; paths are POSIX, relative to its top."""
 
     head: str
     branch: str
@@ -154,16 +147,7 @@ def read_branch_history(top: "str | Path", seconds: float) -> BranchHistory:
 
 
 def count_changed_lines(top: "Path", base: str, seconds: float) -> "Mapping[str, int] | None":
-    """Count added plus deleted lines of each tracked file since a commit, commits included.
-
-    Args:
-        top: The work tree's top.
-        base: A commit id; empty for the empty tree.
-        seconds: Time limit.
-
-    Returns:
-        Lines by path, binary files left out, or ``None`` when git cannot tell.
-    """
+    """Count added plus deleted lines of each tracked file since a commit, commits included."""
     output = run_git(
         top, seconds, "diff", "--numstat", "-z", "--no-renames", "--no-ext-diff",
         "--no-textconv",
@@ -181,17 +165,7 @@ def count_changed_lines(top: "Path", base: str, seconds: float) -> "Mapping[str,
 
 
 def run_git(top: "str | Path", seconds: float, *arguments: str) -> str | None:
-    """Run git on a work tree that may be anybody's.
-
-    Args:
-        top: The work tree's top.
-        seconds: Time limit.
-        *arguments: The command and its arguments.
-
-    Returns:
-        What it printed, bytes that are no UTF-8 as surrogates; ``None`` when git is missing, fails
-        or is late.
-    """
+    """Run git on a work tree that may be anybody's."""
     import subprocess
 
     inherited = {
@@ -225,16 +199,7 @@ def is_ignored_by_git(path: str | os.PathLike[str]) -> bool:
 
 
 def state_key(top: str, head: str, paths: "Iterable[str]") -> str:
-    """Digest HEAD, the status, and size and time of every file in it.
-
-    Args:
-        top: The work tree's top.
-        head: Commit id of HEAD.
-        paths: The paths of the status that count, relative to the top.
-
-    Returns:
-        A key that is another one when the work tree may have changed.
-    """
+    """Digest HEAD, the status, and size and time of every file in it."""
     parts = [head]
     for path in paths:
         try:
@@ -247,46 +212,20 @@ def state_key(top: str, head: str, paths: "Iterable[str]") -> str:
 
 
 def without(prefixes: "Iterable[str]", paths: "Iterable[str]") -> tuple[str, ...]:
-    """Leave out what lies in some directories.
-
-    Args:
-        prefixes: Paths of directories or files.
-        paths: Paths relative to the same place.
-
-    Returns:
-        The other paths, in their order.
-    """
+    """Leave out what lies in some directories."""
     directories = tuple(f"{prefix.rstrip('/')}/" for prefix in prefixes)
     return tuple(path for path in paths if not f"{path}/".startswith(directories))
 
 
 def seen_from_top(root: str, top: str, paths: "Iterable[str]") -> tuple[str, ...]:
-    """Turn paths relative to the project into paths relative to the work tree's top.
-
-    Args:
-        root: The project's root.
-        top: The work tree's top.
-        paths: Paths relative to the root.
-
-    Returns:
-        The same, seen from the top.
-    """
+    """Turn paths relative to the project into paths relative to the work tree's top."""
     base = os.path.realpath(top).rstrip("/")
     inside = root[len(base) + 1 :] if root.startswith(f"{base}/") else ""
     return tuple(f"{inside}/{path}" if inside else path for path in paths)
 
 
 def seen_from_root(root: str, top: str, paths: "Iterable[str]") -> tuple[str, ...]:
-    """Turn paths relative to the work tree's top into paths relative to the project.
-
-    Args:
-        root: The project's root.
-        top: The work tree's top.
-        paths: Paths relative to the top.
-
-    Returns:
-        Those inside the project, each once.
-    """
+    """Turn paths relative to the work tree's top into paths relative to the project."""
     base = os.path.realpath(top).rstrip("/")
     inside = f"{root[len(base) + 1 :]}/" if root.startswith(f"{base}/") else ""
     return tuple(

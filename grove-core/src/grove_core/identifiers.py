@@ -12,14 +12,7 @@ _SESSION_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
 def new_learning_id(now: datetime) -> str:
-    """Make an id that no other process, clone or branch makes.
-
-    Args:
-        now: The time, for the date in the id.
-
-    Returns:
-        An id such as ``cl_20260206_k3f9a2``.
-    """
+    """Make an id that no other process, clone or branch makes."""
     import secrets
 
     random_part = "".join(secrets.choice(_BASE32) for _ in range(_RANDOM_CHARACTERS))
@@ -39,12 +32,5 @@ def is_learning_id(text: str) -> bool:
 
 
 def is_session_id(text: str) -> bool:
-    """Tell whether a text can be a session's id, and so part of a file name.
-
-    Args:
-        text: What a client says is the id.
-
-    Returns:
-        Whether it has ASCII letters, digits, ``-`` and ``_`` only, at most 128 of them.
-    """
+    """Return whether a text can be a session's id, and so part of a file name."""
     return _SESSION_ID.fullmatch(text) is not None

@@ -15,18 +15,7 @@ _ATTEMPTS: Final = 3
 
 
 def refresh(index: LearningIndex, library: MemoryLibrary, until: float | None) -> bool:
-    """Put into an index what the backends have gained, changed and lost.
-
-    As long as the files that learnings are read from look the same, nothing is read.
-
-    Args:
-        index: The index.
-        library: The backends.
-        until: When to stop, on the clock of ``time.process_time``; the next call goes on.
-
-    Returns:
-        Whether everything is in.
-    """
+    """Put into an index what the backends have gained, changed and lost."""
     sources = library.sources()
     stamp = "" if sources is None else stamp_of(sources)
     if stamp and index.stamp == stamp:

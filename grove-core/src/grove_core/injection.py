@@ -21,12 +21,7 @@ _MOST_FILES: Final = 5
 
 
 class Injection(NamedTuple):
-    """A text and what is in it.
-
-    Attributes:
-        text: What the agent will read; empty when there is nothing to say.
-        shown: Ids of the learnings in it, in order.
-    """
+    """A text and what is in it."""
 
     text: str
     shown: tuple[str, ...]
@@ -40,18 +35,7 @@ def render(
     more: int = 0,
     ages: Sequence[str] = (),
 ) -> Injection:
-    """Write the text for some learnings, best first, within a budget.
-
-    Args:
-        learnings: What to show, best first.
-        now: The time, for ages.
-        max_chars: Most code points of the whole text.
-        more: How many further learnings fit the work and were left out already.
-        ages: How old what is known of servers is, a sentence each.
-
-    Returns:
-        The text and the ids in it. An entry is shown whole or not at all.
-    """
+    """Write the text for some learnings, best first, within a budget."""
     head = "".join(f"{line}\n" for line in (PREFACE, *ages))
     closing = _closing(len(learnings) + more)
     budget = max_chars - len(head) - len(closing)
@@ -89,27 +73,12 @@ def _block(entry: Entry, now: datetime) -> str:
 
 
 def quote(text: str) -> str:
-    """Quote text line by line, so that no line of it can pass for one of grove's own.
-
-    Args:
-        text: Stored text of any content.
-
-    Returns:
-        The text with ``> `` in front of every line.
-    """
+    """Quote text line by line, so that no line of it can pass for one of grove's own."""
     return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 
 
 def age_in_words(written: datetime, now: datetime) -> str:
-    """Say how old something is.
-
-    Args:
-        written: When it was written, UTC.
-        now: The time, UTC.
-
-    Returns:
-        A few words, such as "12 days old".
-    """
+    """Return how old something is."""
     days = int((now - written).total_seconds() // _SECONDS_A_DAY)
     if days < 1:
         return "today"

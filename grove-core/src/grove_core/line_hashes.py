@@ -12,14 +12,7 @@ _BINARY: Final = "binary"
 
 
 class ContentPrint(NamedTuple):
-    """What is kept of a file's content.
-
-    Attributes:
-        digest: Tells contents apart; the same for all binary files.
-        lines: Number of lines; zero for a binary file.
-        line_hashes: 32-bit hashes of the lines, packed and base64-encoded; ``None`` for a binary
-            file or beyond the bound.
-    """
+    """What is kept of a file's content."""
 
     digest: str
     lines: int
@@ -32,15 +25,7 @@ class ContentPrint(NamedTuple):
 
 
 def print_of(content: bytes, *, most_lines: int) -> ContentPrint:
-    """Take the print of a content.
-
-    Args:
-        content: The file's bytes.
-        most_lines: Beyond this many lines no hashes are kept.
-
-    Returns:
-        The print.
-    """
+    """Take the print of a content."""
     if is_binary(content):
         return ContentPrint(digest=_BINARY, lines=0, line_hashes=None)
     digest = f"{len(content)}-{zlib.crc32(content):08x}"
@@ -53,28 +38,12 @@ def print_of(content: bytes, *, most_lines: int) -> ContentPrint:
 
 
 def is_binary(content: bytes) -> bool:
-    """Tell whether a content is binary, as git does: a zero byte near its beginning.
-
-    Args:
-        content: The file's bytes.
-
-    Returns:
-        Whether it is.
-    """
+    """Return whether a content is binary, as git does: a zero byte near its beginning."""
     return b"\0" in content[:_TEXT_PROBE_BYTES]
 
 
 def changed_lines(before: ContentPrint, after: ContentPrint) -> int:
-    """Count added plus deleted lines between two contents of a file; moved lines do not count.
-
-    Args:
-        before: The earlier print.
-        after: The later print.
-
-    Returns:
-        The number of lines; at least one when the contents differ and their lines cannot tell;
-        none when either is binary.
-    """
+    """Count added plus deleted lines between two contents of a file; moved lines do not count."""
     if before.digest == after.digest or before.is_binary or after.is_binary:
         return 0
     if before.line_hashes is None or after.line_hashes is None:

@@ -36,17 +36,7 @@ class Numbers:
         *,
         until: float | None = None,
     ) -> None:
-        """Count nothing yet.
-
-        Args:
-            library: The learnings.
-            project: The project.
-            environment: The process's environment.
-            now: The time, UTC.
-            rule: When learnings go stale.
-            personal_rule: Tells when the user's own ones do.
-            until: When to stop reading logs, on the clock of ``time.process_time``.
-        """
+        """Count nothing yet."""
         self._library = library
         self._project = project
         self._environment = environment
@@ -72,14 +62,7 @@ class Numbers:
         return cache
 
     def statistics(self, since: datetime | None = None) -> Statistics:
-        """Count everything.
-
-        Args:
-            since: Events before this instant do not count.
-
-        Returns:
-            The numbers.
-        """
+        """Count everything."""
         sources = self._library.sources()
         stamp = "" if sources is None else stamp_of(sources)
         size = largest_size(sources or ())

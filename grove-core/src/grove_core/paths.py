@@ -1,7 +1,4 @@
-"""Where things are: grove's own directory, the project's root, and the files in both.
-
-Nothing here creates or changes a file, and nothing here starts a program.
-"""
+"""Where things are: grove's own directory, the project's root, and the files in both."""
 
 import os
 import re
@@ -25,18 +22,7 @@ _PROJECT_NAMES: Final = ("config.toml", "learnings.md", "learnings", "stats.log"
 
 
 def grove_home(environment: Mapping[str, str]) -> Path:
-    """Find grove's own directory of this user; it may not exist yet.
-
-    Args:
-        environment: The process's environment.
-
-    Returns:
-        ``GROVE_HOME``, or ``.grove`` in the user's home directory; an absolute path.
-
-    Raises:
-        StorageError: The directory is not to be found out, or its path is relative: that would be
-            another directory wherever a hook happens to run.
-    """
+    """Find grove's own directory of this user; it may not exist yet."""
     named = environment.get("GROVE_HOME", "")
     if not named:
         return _user_home(environment) / _GROVE
@@ -67,19 +53,7 @@ def _absolute(variable: str, path: str) -> Path:
 
 
 def project_root(start: Path, home: Path) -> Path:
-    """Find the root of the project that a directory belongs to.
-
-    That is the nearest directory with a ``.grove`` directory, else the top of the git work tree,
-    else the directory itself. grove's own directory never makes a project of the user's home, and
-    neither does one that was left behind when ``GROVE_HOME`` moved.
-
-    Args:
-        start: The directory the agent is in; it may be gone or unreadable.
-        home: grove's own directory (``GROVE_HOME``).
-
-    Returns:
-        The root, with symbolic links resolved where that is possible.
-    """
+    """Find the root of the project that a directory belongs to."""
     try:
         real = Path(os.path.realpath(start))
     except (OSError, ValueError):
@@ -102,7 +76,7 @@ def _is_grove_directory(path: Path, home: Path) -> bool:
 
 
 def _is_left_behind(path: Path) -> bool:
-    """Tell whether a ``.grove`` was grove's own directory once."""
+    """Return whether a ``.grove`` was grove's own directory once."""
     was_home = any(os.path.isdir(path / name) for name in _HOME_NAMES)  # noqa: PTH112 - never raises
     return was_home and not any(os.path.lexists(path / name) for name in _PROJECT_NAMES)
 
@@ -128,14 +102,7 @@ def _is_git_entry(path: Path) -> bool:
 
 
 def project_key(root: Path) -> str:
-    """Name a project's derived files, so that two projects never share any.
-
-    Args:
-        root: The project's root.
-
-    Returns:
-        A file name: the root's own name as far as it is plain, and a digest of its real path.
-    """
+    """Name a project's derived files, so that two projects never share any."""
     # hashlib loads OpenSSL, which costs a hook as much as starting Python; 3.12 has another name.
     try:
         from _sha256 import sha256  # type: ignore[import-not-found]
@@ -150,11 +117,7 @@ def project_key(root: Path) -> str:
 
 @frozen(eq=False, repr=False)
 class Paths(Value):
-    """The files in grove's own directory.
-
-    Attributes:
-        home: The directory (``GROVE_HOME``).
-    """
+    """The files in grove's own directory."""
 
     home: Path
 
@@ -226,12 +189,7 @@ class Paths(Value):
 
 @frozen(eq=False, repr=False)
 class ProjectPaths(Value):
-    """The files of a project: in its ``.grove`` directory, and in grove's own.
-
-    Attributes:
-        root: The project's root.
-        home: grove's own directory.
-    """
+    """The files of a project: in its ``.grove`` directory, and in grove's own."""
 
     root: Path
     home: Path

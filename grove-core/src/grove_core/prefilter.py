@@ -1,8 +1,4 @@
-"""The small files per session that let a hook see without any import that it has nothing to do.
-
-``hooks/fast.py`` reads them. They are derived and may be deleted at any time: the next hook writes
-them again.
-"""
+"""The small files per session that let a hook see without any import that it has nothing to do."""
 
 import os
 from collections.abc import Iterable
@@ -17,33 +13,15 @@ class Prefilter:
     """The files of all sessions, ``<cache>/fast/<session id>`` and ``<session id>.files``."""
 
     def __init__(self, cache: Path) -> None:
-        """Name the directory.
-
-        Args:
-            cache: grove's directory of derived files.
-        """
+        """Name the directory."""
         self._directory = cache / "fast"
 
     def exists(self, session_id: str) -> bool:
-        """Tell whether a session has a file.
-
-        Args:
-            session_id: The session.
-
-        Returns:
-            Whether it has.
-        """
+        """Return whether a session has a file."""
         return os.path.exists(self._directory / session_id)  # noqa: PTH110 - never raises
 
     def write(self, session_id: str, words: Iterable[str], *, close_waits: bool) -> None:
-        """Write a session's file whole; without effect when the home cannot be written.
-
-        Args:
-            session_id: The session.
-            words: The words without which no call can close a ticket; of several with a blank
-                between, all must be there.
-            close_waits: Whether a close waits for confirmation.
-        """
+        """Write a session's file whole; without effect when the home cannot be written."""
         # The empty line at the end tells a whole file from one that was cut off.
         lines = ["1" if close_waits else "0", *sorted(words), "", ""]
         with suppress(StorageError):
@@ -51,12 +29,7 @@ class Prefilter:
             files.replace(self._directory / session_id, "\n".join(lines).encode())
 
     def set_close_waits(self, session_id: str, *, close_waits: bool) -> None:
-        """Change the flag of a session's file; without effect when there is none.
-
-        Args:
-            session_id: The session.
-            close_waits: Whether a close waits for confirmation.
-        """
+        """Change the flag of a session's file; without effect when there is none."""
         with suppress(OSError):
             descriptor = os.open(self._directory / session_id, os.O_WRONLY | os.O_CLOEXEC)
             try:
@@ -65,13 +38,7 @@ class Prefilter:
                 os.close(descriptor)
 
     def watch_files(self, session_id: str, noted: Path, roots: Iterable[str]) -> None:
-        """Let hooks look whether a learning names a file that is touched.
-
-        Args:
-            session_id: The session.
-            noted: The project's list of the paths that learnings name.
-            roots: The project's root, once for each way it is written.
-        """
+        """Let hooks look whether a learning names a file that is touched."""
         lines = [os.fsencode(noted), *map(os.fsencode, roots)]
         if any(b"\n" in line for line in lines):
             return
@@ -80,32 +47,16 @@ class Prefilter:
             files.replace(self._files(session_id), b"\n".join((*lines, b"", b"")))
 
     def forget_files(self, session_id: str) -> None:
-        """Let hooks look at no touched file any more.
-
-        Args:
-            session_id: The session.
-        """
+        """Let hooks look at no touched file any more."""
         with suppress(OSError):
             self._files(session_id).unlink(missing_ok=True)
 
     def watches_files(self, session_id: str) -> bool:
-        """Tell whether hooks look at the files that are touched.
-
-        Args:
-            session_id: The session.
-
-        Returns:
-            Whether they do.
-        """
+        """Return whether hooks look at the files that are touched."""
         return os.path.exists(self._files(session_id))  # noqa: PTH110 - never raises
 
     def let_be(self, session_id: str, path: str) -> None:
-        """Say that there is nothing more to show of a file; without effect when none is watched.
-
-        Args:
-            session_id: The session.
-            path: The file, as the client names it.
-        """
+        """Say that there is nothing more to show of a file; without effect when none is watched."""
         if "\n" in path:
             return
         with suppress(OSError, UnicodeError):
@@ -128,7 +79,7 @@ class Prefilter:
             (self._directory / f"{session_id}.late").touch()
 
     def take_cut_off(self, session_id: str) -> bool:
-        """Tell whether a stop was ended before the gate was asked, once."""
+        """Return whether a stop was ended before the gate was asked, once."""
         try:
             (self._directory / f"{session_id}.late").unlink()
         except OSError:
@@ -136,11 +87,7 @@ class Prefilter:
         return True
 
     def remove(self, session_id: str) -> None:
-        """Remove a session's files.
-
-        Args:
-            session_id: The session.
-        """
+        """Remove a session's files."""
         for suffix in ("", ".files", ".idle", ".late", ".stop", ".server"):
             with suppress(OSError):
                 (self._directory / f"{session_id}{suffix}").unlink(missing_ok=True)

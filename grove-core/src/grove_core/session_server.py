@@ -1,8 +1,4 @@
-"""What is known of the server that answers a session's hooks.
-
-``GROVE_HOME/cache/fast/<session id>.server`` holds one line of JSON about the process, then a
-letter for each hook that was answered, which ``hooks.stops`` appends. It may be deleted.
-"""
+"""What is known of the server that answers a session's hooks."""
 
 import json
 import os
@@ -22,16 +18,7 @@ _BY_SERVER, _BY_COMMAND = b"s", b"c"
 
 @frozen(kw_only=True)
 class SessionServer:
-    """A server as it said of itself.
-
-    Attributes:
-        process: Its number.
-        since: When it first got a hook of the session, UTC.
-        version: grove's version that runs in it.
-        alive: Whether the process is there.
-        by_server: How many hooks it has answered.
-        by_command: How many stops the command hook below it had to answer.
-    """
+    """A server as it said of itself."""
 
     process: int
     since: datetime

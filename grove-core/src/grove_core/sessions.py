@@ -21,13 +21,7 @@ _SUFFIX = ".json"
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SetAside(Value):
-    """Session state that could not be read and was put out of the way.
-
-    Attributes:
-        session_id: Whose state it was.
-        path: Where it lies now.
-        reason: Why it could not be read.
-    """
+    """Session state that could not be read and was put out of the way."""
 
     session_id: str
     path: Path
@@ -46,15 +40,7 @@ class SessionStore(Protocol):
         ...
 
     def update(self, session_id: str, change: Callable[[Session | None], Session]) -> Session:
-        """Read, change and store a session while nobody else does.
-
-        Args:
-            session_id: Its id.
-            change: From the stored session, or ``None``, to the new one. It must be quick.
-
-        Returns:
-            The new session, as stored.
-        """
+        """Read, change and store a session while nobody else does."""
         ...
 
     def list(self, limit: int | None = None) -> Sequence[Session]:
@@ -94,68 +80,26 @@ class FileSessionStore:
     """Sessions as files ``<id>.json`` in one directory."""
 
     def __init__(self, directory: Path) -> None:
-        """Name the directory; it is created by the first write.
-
-        Args:
-            directory: Where the files lie.
-        """
+        """Name the directory; it is created by the first write."""
         self._directory = directory
         self.set_aside: list[SetAside] = []
         self.latest = b""  # what the latest update has left in its file
 
     def path(self, session_id: str) -> Path:
-        """Tell where a session's file lies.
-
-        Args:
-            session_id: Its id.
-
-        Returns:
-            The path, whether or not the file exists.
-
-        Raises:
-            SessionNotFoundError: The id cannot be one.
-        """
+        """Tell where a session's file lies."""
         return self._directory / f"{_check(session_id)}{_SUFFIX}"
 
     def get(self, session_id: str) -> Session | None:
-        """Fetch a session.
-
-        Args:
-            session_id: Its id.
-
-        Returns:
-            The session, or ``None`` when there is none of that id.
-
-        Raises:
-            CodecError: The state is there and cannot be read.
-        """
+        """Fetch a session."""
         content = files.read_bytes(self.path(session_id))
         return _read(session_id, content) if content else None
 
     def put(self, session: Session) -> None:
-        """Store a session whole, under its lock.
-
-        Args:
-            session: The session.
-        """
+        """Store a session whole, under its lock."""
         self.update(session.id, lambda _: session)
 
     def update(self, session_id: str, change: Callable[[Session | None], Session]) -> Session:
-        """Read, change and store a session while nobody else does.
-
-        State that cannot be read is set aside as ``<id>.json.corrupt-<n>`` and reported in
-        ``set_aside``; the change then starts from nothing.
-
-        Args:
-            session_id: Its id.
-            change: From the stored session, or ``None``, to the new one. It must be quick.
-
-        Returns:
-            The new session, as stored.
-
-        Raises:
-            StorageError: It could not be read or written; the old state is then still there.
-        """
+        """Read, change and store a session while nobody else does."""
         path = self.path(session_id)
         files.make_directory(self._directory)
         was_emptied = _was_emptied(path)
@@ -198,14 +142,7 @@ class FileSessionStore:
             number += 1
 
     def list(self, limit: int | None = None) -> Sequence[Session]:
-        """List readable sessions, the most recently written first.
-
-        Args:
-            limit: At most this many; ``None`` for all.
-
-        Returns:
-            The sessions.
-        """
+        """List readable sessions, the most recently written first."""
         found: list[Session] = []
         for name in self._names():
             if limit is not None and len(found) >= limit:
@@ -233,14 +170,7 @@ class FileSessionStore:
         return [name for _, name in sorted(dated, reverse=True) if is_session_id(name)]
 
     def delete(self, session_id: str) -> None:
-        """Remove a session; without effect when there is none of that id.
-
-        Args:
-            session_id: Its id.
-
-        Raises:
-            StorageError: It is there and cannot be removed.
-        """
+        """Remove a session; without effect when there is none of that id."""
         path = self.path(session_id)
         try:
             path.unlink(missing_ok=True)

@@ -24,14 +24,7 @@ _SUSPICIOUS: Final = _HIDDEN | _SELECTORS
 
 
 def remove_invisible(text: str) -> str:
-    r"""Remove control, bidirectional, zero-width and tag characters; line breaks become ``\n``.
-
-    Args:
-        text: Text of any origin.
-
-    Returns:
-        The text without characters that a reader cannot see. Cleaning it again changes nothing.
-    """
+    r"""Remove control, bidirectional, zero-width and tag characters; line breaks become ``\n``."""
     if _is_clean(text):
         return text
     unified = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n")
@@ -80,14 +73,7 @@ def _is_visible(character: str) -> bool:
 
 
 def escape_invisible(text: str) -> str:
-    """Write what a reader cannot see, or would see elsewhere, as its code; line breaks as well.
-
-    Args:
-        text: Text of any origin.
-
-    Returns:
-        One line, in which everything is to be seen; nothing is left out.
-    """
+    """Write what a reader cannot see, or would see elsewhere, as its code; line breaks as well."""
     return "".join(
         each
         if each.isprintable() and each not in _SUSPICIOUS
@@ -97,52 +83,22 @@ def escape_invisible(text: str) -> str:
 
 
 def defuse_tags(text: str) -> str:
-    """Spoil tags that a client may put around what it hands to the model.
-
-    Args:
-        text: Stored text.
-
-    Returns:
-        The text, with a blank in tags such as ``</system-reminder>``; others stay.
-    """
+    """Spoil tags that a client may put around what it hands to the model."""
     return _TAG.sub("< ", text)
 
 
 def one_line(text: str) -> str:
-    """Fold every run of white space into one blank.
-
-    Args:
-        text: Text of any number of lines.
-
-    Returns:
-        One line without blanks at its ends.
-    """
+    """Fold every run of white space into one blank."""
     return " ".join(text.split())
 
 
 def shorten(text: str, limit: int) -> str:
-    """Cut a text to a number of code points, with an ellipsis where something was cut.
-
-    Args:
-        text: The text.
-        limit: The most code points to keep, at least one.
-
-    Returns:
-        At most ``limit`` code points.
-    """
+    """Cut a text to a number of code points, with an ellipsis where something was cut."""
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
 def clean_line(text: str, limit: int) -> str:
-    """Make one visible line of limited length out of a text of any origin.
-
-    Args:
-        text: The text.
-        limit: The most code points to keep, at least one.
-
-    Returns:
-        The line, perhaps empty.
-    """
+    """Make one visible line of limited length out of a text of any origin."""
     folded = text if _is_plain_line(text) else one_line(remove_invisible(text))
     return shorten(folded, limit)
 

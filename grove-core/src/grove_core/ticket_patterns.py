@@ -1,14 +1,4 @@
-"""Commands of a team's own that close a ticket: what ``ticketing.patterns`` may say, and means.
-
-A pattern is a command as it would be typed, with ``{id}`` where the ticket's id stands::
-
-    [[ticketing.patterns]]
-    name = "acme"
-    command = "acme ticket finish|close {id} --state=done"
-    options_with_values = ["--reason"]
-
-It runs nothing: it is compared with the commands that an agent runs.
-"""
+"""Commands of a team's own that close a ticket: what ``ticketing.patterns`` may say, and means."""
 
 import re
 import shlex
@@ -40,16 +30,7 @@ _ALTERNATIVES: Final = "|"
 
 @frozen(kw_only=True, eq=False, repr=False)
 class TicketPattern(Value):
-    """A command that closes a ticket.
-
-    Attributes:
-        name: The ticket system's name.
-        programs: Names of the program, without directories.
-        words: What stands behind it, options left out; each as in the configuration.
-        further: Whether more words may follow.
-        options: Options that must be there, each with the value it must have, or ``None``.
-        valued: Options that take a value, these and others.
-    """
+    """A command that closes a ticket."""
 
     name: str
     programs: tuple[str, ...]
@@ -65,17 +46,7 @@ class TicketPattern(Value):
 
 
 def read_patterns(tables: Sequence[Any]) -> tuple[TicketPattern, ...]:
-    """Read the patterns of a configuration.
-
-    Args:
-        tables: The tables.
-
-    Returns:
-        The patterns.
-
-    Raises:
-        ValueError: One is wrong; the message goes on where the key's name ends.
-    """
+    """Read the patterns of a configuration."""
     if len(tables) > _MOST_PATTERNS:
         raise ValueError(f"holds {len(tables)} patterns; at most {_MOST_PATTERNS} are read")
     patterns = []
@@ -92,16 +63,7 @@ def read_patterns(tables: Sequence[Any]) -> tuple[TicketPattern, ...]:
 def ids_closed_by(
     pattern: TicketPattern, words: Sequence[str | None]
 ) -> tuple[str | None, ...] | None:
-    """Tell which tickets a command closes by a pattern.
-
-    Args:
-        pattern: The pattern.
-        words: The command's words, the program first; ``None`` for a word that is known only when
-            it runs.
-
-    Returns:
-        The ids, ``None`` for one that is not known; ``None`` alone when the pattern does not fit.
-    """
+    """Return which tickets a command closes by a pattern."""
     program = words[0] if words else None
     if program is None or program.rsplit("/", 1)[-1] not in pattern.programs:
         return None

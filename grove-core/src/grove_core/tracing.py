@@ -14,15 +14,7 @@ LONGEST_DETAIL: Final = 300
 
 
 def extend(trace: Trace, events: Sequence[TraceEvent]) -> Trace:
-    """Add events to a trace.
-
-    Args:
-        trace: The trace before.
-        events: What happened, oldest first.
-
-    Returns:
-        A trace of at most 500 events: the first ten and the newest.
-    """
+    """Add events to a trace."""
     together = (*trace.events, *events)
     dropped = max(0, len(together) - MOST_EVENTS)
     newest = together[KEPT_FROM_START + dropped :]
@@ -31,16 +23,7 @@ def extend(trace: Trace, events: Sequence[TraceEvent]) -> Trace:
 
 
 def event(kind: EventType, now: datetime, **details: object) -> TraceEvent:
-    """Make a trace event.
-
-    Args:
-        kind: What kind of thing happened.
-        now: When, UTC.
-        **details: Short values by name; ``None`` is left out.
-
-    Returns:
-        The event.
-    """
+    """Make a trace event."""
     texts = {
         name: shorten(one_line(str(value)), LONGEST_DETAIL)
         for name, value in details.items()

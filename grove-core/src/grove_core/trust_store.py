@@ -1,8 +1,4 @@
-"""What the user has agreed to, by project: ``GROVE_HOME/trust.json``.
-
-Nothing is trusted while the file cannot be read, and a file that cannot be read is never written
-over: it is put aside first.
-"""
+"""What the user has agreed to, by project: ``GROVE_HOME/trust.json``."""
 
 import json
 import os
@@ -25,14 +21,7 @@ _PRIVATE: Final = 0o600
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Agreement(Value):
-    """Something that the user has agreed to.
-
-    Attributes:
-        digest: The digest of the request.
-        subject: What it is.
-        source: The project's file that asked for it.
-        at: When, as the file has it.
-    """
+    """Something that the user has agreed to."""
 
     digest: str
     subject: str
@@ -52,45 +41,15 @@ class TrustStore:
     """The file of agreements of all projects."""
 
     def __init__(self, path: Path) -> None:
-        """Name the file; the first agreement creates it.
-
-        Args:
-            path: The file.
-        """
+        """Name the file; the first agreement creates it."""
         self._path = path
 
     def agreements(self, root: Path) -> Mapping[str, Agreement]:
-        """Tell what the user has agreed to in a project.
-
-        Args:
-            root: The project's root.
-
-        Returns:
-            The agreements, by digest.
-
-        Raises:
-            CodecError: The file is there and cannot be understood.
-            StorageError: It cannot be read.
-        """
+        """Return what the user has agreed to in a project."""
         return self._parse(files.read_bytes(self._path)).get(_key(root), {})
 
     def agree(self, root: Path, requests: Sequence[TrustRequest], now: datetime) -> Path | None:
-        """Record that the user has agreed to requests of a project.
-
-        An agreement takes the place of an earlier one to the same thing with another content, so
-        that what was agreed to at different times cannot be put together to something new.
-
-        Args:
-            root: The project's root.
-            requests: Everything that the user agrees to now; two of them may be about one thing.
-            now: The time, UTC.
-
-        Returns:
-            Where a file that could not be understood was put, if there was one.
-
-        Raises:
-            StorageError: It could not be written; nothing has changed then.
-        """
+        """Record that the user has agreed to requests of a project."""
         made = {
             one.digest: Agreement(
                 digest=one.digest, subject=one.subject, source=one.source, at=format_instant(now)
@@ -107,18 +66,7 @@ class TrustStore:
         return self._change(change)
 
     def revoke(self, root: Path) -> Sequence[Agreement]:
-        """Forget everything that the user has agreed to in a project.
-
-        Args:
-            root: The project's root.
-
-        Returns:
-            What was forgotten.
-
-        Raises:
-            CodecError: The file cannot be understood; nothing in it is trusted as it is.
-            StorageError: It could not be written; nothing has changed then.
-        """
+        """Forget everything that the user has agreed to in a project."""
         if not self.agreements(root):
             return ()
         revoked: list[Agreement] = []

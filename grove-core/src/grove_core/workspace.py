@@ -77,18 +77,7 @@ class Workspace:
         load_plugins: bool = True,
         warm: WarmCache | None = None,
     ) -> None:
-        """Find the project; open nothing yet.
-
-        Args:
-            start: A directory of the project.
-            environment: The process's environment.
-            now: The time, UTC; it stands still for the life of the workspace.
-            load_plugins: Whether plugins may be loaded at all.
-            warm: What is kept for the next hook.
-
-        Raises:
-            StorageError: There is no telling where grove's own directory is.
-        """
+        """Find the project; open nothing yet."""
         self.start = start
         self.environment = environment
         self.now = now
@@ -111,14 +100,7 @@ class Workspace:
         self._tickets: dict[tuple[Path, str], TicketSystems] = {}
 
     def elsewhere(self, root: Path) -> "Workspace":
-        """Look at another project in the same way.
-
-        Args:
-            root: A directory of the other project.
-
-        Returns:
-            A workspace of the same moment; problems are collected together.
-        """
+        """Look at another project in the same way."""
         other = Workspace(
             root, self.environment, self.now, load_plugins=self._load_plugins, warm=self._warm
         )
@@ -237,29 +219,14 @@ class Workspace:
             return frozenset()
 
     def session(self, session_id: str) -> Session | None:
-        """Fetch a session; state that cannot be read counts as none.
-
-        Args:
-            session_id: Its id.
-
-        Returns:
-            The session, or ``None``.
-        """
+        """Fetch a session; state that cannot be read counts as none."""
         try:
             return self.sessions.get(session_id)
         except (CodecError, StorageError):
             return None
 
     def context(self, cwd: Path | None = None, session_id: str = "") -> "ProjectContext":
-        """Describe the project to plugins.
-
-        Args:
-            cwd: The agent's directory; by default where the workspace was opened.
-            session_id: The client's session, if there is one.
-
-        Returns:
-            The description.
-        """
+        """Describe the project to plugins."""
         from grove_core.plugins.descriptors import ProjectContext
 
         return ProjectContext(
@@ -270,15 +237,7 @@ class Workspace:
         )
 
     def tickets(self, cwd: Path | None = None, session_id: str = "") -> "TicketSystems":
-        """Look at the project's ticket systems, once from each place.
-
-        Args:
-            cwd: The agent's directory; by default where the workspace was opened.
-            session_id: The client's session, if there is one.
-
-        Returns:
-            The ticket systems.
-        """
+        """Look at the project's ticket systems, once from each place."""
         context = self.context(cwd, session_id)
         key = (context.cwd, session_id)
         if key not in self._tickets:
@@ -305,14 +264,7 @@ class Workspace:
         )
 
     def log_events(self, events: "Iterable[StatsEvent]", *, personal: bool = False) -> None:
-        """Write events to the log; a fault is collected and logged, and does not stop anything.
-
-        A project without a ``.grove`` directory has no log, and none is made for it.
-
-        Args:
-            events: The events.
-            personal: Whether they are about personal learnings, which no project's log names.
-        """
+        """Write events to the log; a fault is collected and logged, and does not stop anything."""
         events = list(events)
         if not events or not (personal or self.project.initialised):
             return
@@ -409,36 +361,15 @@ class Workspace:
         return _decay_rule(load_config(self.paths.home, None, self.environment).config)
 
     def statistics(self, since: datetime | None = None) -> "Statistics":
-        """Count everything in the project's log and in the personal one.
-
-        Args:
-            since: Events before this instant do not count.
-
-        Returns:
-            The numbers, and what cannot be read.
-        """
+        """Count everything in the project's log and in the personal one."""
         return self.numbers.statistics(since)
 
     def usage(self, learning_ids: "Iterable[str] | None" = None) -> "Mapping[str, LearningStats]":
-        """Tell how learnings have fared.
-
-        Args:
-            learning_ids: Which ones; ``None`` for all.
-
-        Returns:
-            The numbers of those that stand in a log, by id.
-        """
+        """Return how learnings have fared."""
         return self.numbers.cache.usage(learning_ids)
 
     def insights(self, statistics: "Statistics") -> "tuple[Insight, ...]":
-        """Ask grove itself and the plugins what they see in the numbers.
-
-        Args:
-            statistics: The numbers.
-
-        Returns:
-            What they see, the most urgent first.
-        """
+        """Ask grove itself and the plugins what they see in the numbers."""
         # Plugins are asked in other threads, in which the cache cannot be read.
         statistics = statistics._replace(records=tuple(statistics.records))
         return self.plugins.insights(statistics)
@@ -457,16 +388,7 @@ class Workspace:
     def plugin_settings(
         self, section: str, settings_class: type
     ) -> tuple[object | None, list[str]]:
-        """Validate a plugin's own section.
-
-        Args:
-            section: Its dotted name, such as ``backends.mcp``.
-            settings_class: The plugin's attrs class.
-
-        Returns:
-            The settings, or ``None`` when they cannot be built; and what is wrong, one message a
-            key.
-        """
+        """Validate a plugin's own section."""
         from grove_core.config.plugin_section import section_of, validate_plugin_section
 
         written, own = section_of(self.loaded_config, section, settings_class)
@@ -475,28 +397,12 @@ class Workspace:
         )
 
     def untrusted_keys(self, section: str, settings_class: type) -> frozenset[str]:
-        """Name the keys that the project sets and the user has not agreed to.
-
-        Args:
-            section: The section's dotted name.
-            settings_class: The plugin's attrs class.
-
-        Returns:
-            The keys, whose values do not count.
-        """
+        """Name the keys that the project sets and the user has not agreed to."""
         asked = self.requests_of_section(section, settings_class)
         return frozenset(key for key, one in asked.items() if one.digest not in self.trusted)
 
     def requests_of_section(self, section: str, settings_class: type) -> "dict[str, TrustRequest]":
-        """Tell what the project's configuration asks for in a plugin's section.
-
-        Args:
-            section: The section's dotted name.
-            settings_class: The plugin's attrs class.
-
-        Returns:
-            A request by key, for each value that only counts once the user has agreed to it.
-        """
+        """Return what the project's configuration asks for in a plugin's section."""
         from grove_core.config.plugin_section import requests_of_section, section_of
 
         written, own = section_of(self.loaded_config, section, settings_class)

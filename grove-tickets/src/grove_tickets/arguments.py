@@ -7,40 +7,23 @@ from attrs import frozen
 
 @frozen
 class Arguments:
-    """A command line taken apart.
-
-    Attributes:
-        options: Flags as typed, each with its value; the value of a boolean flag is empty.
-        positionals: Everything else, in order.
-    """
+    """A command line taken apart."""
 
     options: tuple[tuple[str, str], ...]
     positionals: tuple[str, ...]
 
     def has(self, *names: str) -> bool:
-        """Tell whether one of these flags was given and not set to ``false``."""
+        """Return whether one of these flags was given and not set to ``false``."""
         return any(name in names and value != "false" for name, value in self.options)
 
     def value(self, *names: str) -> str | None:
-        """Give the last value of a flag that goes by these names, or ``None``."""
+        """Return the last value of a flag that goes by these names, or ``None``."""
         values = [value for name, value in self.options if name in names]
         return values[-1] if values else None
 
 
 def parse(words: Sequence[str], valued: Collection[str], *, interspersed: bool = True) -> Arguments:
-    """Take a command line apart.
-
-    Long flags take ``--flag value`` and ``--flag=value``; short ones also ``-fvalue`` and clusters
-    such as ``-rf``. ``--`` ends the flags.
-
-    Args:
-        words: The arguments, without the program.
-        valued: The flags that take a value, with their dashes.
-        interspersed: Whether flags may follow positionals.
-
-    Returns:
-        Flags and positionals.
-    """
+    """Take a command line apart."""
     options: list[tuple[str, str]] = []
     positionals: list[str] = []
     rest = list(reversed(words))

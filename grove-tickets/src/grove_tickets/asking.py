@@ -24,19 +24,7 @@ def ask(
     environment: Mapping[str, str],
     seconds: float,
 ) -> str:
-    """Run a program that only reads, and give its output.
-
-    Args:
-        program: Its name, looked for on the environment's ``PATH``.
-        arguments: Its arguments.
-        cwd: The directory it runs in.
-        environment: Its environment.
-        seconds: How long it may take; it and all that it started are killed then, and when this
-            process ends.
-
-    Returns:
-        What it printed; empty when it is not there, fails, takes too long or prints over 4 MiB.
-    """
+    """Run a program that only reads, and give its output."""
     import subprocess
 
     path = _find(program, environment)

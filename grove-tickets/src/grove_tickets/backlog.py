@@ -86,14 +86,7 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 
 
 def detect(context: ProjectContext) -> Detection | None:
-    """Find a project of Backlog.md.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The configuration that the command line tool would use, or ``None``.
-    """
+    """Find a project of Backlog.md."""
     from grove_tickets.places import find_upwards
 
     config = find_upwards(_start(context.cwd, context.environment), *_CONFIGS)
@@ -101,14 +94,7 @@ def detect(context: ProjectContext) -> Detection | None:
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
-    """Tell which task is in progress: the one that was updated last, if there are several.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The task, or ``None``.
-    """
+    """Return which task is in progress: the one that was updated last, if there are several."""
     from grove_tickets.frontmatter import documents
     from grove_tickets.records import list_field, text_field
 
@@ -131,18 +117,7 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
-    """Tell which tasks a call would close or open again.
-
-    Closed is what has the last of the configured statuses. ``task complete`` closes nothing: it
-    puts away tasks that have it already, and refuses others.
-
-    Args:
-        call: A call of the shell or of Backlog.md's MCP server.
-        context: Where it would run.
-
-    Returns:
-        One close or reopening for each task.
-    """
+    """Return which tasks a call would close or open again."""
     changed = _changed_by_shell(call, context) if call.name == "Bash" else _changed_by_mcp(call)
     return tuple(
         _close(ticket_id, status, directory, context) for ticket_id, status, directory in changed
@@ -150,17 +125,7 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
 
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
-    """Tell from the task's file whether it is closed.
-
-    Args:
-        close: The announced close.
-        result: What became of the call, or ``None`` when the state is asked for again.
-        context: Where it ran.
-
-    Returns:
-        What the file says, no where there are others and not this one; otherwise no after a
-        failure, else unknown.
-    """
+    """Tell from the task's file whether it is closed."""
     from grove_tickets.confirming import confirmation
     from grove_tickets.outputs import says_error
 
@@ -173,7 +138,7 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
 def _changed_by_shell(
     call: ToolCall, context: ProjectContext
 ) -> Iterator[tuple[str, str, str | None]]:
-    """Give the tasks whose status a command sets, the status, and the directory that is meant."""
+    """Return the tasks whose status a command sets, the status, and the directory that is meant."""
     from grove_tickets.calls import shell_commands, store_directory
     from grove_tickets.shell.words import is_known
 
@@ -230,7 +195,7 @@ def _close(
 
 
 def _start(cwd: Path, environment: Mapping[str, str]) -> Path:
-    """Give the directory from which the tool looks for its project upwards."""
+    """Return the directory from which the tool looks for its project upwards."""
     return cwd / environment.get("BACKLOG_CWD", "").strip()
 
 

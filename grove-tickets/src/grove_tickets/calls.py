@@ -14,15 +14,7 @@ _STORES: Final = frozenset({".beads", "_beads", ".git", ".tickets", ".tissue"})
 
 
 def shell_commands(call: ToolCall, *programs: str) -> list["Command"]:
-    """Give the commands of a program that a call of the shell would run.
-
-    Args:
-        call: A tool call.
-        programs: The names that the program goes by.
-
-    Returns:
-        Its commands; none when the call is no call of the shell.
-    """
+    """Return the commands of a program that a call of the shell would run."""
     text = call.input.get("command")
     if call.name != "Bash" or not isinstance(text, str):
         return []
@@ -32,16 +24,7 @@ def shell_commands(call: ToolCall, *programs: str) -> list["Command"]:
 
 
 def resolve(start: str, path: str, environment: Mapping[str, str]) -> str | None:
-    """Make a path of a shell command absolute.
-
-    Args:
-        start: The directory it starts from, absolute.
-        path: The path; may be empty, begin with ``~``, or be unknown.
-        environment: The process's environment.
-
-    Returns:
-        The absolute path, or ``None`` when the text does not tell it.
-    """
+    """Make a path of a shell command absolute."""
     from grove_tickets.shell.words import is_known
 
     if path == "~" or path.startswith("~/"):
@@ -54,18 +37,7 @@ def resolve(start: str, path: str, environment: Mapping[str, str]) -> str | None
 def store_directory(
     call: ToolCall, directory: str, store: str | None, environment: Mapping[str, str]
 ) -> str | None:
-    """Tell which directory's store a command means.
-
-    Args:
-        call: The call that runs the command.
-        directory: Where the command runs, relative to the call's directory.
-        store: The store that it names, such as ``/x/.beads``, if it names one.
-        environment: The process's environment.
-
-    Returns:
-        The directory that holds the store, or ``None`` for the call's own, an unknown one and a
-        store that does not bear its usual name.
-    """
+    """Return which directory's store a command means."""
     start = resolve(call.cwd, directory, environment)
     meant = start
     if store is not None:

@@ -6,15 +6,7 @@ from grove_core import Confirmation, ToolResult
 
 
 def confirmation(result: ToolResult | None, *sources: Callable[[], bool | None]) -> Confirmation:
-    """Ask sources one after the other until one knows.
-
-    Args:
-        result: What became of the call, or ``None`` when the state is asked for again.
-        sources: Each tells whether the ticket is closed, or ``None`` when it does not know.
-
-    Returns:
-        The first answer; without one no after a failure, else unknown.
-    """
+    """Ask sources one after the other until one knows."""
     for source in sources:
         answer = source()
         if answer is not None:

@@ -10,29 +10,13 @@ _FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def read_file(path: Path, limit: int) -> bytes | None:
-    """Read a regular file.
-
-    Args:
-        path: The file.
-        limit: How large it may be, in bytes.
-
-    Returns:
-        Its content, or ``None`` when it cannot be read, is larger or is no regular file.
-    """
+    """Read a regular file."""
     content = _read(path, 0, limit + 1)
     return content if content is not None and len(content) <= limit else None
 
 
 def read_last_lines(path: Path, limit: int) -> bytes | None:
-    """Read the end of a regular file that grows line by line.
-
-    Args:
-        path: The file.
-        limit: How much of it is read at most, in bytes; a line that is cut is left out.
-
-    Returns:
-        The lines, or ``None`` when it cannot be read or is no regular file.
-    """
+    """Read the end of a regular file that grows line by line."""
     return _read(path, limit, limit)
 
 

@@ -19,29 +19,13 @@ _NUMBERED: Final = re.compile(
 
 
 def find_git(context: ProjectContext) -> Detection | None:
-    """Find a git repository.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        Its git directory, or ``None``.
-    """
+    """Find a git repository."""
     repository = find_repository(context.cwd)
     return None if repository is None else Detection(marker=str(repository.git))
 
 
 def ticket_of_branch(context: ProjectContext, system: str) -> Ticket | None:
-    """Tell which issue the branch that is checked out names.
-
-    Args:
-        context: Where to look.
-        system: The ticket system's name.
-
-    Returns:
-        The issue, of which only the number is known, from names such as ``12-title``,
-        ``fix/12-title`` and ``issue-12``, or ``None``.
-    """
+    """Return which issue the branch that is checked out names."""
     repository = find_repository(context.cwd)
     name = None if repository is None else branch_name(repository)
     found = _NUMBERED.search(name) if name and not _NO_TICKETS.search(name) else None
@@ -49,16 +33,7 @@ def ticket_of_branch(context: ProjectContext, system: str) -> Ticket | None:
 
 
 def is_default_branch(name: str | None, directory: Path) -> bool:
-    """Tell whether a branch is the one on which keywords in commits take effect.
-
-    Args:
-        name: The branch; ``None`` for the one that is checked out.
-        directory: A directory of the repository.
-
-    Returns:
-        Whether it is the remote's default branch; where the clone does not know that, whether it
-        has a usual name.
-    """
+    """Return whether a branch is the one on which keywords in commits take effect."""
     repository = find_repository(directory)
     if repository is None:
         return False
@@ -68,27 +43,12 @@ def is_default_branch(name: str | None, directory: Path) -> bool:
 
 
 def repository_path(typed: str) -> str:
-    """Give the path of a repository from its address.
-
-    Args:
-        typed: ``owner/name``, or an address as for a browser or for git.
-
-    Returns:
-        What follows the host.
-    """
+    """Return the path of a repository from its address."""
     return _ADDRESS.sub("", typed).strip("/").removesuffix(".git")
 
 
 def request_fields(arguments: Arguments, stdin: str | None) -> Mapping[str, Any]:
-    """Give the fields that ``gh api`` or ``glab api`` sends.
-
-    Args:
-        arguments: Those of the command.
-        stdin: What it reads from standard input, if known.
-
-    Returns:
-        The fields given as flags and those of an object on standard input.
-    """
+    """Return the fields that ``gh api`` or ``glab api`` sends."""
     flags = ("-f", "--raw-field", "-F", "--field")
     pairs = (value.partition("=") for name, value in arguments.options if name in flags)
     fields: dict[str, Any] = {key: value for key, _, value in pairs}

@@ -16,27 +16,14 @@ _PLAIN_FIELD: Final = re.compile(r"([A-Za-z][\w-]*):[ \t]*(.*)")
 
 @frozen
 class Document:
-    """A Markdown file with fields.
-
-    Attributes:
-        fields: Its fields: texts, lists and tables of texts; a date or a number is its text.
-        body: The text below them.
-    """
+    """A Markdown file with fields."""
 
     fields: dict[str, Any]
     body: str
 
 
 def read_document(path: Path) -> Document | None:
-    """Read a Markdown file with fields.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The document, or ``None`` when there is none: it cannot be read, is over 256 KiB, or has
-        no fields.
-    """
+    """Read a Markdown file with fields."""
     content = read_file(path, _MAX_BYTES)
     return None if content is None else _parse(content)
 
@@ -49,15 +36,7 @@ def read_fields(path: Path) -> dict[str, Any]:
 
 
 def documents(directory: Path, word: str) -> Iterator[tuple[Path, Document]]:
-    """Read the Markdown files of a directory that hold a word.
-
-    Args:
-        directory: The directory.
-        word: Only files that hold this text, in any letter case, are read.
-
-    Yields:
-        Each file with its document, in the order of their names.
-    """
+    """Read the Markdown files of a directory that hold a word."""
     wanted = word.lower().encode()
     for path in markdown_files(directory):
         content = read_file(path, _MAX_BYTES)

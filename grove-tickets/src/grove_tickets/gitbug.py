@@ -60,14 +60,7 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 
 
 def detect(context: ProjectContext) -> Detection | None:
-    """Find bugs in the git repository, or the tool's own files beside them.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The directory, or ``None``.
-    """
+    """Find bugs in the git repository, or the tool's own files beside them."""
     from grove_tickets.places import exists, find_repository
 
     repository = find_repository(context.cwd)
@@ -80,14 +73,7 @@ def detect(context: ProjectContext) -> Detection | None:
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
-    """Tell which bug is selected; its title stands in no plain file.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The bug, or ``None``.
-    """
+    """Return which bug is selected; its title stands in no plain file."""
     from grove_tickets.places import find_repository, first_line
 
     repository = find_repository(context.cwd)
@@ -101,15 +87,7 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
-    """Tell which bugs a shell command would close or open again.
-
-    Args:
-        call: The tool call.
-        context: Where it would run.
-
-    Returns:
-        One close or reopening for each command; without an id it means the selected bug.
-    """
+    """Return which bugs a shell command would close or open again."""
     from grove_tickets.calls import shell_commands, store_directory
     from grove_tickets.shell.words import is_known
 
@@ -134,16 +112,7 @@ def confirm(
     result: ToolResult | None,
     context: ProjectContext,  # noqa: ARG001
 ) -> Confirmation:
-    """Tell whether a bug was closed, of which the tool says nothing when it works.
-
-    Args:
-        close: The announced close.
-        result: What became of the call, or ``None`` when the state is asked for again.
-        context: Where it ran.
-
-    Returns:
-        No after a failure, or where the tool's own words tell of one; otherwise unknown.
-    """
+    """Return whether a bug was closed, of which the tool says nothing when it works."""
     import re
 
     from grove_tickets.confirming import confirmation

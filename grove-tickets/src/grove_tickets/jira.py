@@ -31,12 +31,7 @@ _MOVES = frozenset(
 
 @frozen(kw_only=True)
 class JiraSettings:
-    """Section ``tickets.jira``.
-
-    Attributes:
-        done: Names of the states, and of the transitions to them, in which an issue is done; in
-            any letter case.
-    """
+    """Section ``tickets.jira``."""
 
     done: tuple[str, ...] = DONE
 
@@ -82,15 +77,7 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 
 
 def detect(context: ProjectContext) -> Detection | None:
-    """Find the configuration of ``jira``.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The user's configuration, else the key that switches Jira on, without which no close
-        counts: an MCP server needs no file.
-    """
+    """Find the configuration of ``jira``."""
     from grove_tickets.places import exists
 
     path = _configuration(context)
@@ -98,14 +85,7 @@ def detect(context: ProjectContext) -> Detection | None:
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
-    """Tell which issue the branch that is checked out names.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The issue, of which only the key is known, or ``None``.
-    """
+    """Return which issue the branch that is checked out names."""
     import re
 
     from grove_tickets.places import branch_name, find_repository
@@ -124,15 +104,7 @@ def _configuration(context: ProjectContext) -> Path:
 
 
 def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
-    """Tell which issues a shell command would move to a done state, or back from one.
-
-    Args:
-        call: A call of the shell.
-        context: Where it would run, with the settings.
-
-    Returns:
-        Closes and reopenings.
-    """
+    """Return which issues a shell command would move to a done state, or back from one."""
     from grove_tickets.calls import shell_commands
     from grove_tickets.shell.words import is_known
 
@@ -145,15 +117,7 @@ def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketC
 
 
 def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
-    """Tell which issue a call of an MCP server of Jira would move to a done state, or back.
-
-    Args:
-        call: A call of a tool of an MCP server.
-        context: Where it would run, with the settings.
-
-    Returns:
-        At most one close or reopening; none when the transition has a number only.
-    """
+    """Return which issue a call of an MCP server of Jira would move to a done state, or back."""
     from grove_tickets.mcp import text_of, tool_of
 
     tool = tool_of(call, *_SERVERS).lower().replace("_", "")
@@ -167,16 +131,7 @@ def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[Ticket
 
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
-    """Tell whether an issue is done; Jira itself is never asked.
-
-    Args:
-        close: The announced close.
-        result: What became of the call, or ``None`` when the state is asked for again.
-        context: Where it ran, with the settings.
-
-    Returns:
-        What the call's own output says; else no after a failure, and unknown after a success.
-    """
+    """Return whether an issue is done; Jira itself is never asked."""
     from grove_tickets.confirming import confirmation
 
     def printed() -> bool | None:
@@ -197,7 +152,7 @@ def _done(context: ProjectContext) -> tuple[str, ...]:
 
 
 def _moved(program: str, words: Sequence[str]) -> tuple[Sequence[str], str]:
-    """Give the issues that a command moves, and their new state."""
+    """Return the issues that a command moves, and their new state."""
     from grove_tickets.shell.words import UNKNOWN
     from grove_tickets.subcommands import take_apart
 
@@ -240,5 +195,5 @@ def _says_done(result: ToolResult, key: str | None, context: ProjectContext) -> 
 
 
 def _is_same(typed: str, key: str) -> bool:
-    """Tell whether a key as typed, perhaps a number only, means an issue."""
+    """Return whether a key as typed, perhaps a number only, means an issue."""
     return key.upper() == typed.upper() or (typed.isdigit() and key.endswith(f"-{typed}"))

@@ -34,11 +34,7 @@ _UPDATE_FLAGS = (
 
 @frozen(kw_only=True)
 class LinearSettings:
-    """Section ``tickets.linear``.
-
-    Attributes:
-        done: Names and types of the states in which an issue is done; in any letter case.
-    """
+    """Section ``tickets.linear``."""
 
     done: tuple[str, ...] = DONE
 
@@ -78,14 +74,7 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 
 
 def detect(context: ProjectContext) -> Detection | None:
-    """Find the project's configuration of ``linear``.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The file, in this directory or at the top of the git work tree, or ``None``.
-    """
+    """Find the project's configuration of ``linear``."""
     from grove_tickets.places import exists
 
     found = next((path for path in _configurations(context) if exists(path)), None)
@@ -93,15 +82,7 @@ def detect(context: ProjectContext) -> Detection | None:
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
-    """Tell which issue the branch that is checked out names.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The issue, of which only the id is known, or ``None``; where the configuration names a
-        team, only that team's count.
-    """
+    """Return which issue the branch that is checked out names."""
     import re
 
     from grove_tickets.places import branch_name, find_repository
@@ -125,15 +106,7 @@ def _configurations(context: ProjectContext) -> Sequence[Path]:
 
 
 def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
-    """Tell which issues a shell command would move to a done state, or back from one.
-
-    Args:
-        call: A call of the shell.
-        context: Where it would run, with the settings.
-
-    Returns:
-        Closes and reopenings.
-    """
+    """Return which issues a shell command would move to a done state, or back from one."""
     from grove_tickets.calls import shell_commands, store_directory
     from grove_tickets.shell.words import UNKNOWN, is_known
     from grove_tickets.subcommands import take_apart
@@ -155,15 +128,7 @@ def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketC
 
 
 def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
-    """Tell which issue a call of an MCP server of Linear would move to a done state, or back.
-
-    Args:
-        call: A call of a tool of an MCP server.
-        context: Where it would run, with the settings.
-
-    Returns:
-        At most one close or reopening.
-    """
+    """Return which issue a call of an MCP server of Linear would move to a done state, or back."""
     from grove_tickets.mcp import text_of, tool_of
 
     tool = tool_of(call, SYSTEM).removeprefix("linear_")
@@ -174,16 +139,7 @@ def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[Ticket
 
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
-    """Tell whether an issue is done; Linear itself is never asked.
-
-    Args:
-        close: The announced close.
-        result: What became of the call, or ``None`` when the state is asked for again.
-        context: Where it ran, with the settings.
-
-    Returns:
-        What the call's own output says; else no after a failure, and unknown after a success.
-    """
+    """Return whether an issue is done; Linear itself is never asked."""
     from grove_tickets.confirming import confirmation
 
     def printed() -> bool | None:
@@ -250,7 +206,7 @@ def _says_done(close: TicketClose, result: ToolResult, context: ProjectContext) 
 
 
 def _full(typed: str, issue: str) -> str:
-    """Give an id as typed, perhaps a number only, the way that the tool prints it."""
+    """Return an id as typed, perhaps a number only, the way that the tool prints it."""
     team = issue.upper().partition("-")[0]
     return f"{team}-{typed}" if typed.isdigit() else typed.upper()
 

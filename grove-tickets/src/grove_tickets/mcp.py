@@ -7,15 +7,7 @@ from grove_core import ToolCall
 
 
 def tool_of(call: ToolCall, *systems: str) -> str:
-    """Tell which tool of a system's MCP server a call means.
-
-    Args:
-        call: The call.
-        systems: Words of which one stands in the server's name, lower-case.
-
-    Returns:
-        The tool's name; empty when the call goes elsewhere.
-    """
+    """Return which tool of a system's MCP server a call means."""
     prefix, _, rest = call.name.partition("__")
     server, _, tool = rest.rpartition("__")
     is_meant = prefix == "mcp" and any(word in server.lower() for word in systems)
@@ -23,15 +15,7 @@ def tool_of(call: ToolCall, *systems: str) -> str:
 
 
 def text_of(fields: Mapping[str, Any], *names: str) -> str:
-    """Give the first of several fields that is a text or a whole number.
-
-    Args:
-        fields: A tool's input.
-        names: The fields, the most wanted one first.
-
-    Returns:
-        Its text; empty when there is none.
-    """
+    """Return the first of several fields that is a text or a whole number."""
     values = (fields.get(name) for name in names)
     for value in values:
         if isinstance(value, str | int) and not isinstance(value, bool) and value != "":

@@ -21,45 +21,23 @@ _MISUSE: Final = re.compile(
 
 
 def output_text(result: ToolResult) -> str:
-    """Give all text that a call printed, on either stream, without colours.
-
-    Args:
-        result: What became of the call.
-
-    Returns:
-        The text, one part a line; empty when it printed none.
-    """
+    """Return all text that a call printed, on either stream, without colours."""
     values = (result.response, result.error)
     return _COLOUR.sub("", "\n".join(part for value in values for part in _texts(value)))
 
 
 def says_error(result: ToolResult) -> bool:
-    """Tell whether the tool of an MCP server says that its call failed."""
+    """Return whether the tool of an MCP server says that its call failed."""
     return isinstance(result.response, dict) and result.response.get("isError") is True
 
 
 def says_misuse(text: str) -> bool:
-    """Tell whether a tool did nothing: it is not there, has no login or was not understood.
-
-    Args:
-        text: What it printed.
-
-    Returns:
-        Whether it says so.
-    """
+    """Return whether a tool did nothing: it is not there, has no login or was not understood."""
     return _MISUSE.search(text) is not None
 
 
 def json_objects(result: ToolResult) -> Iterator[dict[str, Any]]:
-    """Give every JSON object in a call's result, however deep it is wrapped.
-
-    Args:
-        result: What became of the call.
-
-    Yields:
-        The objects of the response itself, then those of the JSON that begins on a line of its
-        own in what it printed.
-    """
+    """Return every JSON object in a call's result, however deep it is wrapped."""
     yield from _objects(result.response)
     for value in _embedded(output_text(result)):
         yield from _objects(value)

@@ -15,14 +15,7 @@ _BRANCH_PREFIX: Final = "ref: refs/heads/"
 
 @frozen
 class Repository:
-    """The git repository that holds a directory.
-
-    Attributes:
-        top: The top of its work tree.
-        git: Its git directory; that of a linked work tree is its own.
-        common: The git directory that a linked work tree shares with the main one; ``None`` when
-            it is no linked work tree.
-    """
+    """The git repository that holds a directory."""
 
     top: Path
     git: Path
@@ -35,15 +28,7 @@ class Repository:
 
 
 def find_upwards(start: Path, *names: str) -> Path | None:
-    """Find the nearest of several files or directories, here or in a directory above.
-
-    Args:
-        start: The directory to start from, absolute.
-        names: Paths relative to each directory, the most wanted one first.
-
-    Returns:
-        The path, or ``None``.
-    """
+    """Find the nearest of several files or directories, here or in a directory above."""
     for directory in (start, *start.parents):
         for name in names:
             path = directory / name
@@ -53,42 +38,19 @@ def find_upwards(start: Path, *names: str) -> Path | None:
 
 
 def candidates(start: Path, *names: str) -> list[Path]:
-    """List the paths of several names, here and in all directories above.
-
-    Args:
-        start: The directory to start from, absolute.
-        names: Paths relative to each directory.
-
-    Returns:
-        The paths, whether they are there or not.
-    """
+    """List the paths of several names, here and in all directories above."""
     return [directory / name for directory in (start, *start.parents) for name in names]
 
 
 def head_files(cwd: Path) -> list[Path]:
-    """Name what tells which branch is checked out.
-
-    Args:
-        cwd: A directory, absolute.
-
-    Returns:
-        The file of the git repository that holds it, and those of others that it may come to lie
-        in.
-    """
+    """Name what tells which branch is checked out."""
     repository = find_repository(cwd)
     own = [] if repository is None else [repository.git / _HEAD]
     return [*own, *candidates(cwd, f".git/{_HEAD}")]
 
 
 def find_repository(cwd: Path) -> Repository | None:
-    """Find the git repository that holds a directory.
-
-    Args:
-        cwd: The directory, absolute.
-
-    Returns:
-        The repository, or ``None``.
-    """
+    """Find the git repository that holds a directory."""
     for directory in (cwd, *cwd.parents):
         git = directory / ".git"
         if is_directory(git):
@@ -99,41 +61,20 @@ def find_repository(cwd: Path) -> Repository | None:
 
 
 def branch_name(repository: Repository) -> str | None:
-    """Tell which branch is checked out.
-
-    Args:
-        repository: The repository.
-
-    Returns:
-        Its name, or ``None`` when none is.
-    """
+    """Return which branch is checked out."""
     head = first_line(repository.git / _HEAD)
     return head.removeprefix(_BRANCH_PREFIX) if head.startswith(_BRANCH_PREFIX) else None
 
 
 def default_branch(repository: Repository) -> str | None:
-    """Tell which branch is the remote's default one, as the clone remembers it.
-
-    Args:
-        repository: The repository.
-
-    Returns:
-        Its name, or ``None`` when the clone does not know.
-    """
+    """Return which branch is the remote's default one, as the clone remembers it."""
     prefix = "ref: refs/remotes/origin/"
     head = first_line(repository.shared / "refs/remotes/origin/HEAD")
     return head.removeprefix(prefix) if head.startswith(prefix) else None
 
 
 def first_line(path: Path) -> str:
-    """Read the first line of a small file that is neither empty nor a comment.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The line without blanks at its ends; empty when there is none.
-    """
+    """Read the first line of a small file that is neither empty nor a comment."""
     text = (read_file(path, _MAX_POINTER_BYTES) or b"").decode("utf-8", "replace")
     if "\0" in text:
         return ""
@@ -142,7 +83,7 @@ def first_line(path: Path) -> str:
 
 
 def exists(path: Path) -> bool:
-    """Tell whether a path is there; what cannot be looked at is not."""
+    """Return whether a path is there; what cannot be looked at is not."""
     try:
         return path.exists()
     except (OSError, ValueError):
@@ -150,7 +91,7 @@ def exists(path: Path) -> bool:
 
 
 def is_directory(path: Path) -> bool:
-    """Tell whether a path is a directory; what cannot be looked at is none."""
+    """Return whether a path is a directory; what cannot be looked at is none."""
     try:
         return path.is_dir()
     except (OSError, ValueError):

@@ -11,16 +11,7 @@ _MAX_BYTES: Final = 16 * 1024 * 1024
 
 
 def records(path: Path, word: str = "") -> Iterator[dict[str, Any]]:
-    """Read the objects of a JSON Lines file.
-
-    Args:
-        path: The file.
-        word: Only lines that hold this text, in any letter case, are read.
-
-    Yields:
-        One object a line, in order, of the last 16 MiB; lines that do not parse are skipped.
-        Nothing when the file cannot be read.
-    """
+    """Read the objects of a JSON Lines file."""
     content = read_last_lines(path, _MAX_BYTES) or b""
     wanted = word.lower().encode("utf-8", "replace")
     for line in content.splitlines():
@@ -34,18 +25,18 @@ def records(path: Path, word: str = "") -> Iterator[dict[str, Any]]:
 
 
 def text_field(record: dict[str, Any], name: str) -> str:
-    """Give a field's text; empty when it is missing or no text."""
+    """Return a field's text; empty when it is missing or no text."""
     value = record.get(name)
     return value if isinstance(value, str) else ""
 
 
 def list_field(record: dict[str, Any], name: str) -> tuple[str, ...]:
-    """Give a field's texts; empty when it is missing or no list."""
+    """Return a field's texts; empty when it is missing or no list."""
     value = record.get(name)
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
 
 def is_same_issue(typed: str, issue_id: str) -> bool:
-    """Tell whether an id as typed, perhaps without its prefix, means an issue."""
+    """Return whether an id as typed, perhaps without its prefix, means an issue."""
     typed, issue_id = typed.lower(), issue_id.lower()
     return typed == issue_id or issue_id.endswith(f"-{typed}")

@@ -14,12 +14,5 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
 
 
 def detect(context: ProjectContext) -> Detection:  # noqa: ARG001 - a session is everywhere
-    """Find a session, which is always there.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The detection.
-    """
+    """Find a session, which is always there."""
     return Detection(marker="the session itself", note="a session is a unit of work by itself")

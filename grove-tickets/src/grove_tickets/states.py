@@ -26,27 +26,12 @@ _DROPPED: Final = str.maketrans({"'": "", "\u2019": "", "_": " ", "-": " "})
 
 
 def is_done(state: str, done: Iterable[str]) -> bool:
-    """Tell whether work is over in a state.
-
-    Args:
-        state: The state's name.
-        done: The names of such states.
-
-    Returns:
-        Whether it is one of them; letter case, apostrophes and kinds of blanks do not matter.
-    """
+    """Return whether work is over in a state."""
     return _plain(state) in {_plain(name) for name in done}
 
 
 def state_name(issue: Mapping[str, Any]) -> str:
-    """Give the name of an issue's state in an answer of an MCP server.
-
-    Args:
-        issue: The issue, as an object of JSON.
-
-    Returns:
-        The name; empty when the object tells none.
-    """
+    """Return the name of an issue's state in an answer of an MCP server."""
     fields = issue.get("fields")
     holder = fields if isinstance(fields, dict) else issue
     state = holder.get("status", holder.get("state"))

@@ -11,17 +11,7 @@ def take_apart(
     overall: Collection[str],
     valued: Mapping[str, Collection[str]],
 ) -> tuple[str, Arguments]:
-    """Split a command line into the command's name and its arguments.
-
-    Args:
-        words: The arguments, without the program.
-        groups: Names that another name follows.
-        overall: The flags with a value that may stand anywhere.
-        valued: The further flags with a value, by the command's name.
-
-    Returns:
-        The name, a blank between its parts, and the arguments with the flags before it.
-    """
+    """Split a command line into the command's name and its arguments."""
     names: list[str] = []
     options: tuple[tuple[str, str], ...] = ()
     rest = words

@@ -81,14 +81,7 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 
 
 def detect(context: ProjectContext) -> Detection | None:
-    """Find a project of Taskmaster.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        What the command line tool would find, or ``None``.
-    """
+    """Find a project of Taskmaster."""
     from grove_tickets.places import find_upwards
 
     marker = find_upwards(context.cwd, *_MARKERS)
@@ -96,14 +89,7 @@ def detect(context: ProjectContext) -> Detection | None:
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
-    """Tell which task is in progress: the one that was updated last, if there are several.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The task of the current tag, or ``None``.
-    """
+    """Return which task is in progress: the one that was updated last, if there are several."""
     from grove_tickets.records import text_field
 
     root = _find_root(context.cwd)
@@ -121,15 +107,7 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
-    """Tell which tasks a call would close or open again.
-
-    Args:
-        call: A call of the shell or of Taskmaster's MCP server.
-        context: Where it would run.
-
-    Returns:
-        One close or reopening for each task or subtask.
-    """
+    """Return which tasks a call would close or open again."""
     from grove_tickets.shell.words import is_known
 
     changed = _changed_by_shell if call.name == "Bash" else _changed_by_mcp
@@ -148,17 +126,7 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
 
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
-    """Tell from the list of tasks whether a task is finished.
-
-    Args:
-        close: The announced close.
-        result: What became of the call, or ``None`` when the state is asked for again.
-        context: Where it ran.
-
-    Returns:
-        What the list says, no where it has others and not this one; otherwise what the call
-        printed, else no after a failure and unknown after a success.
-    """
+    """Tell from the list of tasks whether a task is finished."""
     from grove_tickets.confirming import confirmation
 
     return confirmation(
@@ -171,7 +139,7 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
 def _changed_by_shell(
     call: ToolCall, context: ProjectContext
 ) -> Iterator[tuple[str, str, str | None]]:
-    """Give the ids that a command names, the status it sets, and the directory that is meant."""
+    """Return the ids that a command names, the status it sets, and the directory that is meant."""
     from grove_tickets.arguments import parse
     from grove_tickets.calls import shell_commands, store_directory
 
@@ -249,7 +217,7 @@ def _printed_as_done(result: ToolResult, ticket_id: str | None) -> bool | None:
 
 
 def _named_tag(result: ToolResult | None) -> str | None:
-    """Give the tag that the answer of the MCP server names; a call may mean another than usual."""
+    """Return the tag that the answer of the MCP server names."""
     from grove_tickets.outputs import json_objects
     from grove_tickets.records import text_field
 

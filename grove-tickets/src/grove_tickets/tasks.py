@@ -1,8 +1,4 @@
-"""Claude Code's own tasks and to-dos.
-
-A task is a file ``<list>/<number>.json`` below the client's configuration directory; its format is
-not documented and files may vanish at any time. To-dos of ``TodoWrite`` are stored nowhere.
-"""
+"""Claude Code's own tasks and to-dos."""
 
 import json
 import os
@@ -60,14 +56,7 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 
 
 def detect(context: ProjectContext) -> Detection | None:
-    """Find the session's list of tasks.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The list's directory if it holds a task, or ``None``.
-    """
+    """Find the session's list of tasks."""
     directory = _list_directory(context)
     if directory is None or next(_task_files(directory), None) is None:
         return None
@@ -75,14 +64,7 @@ def detect(context: ProjectContext) -> Detection | None:
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
-    """Tell which task is in progress, if it is just one.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The task, or ``None``.
-    """
+    """Return which task is in progress, if it is just one."""
     tasks = _read_tasks(context) or {}
     started = [number for number, task in tasks.items() if task.get("status") == "in_progress"]
     if len(started) != 1:
@@ -97,15 +79,7 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:  # noqa: ARG001
-    """Tell which task a call would complete or take up again.
-
-    Args:
-        call: The tool call, or the event ``TaskCompleted`` in the shape of one.
-        context: Not needed: the call says it all.
-
-    Returns:
-        One close; its id is ``None`` for to-dos, which have none.
-    """
+    """Return which task a call would complete or take up again."""
     fields = dict(call.input)
     ticket_id: str | None = None
     title = ""
@@ -125,16 +99,7 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:  #
 
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
-    """Tell whether the work on the list is done: the task completed and no other one open.
-
-    Args:
-        close: The announced completion.
-        result: What became of the call, or ``None`` when the state is asked for again.
-        context: Where the list is looked for.
-
-    Returns:
-        Yes also when the list cannot be read; unknown for to-dos without a result.
-    """
+    """Return whether the work on the list is done: the task completed and no other one open."""
     if result is not None and not result.succeeded:
         return Confirmation.NO
     if close.ticket_id is None:
@@ -174,7 +139,7 @@ def _confirm_todos(response: Any) -> Confirmation:  # noqa: ANN401 - any JSON
 
 
 def _completed(todos: Any) -> list[str]:  # noqa: ANN401 - any JSON
-    """Give the contents of the to-dos that are completed."""
+    """Return the contents of the to-dos that are completed."""
     if not isinstance(todos, list):
         return []
     items = [todo for todo in todos if isinstance(todo, dict)]

@@ -84,14 +84,7 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 
 
 def detect(context: ProjectContext) -> Detection | None:
-    """Find Taskwarrior's configuration or data.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The file or directory, or ``None``.
-    """
+    """Find Taskwarrior's configuration or data."""
     from grove_tickets.places import exists
 
     home, data = (context.environment.get(name) for name in ("HOME", "TASKDATA"))
@@ -109,14 +102,7 @@ def _configurations(context: ProjectContext) -> list[Path]:
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
-    """Tell which task is active: the one that was started last, if there are several.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The task, or ``None``; Taskwarrior is asked.
-    """
+    """Return which task is active: the one that was started last, if there are several."""
     from grove_tickets.asking import CURRENT_SECONDS
     from grove_tickets.records import list_field, text_field
 
@@ -139,15 +125,7 @@ def closes(
     call: ToolCall,
     context: ProjectContext,  # noqa: ARG001 - every matcher is called alike
 ) -> Sequence[TicketClose]:
-    """Tell which tasks a shell command would complete or open again.
-
-    Args:
-        call: The tool call.
-        context: Where it would run.
-
-    Returns:
-        One close or reopening for each id, range of ids or UUID; one without an id for a filter.
-    """
+    """Return which tasks a shell command would complete or open again."""
     from grove_tickets.calls import shell_commands
     from grove_tickets.shell.words import is_known
 
@@ -161,17 +139,7 @@ def closes(
 
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
-    """Tell whether a task was really completed.
-
-    Args:
-        close: The announced close.
-        result: What became of the call, or ``None`` when the state is asked for again.
-        context: Where it ran.
-
-    Returns:
-        What Taskwarrior printed about the task, else for a UUID what it says when it is asked
-        (numbers change); else no after a failure, and unknown after a success.
-    """
+    """Return whether a task was really completed."""
     from grove_tickets.confirming import confirmation
     from grove_tickets.outputs import output_text
 
@@ -182,7 +150,7 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
 
 
 def _changed_by(words: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Give the ids whose status a command line sets, empty for a filter, and whether it opens."""
+    """Return the ids whose status a command line sets, empty for a filter, and whether it opens."""
     # What stands behind `--` is text to Taskwarrior, and to go-task arguments of another program.
     words = words[: words.index("--")] if "--" in words else words
     words = [word for word in words if not _OVERRIDE.fullmatch(word)]
@@ -201,7 +169,7 @@ def _changed_by(words: Sequence[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _command(word: str) -> str:
-    """Give the command that a word means, which may be the start of its name; or nothing."""
+    """Return the command that a word means, which may be the start of its name; or nothing."""
     if word in _COMMANDS:
         return word
     found = [name for name in _COMMANDS if name.startswith(word)]
@@ -209,17 +177,14 @@ def _command(word: str) -> str:
 
 
 def _status_set(words: Sequence[str]) -> str | None:
-    """Give the status among the changes of ``modify``, if it is a completed or an open one."""
+    """Return the status among the changes of ``modify``, if it is a completed or an open one."""
     matches = [_STATUS.fullmatch(word) for word in words]
     statuses = [match[1] for match in matches if match is not None]
     return statuses[-1] if statuses and statuses[-1] in {_COMPLETED, *_OPEN} else None
 
 
 def _meant(words: Sequence[str]) -> Sequence[str]:
-    """Give the ids of a filter, or one empty id.
-
-    A filter of plain words alone counts for none: with go-task, ``task lint done`` runs two tasks.
-    """
+    """Return the ids of a filter, or one empty id."""
     from grove_tickets.shell.words import is_known
 
     ids = _ids(words)
@@ -261,7 +226,7 @@ def _says_completed(text: str, ticket_id: str | None) -> bool | None:
 
 
 def _numbers(ticket_id: str | None) -> Sequence[str]:
-    """Give the numbers of an id such as ``12`` or ``3-5``; none of a UUID and of a filter."""
+    """Return the numbers of an id such as ``12`` or ``3-5``; none of a UUID and of a filter."""
     found = _RANGE.fullmatch(ticket_id or "")
     if found is None:
         return ()

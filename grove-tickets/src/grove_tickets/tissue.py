@@ -53,27 +53,13 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 
 
 def detect(context: ProjectContext) -> Detection | None:
-    """Find tissue's store.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The store that the command line tool would use, or ``None``.
-    """
+    """Find tissue's store."""
     store = next(_stores(context.cwd, context), None)
     return None if store is None else Detection(marker=str(store))
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
-    """Tell which issue is in progress: the one that was updated last, if there are several.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The issue, or ``None``.
-    """
+    """Return which issue is in progress: the one that was updated last, if there are several."""
     from grove_tickets.records import list_field, text_field
 
     store = next(_stores(context.cwd, context), None)
@@ -92,15 +78,7 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
-    """Tell which issues a shell command would close or open again.
-
-    Args:
-        call: The tool call.
-        context: Where it would run.
-
-    Returns:
-        The closes and reopenings, in the order of the text.
-    """
+    """Return which issues a shell command would close or open again."""
     from grove_tickets.calls import shell_commands, store_directory
 
     found = []
@@ -114,17 +92,7 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
 
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
-    """Tell from the store whether an issue is closed.
-
-    Args:
-        close: The announced close.
-        result: What became of the call, or ``None`` when the state is asked for again.
-        context: Where it ran.
-
-    Returns:
-        What the store says, no where it holds no such issue; otherwise no after a failure, else
-        unknown.
-    """
+    """Tell from the store whether an issue is closed."""
     from grove_tickets.confirming import confirmation
 
     return confirmation(result, lambda: _is_finished(close, context))
@@ -186,7 +154,7 @@ def _changed_by_edit(words: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _stores(start: str | Path, context: ProjectContext) -> Iterator[Path]:
-    """Give the stores that the tool might use, most likely first."""
+    """Return the stores that the tool might use, most likely first."""
     from grove_tickets.places import is_directory
 
     directory = Path(start)

@@ -57,27 +57,13 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 
 
 def detect(context: ProjectContext) -> Detection | None:
-    """Find the directory of tickets.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The directory that the command line tool would use, or ``None``.
-    """
+    """Find the directory of tickets."""
     store = next(_stores(context.cwd, context), None)
     return None if store is None else Detection(marker=str(store))
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
-    """Tell which ticket is in progress: the one that was changed last, if there are several.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The ticket, or ``None``.
-    """
+    """Return which ticket is in progress: the one that was changed last, if there are several."""
     from grove_tickets.frontmatter import documents
     from grove_tickets.records import list_field, text_field
 
@@ -101,15 +87,7 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
-    """Tell which tickets a shell command would close or open again.
-
-    Args:
-        call: The tool call.
-        context: Where it would run.
-
-    Returns:
-        One close or reopening for each command that sets a status.
-    """
+    """Return which tickets a shell command would close or open again."""
     from grove_tickets.calls import shell_commands, store_directory
 
     found = []
@@ -124,16 +102,7 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
 
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
-    """Tell from the ticket's file whether it is closed.
-
-    Args:
-        close: The announced close.
-        result: What became of the call, or ``None`` when the state is asked for again.
-        context: Where it ran.
-
-    Returns:
-        Yes or no where the file is found; otherwise no after a failure, else unknown.
-    """
+    """Tell from the ticket's file whether it is closed."""
     from grove_tickets.confirming import confirmation
 
     def stored() -> bool | None:
@@ -154,7 +123,7 @@ def _close(ticket_id: str, status: str, directory: str | None) -> TicketClose:
 
 
 def _changed_by(words: Sequence[str]) -> tuple[str, str] | None:
-    """Give the ticket whose status a command sets, and the status; the tool has no flags here."""
+    """Return the ticket whose status a command sets, and the status; the tool has no flags here."""
     if words[:1] == ("super",):
         words = words[1:]
     match words:
@@ -170,7 +139,7 @@ def _changed_by(words: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _stores(start: str | Path, context: ProjectContext) -> Iterator[Path]:
-    """Give the directories that the tool might use, most likely first."""
+    """Return the directories that the tool might use, most likely first."""
     from grove_tickets.places import is_directory
 
     named = context.environment.get("TICKETS_DIR")

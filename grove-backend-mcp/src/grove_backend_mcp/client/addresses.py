@@ -10,13 +10,7 @@ from grove_backend_mcp.faults import FaultKind, ServerFaultError
 
 @frozen(kw_only=True)
 class Address:
-    """A URL, taken apart.
-
-    Attributes:
-        origin: Where the server listens.
-        target: Path and query.
-        url: All of it, as it was written.
-    """
+    """A URL, taken apart."""
 
     origin: Origin
     target: str
@@ -24,14 +18,7 @@ class Address:
 
 
 def address_of(url: str) -> Address:
-    """Take a URL apart.
-
-    Args:
-        url: The URL.
-
-    Raises:
-        ServerFaultError: It is none, or one that secrets would not be safe with.
-    """
+    """Take a URL apart."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
@@ -58,15 +45,7 @@ def address_of(url: str) -> Address:
 
 
 def redirected(address: Address, location: str) -> Address:
-    """Follow a redirection of the server.
-
-    Args:
-        address: Where it was met.
-        location: Where it leads.
-
-    Raises:
-        ServerFaultError: It leads elsewhere, where what is sent does not belong.
-    """
+    """Follow a redirection of the server."""
     try:
         found = address_of(urljoin(address.url, location))
     except (ServerFaultError, ValueError):

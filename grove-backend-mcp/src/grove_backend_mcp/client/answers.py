@@ -12,15 +12,7 @@ SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
 
 
 def as_object(result: object, what: str) -> Mapping[str, Any]:
-    """Take a result that must be an object.
-
-    Args:
-        result: Whatever the server has sent.
-        what: What it answers, for people.
-
-    Raises:
-        ServerFaultError: It is none.
-    """
+    """Take a result that must be an object."""
     if isinstance(result, dict):
         return result
     raise ServerFaultError(
@@ -29,11 +21,7 @@ def as_object(result: object, what: str) -> Mapping[str, Any]:
 
 
 def server_info(result: Mapping[str, Any]) -> tuple[str, str]:
-    """Find what a server calls itself, and its version; not cleaned, empty when it does not say.
-
-    Args:
-        result: Its answer to the handshake.
-    """
+    """Find what a server calls itself, and its version; not cleaned, empty when it does not say."""
     found = result.get("serverInfo")
     meta = result.get("_meta")
     if not isinstance(found, dict) and isinstance(meta, dict):
@@ -50,17 +38,7 @@ def server_info(result: Mapping[str, Any]) -> tuple[str, str]:
 def tool_result(
     result: Mapping[str, Any], limits: Limits, oddities: Oddities, clean: Callable[[str], str]
 ) -> ToolResult:
-    """Read what a tool has answered.
-
-    Args:
-        result: The answer.
-        limits: How many texts are read.
-        oddities: Where it is noted that there were more.
-        clean: Makes a line that people may see.
-
-    Raises:
-        ServerFaultError: It is no answer but a question.
-    """
+    """Read what a tool has answered."""
     kind = result.get("resultType", "complete")
     if kind not in {"complete", None}:
         raise ServerFaultError(

@@ -21,34 +21,14 @@ class Conversation:
     """One side of JSON-RPC: asks, and answers what little may be asked back."""
 
     def __init__(self, transport: Transport, oddities: Oddities, end: float) -> None:
-        """Begin.
-
-        Args:
-            transport: The way to the server.
-            oddities: Where strange things are noted.
-            end: When nothing more is sent.
-        """
+        """Begin."""
         self._transport = transport
         self._oddities = oddities
         self._end = end
         self._ids = itertools.count(1)
 
     def request(self, method: str, params: Mapping[str, Any], deadline: float) -> object:
-        """Ask, and wait for the answer.
-
-        Args:
-            method: What is asked.
-            params: With what.
-            deadline: When to give up, by ``time.monotonic()``.
-
-        Returns:
-            The result, any JSON value.
-
-        Raises:
-            AnsweredWithErrorError: The server answered so.
-            ServerFaultError: It did not answer.
-            SessionLostError: The handshake must be made anew.
-        """
+        """Ask, and wait for the answer."""
         identifier = next(self._ids)
         deadline = min(deadline, self._end)
         message = {"id": identifier, "method": method, "params": params}
@@ -61,16 +41,7 @@ class Conversation:
             raise
 
     def notify(self, method: str, params: Mapping[str, Any], deadline: float) -> None:
-        """Tell the server something.
-
-        Args:
-            method: What is told.
-            params: With what.
-            deadline: When to give up, by ``time.monotonic()``.
-
-        Raises:
-            ServerFaultError: It could not be told.
-        """
+        """Tell the server something."""
         self._transport.send({"method": method, "params": params}, min(deadline, self._end))
 
     def _answer_to(self, message: Mapping[str, Any], deadline: float) -> object:

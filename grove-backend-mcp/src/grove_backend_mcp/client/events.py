@@ -23,14 +23,7 @@ class EventReader:
         return len(self._rest) + sum(map(len, self._data))
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """Take a piece of the stream.
-
-        Args:
-            chunk: The piece.
-
-        Returns:
-            The data of events that are whole now; only those that are messages.
-        """
+        """Take a piece of the stream."""
         ends_later = b"\n" not in chunk and b"\r" not in chunk and not self._rest.endswith(b"\r")
         self._rest += chunk
         if ends_later:

@@ -39,16 +39,7 @@ class HttpTransport:
     """Messages to and from an address, each request on a connection of its own."""
 
     def __init__(self, endpoint: Endpoint, limits: Limits, oddities: Oddities) -> None:
-        """Take a server's address; nothing is sent yet.
-
-        Args:
-            endpoint: The server.
-            limits: How much is put up with.
-            oddities: Where strange things are noted.
-
-        Raises:
-            ServerFaultError: The address, or a header, cannot be used.
-        """
+        """Take a server's address; nothing is sent yet."""
         self._address = address_of(endpoint.url)
         self._headers = own_headers(endpoint.headers)
         self._context = ssl.create_default_context() if self._address.origin.is_secure else None
@@ -92,11 +83,7 @@ class HttpTransport:
         self._session, self._version, self._is_modern = None, "", False
 
     def close(self, end: float) -> None:
-        """Tell the server that its session is over; whatever it says to that.
-
-        Args:
-            end: When that must be done.
-        """
+        """Tell the server that its session is over; whatever it says to that."""
         if self._session is None:
             return
         deadline = min(end, time.monotonic() + self._limits.closing_seconds)
@@ -151,7 +138,7 @@ class HttpTransport:
         connection.request(method, self._address.target, encode(message), headers)
 
     def _protocol_headers(self, message: Mapping[str, Any] | None) -> dict[str, str]:
-        """Give what the protocol wants to see of a message before its body is read."""
+        """Return what the protocol wants to see of a message before its body is read."""
         headers = {}
         if self._session is not None:
             headers[_SESSION] = self._session
@@ -216,7 +203,7 @@ class HttpTransport:
     def _stream(
         self, response: http.client.HTTPResponse, identifier: int
     ) -> Iterator[dict[str, Any]]:
-        """Give the messages of a stream of events as they come."""
+        """Return the messages of a stream of events as they come."""
         events = EventReader()
         while chunk := response.read1(_CHUNK_BYTES):
             for data in events.feed(chunk):
@@ -242,20 +229,7 @@ class HttpTransport:
 def reach_server(
     endpoint: Endpoint, limits: Limits, oddities: Oddities, end: float
 ) -> Iterator[HttpTransport]:
-    """Talk to a server for the length of a block.
-
-    Args:
-        endpoint: The server.
-        limits: How much is put up with.
-        oddities: Where strange things are noted.
-        end: When everything must be over.
-
-    Yields:
-        The way to it.
-
-    Raises:
-        ServerFaultError: The address, or a header, cannot be used.
-    """
+    """Talk to a server for the length of a block."""
     transport = HttpTransport(endpoint, limits, oddities)
     try:
         yield transport

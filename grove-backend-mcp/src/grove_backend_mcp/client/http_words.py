@@ -35,17 +35,7 @@ _WORDS: Final = {
 
 
 def own_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """Take the headers that a server is to be given with each request.
-
-    Args:
-        headers: As they are written down, references expanded.
-
-    Returns:
-        Those that are not the frame's.
-
-    Raises:
-        ServerFaultError: One cannot be sent; its value is not named.
-    """
+    """Take the headers that a server is to be given with each request."""
     for name, value in headers.items():
         if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
             raise ServerFaultError(
@@ -55,23 +45,14 @@ def own_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def header_value(text: str) -> str:
-    """Write a text so that it gets through a header, as the protocol has it.
-
-    Args:
-        text: The text.
-    """
+    """Write a text so that it gets through a header, as the protocol has it."""
     if _PLAIN_VALUE.fullmatch(text) and not text.startswith("=?base64?"):
         return text
     return f"=?base64?{b64encode(text.encode('utf-8', 'replace')).decode()}?="
 
 
 def refusal(status: int, body: bytes) -> ServerFaultError:
-    """Say what a status means that is no success.
-
-    Args:
-        status: The status.
-        body: What came with it.
-    """
+    """Return what a status means that is no success."""
     if status in _WORDS:
         words = _WORDS[status]
     else:
@@ -83,21 +64,12 @@ def refusal(status: int, body: bytes) -> ServerFaultError:
 
 
 def says_session_lost(body: bytes) -> bool:
-    """Tell whether the words of a refusal say that a session is not known.
-
-    Args:
-        body: What came with a status that is no success.
-    """
+    """Return whether the words of a refusal say that a session is not known."""
     return _LOST_SESSION.search(body[:_LOOKED_AT]) is not None
 
 
 def fault_of(error: OSError | http.client.HTTPException, *, was_sent: bool) -> ServerFaultError:
-    """Say what has failed.
-
-    Args:
-        error: What has failed.
-        was_sent: Whether the request was out already.
-    """
+    """Return what has failed."""
     if was_sent and isinstance(error, ConnectionError):
         kind, words = FaultKind.EXITED, "closed the connection before it had answered"
     elif isinstance(error, TimeoutError):

@@ -15,22 +15,9 @@ UNSUPPORTED_VERSION: Final = -32022
 
 
 class AnsweredWithErrorError(Exception):
-    """The server has answered with an error of JSON-RPC.
-
-    Attributes:
-        code: Its number; 0 when it has none.
-        message: Its words, not cleaned.
-        data: Anything.
-        is_ours: Whether it names the request; otherwise it is only likely to be meant.
-    """
+    """The server has answered with an error of JSON-RPC."""
 
     def __init__(self, error: object, *, is_ours: bool) -> None:
-        """Read the error.
-
-        Args:
-            error: What stands under ``error``.
-            is_ours: Whether it names the request.
-        """
         found = error if isinstance(error, dict) else {"message": str(error)}
         code = found.get("code")
         self.code = code if isinstance(code, int) else 0
@@ -41,37 +28,18 @@ class AnsweredWithErrorError(Exception):
 
 
 def encode(message: Mapping[str, Any]) -> bytes:
-    """Write a message on one line.
-
-    Args:
-        message: The message.
-    """
+    """Write a message on one line."""
     return json.dumps({"jsonrpc": "2.0", **message}).encode()
 
 
 @frozen(kw_only=True)
 class MessageReader:
-    """Reads messages of one server.
-
-    Attributes:
-        depth: Most levels of lists and objects within each other.
-    """
+    """Reads messages of one server."""
 
     depth: int
 
     def read(self, data: bytes) -> list[dict[str, Any]]:
-        """Read what a server has sent at once: a message, or several in a list.
-
-        Args:
-            data: The bytes, of any kind.
-
-        Returns:
-            The messages among it; none when it is JSON of another kind.
-
-        Raises:
-            ValueError: It is not JSON.
-            ServerFaultError: It has too many levels.
-        """
+        """Read what a server has sent at once: a message, or several in a list."""
         try:
             # For the length of the text, lists of a message count as levels, too.
             value = plain_json(json.loads(data.decode("utf-8", "replace")), self.depth)
@@ -90,23 +58,13 @@ def _is_message(value: Mapping[str, Any]) -> bool:
 
 
 def is_id(found: object, identifier: int) -> bool:
-    """Tell whether an answer's id is that of a request; some servers turn numbers into strings.
-
-    Args:
-        found: The id of the answer.
-        identifier: That of the request.
-    """
+    """Return whether an answer's id is that of a request."""
     if isinstance(found, bool):
         return False
     return found == identifier or found == str(identifier)
 
 
 def looks_like_answer(data: bytes, identifier: int) -> bool:
-    """Tell whether bytes that are no JSON were to be the answer to a request.
-
-    Args:
-        data: The bytes.
-        identifier: The id of the request.
-    """
+    """Return whether bytes that are no JSON were to be the answer to a request."""
     pattern = rb'"id"\s*:\s*"?%d"?\s*[,}]' % identifier
     return b'"jsonrpc"' in data and re.search(pattern, data) is not None

@@ -1,8 +1,4 @@
-"""The process of a server, and all that it has started: nothing of it stays behind.
-
-What it has started is its group and, where the system has ``/proc``, whatever descends from it at
-its end. A process that has left both on purpose, as daemons do, is not found.
-"""
+"""The process of a server, and all that it has started: nothing of it stays behind."""
 
 import atexit
 import os
@@ -29,16 +25,7 @@ _running: Final[set["subprocess.Popen[bytes]"]] = set()
 
 
 def start(endpoint: Endpoint, end: float) -> "subprocess.Popen[bytes]":
-    """Start the program of a server in a session of its own.
-
-    Args:
-        endpoint: The server.
-        end: When it is over for sure, by ``time.monotonic()``; where this process is gone before,
-            the program ``timeout`` still keeps to it, where there is one.
-
-    Raises:
-        ServerFaultError: It cannot be started.
-    """
+    """Start the program of a server in a session of its own."""
     if not _is_program(endpoint):
         program = endpoint.words[0] if endpoint.words else "nothing"
         raise ServerFaultError(
@@ -68,7 +55,7 @@ def start(endpoint: Endpoint, end: float) -> "subprocess.Popen[bytes]":
 
 
 def _is_program(endpoint: Endpoint) -> bool:
-    """Tell whether the first word can be run; asked here, for ``timeout`` would start anyway."""
+    """Return whether the first word can be run; asked here, for ``timeout`` would start anyway."""
     if not endpoint.words:
         return False
     word = endpoint.words[0]
@@ -83,15 +70,7 @@ def stop(
     end: float,
     drain: Callable[[float], None],
 ) -> None:
-    """End a process politely, then less so; what it has started is killed in any case.
-
-    Args:
-        process: The process; its input is closed.
-        known: What descended from it before that (``descendants``): who ends leaves its children.
-        limits: How long it is waited for.
-        end: When it is killed at the latest.
-        drain: Reads away what it prints for some seconds: who cannot print does not end.
-    """
+    """End a process politely, then less so; what it has started is killed in any case."""
     try:
         if not _ends(process, min(time.monotonic() + limits.closing_seconds, end), drain):
             _signal(process, signal.SIGTERM)
@@ -104,14 +83,7 @@ def stop(
 
 
 def descendants(identifier: int) -> dict[int, str]:
-    """Find what descends from a process, in groups and sessions of their own or not.
-
-    Args:
-        identifier: Number of the process.
-
-    Returns:
-        When each of them began, by its number: numbers are given again. Empty without ``/proc``.
-    """
+    """Find what descends from a process, in groups and sessions of their own or not."""
     children: dict[int, list[tuple[int, str]]] = {}
     for path in _PROCESSES.glob("[0-9]*"):
         if fields := _fields_of(int(path.name)):

@@ -37,13 +37,7 @@ _CLOSING_PART: Final = 0.25
 
 
 class Connection:
-    """A server that answers; every failure is a ``ServerFaultError``.
-
-    Attributes:
-        server_name: What it calls itself, cleaned; empty when it does not say.
-        server_version: The version that it gives, cleaned; often that of a library.
-        protocol_version: The version of the protocol that is spoken.
-    """
+    """A server that answers; every failure is a ``ServerFaultError``."""
 
     def __init__(
         self,
@@ -53,18 +47,7 @@ class Connection:
         oddities: Oddities,
         end: float,
     ) -> None:
-        """Make the handshake.
-
-        Args:
-            transport: The way to the server.
-            speaker: Names its faults.
-            limits: How much is put up with.
-            oddities: Where strange things are noted.
-            end: When nothing more is sent.
-
-        Raises:
-            ServerFaultError: It cannot be spoken to.
-        """
+        """Make the handshake."""
         self._transport = transport
         self._speaker = speaker
         self._limits = limits
@@ -83,11 +66,7 @@ class Connection:
         return self._oddities.lines
 
     def tools(self) -> Sequence[Tool]:
-        """Ask for its tools; entries that are none are left out.
-
-        Raises:
-            ServerFaultError: It has none, or does not say.
-        """
+        """Ask for its tools; entries that are none are left out."""
         with self._speaker.faults_named():
             found: dict[str, Tool] = {}
             for entry in self._tool_entries():
@@ -99,18 +78,7 @@ class Connection:
             return list(found.values())
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
-        """Call a tool.
-
-        Args:
-            tool: Its name.
-            arguments: What it is called with.
-
-        Returns:
-            What it has answered, that it failed among it.
-
-        Raises:
-            ServerFaultError: It has not answered; unclear when it may have done its work.
-        """
+        """Call a tool."""
         params = {"name": tool, "arguments": dict(arguments)}
         with self._speaker.faults_named(acts=True):
             try:
@@ -125,11 +93,7 @@ class Connection:
             return tool_result(answer, self._limits, self._oddities, self._speaker.line)
 
     def shown(self, text: str) -> str:
-        """Give a text as people may see it: what must not be shown is masked.
-
-        Args:
-            text: Text of the server, of any length.
-        """
+        """Return a text as people may see it: what must not be shown is masked."""
         return self._speaker.mask(text)
 
     def _calling(self) -> float:
@@ -198,7 +162,7 @@ class Connection:
         raise ServerFaultError(kind, f"refused the handshake: {error.message}") from None
 
     def _tool_entries(self) -> Iterator[object]:
-        """Give the entries of all pages of the list of tools, within the time of one request."""
+        """Return the entries of all pages of the list of tools, within the time of one request."""
         deadline = self._calling()
         seen: set[str] = set()
         params: dict[str, Any] = {}
@@ -271,20 +235,7 @@ def _spoken(answer: Mapping[str, Any]) -> str:
 def connect(
     endpoint: Endpoint, limits: Limits | None = None, *, until: float | None = None
 ) -> Iterator[Connection]:
-    """Talk to a server for the length of a block; nothing of it is left afterwards.
-
-    Args:
-        endpoint: The server.
-        limits: How much is put up with; the usual where nothing is given.
-        until: When everything must be over, by ``time.monotonic()``, the end of its process among
-            it; ``Limits.whole_seconds`` from now where nothing is given.
-
-    Yields:
-        The connection, after the handshake.
-
-    Raises:
-        ServerFaultError: It cannot be spoken to.
-    """
+    """Talk to a server for the length of a block; nothing of it is left afterwards."""
     limits = limits or Limits()
     now = time.monotonic()
     end = now + limits.whole_seconds if until is None else until

@@ -18,13 +18,7 @@ _Address: TypeAlias = tuple[socket.AddressFamily, Any]
 
 @frozen(kw_only=True)
 class Origin:
-    """Where a server listens.
-
-    Attributes:
-        is_secure: Whether it is reached by TLS.
-        host: Its name or address.
-        port: Its port.
-    """
+    """Where a server listens."""
 
     is_secure: bool
     host: str
@@ -32,11 +26,7 @@ class Origin:
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether a host is this machine by its name or address.
-
-    Args:
-        host: The host, without brackets.
-    """
+    """Return whether a host is this machine by its name or address."""
     if host.lower().rstrip(".") == "localhost":
         return True
     try:
@@ -49,23 +39,13 @@ class BoundedSocket:
     """As much of a socket as ``http.client`` needs, with bounds for all that is sent and read."""
 
     def __init__(self, plain: socket.socket, deadline: float, most: int) -> None:
-        """Take a connected socket over.
-
-        Args:
-            plain: The socket.
-            deadline: When to give up.
-            most: Most bytes to read.
-        """
+        """Take a connected socket over."""
         self._socket = plain
         self._deadline = deadline
         self._most = most
 
     def sendall(self, data: bytes) -> None:
-        """Send bytes.
-
-        Args:
-            data: The bytes.
-        """
+        """Send bytes."""
         rest = memoryview(data)
         while rest:
             self._socket.settimeout(_left(self._deadline))
@@ -105,18 +85,7 @@ class _Incoming(io.RawIOBase):
 
 
 def open_socket(origin: Origin, deadline: float, context: ssl.SSLContext | None) -> socket.socket:
-    """Connect to a server, through no proxy.
-
-    Args:
-        origin: Where it listens.
-        deadline: When to give up.
-        context: How TLS is spoken; ``None`` where it is not.
-
-    Raises:
-        TimeoutError: The deadline has come.
-        OSError: It cannot be connected to.
-        ServerFaultError: It is not on this machine, and TLS is not spoken.
-    """
+    """Connect to a server, through no proxy."""
     failure: OSError = ConnectionRefusedError()
     for family, address in _resolve(origin, deadline):
         if context is None and not is_loopback(str(address[0])):
@@ -164,7 +133,7 @@ def _resolve(origin: Origin, deadline: float) -> list[_Address]:
 
 
 def _left(deadline: float) -> float:
-    """Give the time that is left."""
+    """Return the time that is left."""
     left = deadline - time.monotonic()
     if left <= 0:
         raise TimeoutError

@@ -67,11 +67,7 @@ def _too_large(what: str) -> ServerFaultError:
 
 
 class StdioTransport:
-    """Messages to and from a running program.
-
-    One thread does all: whenever it waits, it takes what the program prints on either output, so
-    that neither fills up. Between two requests nobody reads, and the program may have to wait.
-    """
+    """Messages to and from a running program."""
 
     def __init__(
         self,
@@ -80,14 +76,7 @@ class StdioTransport:
         wording: Wording,
         oddities: Oddities,
     ) -> None:
-        """Take over the three streams of a program.
-
-        Args:
-            process: The program.
-            limits: How much is put up with.
-            wording: Knows what must not be shown.
-            oddities: Where noise is noted.
-        """
+        """Take over the three streams of a program."""
         self._process = process
         self._limits = limits
         self._oddities = oddities
@@ -151,11 +140,7 @@ class StdioTransport:
         """Forget the session: here, the process is the session."""
 
     def close(self, end: float) -> None:
-        """End the program and all that it has started.
-
-        Args:
-            end: When that must be done.
-        """
+        """End the program and all that it has started."""
         known = descendants(self._process.pid)
         with suppress(OSError):
             self._stdin.close()
@@ -245,7 +230,7 @@ class StdioTransport:
         return bool(chunk)
 
     def _ended(self, deadline: float) -> ServerFaultError:
-        """Say how the program ended; it has closed its output, or is over."""
+        """Return how the program ended; it has closed its output, or is over."""
         left = min(deadline - time.monotonic(), 2 * _LOOK_SECONDS)
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(max(left, 0))
@@ -293,21 +278,7 @@ def _read_some(descriptor: int) -> bytes | None:
 def run_server(
     endpoint: Endpoint, limits: Limits, wording: Wording, oddities: Oddities, end: float
 ) -> Iterator[StdioTransport]:
-    """Run a server for the length of a block.
-
-    Args:
-        endpoint: The server.
-        limits: How much is put up with.
-        wording: Cleans what it sends.
-        oddities: Where strange things are noted.
-        end: When everything must be over.
-
-    Yields:
-        The way to it.
-
-    Raises:
-        ServerFaultError: It cannot be started.
-    """
+    """Run a server for the length of a block."""
     process = start(endpoint, end)
     transport = StdioTransport(process, limits, wording, oddities)
     try:

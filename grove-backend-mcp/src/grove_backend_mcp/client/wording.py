@@ -1,8 +1,4 @@
-"""Text of a server that people get to read: short, visible, and without secrets.
-
-What is only computed with stays as it is: a secret may happen to stand in the name of a tool, or in
-a text that must come back as it was stored.
-"""
+"""Text of a server that people get to read: short, visible, and without secrets."""
 
 import json
 import re
@@ -23,30 +19,18 @@ class Wording:
     """Cleans what a server says, knowing what must not be shown."""
 
     def __init__(self, secrets: Sequence[str]) -> None:
-        """Take what is hidden.
-
-        Args:
-            secrets: Values that are masked in every text; those under four code points are not.
-        """
+        """Take what is hidden."""
         wanted = {form for one in secrets if len(one) >= _SHORTEST_SECRET for form in _forms(one)}
         # The longest first: one may stand within another.
         words = [re.escape(one) for one in sorted(wanted, key=len, reverse=True)]
         self._secret = re.compile("|".join(words)) if words else None
 
     def mask(self, text: str) -> str:
-        """Put asterisks in the place of secrets.
-
-        Args:
-            text: Text of any origin.
-        """
+        """Put asterisks in the place of secrets."""
         return text if self._secret is None else self._secret.sub(MASK, text)
 
     def line(self, text: str) -> str:
-        """Make one short visible line without secrets.
-
-        Args:
-            text: Text of any origin.
-        """
+        """Make one short visible line without secrets."""
         # Masked before it is cut: half a secret is not known for one.
         plain = _ESCAPE_SEQUENCE.sub(" ", self.mask(text)[: LONGEST_LINE * 20])
         visible = "".join(map(_shown, plain))
@@ -56,18 +40,7 @@ class Wording:
 
 
 def plain_json(value: object, depth: int) -> object:
-    """Make a JSON value safe to keep: no lone surrogates, no NaN.
-
-    Args:
-        value: A JSON value.
-        depth: Most levels of lists and objects within each other.
-
-    Returns:
-        The same value; ``None`` in the place of numbers that are none.
-
-    Raises:
-        RecursionError: It has more levels.
-    """
+    """Make a JSON value safe to keep: no lone surrogates, no NaN."""
     if isinstance(value, str):
         return _LONE_SURROGATE.sub("\ufffd", value)
     if isinstance(value, float):
@@ -99,11 +72,7 @@ class Oddities:
     """What was strange about a server, for ``grove doctor``: a few lines, each once."""
 
     def __init__(self, wording: Wording) -> None:
-        """Begin with none.
-
-        Args:
-            wording: Cleans the lines.
-        """
+        """Begin with none."""
         self._wording = wording
         self._lines: dict[str, None] = {}
 
@@ -113,10 +82,6 @@ class Oddities:
         return tuple(self._lines)
 
     def note(self, text: str) -> None:
-        """Keep one more line, while there is room.
-
-        Args:
-            text: What is strange; text of the server may stand in it.
-        """
+        """Keep one more line, while there is room."""
         if len(self._lines) < _MOST_ODDITIES:
             self._lines[self._wording.line(text)] = None

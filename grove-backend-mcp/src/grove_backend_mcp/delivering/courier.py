@@ -27,13 +27,7 @@ _MOST_NAMED: Final = 3
 
 @frozen(kw_only=True)
 class Delivered:
-    """What came of a delivery.
-
-    Attributes:
-        ids: What has got to the server.
-        fault: Why the server could not be used, or not for all of it; empty when it could.
-        refused: Why single learnings have not got there, while others have or could have.
-    """
+    """What came of a delivery."""
 
     ids: tuple[str, ...] = ()
     fault: str = ""
@@ -48,12 +42,7 @@ class Delivered:
 
 
 def is_due(delivery: Delivery, now: datetime) -> bool:
-    """Tell whether a learning is to be tried, or put off since it has failed.
-
-    Args:
-        delivery: How it stands to the server.
-        now: The time, UTC; where a clock was ahead before, it is tried.
-    """
+    """Return whether a learning is to be tried, or put off since it has failed."""
     if not delivery.failures or delivery.tried_at is None:
         return True
     pause = _FIRST_PAUSE * 2 ** min(delivery.failures - 1, _LONGEST_EXPONENT)
@@ -93,16 +82,7 @@ class Courier:
         project: str,
         clock: Callable[[], datetime],
     ) -> None:
-        """Deliver nothing yet.
-
-        Args:
-            places: Where the files lie.
-            contents: What is known here.
-            journal: What waits.
-            link: The connection.
-            project: The name under which the project's learnings lie on the server.
-            clock: Tells the time, UTC.
-        """
+        """Deliver nothing yet."""
         self._places = places
         self._contents = contents
         self._journal = journal
@@ -112,44 +92,20 @@ class Courier:
         self._clock = clock
 
     def expect(self, learning_id: str) -> None:
-        """Note that a learning is new in this process, so that nobody else can have it yet.
-
-        Args:
-            learning_id: Its id.
-        """
+        """Note that a learning is new in this process, so that nobody else can have it yet."""
         self._just_written.add(learning_id)
 
     def waiting(self) -> Sequence[Learning]:
-        """Give what the server has yet to get, in the order in which it was written.
-
-        Raises:
-            BackendError: A file cannot be read.
-        """
+        """Return what the server has yet to get, in the order in which it was written."""
         learnings = (self._contents.get(one) for one in self._journal.wanted())
         return [one for one in learnings if one is not None and self.waits(one)]
 
     def waits(self, learning: Learning) -> bool:
-        """Tell whether the server has yet to get a learning, or its status.
-
-        Args:
-            learning: The learning as it is now.
-        """
+        """Return whether the server has yet to get a learning, or its status."""
         return self._journal.waits(learning, can_update=self._link.abilities.updates)
 
     def deliver(self, seconds: float, *, asked: bool = False) -> Delivered:
-        """Deliver what waits, as far as the time goes.
-
-        Args:
-            seconds: How long that may take; what has begun may take a little longer.
-            asked: Whether to try also what was put off since it has failed.
-
-        Returns:
-            What came of it.
-
-        Raises:
-            BackendError: A file cannot be read.
-            StorageError: A file cannot be written.
-        """
+        """Deliver what waits, as far as the time goes."""
         if not self._due(asked=asked):
             return Delivered(refused=self._put_off())
         tour = _Tour(time.monotonic() + seconds, asked=asked)
@@ -197,14 +153,7 @@ class Courier:
 
     @contextmanager
     def alone(self, seconds: float) -> Iterator[None]:
-        """Keep other processes from talking to the server about this project meanwhile.
-
-        Args:
-            seconds: How long to wait for them.
-
-        Raises:
-            ServerFaultError: Another process is still at it.
-        """
+        """Keep other processes from talking to the server about this project meanwhile."""
         with ExitStack() as stack:
             try:
                 # This makes its folder, and waits for the lock itself, so only where there is none.
@@ -218,7 +167,7 @@ class Courier:
             yield
 
     def _due(self, *, asked: bool) -> Sequence[Learning]:
-        """Give what is to be tried now; what has failed or ended badly before comes last."""
+        """Return what is to be tried now; what has failed or ended badly before comes last."""
         now, journal = self._clock(), self._journal
         waiting = [(journal.delivery(one.id), one) for one in self.waiting()]
         due = [one for one in waiting if asked or is_due(one[0], now)]
@@ -229,7 +178,6 @@ class Courier:
         return tuple(f"{learning.id}: {delivery.why}" for learning, delivery in put_off)
 
     def _bring(self, server: "MemoryServer", learning: Learning) -> None:
-        """Bring one learning to the server, or its status where it is there already."""
         delivery, journal = self._journal.delivery(learning.id), self._journal
         handle, status = delivery.handle, learning.status
         if delivery.status is not None:

@@ -26,12 +26,7 @@ _SLACK_SECONDS: Final = 1.0
 
 
 class Link:
-    """The connection of one project to its server.
-
-    Attributes:
-        entry: The server, as it is written down.
-        described: What it is and how it is spoken to, for people; empty before it was connected.
-    """
+    """The connection of one project to its server."""
 
     def __init__(
         self,
@@ -43,16 +38,7 @@ class Link:
         *,
         expected: Abilities,
     ) -> None:
-        """Connect to nothing yet.
-
-        Args:
-            context: Where the backend works.
-            entry: The server.
-            project: The name under which the project's learnings lie there.
-            places: Where the files lie.
-            clock: Tells the time, UTC.
-            expected: What it is expected to be able to do.
-        """
+        """Connect to nothing yet."""
         self.entry = entry
         self._expected = expected
         self._mapping: ServerMapping | None = None
@@ -84,41 +70,20 @@ class Link:
         return single and is_started and self.entry.origin is not Origin.CONFIGURED
 
     def breaker(self) -> Breaker:
-        """Tell how the server has failed lately."""
+        """Return how the server has failed lately."""
         return read_breaker(self._places.breaker, self.entry.digest)
 
     def reserve(self, seconds: float) -> None:
-        """Have the next connection last for a whole command, which may use it in several parts.
-
-        Args:
-            seconds: How long the command may take.
-        """
+        """Have the next connection last for a whole command, which may use it in several parts."""
         self._reserved = time.monotonic() + seconds
 
     def masked(self, text: str) -> str:
-        """Give a text of the server as people may see it.
-
-        Args:
-            text: The text.
-        """
+        """Return a text of the server as people may see it."""
         return text if self._connection is None else self._connection.shown(text)
 
     @contextmanager
     def server(self, seconds: float, *, asked: bool = False) -> Iterator["MemoryServer"]:
-        """Talk to the server.
-
-        Args:
-            seconds: How long that may take, the wait for an earlier call that is still at it among
-                it. A connection is made for no longer, and one that ends before is made anew: where
-                this process is killed, the server ends soon.
-            asked: Whether to try also where it is left alone because it has failed.
-
-        Yields:
-            The server, ready.
-
-        Raises:
-            ServerFaultError: It cannot be used, or has failed meanwhile.
-        """
+        """Talk to the server."""
         end = time.monotonic() + seconds
         breaker = self.breaker()
         if not asked and self._server is None and breaker.is_open(self._clock()):

@@ -35,17 +35,7 @@ class Pull:
         until: float,
         now: datetime,
     ) -> None:
-        """Ask nothing yet.
-
-        Args:
-            server: The server.
-            contents: What is known here.
-            journal: What has been delivered.
-            project: The name under which the project's learnings lie on the server.
-            can_update: Whether the server can be told another status.
-            until: When to be done, on the clock of ``time.monotonic``.
-            now: The time, UTC.
-        """
+        """Ask nothing yet."""
         self._server = server
         self._contents = contents
         self._journal = journal
@@ -55,20 +45,7 @@ class Pull:
         self._now = now
 
     def run(self, *, asked: bool) -> int:
-        """Take in what the server lists.
-
-        Args:
-            asked: Whether a person has asked for it: then it looks as well for what was there at an
-                earlier look, and writes statuses into the record, which lies in the work tree.
-
-        Returns:
-            How many learnings have come that are new here, or have another status than before.
-
-        Raises:
-            ServerFaultError: The server has failed.
-            BackendError: A file cannot be read.
-            StorageError: A file cannot be written.
-        """
+        """Take in what the server lists."""
         listed = self._server.listing()
         ids = {one.learning_id for one in listed or () if one.learning_id}
         self._look_for_lost(ids, look_again=asked)
@@ -90,16 +67,12 @@ class Pull:
         return time.monotonic() < self._until
 
     def _is_of_others(self, learning_id: str) -> bool:
-        """Tell whether others have written a learning: not so what was deleted here by hand."""
+        """Return whether others have written a learning: not so what was deleted here by hand."""
         is_recorded = learning_id in self._contents.record.contents().learnings
         return not is_recorded and self._journal.delivery(learning_id).status is None
 
     def _made_whole(self, listed: Sequence["Found"]) -> Sequence["Found"]:
-        """Fetch what a server lists without all that belongs to it: what is new here first.
-
-        Of what is known some is fetched each time, and other the next time: only so another status
-        shows.
-        """
+        """Fetch what a server lists without all that belongs to it: what is new here first."""
         cut = [one for one in listed if one.learning_id and one.learning is None]
         new = [one for one in cut if self._contents.get(one.learning_id or "") is None]
         ids = {one.learning_id for one in new}
@@ -112,11 +85,7 @@ class Pull:
         return [by_id.get(one.learning_id, one) if one.learning_id else one for one in listed]
 
     def _put_away(self, found: Mapping[str, "Found"]) -> int:
-        """Take over statuses that somebody else has given learnings of ours on the server.
-
-        What was last brought there tells who has changed it: where ours is still the same, they
-        have. What is superseded stays so.
-        """
+        """Take over statuses that somebody else has given learnings of ours on the server."""
         changed = 0
         recorded = self._contents.record.contents()
         for learning_id in recorded.learnings.keys() & found.keys():
@@ -134,11 +103,7 @@ class Pull:
         return changed
 
     def _look_for_lost(self, ids: Collection[str], *, look_again: bool) -> None:
-        """Find what the server has not kept: two processes that write at once may lose some.
-
-        What was there once at a later look and is not any more, somebody has removed: it stays
-        removed, until a person asks for it all.
-        """
+        """Find what the server has not kept: two processes that write at once may lose some."""
         own = self._contents.record.contents().learnings
         delivered = [one for one in own if self._journal.delivery(one).status is not None]
         unseen = [one for one in delivered if not self._journal.delivery(one).seen]
@@ -155,7 +120,7 @@ class Pull:
                 self._journal.see(learning_id, self._now)
 
     def _still_there(self, ids: Collection[str]) -> Sequence[Learning]:
-        """Give what others have written and is not listed now: a list may be only one page."""
+        """Return what others have written and is not listed now: a list may be only one page."""
         known = self._contents.seen.learnings()
         missing = [one for one in known.values() if one.id not in ids]
         gone: set[str] = set()

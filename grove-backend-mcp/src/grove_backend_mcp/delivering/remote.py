@@ -32,11 +32,7 @@ _SHARE: Final = 0.8
 
 
 class Remote:
-    """The server of one project.
-
-    Attributes:
-        link: The connection to it.
-    """
+    """The server of one project."""
 
     def __init__(
         self,
@@ -48,16 +44,7 @@ class Remote:
         project: str,
         clock: Callable[[], datetime],
     ) -> None:
-        """Connect to nothing yet.
-
-        Args:
-            places: Where the files lie.
-            contents: What is known here.
-            journal: What waits.
-            link: The connection.
-            project: The name under which the project's learnings lie on the server.
-            clock: Tells the time, UTC.
-        """
+        """Connect to nothing yet."""
         self.link = link
         self._places = places
         self._contents = contents
@@ -72,61 +59,24 @@ class Remote:
         return f"the memory server “{self.link.entry.name}”"
 
     def waiting(self) -> Sequence[str]:
-        """Name what the server has yet to get.
-
-        Raises:
-            BackendError: A file cannot be read.
-        """
+        """Name what the server has yet to get."""
         return [one.id for one in self._courier.waiting()]
 
     def waits(self, learning_id: str) -> bool:
-        """Tell whether the server has yet to get a learning.
-
-        Args:
-            learning_id: Its id.
-
-        Raises:
-            BackendError: A file cannot be read.
-        """
+        """Return whether the server has yet to get a learning."""
         learning = self._contents.get(learning_id)
         return learning is not None and self._courier.waits(learning)
 
     def expect(self, learning_id: str) -> None:
-        """Note that a learning is new in this process, so that nobody else can have it yet.
-
-        Args:
-            learning_id: Its id.
-        """
+        """Note that a learning is new in this process, so that nobody else can have it yet."""
         self._courier.expect(learning_id)
 
     def deliver(self, seconds: float, *, asked: bool = False) -> Delivered:
-        """Deliver what waits, as far as the time goes.
-
-        Args:
-            seconds: How long that may take.
-            asked: Whether to try also what was put off since it has failed.
-
-        Raises:
-            BackendError: A file cannot be read.
-            StorageError: A file cannot be written.
-        """
+        """Deliver what waits, as far as the time goes."""
         return self._courier.deliver(seconds, asked=asked)
 
     def search(self, query: Query, seconds: float) -> Sequence[Hit]:
-        """Ask the server what it finds.
-
-        Args:
-            query: What to look for.
-            seconds: How long that may take.
-
-        Returns:
-            What is found, in the server's order; other people's notes as partial hits.
-
-        Raises:
-            ServerFaultError: The server cannot be used.
-            BackendError: A file cannot be read.
-            StorageError: What was found cannot be kept.
-        """
+        """Ask the server what it finds."""
         from grove_backend_mcp.hits import hits_of  # no hook searches a server
 
         with self.link.server(seconds) as server:
@@ -140,16 +90,7 @@ class Remote:
         return known.hits
 
     def synchronise(self, seconds: float, *, asked: bool) -> Synchronised:
-        """Deliver what waits, and take in what is new on the server.
-
-        Args:
-            seconds: How long that may take.
-            asked: Whether a person has asked for it.
-
-        Raises:
-            BackendError: A file cannot be read.
-            StorageError: A file cannot be written.
-        """
+        """Deliver what waits, and take in what is new on the server."""
         until = time.monotonic() + seconds
         self.link.reserve(seconds)
         if asked:
@@ -174,10 +115,7 @@ class Remote:
         )
 
     def _want_all(self) -> None:
-        """Have everything delivered that is recorded and that this machine has not delivered.
-
-        It may have come with git, from another machine, or from a server that was emptied.
-        """
+        """Have everything delivered that is recorded and that this machine has not delivered."""
         for learning_id in self._contents.record.contents().learnings:
             if self._journal.delivery(learning_id).status is None:
                 self._journal.want(learning_id, self._clock(), is_due=True)

@@ -30,17 +30,7 @@ _CODE_SUFFIXES: Final = frozenset(".cjs .js .jar .lua .mjs .php .pl .py .pyz .rb
 
 @frozen(kw_only=True)
 class Judged:
-    """A server, and whether it can be used.
-
-    Attributes:
-        entry: The server.
-        usable: Whether grove can use it as things stand.
-        why: Why it can or cannot be, and what helps, in one line.
-        is_used: Whether it is the one that is used.
-        profile: Name of the built-in profile that is expected to fit; ``None`` without one.
-        may_be_probed: Whether it may be started when the user asks for that: nothing refuses it,
-            and it is the user's own or has been agreed to.
-    """
+    """A server, and whether it can be used."""
 
     entry: ServerEntry
     usable: bool
@@ -53,14 +43,7 @@ class Judged:
 
 @frozen(kw_only=True)
 class Choice:
-    """What there is, and what is used of it.
-
-    Attributes:
-        entry: The server that is used; ``None`` where none is.
-        candidates: Every server that was found, the strongest first.
-        problems: What could not be read, and what the configuration names that is not there.
-        is_configured: Whether the configuration names or describes a server.
-    """
+    """What there is, and what is used of it."""
 
     entry: ServerEntry | None
     candidates: tuple[Judged, ...]
@@ -69,11 +52,7 @@ class Choice:
 
     @property
     def is_awaited(self) -> bool:
-        """Whether a server is configured that cannot be reached as things stand.
-
-        Where it can be the next time, with another environment say, learnings would be divided
-        between two backends: they wait for it.
-        """
+        """Whether a server is configured that cannot be reached as things stand."""
         return (
             self.entry is None
             and self.is_configured
@@ -111,15 +90,7 @@ class _Known(NamedTuple):
 
 
 def choose(context: BackendContext) -> Choice:
-    """Decide which server is used; nothing is started or asked.
-
-    Args:
-        context: Where the backend works.
-
-    Returns:
-        The server that the configuration describes or names, and no other where it does; else the
-        first that can be used of those that are registered with the client.
-    """
+    """Decide which server is used; nothing is started or asked."""
     settings = context.settings
     # With a section that cannot be used, another server than the one in it may be meant least.
     if not isinstance(settings, McpSettings):
@@ -138,27 +109,14 @@ def choose(context: BackendContext) -> Choice:
 
 
 def endpoint_of(context: BackendContext, entry: ServerEntry) -> Endpoint:
-    """Work out how a server is reached from here.
-
-    Args:
-        context: Where the backend works.
-        entry: The server.
-
-    Raises:
-        ServerFaultError: It cannot be reached so.
-    """
+    """Work out how a server is reached from here."""
     settings = context.settings
     passed = settings.pass_environment if isinstance(settings, McpSettings) else ()
     return resolve(entry, context.environment, context.root, passed)
 
 
 def trust_request(entry: ServerEntry, root: Path) -> TrustRequest:
-    """Say what a project asks to be started or reached.
-
-    Args:
-        entry: A server of the project's own files.
-        root: The project's root: of files in it, what they hold is agreed to.
-    """
+    """Return what a project asks to be started or reached."""
     said = (
         {"url": entry.url, "headers": dict(entry.headers)}
         if entry.transport is Transport.HTTP
@@ -172,10 +130,7 @@ def trust_request(entry: ServerEntry, root: Path) -> TrustRequest:
 
 
 def _files_of_project(entry: ServerEntry, root: Path) -> dict[str, str]:
-    """Give digests of the programs in the project that a server's words name.
-
-    What these load in turn is not covered, and neither are data: a server may write them.
-    """
+    """Return digests of the programs in the project that a server's words name."""
     import hashlib  # it loads OpenSSL, and few projects have such a file
 
     found: dict[str, str] = {}
@@ -197,14 +152,7 @@ def _files_of_project(entry: ServerEntry, root: Path) -> dict[str, str]:
 
 
 def trust_requests(context: BackendContext) -> Sequence[TrustRequest]:
-    """List the servers of the project's own files that would be used if the user agreed.
-
-    Args:
-        context: Where the backend works.
-
-    Returns:
-        A request for each; none for servers that grove would not use anyway.
-    """
+    """List the servers of the project's own files that would be used if the user agreed."""
     settings = context.settings
     if not isinstance(settings, McpSettings) or settings.command or settings.url:
         return []
@@ -218,14 +166,7 @@ def trust_requests(context: BackendContext) -> Sequence[TrustRequest]:
 
 
 def warnings_about(entry: ServerEntry) -> tuple[str, ...]:
-    """Tell what is not as it should be about a server that can be used all the same.
-
-    Args:
-        entry: The server.
-
-    Returns:
-        Words for each; no secret is in them.
-    """
+    """Return what is not as it should be about a server that can be used all the same."""
     if entry.transport is not Transport.STDIO:
         return ()
     found = [

@@ -21,21 +21,10 @@ _ANY_SERVER: Final = re.compile(rb'"mcpServers"\s*:\s*\{\s*"')
 
 
 class ClientFiles:
-    """The files in which the client and its user say what there is.
-
-    Attributes:
-        root: The project's root.
-        directory: The client's directory of the user; ``None`` where there is no home.
-        problems: What could not be read, one line for each file.
-    """
+    """The files in which the client and its user say what there is."""
 
     def __init__(self, context: BackendContext, managed: Path) -> None:
-        """Work out where the files are; nothing is read yet.
-
-        Args:
-            context: Where to look.
-            managed: The directory that an administrator writes.
-        """
+        """Work out where the files are; nothing is read yet."""
         moved = context.environment.get("CLAUDE_CONFIG_DIR", "")
         self._home = context.environment.get("HOME", "")
         beside = moved or self._home
@@ -60,25 +49,14 @@ class ClientFiles:
         return f"~/{path.relative_to(home)}" if home and path.is_relative_to(home) else str(path)
 
     def registry(self, *, wanted_anyway: bool) -> Mapping[str, Any]:
-        """Read the client's own record, which may be of many megabytes.
-
-        Args:
-            wanted_anyway: Whether to read it even where no server is registered in it.
-        """
+        """Read the client's own record, which may be of many megabytes."""
         content = self._content(self._registry)
         if not wanted_anyway and not _ANY_SERVER.search(content):
             return {}
         return self._parsed(self._registry, content)
 
     def document(self, path: Path | None) -> dict[str, Any]:
-        """Read a file that holds a JSON object.
-
-        Args:
-            path: The file.
-
-        Returns:
-            The object; empty where there is no file, or a broken one.
-        """
+        """Read a file that holds a JSON object."""
         if path is None:
             return {}
         if path not in self._documents:

@@ -8,14 +8,7 @@ from grove_core import BackendContext, Discovered
 
 
 def discovered(context: BackendContext) -> Sequence[Discovered]:
-    """List the servers that were found; nothing is started.
-
-    Args:
-        context: Where the backend works.
-
-    Returns:
-        A row for each, the strongest first, and one for each file that could not be read.
-    """
+    """List the servers that were found; nothing is started."""
     choice = choose(context)
     rows = [_row(one) for one in choice.candidates]
     rows += [

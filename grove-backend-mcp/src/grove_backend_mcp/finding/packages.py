@@ -13,17 +13,7 @@ _LONGEST_WORD: Final = 1024
 
 
 def known_package(entry: ServerEntry) -> tuple[str, str] | None:
-    """Tell whether a server is one of those that a profile is made for.
-
-    Only whole words count, and whole parts of paths below ``node_modules``: a script in the
-    arguments may hold any word.
-
-    Args:
-        entry: The server.
-
-    Returns:
-        The package's name and the profile's; ``None`` for any other server.
-    """
+    """Return whether a server is one of those that a profile is made for."""
     if entry.transport is not Transport.STDIO:
         return None
     from grove_backend_mcp.mappings.profiles import PACKAGES

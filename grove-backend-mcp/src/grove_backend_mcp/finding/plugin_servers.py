@@ -21,14 +21,7 @@ _ODD_CHARACTER: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 @frozen(kw_only=True)
 class PluginTable:
-    """The servers of one file of a plugin.
-
-    Attributes:
-        servers: Their definitions by the name that the client lists them under.
-        origin: Whose they are: the project's where the plugin lies in it.
-        source: Where they stand, for people.
-        extra: Variables that the client sets for them.
-    """
+    """The servers of one file of a plugin."""
 
     servers: Mapping[str, Any]
     origin: Origin
@@ -37,14 +30,7 @@ class PluginTable:
 
 
 def plugin_tables(files: ClientFiles) -> Iterator[PluginTable]:
-    """List the servers of the plugins that are installed and switched on.
-
-    Args:
-        files: The client's files.
-
-    Yields:
-        The servers, file by file.
-    """
+    """List the servers of the plugins that are installed and switched on."""
     if files.directory is None:
         return
     plugins = files.directory / "plugins"
@@ -75,7 +61,6 @@ class _Switches:
         return any(value is True for value in self._all.values())
 
     def place_of(self, plugin: str, installs: object) -> Path | None:
-        """Find where a plugin is installed that is on here."""
         if self._all.get(plugin) is not True or not isinstance(installs, list):
             return None
         for install in installs:
@@ -93,7 +78,6 @@ class _Switches:
 
 
 def _source_directory(files: ClientFiles, plugin: str) -> Path | None:
-    """Find a plugin in the directory that is its marketplace: the client runs it from there."""
     if files.directory is None:
         return None
     name, _, market = plugin.partition("@")

@@ -18,14 +18,7 @@ Rules = tuple[Mapping[str, Any], ...]
 
 @frozen(kw_only=True)
 class Policy:
-    """Which servers are refused, whoever has registered them.
-
-    Attributes:
-        allowed: The only ones that an administrator allows; ``None`` where all are.
-        denied: Those that an administrator or the user denies.
-        disabled_files: Names of servers of the project's ``.mcp.json`` that were rejected.
-        disabled: Names of servers that the user has switched off in this project.
-    """
+    """Which servers are refused, whoever has registered them."""
 
     allowed: Rules | None = None
     denied: Rules = ()
@@ -33,14 +26,7 @@ class Policy:
     disabled: frozenset[str] = frozenset()
 
     def refusal(self, entry: ServerEntry) -> str:
-        """Tell why a server is refused.
-
-        Args:
-            entry: The server.
-
-        Returns:
-            Why, for people; empty when it is not.
-        """
+        """Tell why a server is refused."""
         if any(_fits(rule, entry) for rule in self.denied):
             return "denied by deniedMcpServers in the client's settings"
         if self.allowed is not None and not _is_allowed(self.allowed, entry):
@@ -53,15 +39,7 @@ class Policy:
 
 
 def read_policy(files: ClientFiles, noted: Sequence[Mapping[str, Any]]) -> Policy:
-    """Read what the client's files refuse.
-
-    Args:
-        files: The client's files.
-        noted: What the client has noted about this project.
-
-    Returns:
-        All refusals. A project's own files may refuse what is the project's, and nothing else.
-    """
+    """Read what the client's files refuse."""
     managed, user = files.managed_settings(), files.user_settings()
     everywhere = [managed, user, *files.project_settings(), *noted]
     allowed = managed.get("allowedMcpServers")

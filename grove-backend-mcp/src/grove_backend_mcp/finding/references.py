@@ -1,9 +1,4 @@
-"""From a server as it is written down to what it is reached by: references are expanded here.
-
-The client hands a server its whole environment and runs it in the project. A server that grove
-starts gets little of the environment; and what the user has registered for all projects does not
-take programs or code from the project it happens to run for, which may be a stranger's.
-"""
+"""From a server as it is written down to what it is reached by: references are expanded here."""
 
 import os
 import re
@@ -39,18 +34,7 @@ _HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 def expand(text: str, environment: Mapping[str, str]) -> str:
-    """Put the environment's values in the place of references to them.
-
-    Args:
-        text: A text with references such as ``${NAME}`` or ``${NAME:-default}``.
-        environment: The variables there are; one that is set and empty is set.
-
-    Returns:
-        The text; what is no reference stays as it is.
-
-    Raises:
-        ServerFaultError: A variable without a default is not set.
-    """
+    """Put the environment's values in the place of references to them."""
 
     def value(found: re.Match[str]) -> str:
         name, default = found[1], found[2]
@@ -73,21 +57,7 @@ def resolve(
     root: Path,
     pass_environment: Sequence[str] = (),
 ) -> Endpoint:
-    """Work out how a server is reached; nothing is started.
-
-    Args:
-        entry: The server as it is written down; a project's own only after ``grove trust``.
-        environment: The process's environment.
-        root: The project's root.
-        pass_environment: Names of further variables that the server is handed on.
-
-    Returns:
-        All that it takes to reach it, secrets among it.
-
-    Raises:
-        ServerFaultError: It cannot be reached so: a variable is not set, its program is not there,
-            or its address is not safe.
-    """
+    """Work out how a server is reached; nothing is started."""
     known = {**environment, **entry.extra, _PROJECT_VARIABLE: os.fspath(root)}
     if entry.transport is Transport.HTTP:
         return _resolve_address(entry, known)
@@ -235,10 +205,7 @@ def _path_outside(path: str, root: Path) -> str:
 
 
 def _directory_for(entry: ServerEntry, child: Mapping[str, str], root: Path) -> str:
-    """Say where a program runs: in the project only where it is of the project.
-
-    Many programs take code, packages or settings from where they run, and wrappers hide which.
-    """
+    """Say where a program runs: in the project only where it is of the project."""
     if entry.origin in _OF_THE_PROJECT:
         return os.fspath(root)
     home = child.get("HOME", "")
@@ -248,13 +215,7 @@ def _directory_for(entry: ServerEntry, child: Mapping[str, str], root: Path) -> 
 def _secrets(
     texts: Sequence[str], known: Mapping[str, str], values: Iterable[str]
 ) -> tuple[str, ...]:
-    """Collect what must not be shown: what names or places say is secret.
-
-    Args:
-        texts: What is written down, references not expanded.
-        known: The variables there are.
-        values: Values that are secret by their place, and addresses that may hold a password.
-    """
+    """Collect what must not be shown: what names or places say is secret."""
     from urllib.parse import unquote
 
     names = (name for text in texts for name in referred_to(text))

@@ -25,12 +25,7 @@ _HTTP_TYPES: Final = frozenset(("http", "streamable-http", "streamableHttp"))
 
 @frozen(kw_only=True)
 class Registered:
-    """A server that is registered.
-
-    Attributes:
-        entry: The server as it is written down.
-        refused: Why it cannot be used whatever is known about it; empty when it can.
-    """
+    """A server that is registered."""
 
     entry: ServerEntry
     refused: str = ""
@@ -38,27 +33,14 @@ class Registered:
 
 @frozen(kw_only=True)
 class Registrations:
-    """All that is registered, the strongest first.
-
-    Attributes:
-        servers: The servers; several may have one name, and the first that may be used counts.
-        problems: Files that could not be read, a line for each.
-    """
+    """All that is registered, the strongest first."""
 
     servers: tuple[Registered, ...]
     problems: tuple[str, ...]
 
 
 def read_registrations(context: BackendContext, managed: Path | None = None) -> Registrations:
-    """Read what is registered for a project.
-
-    Args:
-        context: Where to look; the home directory is that of its environment.
-        managed: The directory that an administrator writes; ``None`` for the usual one.
-
-    Returns:
-        What is registered; nothing is raised.
-    """
+    """Read what is registered for a project."""
     directory = managed or next((one for one in _MANAGED if one.is_dir()), _MANAGED[0])
     files = ClientFiles(context, directory)
     project = list(_project_servers(files))
@@ -78,17 +60,7 @@ def read_registrations(context: BackendContext, managed: Path | None = None) -> 
 def registered_in(
     servers: Mapping[str, Any], origin: Origin, source: str, extra: Mapping[str, str] | None = None
 ) -> Iterator[Registered]:
-    """Read a table of servers.
-
-    Args:
-        servers: The table, by name.
-        origin: Whose it is.
-        source: Where it stands, for people.
-        extra: Variables that the client sets for its servers.
-
-    Yields:
-        Each server; what is not written as it must be is refused.
-    """
+    """Read a table of servers."""
     for name, definition in servers.items():
         # A name is shown, and typed in commands.
         if not name.isprintable() or not 0 < len(name) <= _LONGEST_NAME:

@@ -18,14 +18,7 @@ _DIGEST_LENGTH: Final = 8
 
 
 def main_work_tree(root: Path) -> Path:
-    """Find the directory that the client keeps a project's servers under.
-
-    Args:
-        root: The project's root, anywhere in a work tree.
-
-    Returns:
-        The repository's main work tree, also from a linked one; the root itself without git.
-    """
+    """Find the directory that the client keeps a project's servers under."""
     top = _top_of(root)
     if top is None:
         return root
@@ -34,15 +27,7 @@ def main_work_tree(root: Path) -> Path:
 
 
 def project_name(context: BackendContext) -> str:
-    """Name the project, alike on every machine, so that a server can be shared by several.
-
-    Args:
-        context: Where the backend works.
-
-    Returns:
-        The configured name, else owner and repository of the remote ``origin`` in lower case; else
-        the root's own name with a digest of its path, since many folders have the same name.
-    """
+    """Name the project, alike on every machine, so that a server can be shared by several."""
     settings = context.settings
     if isinstance(settings, McpSettings) and settings.project:
         return settings.project
@@ -83,11 +68,7 @@ def _shared_directory(top: Path) -> Path | None:
 
 
 def _shared_by_work_trees(directory: Path, entry: Path) -> Path | None:
-    """Find what a linked work tree belongs to, where both sides say so.
-
-    Anybody can write both files into a folder of their own; only who owns the repository can put a
-    directory below its ``worktrees``.
-    """
+    """Find what a linked work tree belongs to, where both sides say so."""
     back = _text(directory / "gitdir").strip().replace("\0", "")
     common = _text(directory / "commondir").strip().replace("\0", "")
     shared = os.path.realpath(directory / common)
@@ -97,12 +78,12 @@ def _shared_by_work_trees(directory: Path, entry: Path) -> Path | None:
 
 
 def _origin(shared: Path) -> str:
-    """Give the address of the remote ``origin``, as the repository's configuration writes it."""
+    """Return the address of the remote ``origin``, as the repository's configuration writes it."""
     return _value_in(shared, "remote", "origin", "url")
 
 
 def _value_in(directory: Path, section: str, subsection: str | None, key: str) -> str:
-    """Give the first value of a key of a repository's configuration; empty without one."""
+    """Return the first value of a key of a repository's configuration; empty without one."""
     is_there = False
     for line in _text(directory / "config").splitlines():
         header = _SECTION.match(line.strip())

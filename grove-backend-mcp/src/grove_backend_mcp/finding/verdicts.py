@@ -16,18 +16,7 @@ _VERSION: Final = 1
 
 @frozen(kw_only=True)
 class Verdict:
-    """What a server has said of itself, and what a probe has shown.
-
-    Attributes:
-        server_name: Its own name.
-        version: Its own version.
-        profile: Name of the built-in profile that fits; ``None`` without one.
-        has_write: Whether learnings can be stored there.
-        has_search: Whether they can be found there.
-        tools_digest: Digest of its list of tools.
-        checked_at: When it was asked.
-        facts: What the probe found besides, by name; JSON values.
-    """
+    """What a server has said of itself, and what a probe has shown."""
 
     server_name: str
     version: str
@@ -40,15 +29,7 @@ class Verdict:
 
 
 def load_verdict(home: Path, digest: str) -> Verdict | None:
-    """Look up what is known about a server.
-
-    Args:
-        home: grove's own directory of the user.
-        digest: The digest of the server's entry.
-
-    Returns:
-        What is known; ``None`` where nothing is, or where the file cannot be understood.
-    """
+    """Look up what is known about a server."""
     try:
         with _path(home, digest).open("rb") as file:
             return _from_document(json.loads(file.read(_MOST_BYTES)))
@@ -57,16 +38,7 @@ def load_verdict(home: Path, digest: str) -> Verdict | None:
 
 
 def save_verdict(home: Path, digest: str, verdict: Verdict) -> None:
-    """Keep what is known about a server, in the place of what was known before.
-
-    Args:
-        home: grove's own directory of the user.
-        digest: The digest of the server's entry.
-        verdict: What is known.
-
-    Raises:
-        StorageError: It could not be written.
-    """
+    """Keep what is known about a server, in the place of what was known before."""
     path = _path(home, digest)
     text = f"{json.dumps(_to_document(verdict), indent=2, sort_keys=True)}\n"
     replace_text(path, text)

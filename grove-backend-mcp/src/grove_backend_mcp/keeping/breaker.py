@@ -17,14 +17,7 @@ _LONGEST_DETAIL: Final = 500
 
 @frozen(kw_only=True)
 class Breaker:
-    """How a server has failed lately.
-
-    Attributes:
-        server: The server's digest.
-        failures: How many times in a row; 0 when it works.
-        failed_at: When the latest time was.
-        detail: What went wrong then.
-    """
+    """How a server has failed lately."""
 
     server: str
     failures: int = 0
@@ -39,35 +32,18 @@ class Breaker:
         return self.failed_at + min(pause, _LONGEST_PAUSE)
 
     def is_open(self, now: datetime) -> bool:
-        """Tell whether the server is to be left alone.
-
-        Args:
-            now: The time, UTC; where a clock was ahead before, the server is not left alone.
-        """
+        """Return whether the server is to be left alone."""
         until = self.until()
         return until is not None and self.failed_at is not None and self.failed_at <= now < until
 
     def after_failure(self, now: datetime, detail: str) -> "Breaker":
-        """Count one more failure.
-
-        Args:
-            now: The time, UTC.
-            detail: What went wrong.
-        """
+        """Count one more failure."""
         failures = self.failures + 1
         return Breaker(server=self.server, failures=failures, failed_at=now, detail=detail)
 
 
 def read_breaker(path: Path, server: str) -> Breaker:
-    """Read how a server has failed.
-
-    Args:
-        path: The file, whether it is there or not.
-        server: The server's digest.
-
-    Returns:
-        That; one that has not failed where the file tells of another server, or of nothing.
-    """
+    """Read how a server has failed."""
     try:
         document = json.loads(path.read_bytes())
         if document["server"] != server:
@@ -91,11 +67,7 @@ def read_breaker(path: Path, server: str) -> Breaker:
 
 
 def text_of(breaker: Breaker) -> str:
-    """Write how a server has failed.
-
-    Args:
-        breaker: One that has failed at least once.
-    """
+    """Write how a server has failed."""
     failed_at = "" if breaker.failed_at is None else format_instant(breaker.failed_at)
     document = {"server": breaker.server, "failures": breaker.failures, "failed_at": failed_at}
     return json.dumps({**document, "detail": breaker.detail[:_LONGEST_DETAIL]})

@@ -19,33 +19,16 @@ class CachedLearnings:
     """A file of learnings, which can be had again from the server."""
 
     def __init__(self, path: Path) -> None:
-        """Read nothing yet.
-
-        Args:
-            path: The file, whether it is there or not.
-        """
+        """Read nothing yet."""
         self.path = path
         self._folded = Folded[Mapping[str, Learning]](path, {}, _read_lines)
 
     def learnings(self) -> Mapping[str, Learning]:
-        """Read the learnings by id, oldest line first; the latest line about one counts.
-
-        Raises:
-            BackendError: The file is there and cannot be read.
-        """
+        """Read the learnings by id, oldest line first; the latest line about one counts."""
         return self._folded.value()
 
     def add(self, learnings: Iterable[Learning], *, most: int | None = None) -> None:
-        """Keep further learnings, or other versions of what is kept.
-
-        Args:
-            learnings: The learnings.
-            most: How many are kept; the oldest lines go first. ``None`` for all.
-
-        Raises:
-            BackendError: The file cannot be read.
-            StorageError: It could not be written.
-        """
+        """Keep further learnings, or other versions of what is kept."""
         known = self.learnings()
         new = {one.id: one for one in learnings if known.get(one.id) != one}
         if most is not None and len(known) + len(new) > most:
@@ -55,18 +38,7 @@ class CachedLearnings:
             append_text(self.path, "".join(map(_line_of, new.values())))
 
     def replace(self, learnings: Iterable[Learning]) -> int:
-        """Keep these learnings and no others; nothing is written where they are the same.
-
-        Args:
-            learnings: The learnings.
-
-        Returns:
-            How many of them are new or other than before.
-
-        Raises:
-            BackendError: The file cannot be read.
-            StorageError: It could not be written.
-        """
+        """Keep these learnings and no others; nothing is written where they are the same."""
         known, found = self.learnings(), {one.id: one for one in learnings}
         if known != found:
             replace_text(self.path, "".join(map(_line_of, found.values())))

@@ -16,13 +16,7 @@ _MOST_LOOKED_UP: Final = 100
 
 
 class _Mark(NamedTuple):
-    """What was known at an earlier answer.
-
-    Attributes:
-        size: How long the record was, in bytes.
-        checksum: That of its content.
-        seen: How the file looked of what others have written.
-    """
+    """What was known at an earlier answer."""
 
     size: int
     checksum: int
@@ -30,18 +24,7 @@ class _Mark(NamedTuple):
 
 
 def changes_since(contents: Contents, mark: str) -> Changes:
-    """Tell what has changed since an earlier answer.
-
-    Args:
-        contents: What is known here.
-        mark: The mark of that answer; any other text asks for everything.
-
-    Returns:
-        What has changed, or everything, oldest first.
-
-    Raises:
-        BackendError: A file cannot be read.
-    """
+    """Return what has changed since an earlier answer."""
     # Before anything is read: what changes meanwhile is seen the next time.
     seen = _look_of(contents.seen.path)
     content = content_of(contents.record.path, inside=contents.record.root)
@@ -57,7 +40,7 @@ def changes_since(contents: Contents, mark: str) -> Changes:
 
 
 def _news(contents: Contents, content: bytes, known: _Mark) -> Iterable[Learning] | None:
-    """Give what lines at the end of the record are about; ``None`` where all is to be read."""
+    """Return what lines at the end of the record are about; ``None`` where all is to be read."""
     if len(content) < known.size or crc32(content[: known.size]) != known.checksum:
         return None
     rest = content[known.size :]
@@ -74,7 +57,7 @@ def _news(contents: Contents, content: bytes, known: _Mark) -> Iterable[Learning
 
 
 def _lines_about(content: bytes, ids: Iterable[str]) -> bytes:
-    """Give the lines that name some learnings."""
+    """Return the lines that name some learnings."""
     lines: dict[int, bytes] = {}
     for learning_id in ids:
         quoted = f'"{learning_id}"'.encode()

@@ -1,20 +1,4 @@
-"""What waits for the server, and what has got there: the outbox of this machine.
-
-One JSON object a line, only ever appended to, each about one learning:
-
-- ``{"id": …, "at": …, "state": "wanted", "is_new": …, "status": …}``: it was written here, or given
-  another status here, and the server is to have it so;
-- ``{"id": …, "at": …, "state": "tried", "server": …, "why": …}``: an attempt has begun, or, with
-  ``why``, has failed;
-- ``{"id": …, "at": …, "state": "delivered", "server": …, "handle": …, "status": …}``: a server has
-  it, in this status, under this id of its own;
-- ``{"id": …, "at": …, "state": "seen", "server": …}``: a later look has shown it there;
-- ``{"id": …, "at": …, "state": "lost", "server": …}``: a later look has not.
-
-What waits is not kept by itself: it is what is wanted, what the record has and the server has not
-got. So nothing is lost between the two files, whenever a process ends; and where the record changes
-by itself, as it does when git changes the branch, nobody is told.
-"""
+"""What waits for the server, and what has got there: the outbox of this machine."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -28,17 +12,7 @@ _STATUSES: Final = {status.value: status for status in LearningStatus}
 
 
 class Delivery(NamedTuple):
-    """How a learning stands to one server.
-
-    Attributes:
-        handle: The server's own id of it; empty before it has got there.
-        status: The status that the server knows it in; ``None`` before it has got there.
-        failures: How many attempts have failed since it last got there.
-        tried_at: When the latest attempt began or failed; ``None`` without one.
-        is_open: Whether an attempt has begun whose end is not known.
-        why: Why the latest attempt has failed.
-        seen: Whether a later look at the server has shown it there.
-    """
+    """How a learning stands to one server."""
 
     handle: str = ""
     status: LearningStatus | None = None
@@ -50,13 +24,7 @@ class Delivery(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What the server is to have.
-
-    Attributes:
-        is_new: Whether it was written here.
-        is_due: Whether it is to be brought there whoever has written it.
-        status: The status that it was given here last; ``None`` when it was only written.
-    """
+    """What the server is to have."""
 
     is_new: bool
     is_due: bool
@@ -64,12 +32,7 @@ class Wanted(NamedTuple):
 
 
 class Journaled(NamedTuple):
-    """What the journal says.
-
-    Attributes:
-        wanted: What the server is to have, by id, in the order in which it was written.
-        deliveries: How learnings stand to servers, by the learnings' ids and the servers' digests.
-    """
+    """What the journal says."""
 
     wanted: Mapping[str, Wanted]
     deliveries: Mapping[str, Mapping[str, Delivery]]
@@ -82,12 +45,7 @@ class Journal:
     """The journal of one project, as far as it is about one server."""
 
     def __init__(self, path: Path, server: str) -> None:
-        """Read nothing yet.
-
-        Args:
-            path: The file.
-            server: The server's digest; empty when there is none.
-        """
+        """Read nothing yet."""
         self._path = path
         self._server = server
         self._folded = Folded(path, Journaled({}, {}), _read_lines)
@@ -105,20 +63,11 @@ class Journal:
                 yield learning_id
 
     def delivery(self, learning_id: str) -> Delivery:
-        """Tell how a learning stands to the server.
-
-        Args:
-            learning_id: Its id.
-        """
+        """Return how a learning stands to the server."""
         return self._folded.value().deliveries.get(learning_id, {}).get(self._server, _UNTRIED)
 
     def waits(self, learning: Learning, *, can_update: bool) -> bool:
-        """Tell whether the server has yet to get a learning, or its status.
-
-        Args:
-            learning: The learning as it is now.
-            can_update: Whether the server can be told another status.
-        """
+        """Return whether the server has yet to get a learning, or its status."""
         wanted = self._folded.value().wanted.get(learning.id)
         if wanted is None:
             return False
@@ -139,18 +88,7 @@ class Journal:
         is_due: bool = False,
         status: LearningStatus | None = None,
     ) -> None:
-        """Note that the server is to have a learning.
-
-        Args:
-            learning_id: Its id.
-            at: The time, UTC.
-            is_new: Whether it is being written here.
-            is_due: Whether it is to be brought there whoever has written it.
-            status: The status that it is given here; ``None`` when it is only to be there.
-
-        Raises:
-            StorageError: It could not be written.
-        """
+        """Note that the server is to have a learning."""
         known = self._folded.value().wanted.get(learning_id)
         is_more_due = is_due and known is not None and not (known.is_new or known.is_due)
         if known is not None and status in (None, known.status) and not is_more_due:
@@ -160,66 +98,23 @@ class Journal:
         self._append(line | ({"status": status.value} if status else {}))
 
     def begin(self, learning_id: str, at: datetime) -> None:
-        """Note that an attempt begins, before anything is sent.
-
-        Args:
-            learning_id: The learning's id.
-            at: The time, UTC.
-
-        Raises:
-            StorageError: It could not be written.
-        """
+        """Note that an attempt begins, before anything is sent."""
         self._note(learning_id, at, state="tried")
 
     def fail(self, learning_id: str, at: datetime, why: str) -> None:
-        """Note that an attempt has failed.
-
-        Args:
-            learning_id: The learning's id.
-            at: The time, UTC.
-            why: The reason, for people.
-
-        Raises:
-            StorageError: It could not be written.
-        """
+        """Note that an attempt has failed."""
         self._note(learning_id, at, state="tried", why=why or "it does not say why")
 
     def deliver(self, learning_id: str, at: datetime, handle: str, status: LearningStatus) -> None:
-        """Note that the server has a learning.
-
-        Args:
-            learning_id: Its id.
-            at: The time, UTC.
-            handle: The server's own id of it.
-            status: Its status there.
-
-        Raises:
-            StorageError: It could not be written.
-        """
+        """Note that the server has a learning."""
         self._note(learning_id, at, state="delivered", handle=handle, status=status.value)
 
     def see(self, learning_id: str, at: datetime) -> None:
-        """Note that a later look at the server has shown a learning there.
-
-        Args:
-            learning_id: Its id.
-            at: The time, UTC.
-
-        Raises:
-            StorageError: It could not be written.
-        """
+        """Note that a later look at the server has shown a learning there."""
         self._note(learning_id, at, state="seen")
 
     def lose(self, learning_id: str, at: datetime) -> None:
-        """Note that the server has not kept a learning: it has to be delivered once more.
-
-        Args:
-            learning_id: Its id.
-            at: The time, UTC.
-
-        Raises:
-            StorageError: It could not be written.
-        """
+        """Note that the server has not kept a learning: it has to be delivered once more."""
         self._note(learning_id, at, state="lost")
 
     def _note(self, learning_id: str, at: datetime, **fields: str) -> None:
@@ -249,7 +144,7 @@ def _read_lines(known: Journaled, content: bytes) -> Journaled:
 
 
 def _after(before: Delivery, line: Mapping[str, Any]) -> Delivery:
-    """Tell how a learning stands to a server after one more line."""
+    """Return how a learning stands to a server after one more line."""
     at, state, why = _instant(line.get("at")), line.get("state"), str(line.get("why", ""))
     if state == "delivered" and (status := _STATUSES.get(str(line.get("status")))):
         return Delivery(handle=str(line.get("handle", "")), status=status, seen=before.seen)

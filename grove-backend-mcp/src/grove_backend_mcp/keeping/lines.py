@@ -16,30 +16,18 @@ _MOST_BYTES: Final = 256 * 1024 * 1024
 
 
 def count_unreadable(content: bytes) -> int:
-    """Count the lines that are no objects: conflict markers, torn writes.
-
-    Args:
-        content: The lines.
-    """
+    """Count the lines that are no objects: conflict markers, torn writes."""
     lines = sum(1 for line in content.split(b"\n") if line.strip())
     return lines - sum(1 for _ in objects_in(content))
 
 
 def line_of(document: Mapping[str, Any]) -> str:
-    """Write an object as a line; ASCII, so that half a character survives as an escape.
-
-    Args:
-        document: The object.
-    """
+    """Write an object as a line; ASCII, so that half a character survives as an escape."""
     return f"{json.dumps(document)}\n"
 
 
 def objects_in(content: bytes) -> Iterator[dict[str, Any]]:
-    """Read the objects of some lines; what cannot be read, conflict markers say, is left alone.
-
-    Args:
-        content: The lines.
-    """
+    """Read the objects of some lines; what cannot be read, conflict markers say, is left alone."""
     for line in content.split(b"\n"):
         if not line.startswith(b"{"):
             continue
@@ -52,19 +40,7 @@ def objects_in(content: bytes) -> Iterator[dict[str, Any]]:
 
 
 def content_of(path: Path, start: int = 0, *, inside: Path | None = None) -> bytes:
-    """Read a file; one that a repository holds may be anything.
-
-    Args:
-        path: The file.
-        start: How many bytes to leave out.
-        inside: A directory that symbolic links must not lead out of; ``None`` for anywhere.
-
-    Returns:
-        Its content; nothing where there is no such file.
-
-    Raises:
-        BackendError: It is there and cannot be read, is no plain file or too large.
-    """
+    """Read a file; one that a repository holds may be anything."""
     try:
         # A pipe of that name would never end.
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
@@ -103,14 +79,7 @@ class Folded(Generic[T]):
         *,
         inside: Path | None = None,
     ) -> None:
-        """Read nothing yet.
-
-        Args:
-            path: The file, whether it is there or not.
-            nothing: What is known without any line.
-            fold: Gives what is known after some lines, from what was known before and the lines.
-            inside: A directory that symbolic links must not lead out of; ``None`` for anywhere.
-        """
+        """Read nothing yet."""
         self._path = path
         self._nothing = nothing
         self._fold = fold
@@ -121,11 +90,7 @@ class Folded(Generic[T]):
         self._look: _Look | None = None
 
     def value(self) -> T:
-        """Read what is new; the same object as long as nothing has changed.
-
-        Raises:
-            BackendError: The file is there and cannot be read.
-        """
+        """Read what is new; the same object as long as nothing has changed."""
         try:
             status = self._path.stat()
         except (FileNotFoundError, NotADirectoryError):
@@ -150,9 +115,6 @@ class Folded(Generic[T]):
         return self._known
 
     def _grown(self) -> bytes | None:
-        """Read what has come after what is known; ``None`` where something else stands there now.
-
-        What writes a file anew, as git does, may give it the inode of the old one.
-        """
+        """Read what has come after what is known."""
         content = content_of(self._path, self._length - len(self._end), inside=self._inside)
         return content[len(self._end) :] if content.startswith(self._end) else None

@@ -12,27 +12,10 @@ _KEY_LENGTH: Final = 16
 
 
 class Places:
-    """The files of one project.
-
-    Attributes:
-        root: The project's root.
-        record: grove's own record, which the project's people share: the learnings and statuses.
-        journal: What waits for the server and what has got there, on this machine.
-        lock: Held by whoever talks to the server.
-        seen: What others have written to the server, as it was when it was asked last.
-        notes: What is on the server and not grove's, as far as searches have shown it.
-        breaker: Since when the server fails.
-        synchronised: Written last when the server and this side were in line.
-        oddities: What was odd about the server's answers lately, for ``grove doctor``.
-    """
+    """The files of one project."""
 
     def __init__(self, context: BackendContext, server: str) -> None:
-        """Work out the paths; nothing is read or created.
-
-        Args:
-            context: Where the backend works.
-            server: The server's digest; empty when there is none.
-        """
+        """Work out the paths; nothing is read or created."""
         import hashlib  # it loads OpenSSL; what only detects the backend needs no places
 
         real = os.path.realpath(context.root).encode("utf-8", "surrogateescape")

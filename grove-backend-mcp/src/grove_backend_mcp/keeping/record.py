@@ -1,14 +1,4 @@
-"""grove's own record of a project's learnings, which is the truth on this side of a server.
-
-The file ``.grove/mcp.jsonl`` is only ever appended to, one JSON object a line:
-
-- ``{"at": …, "learning": {…}}``: a learning, as ``learning_to_dict`` writes it;
-- ``{"at": …, "id": …, "status": …, "note": …}``: a status it was given later.
-
-Of two lines about one learning the first counts, and of two statuses the later one: the order of
-lines does not count, so that git may merge the file line by line. Lines that cannot be read are
-left alone.
-"""
+"""grove's own record of a project's learnings, which is the truth on this side of a server."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -35,45 +25,27 @@ _NEXT: Final = timedelta(microseconds=1)
 
 
 class StatusChange(NamedTuple):
-    """A status that a learning was given.
-
-    Attributes:
-        at: When, UTC.
-        status: The status.
-    """
+    """A status that a learning was given."""
 
     at: datetime
     status: LearningStatus
 
 
 class Recorded(NamedTuple):
-    """What some lines of the record say.
-
-    Attributes:
-        learnings: Learnings by id, as they were written.
-        statuses: The latest status by id, also of learnings that other lines hold.
-    """
+    """What some lines of the record say."""
 
     learnings: Mapping[str, Learning]
     statuses: Mapping[str, StatusChange]
 
     def now(self, learning: Learning) -> Learning:
-        """Give a learning the status it has by now.
-
-        Args:
-            learning: The learning as it was written, here or by somebody else.
-        """
+        """Return a learning the status it has by now."""
         change = self.statuses.get(learning.id)
         if change is None or change.status is learning.status:
             return learning
         return evolve(learning, status=change.status)
 
     def get(self, learning_id: str) -> Learning | None:
-        """Give a learning as it is now.
-
-        Args:
-            learning_id: Its id.
-        """
+        """Return a learning as it is now."""
         learning = self.learnings.get(learning_id)
         return None if learning is None else self.now(learning)
 
@@ -85,38 +57,17 @@ class Record:
     """The record of one project."""
 
     def __init__(self, path: Path, root: Path) -> None:
-        """Read nothing yet.
-
-        Args:
-            path: The file.
-            root: The project's root, which symbolic links must not lead out of.
-        """
+        """Read nothing yet."""
         self.path = path
         self.root = root
         self._folded = Folded(path, NOTHING, read_lines, inside=root)
 
     def contents(self) -> Recorded:
-        """Read what is recorded; the same object as long as nothing has changed.
-
-        Raises:
-            BackendError: The file is there and cannot be read.
-        """
+        """Read what is recorded; the same object as long as nothing has changed."""
         return self._folded.value()
 
     def add(self, learning: Learning, at: datetime) -> bool:
-        """Record a learning, unless its id is recorded.
-
-        Args:
-            learning: The learning.
-            at: The time, UTC.
-
-        Returns:
-            Whether it is new.
-
-        Raises:
-            BackendError: The record cannot be read.
-            StorageError: It could not be written.
-        """
+        """Record a learning, unless its id is recorded."""
         if learning.id in self.contents().learnings:
             return False
         line = line_of({"at": format_instant(at), "learning": learning_to_dict(learning)})
@@ -133,18 +84,7 @@ class Record:
     def add_status(
         self, learning_id: str, status: LearningStatus, at: datetime, note: str = ""
     ) -> None:
-        """Record a status; it counts as the latest, also where a clock was ahead before.
-
-        Args:
-            learning_id: The learning's id.
-            status: Its new status.
-            at: The time, UTC.
-            note: A few words for people.
-
-        Raises:
-            BackendError: The record cannot be read.
-            StorageError: It could not be written.
-        """
+        """Record a status; it counts as the latest, also where a clock was ahead before."""
         before = self.contents().statuses.get(learning_id)
         when = at if before is None else max(at, _after(before.at))
         line: dict[str, Any] = {
@@ -156,15 +96,7 @@ class Record:
 
 
 def read_lines(known: Recorded, content: bytes) -> Recorded:
-    """Read lines of the record.
-
-    Args:
-        known: What the lines before them say.
-        content: The lines.
-
-    Returns:
-        What all of them say.
-    """
+    """Read lines of the record."""
     learnings, statuses = dict(known.learnings), dict(known.statuses)
     for line in objects_in(content):
         learning_id, status = line.get("id"), _STATUSES.get(str(line.get("status")))

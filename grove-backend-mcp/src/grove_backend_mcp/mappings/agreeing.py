@@ -27,16 +27,7 @@ _TABLES: Final = ("setup", "write", "search", "get", "listing", "update", "delet
 
 
 def mapping_for(tools: Sequence[Tool], server_name: str, settings: McpSettings) -> ServerMapping:
-    """Agree on what is done with a server.
-
-    Args:
-        tools: Its tools.
-        server_name: What it calls itself.
-        settings: What is configured.
-
-    Raises:
-        ServerFaultError: The configured mapping does not fit its tools.
-    """
+    """Agree on what is done with a server."""
     from grove_backend_mcp.client.wording import Wording
     from grove_backend_mcp.mappings.choice import map_tools
 
@@ -51,13 +42,7 @@ def mapping_for(tools: Sequence[Tool], server_name: str, settings: McpSettings) 
 
 
 class Abilities(NamedTuple):
-    """What a server can do besides being written to.
-
-    Attributes:
-        updates: Whether it can be told another status of a learning.
-        lists: Whether it can list what others have written.
-        searches: Whether it finds anything.
-    """
+    """What a server can do besides being written to."""
 
     updates: bool
     lists: bool
@@ -65,23 +50,13 @@ class Abilities(NamedTuple):
 
 
 def abilities_of(mapping: ServerMapping) -> Abilities:
-    """Tell what a server can do.
-
-    Args:
-        mapping: What is done with it.
-    """
+    """Return what a server can do."""
     searches = mapping.search is not None
     return Abilities(bool(mapping.update), mapping.listing is not None, searches)
 
 
 def expected_of(context: BackendContext, entry: ServerEntry, profile: str | None) -> Abilities:
-    """Tell what a server can do, as far as that is known before it is connected.
-
-    Args:
-        context: Where the backend works.
-        entry: The server.
-        profile: Name of the profile that is expected to fit.
-    """
+    """Return what a server can do, as far as that is known before it is connected."""
     verdict = load_verdict(context.home, entry.digest)
     facts = verdict.facts if verdict is not None else {}
     updates, lists = facts.get(CAN_UPDATE), facts.get(CAN_LIST)
@@ -103,17 +78,7 @@ def keep_verdict(
     *,
     facts: Mapping[str, Any] | None = None,
 ) -> None:
-    """Keep what a server has shown of itself, where that is new; a fault is none.
-
-    Args:
-        context: Where the backend works.
-        entry: The server.
-        connection: The connection to it.
-        tools: Its tools.
-        mapping: What is done with it.
-        now: The time, UTC.
-        facts: What a probe has found out besides.
-    """
+    """Keep what a server has shown of itself, where that is new; a fault is none."""
     if mapping.write is None and facts is None:
         return  # it may be so for once; what a person has probed is to be believed
     known = load_verdict(context.home, entry.digest)
@@ -138,11 +103,7 @@ def keep_verdict(
 
 
 def tools_digest(tools: Sequence[Tool]) -> str:
-    """Give what tells one list of tools from another.
-
-    Args:
-        tools: The tools.
-    """
+    """Return what tells one list of tools from another."""
     listed = sorted((one.name, json.dumps(one.schema, sort_keys=True)) for one in tools)
     return hashlib.sha256(repr(listed).encode("utf-8", "surrogatepass")).hexdigest()[
         :_DIGEST_LENGTH

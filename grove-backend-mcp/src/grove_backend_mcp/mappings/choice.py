@@ -26,21 +26,7 @@ def map_tools(
     configured: Mapping[str, Any] | None = None,
     profile: str = AUTO,
 ) -> ServerMapping:
-    """Say what is done with a server.
-
-    Args:
-        tools: Its tools.
-        server_name: The name it gives itself; empty where that is not known.
-        configured: The tables of the configuration, by operation; they count alone where there
-            are any.
-        profile: ``auto``, ``none``, or the name of a profile, which then must fit.
-
-    Returns:
-        The mapping; without any operation where nothing fits.
-
-    Raises:
-        ServerFaultError: What is configured does not fit the server's tools.
-    """
+    """Return what is done with a server."""
     if configured:
         from grove_backend_mcp.mappings.configured import configured_mapping
 
@@ -52,14 +38,7 @@ def map_tools(
 
 
 def unknown_profile(profile: str) -> str:
-    """Say that there is no such profile.
-
-    Args:
-        profile: The name that is configured.
-
-    Returns:
-        The words, with what may be meant; empty for a name that is known.
-    """
+    """Say that there is no such profile."""
     known = (AUTO, NONE, *PROFILE_NAMES)
     if profile in known:
         return ""

@@ -1,22 +1,4 @@
-"""The mapping that a user has configured, read with words for everything that is wrong in it.
-
-Each operation is a table with ``tool`` and ``arguments`` (``templates.py`` says what stands in
-these), and what is told about the answer:
-
-==========================  =======================================================================
-table                       further keys
-==========================  =======================================================================
-``search``                  ``items``, ``columns``, ``separator``, ``text``, ``metadata``,
-                            ``handle``, ``handle_pattern``, ``score``, ``score_kind``,
-                            ``query_mode``, ``longest_query``
-``get``, ``listing``        the same but the last two; without any, an answer is read as a search's
-``write``                   ``items``, ``handle``, ``handle_pattern``, ``text_matches``,
-                            ``text_refuses``, ``json_absent``, ``text_form``, ``longest_text``,
-                            ``single_writer``
-``update``                  ``then``: a list of tables with ``tool`` and ``arguments``
-``setup``, ``delete``       none
-==========================  =======================================================================
-"""
+"""The mapping that a user has configured, read with words for everything that is wrong in it."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -69,18 +51,7 @@ _LONGEST_PATTERN: Final = 500
 
 
 def configured_mapping(tables: Mapping[str, Any], tools: Sequence[Tool]) -> ServerMapping:
-    """Read a configured mapping and hold it against the tools of the server.
-
-    Args:
-        tables: The tables of the configuration, by operation.
-        tools: The server's tools.
-
-    Returns:
-        The mapping.
-
-    Raises:
-        ServerFaultError: Something is wrong in it; the message names everything.
-    """
+    """Read a configured mapping and hold it against the tools of the server."""
     faults = [fault for name, table in tables.items() for fault in _faults_of_table(name, table)]
     if not faults:
         mapping = _mapping_of(tables)
@@ -93,15 +64,7 @@ def configured_mapping(tables: Mapping[str, Any], tools: Sequence[Tool]) -> Serv
 
 
 def faults_of_table(name: str, table: object) -> list[str]:
-    """Say what is wrong in the table of an operation, whatever server it is for.
-
-    Args:
-        name: The operation.
-        table: The table.
-
-    Returns:
-        What is wrong, in words; empty for a sound table.
-    """
+    """Return what is wrong in the table of an operation, whatever server it is for."""
     faults = list(_faults_of_table(name, table))
     if faults or not isinstance(table, Mapping):
         return faults
@@ -175,7 +138,6 @@ def _faults_of_table(name: str, table: object) -> Iterator[str]:
 
 
 def _faults_of_call(name: str, table: Mapping[str, Any]) -> Iterator[str]:
-    """Find what is wrong in the call of a table."""
     if not isinstance(table.get("tool"), str) or not table["tool"]:
         yield f"{name}.tool must be the name of a tool"
     if not isinstance(table.get("arguments", {}), Mapping):
@@ -196,7 +158,6 @@ def _faults_of_steps(name: str, steps: object) -> Iterator[str]:
 
 
 def _wrong_in(key: str, value: object) -> str | None:
-    """Say what is wrong with the value of a key."""
     if key in _OPERATION:
         return None
     if key in _FLAGS:
@@ -213,7 +174,7 @@ def _wrong_in(key: str, value: object) -> str | None:
 
 
 def _wrong_in_text(key: str, value: str) -> str | None:
-    """Say what is wrong with a path, a pattern or a choice."""
+    """Return what is wrong with a path, a pattern or a choice."""
     if key in _CHOICES:
         known = [str(one.value) for one in _CHOICES[key]]
         return None if value in known else f"must be one of {', '.join(known)}, not {value!r}"
@@ -228,7 +189,6 @@ def _wrong_in_text(key: str, value: str) -> str | None:
 
 
 def _wrong_in_pattern(key: str, pattern: str) -> str | None:
-    """Say what is wrong with a pattern."""
     if len(pattern) > _LONGEST_PATTERN:
         return f"is longer than {_LONGEST_PATTERN} characters"
     try:

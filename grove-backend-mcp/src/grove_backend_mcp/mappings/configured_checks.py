@@ -53,15 +53,7 @@ _DEEPEST: Final = 10
 
 
 def faults_against(mapping: ServerMapping, tools: Sequence[Tool]) -> list[str]:
-    """Say what of a mapping a server cannot do, or must not be asked to.
-
-    Args:
-        mapping: The mapping.
-        tools: The server's tools.
-
-    Returns:
-        What is wrong, in words; empty for one that fits.
-    """
+    """Return what of a mapping a server cannot do, or must not be asked to."""
     operations = (
         ("setup", mapping.setup),
         ("write", mapping.write),
@@ -84,15 +76,7 @@ def faults_against(mapping: ServerMapping, tools: Sequence[Tool]) -> list[str]:
 
 
 def faults_of_template(name: str, arguments: Mapping[str, Json]) -> list[str]:
-    """Say what is wrong with the template of an operation, whatever server it is for.
-
-    Args:
-        name: The operation.
-        arguments: The template.
-
-    Returns:
-        What is wrong, in words; empty for a sound template.
-    """
+    """Return what is wrong with the template of an operation, whatever server it is for."""
     wrong = check_template(dict(arguments), _KNOWN[name])
     needed = _NEEDED.get(name)
     if not wrong and needed is not None and needed.isdisjoint(placeholders(dict(arguments))):
@@ -187,7 +171,7 @@ def _dangers(name: str, operation: Operation, tool: Tool) -> Iterator[str]:
 
 
 def _names_one(operation: Operation, tool: Tool) -> bool:
-    """Tell whether a required argument says which one is meant."""
+    """Return whether a required argument says which one is meant."""
     wanted = {"id", "handle"}
     return any(
         wanted.intersection(placeholders(operation.arguments.get(name))) for name in tool.required

@@ -1,9 +1,4 @@
-"""How the arguments of a tool that nobody has described are filled in, by their names and types.
-
-What is filled in is only what the tool requires: an optional argument may have rules that no schema
-tells. A required one that is not understood makes the tool unfit; so does a switch, and whatever
-has a name of destroying or changing something.
-"""
+"""How the arguments of a tool that nobody has described are filled in, by their names and types."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -94,13 +89,7 @@ _CHOICES: Final = frozenset({*_KINDS, *_WEIGHTS, *_SOURCES, "role", "scope", "le
 
 @frozen(kw_only=True)
 class Filled:
-    """A tool whose arguments could be filled in.
-
-    Attributes:
-        arguments: The template of its arguments.
-        is_required: Whether the text, or the query, is an argument that the tool requires.
-        others: How many arguments besides it are filled in because they are required.
-    """
+    """A tool whose arguments could be filled in."""
 
     arguments: Mapping[str, Json]
     is_required: bool
@@ -108,26 +97,12 @@ class Filled:
 
 
 def filled_to_write(tool: Tool) -> Filled | None:
-    """Fill in what a tool needs to store a learning.
-
-    Args:
-        tool: The tool.
-
-    Returns:
-        Its arguments; ``None`` where it takes no text, or needs what is not understood.
-    """
+    """Fill in what a tool needs to store a learning."""
     return _filled_within(arguments_of(tool), tool, _with_text)
 
 
 def filled_to_search(tool: Tool) -> Filled | None:
-    """Fill in what a tool needs to search.
-
-    Args:
-        tool: The tool.
-
-    Returns:
-        Its arguments; ``None`` where it takes no query, or needs what is not understood.
-    """
+    """Fill in what a tool needs to search."""
     return _filled_within(arguments_of(tool), tool, _with_query)
 
 
@@ -209,7 +184,7 @@ def _text_of(arguments: Sequence[Property], tool: Tool, depth: int) -> tuple[Pro
 
 
 def _rank(property_: Property) -> int | None:
-    """Tell how well a name fits the text; smaller is better."""
+    """Return how well a name fits the text; smaller is better."""
     words = words_of(property_.name)
     if not words or words[-1] not in (*_TEXTS, "body") or not _DANGEROUS.isdisjoint(words):
         return None
@@ -343,7 +318,7 @@ def _limit(property_: Property, tool: Tool) -> Json:
 
 
 def _takes_texts(property_: Property, tool: Tool) -> bool:
-    """Tell whether an argument takes a list of texts."""
+    """Return whether an argument takes a list of texts."""
     if not property_.takes("array"):
         return False
     items = items_of(property_, tool.schema)

@@ -68,7 +68,6 @@ def _bytes_of(path: str) -> bytes:
 
 
 def _print(document: Mapping[str, Any], listed: ToolList) -> None:
-    """Print a mapping for people."""
     profile = document["profile"]
     by = f"by the profile {profile}" if profile else "recognised by names and schemas"
     click.echo(f"{len(listed.tools)} tools, {by}")

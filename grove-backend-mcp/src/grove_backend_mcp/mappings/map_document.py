@@ -18,13 +18,7 @@ OPERATIONS: Final = ("write", "search", "get", "list", "update", "delete", "setu
 
 @frozen(kw_only=True)
 class ToolList:
-    """A list of tools.
-
-    Attributes:
-        tools: The tools that could be called.
-        server_name: The name that the server gives itself; empty where the list does not say.
-        unusable: How many entries are no tools.
-    """
+    """A list of tools."""
 
     tools: tuple[Tool, ...]
     server_name: str
@@ -32,18 +26,7 @@ class ToolList:
 
 
 def read_tool_list(text: str) -> ToolList:
-    """Read a list of tools, as a server gives it or somebody has recorded it.
-
-    Args:
-        text: JSON: the list; an object with it as ``tools``; a JSON-RPC answer; or a recording
-            that has the answer to ``initialize`` beside it.
-
-    Returns:
-        The list.
-
-    Raises:
-        BackendError: It is none of these.
-    """
+    """Read a list of tools, as a server gives it or somebody has recorded it."""
     try:
         document = json.loads(text)
     except RecursionError as error:
@@ -66,15 +49,7 @@ def read_tool_list(text: str) -> ToolList:
 
 
 def mapping_document(mapping: ServerMapping) -> Mapping[str, Any]:
-    """Describe a mapping.
-
-    Args:
-        mapping: The mapping.
-
-    Returns:
-        Plain JSON values; ``None`` for what is not done. An operation of several calls has the
-        later ones as ``then``.
-    """
+    """Describe a mapping."""
     return {
         "profile": mapping.profile,
         "write": _described(mapping.write),
@@ -90,31 +65,16 @@ def mapping_document(mapping: ServerMapping) -> Mapping[str, Any]:
 
 
 def called(operation: Mapping[str, Any] | None) -> Sequence[Mapping[str, Any]]:
-    """List the calls of an operation that ``mapping_document`` describes.
-
-    Args:
-        operation: The operation; ``None`` for what is not done.
-
-    Returns:
-        Its calls in order.
-    """
+    """List the calls of an operation that ``mapping_document`` describes."""
     return [operation, *operation.get("then", ())] if operation is not None else []
 
 
 def printable(text: str) -> str:
-    """Take the power over a terminal from a text of a server.
-
-    Args:
-        text: Any text, of one line.
-
-    Returns:
-        The text with a question mark for everything that cannot be printed.
-    """
+    """Take the power over a terminal from a text of a server."""
     return "".join(one if one.isprintable() else "?" for one in text)
 
 
 def _described(first: Operation | None = None, *later: Operation) -> Mapping[str, Any] | None:
-    """Describe an operation."""
     if first is None:
         return None
     document = {"tool": first.tool, "arguments": dict(first.arguments)}

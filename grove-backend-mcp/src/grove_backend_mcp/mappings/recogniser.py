@@ -1,37 +1,4 @@
-"""Which tools of an unknown server store and find, told by names and schemas only.
-
-Only these two are ever guessed: what changes or removes something takes a profile or the user's
-own words. Descriptions are not read, since whoever writes them may write anything.
-
-====================================  ==============================================================
-what is looked at                     what follows
-====================================  ==============================================================
-first verb of the name, or the last   4 points for store, save, remember, search; 3 for add, write,
-word when that is a verb              find, query, recall …; 2 or 1 for weaker ones; any other verb
-                                      (update, delete, list …) excludes the tool
-a word of destroying anywhere         excludes the tool; so do words of changing a search, and
-                                      those of replacing, or of reaching everything, a writer
-what the verb is done to              3 points where it is of memory (memories, notes, lessons …);
-                                      1 for documents, entries, nodes …; a noun of anything else
-                                      (issue, file, code, session, relation …), or an unknown one,
-                                      excludes the tool
-a noun of something else before one   -3 points (``mistake_note_search``, ``team_memory_add``)
-of memory
-documents, entries, or no noun        only where the name of the server or of a tool shows that the
-                                      server is a memory, or an argument's name does
-the text, or the query                excludes a tool that takes none; 2 points where the tool
-                                      requires it; a writer that does not require it must be named
-                                      by a strong verb
-every other required argument         -0.5 where it can be filled in; excludes the tool otherwise
-``by tags``, ``by date``              -3 points, unless it is by text or meaning
-batch, bulk                           -2 points
-entities and documents                2 points for a writer of what the search finds, where a server
-                                      keeps both; -2 for one of the other
-``readOnlyHint``                      excludes a writer
-``destructiveHint``                   excludes a search, unless it is read-only
-a tie                                 the shorter name, then the alphabet
-====================================  ==============================================================
-"""
+"""Which tools of an unknown server store and find, told by names and schemas only."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -93,13 +60,7 @@ _KEPT: Final = frozenset("observations observation memories episode_body lesson 
 
 @frozen(kw_only=True)
 class _Named:
-    """What the name of a tool says.
-
-    Attributes:
-        points: How well it fits.
-        is_sure: Whether it is of memory by itself.
-        strength: How much its verb tells.
-    """
+    """What the name of a tool says."""
 
     points: float
     is_sure: bool
@@ -107,15 +68,7 @@ class _Named:
 
 
 def recognise(tools: Sequence[Tool], server_name: str = "") -> ServerMapping:
-    """Find the tools that store and find.
-
-    Args:
-        tools: The server's tools.
-        server_name: The name it gives itself; empty where that is not known.
-
-    Returns:
-        A mapping of these two operations; of neither where nothing fits.
-    """
+    """Find the tools that store and find."""
     known = tools[:_MOST_TOOLS]
     around = _Surroundings(known, server_name)
     search = _best(known, lambda tool: _rated_search(tool, around))
@@ -180,7 +133,6 @@ def _rated_writer(
 
 
 def _rated_search(tool: Tool, around: _Surroundings) -> tuple[float, Filled] | None:
-    """Rate a tool that may search."""
     if not _NOT_SEARCHING.isdisjoint(words_of(tool.name)):
         return None
     named = _named(tool, SEARCH_VERBS, around)
@@ -232,7 +184,7 @@ def _verb_in(words: Sequence[str]) -> int | None:
 
 
 def _kin(name: str) -> int | None:
-    """Tell which of the things that one server may keep apart a name speaks of."""
+    """Return which of the things that one server may keep apart a name speaks of."""
     words = words_of(name)
     return next((index for index, kin in enumerate(_KINS) if not kin.isdisjoint(words)), None)
 
@@ -269,12 +221,11 @@ def _rated_nouns(
 
 
 def _is_known(word: str) -> bool:
-    """Tell whether a noun may be what a memory keeps, or is named by."""
+    """Return whether a noun may be what a memory keeps, or is named by."""
     return is_of_memory(word) or word in PLAIN_NOUNS or word in STORES
 
 
 def _has_argument_of_memory(tool: Tool) -> bool:
-    """Tell whether the arguments of a tool name what only a memory keeps."""
     arguments = arguments_of(tool)
     inner = [
         one.name

@@ -27,14 +27,7 @@ _TYPES_OF_VALUES: Final[tuple[tuple[type, str], ...]] = (
 
 @frozen(kw_only=True)
 class Property:
-    """An argument of a tool, or a member of one that is an object.
-
-    Attributes:
-        name: Its name.
-        schema: Its schema; empty for one that says nothing.
-        is_required: Whether its object cannot do without it.
-        types: The JSON types that it may have; empty where anything goes.
-    """
+    """An argument of a tool, or a member of one that is an object."""
 
     name: str
     schema: Schema
@@ -47,15 +40,7 @@ class Property:
 
 
 def properties_of(schema: object, root: Schema) -> tuple[Property, ...]:
-    """List the properties of a schema of an object.
-
-    Args:
-        schema: The schema.
-        root: The schema of the whole tool, which references point into.
-
-    Returns:
-        Its properties, in the server's order.
-    """
+    """List the properties of a schema of an object."""
     resolved = _resolved(schema, root, 0)
     found = resolved.get("properties")
     required = resolved.get("required")
@@ -75,27 +60,12 @@ def properties_of(schema: object, root: Schema) -> tuple[Property, ...]:
 
 
 def arguments_of(tool: Tool) -> tuple[Property, ...]:
-    """List the arguments of a tool.
-
-    Args:
-        tool: The tool.
-
-    Returns:
-        Its arguments, in the server's order.
-    """
+    """List the arguments of a tool."""
     return properties_of(tool.schema, tool.schema)
 
 
 def items_of(property_: Property, root: Schema) -> Schema:
-    """Give the schema of the elements of an argument that is an array.
-
-    Args:
-        property_: The argument.
-        root: The schema of the whole tool.
-
-    Returns:
-        The schema; empty where nothing is said.
-    """
+    """Return the schema of the elements of an argument that is an array."""
     for schema in _branches(property_.schema, root, 0):
         if "items" in schema:
             return _resolved(schema["items"], root, 0)
@@ -103,28 +73,12 @@ def items_of(property_: Property, root: Schema) -> Schema:
 
 
 def types_of(schema: object, root: Schema) -> frozenset[str]:
-    """Name the JSON types that a schema allows.
-
-    Args:
-        schema: The schema.
-        root: The schema of the whole tool.
-
-    Returns:
-        Their names; empty where anything goes.
-    """
+    """Name the JSON types that a schema allows."""
     return _types(schema, root, 0)
 
 
 def choices_of(property_: Property, root: Schema) -> tuple[Json, ...]:
-    """List the values that an argument may have, where the schema lists them.
-
-    Args:
-        property_: The argument.
-        root: The schema of the whole tool.
-
-    Returns:
-        The values; empty where there is no list.
-    """
+    """List the values that an argument may have, where the schema lists them."""
     for schema in _branches(property_.schema, root, 0):
         if "const" in schema:
             return (schema["const"],)
@@ -135,16 +89,7 @@ def choices_of(property_: Property, root: Schema) -> tuple[Json, ...]:
 
 
 def bound_of(property_: Property, keyword: str, root: Schema) -> float | None:
-    """Look up a bound such as ``maximum``.
-
-    Args:
-        property_: The argument.
-        keyword: The keyword of the schema.
-        root: The schema of the whole tool.
-
-    Returns:
-        The bound; ``None`` without one that a number can be held against.
-    """
+    """Look up a bound such as ``maximum``."""
     for schema in _branches(property_.schema, root, 0):
         bound = schema.get(keyword)
         if not isinstance(bound, int | float) or isinstance(bound, bool):
@@ -156,14 +101,7 @@ def bound_of(property_: Property, keyword: str, root: Schema) -> float | None:
 
 
 def type_of_value(value: Json) -> str:
-    """Name the JSON type of a value.
-
-    Args:
-        value: The value.
-
-    Returns:
-        The type's name.
-    """
+    """Name the JSON type of a value."""
     return next((name for kind, name in _TYPES_OF_VALUES if isinstance(value, kind)), "null")
 
 
@@ -181,7 +119,7 @@ def _resolved(schema: object, root: Schema, depth: int) -> Schema:
 
 
 def _branches(schema: object, root: Schema, depth: int) -> Iterator[Schema]:
-    """Give a schema and its alternatives, as many as anybody writes by hand."""
+    """Return a schema and its alternatives, as many as anybody writes by hand."""
     waiting = [(schema, depth)]
     for _ in range(_MOST_BRANCHES):
         if not waiting:

@@ -1,9 +1,4 @@
-"""Templates of a tool's arguments: JSON values whose strings may hold placeholders.
-
-A string that is nothing but one placeholder becomes the placeholder's value with its JSON type; in
-a longer string the value is written into the text. ``{{`` and ``}}`` stand for braces. The keys of
-objects are taken as they are.
-"""
+"""Templates of a tool's arguments: JSON values whose strings may hold placeholders."""
 
 import json
 import re
@@ -34,47 +29,18 @@ _DEEPEST: Final = 20
 
 
 def fill(template: Json, values: Mapping[str, Json]) -> Json:
-    """Put values into a template.
-
-    A value of ``None`` means that there is none: where it would be the whole of a member of an
-    object or of an element of a list, that is left out.
-
-    Args:
-        template: The template, checked.
-        values: A value for each placeholder in it.
-
-    Returns:
-        The arguments.
-
-    Raises:
-        BackendError: A placeholder has no value.
-    """
+    """Put values into a template."""
     filled = _filled(template, values)
     return None if filled is _DROPPED else filled
 
 
 def check_template(template: Json, known: Collection[str]) -> list[str]:
-    """Say what is wrong with a template.
-
-    Args:
-        template: The template.
-        known: The placeholders that it may hold.
-
-    Returns:
-        What is wrong, in words; empty for a sound template.
-    """
+    """Return what is wrong with a template."""
     return list(dict.fromkeys(_faults(template, known, 0)))
 
 
 def placeholders(template: Json) -> frozenset[str]:
-    """Name the placeholders of a template.
-
-    Args:
-        template: The template, checked.
-
-    Returns:
-        Their names.
-    """
+    """Name the placeholders of a template."""
     return frozenset(
         match[1]
         for text in _strings(template, 0)
@@ -156,7 +122,7 @@ def _faults_of_text(text: str, known: Collection[str]) -> Iterator[str]:
 
 
 def _strings(template: Json, depth: int) -> Iterator[str]:
-    """Give every string of a template that may hold placeholders."""
+    """Return every string of a template that may hold placeholders."""
     if isinstance(template, str):
         yield template
     elif depth <= _DEEPEST and isinstance(template, Mapping):

@@ -1,8 +1,4 @@
-"""What the names of tools and arguments say, for the recogniser.
-
-Names are taken apart into words (``memory_storeKnowledge``: memory, store, knowledge). A word is a
-verb, a noun of memory, a plain noun, a mere qualifier, or a noun of something else.
-"""
+"""What the names of tools and arguments say, for the recogniser."""
 
 import re
 from collections.abc import Collection
@@ -128,38 +124,17 @@ OTHER_NOUNS: Final = MODIFIERS | _set(
 
 
 def words_of(name: str) -> tuple[str, ...]:
-    """Take a name apart.
-
-    Args:
-        name: A name of a tool or an argument, in any style.
-
-    Returns:
-        Its words in lower case.
-    """
+    """Take a name apart."""
     return tuple(word.lower() for word in _WORD.findall(name[:_LONGEST_NAME]))
 
 
 def is_of_memory(word: str) -> bool:
-    """Tell whether a word is a noun of memory.
-
-    Args:
-        word: A word in lower case.
-
-    Returns:
-        Whether it is.
-    """
+    """Return whether a word is a noun of memory."""
     return word in MEMORY_NOUNS or "memor" in word
 
 
 def speak_of_memory(words: Collection[str]) -> bool:
-    """Tell whether a name shows that its whole server is a memory.
-
-    Args:
-        words: The words of the name.
-
-    Returns:
-        Whether it names a memory, and not something else that notes and facts are kept of.
-    """
+    """Return whether a name shows that its whole server is a memory."""
     if not OTHER_NOUNS.difference(MODIFIERS).isdisjoint(words):
         return False
     return any(

@@ -1,9 +1,4 @@
-"""What grove puts beside a learning's text, so that the learning comes back whole.
-
-A text holds it as a block, one line ``grove-meta:v1 {…}``, or only as a mark, ``[grove:<id>]``; a
-server with metadata of its own has the block's document there. A person's text that looks like
-either is escaped with a backslash when it is written, and comes back as it was.
-"""
+"""What grove puts beside a learning's text, so that the learning comes back whole."""
 
 import hashlib
 import json
@@ -45,13 +40,7 @@ _FIELDS: Final = (
 
 @frozen(kw_only=True)
 class Block:
-    """A block or a mark that was found in a text.
-
-    Attributes:
-        document: What the block holds; of a mark, only the id.
-        start: Where it starts in the text.
-        end: Where it ends.
-    """
+    """A block or a mark that was found in a text."""
 
     document: Mapping[str, Any]
     start: int
@@ -59,68 +48,29 @@ class Block:
 
 
 def plain_text(learning: Learning) -> str:
-    """Write a learning for people: its summary, a blank line, its detail.
-
-    Args:
-        learning: The learning.
-
-    Returns:
-        The text; it is not escaped.
-    """
+    """Write a learning for people: its summary, a blank line, its detail."""
     return f"{learning.summary}{_BETWEEN}{learning.detail}" if learning.detail else learning.summary
 
 
 def fingerprint(plain: str) -> str:
-    """Make what a text is known by, however a server keeps its ends of lines and its accents.
-
-    Args:
-        plain: The text, not escaped.
-
-    Returns:
-        12 hexadecimal digits.
-    """
+    """Make what a text is known by, however a server keeps its ends of lines and its accents."""
     unified = unicodedata.normalize("NFC", with_plain_ends(plain))
     digest = hashlib.sha256(unified.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:_HASH_LENGTH]
 
 
 def escaped(text: str) -> str:
-    """Put a backslash before what looks like a block or a mark.
-
-    Args:
-        text: A person's text.
-
-    Returns:
-        The text as it may stand beside a block.
-    """
+    """Put a backslash before what looks like a block or a mark."""
     return _LOOKS_LIKE_OURS.sub(r"\1\\", text) if "grove" in text else text
 
 
 def unescaped(text: str) -> str:
-    """Undo ``escaped``.
-
-    Args:
-        text: A text that was stored.
-
-    Returns:
-        The text as the person wrote it.
-    """
+    """Undo ``escaped``."""
     return _ESCAPED.sub(r"\1", text) if "grove" in text else text
 
 
 def document_of(learning: Learning, project: str) -> Mapping[str, Any]:
-    """Put together everything that makes a learning whole, besides its text.
-
-    Args:
-        learning: The learning.
-        project: The name of the project that it belongs to.
-
-    Returns:
-        Plain JSON values. ``h`` is the fingerprint of the text, ``m`` that of the other fields but
-        the status, which a server may change by its own means; ``n`` is how many code points of
-        text belong to it as they are stored. Summary and detail are in it only where the text
-        would not give them back.
-    """
+    """Put together everything that makes a learning whole, besides its text."""
     plain = plain_text(learning)
     stored = with_plain_ends(plain)
     gives_back = _parts_of(stored) == (learning.summary, learning.detail)
@@ -139,17 +89,7 @@ def document_of(learning: Learning, project: str) -> Mapping[str, Any]:
 
 
 def block_of(learning: Learning, project: str, longest: int = LONGEST_BLOCK) -> str:
-    """Write a learning's block.
-
-    Args:
-        learning: The learning.
-        project: The name of the project that it belongs to.
-        longest: Most code points it may have.
-
-    Returns:
-        One line. Where not all goes into it, it only says which learning this is: then the text is
-        found on the server, and the learning in grove's own record.
-    """
+    """Write a learning's block."""
     document = document_of(learning, project)
     whole = _MARKER + compact(document)
     if len(whole) <= min(longest, LONGEST_BLOCK):
@@ -158,38 +98,17 @@ def block_of(learning: Learning, project: str, longest: int = LONGEST_BLOCK) -> 
 
 
 def mark_of(learning_id: str) -> str:
-    """Write the mark that says which learning a text is.
-
-    Args:
-        learning_id: The learning's id.
-
-    Returns:
-        A line such as ``[grove:cl_20260206_k3f9a2]``.
-    """
+    """Write the mark that says which learning a text is."""
     return f"[grove:{learning_id}]"
 
 
 def compact(document: Mapping[str, Any]) -> str:
-    """Write JSON in its shortest form, sorted, in ASCII.
-
-    Args:
-        document: Plain JSON values.
-
-    Returns:
-        One line.
-    """
+    """Write JSON in its shortest form, sorted, in ASCII."""
     return json.dumps(document, sort_keys=True, separators=(",", ":"))
 
 
 def blocks_in(text: str) -> Iterator[Block]:
-    """Find blocks in a text; what cannot be used as one is passed over.
-
-    Args:
-        text: Text of any origin.
-
-    Yields:
-        Each block, from the first on.
-    """
+    """Find blocks in a text; what cannot be used as one is passed over."""
     behind = 0
     for found in islice(_BLOCK_START.finditer(text), _MOST_TRIED):
         if found.start() < behind:
@@ -205,27 +124,13 @@ def blocks_in(text: str) -> Iterator[Block]:
 
 
 def marks_in(text: str) -> Iterator[Block]:
-    """Find marks in a text, each alone in its line.
-
-    Args:
-        text: Text of any origin.
-
-    Yields:
-        Each mark, from the first on.
-    """
+    """Find marks in a text, each alone in its line."""
     for found in islice(_MARK.finditer(text), _MOST_TRIED):
         yield Block(document={"id": found[1]}, start=found.start(), end=found.end())
 
 
 def is_ours(document: object) -> bool:
-    """Tell whether a JSON value is what ``document_of`` makes.
-
-    Args:
-        document: Any JSON value.
-
-    Returns:
-        Whether it is an object of our version that names a learning.
-    """
+    """Return whether a JSON value is what ``document_of`` makes."""
     if not isinstance(document, dict) or type(document.get("v")) is not int:
         return False
     learning_id = document.get("id")
@@ -233,16 +138,7 @@ def is_ours(document: object) -> bool:
 
 
 def learning_of(document: Mapping[str, Any], plain: str) -> Learning | None:
-    """Put a learning together again.
-
-    Args:
-        document: A document of ``document_of``.
-        plain: The text beside it, as it is stored.
-
-    Returns:
-        The learning, or ``None`` when the text is not the one that the document was made for, or
-        the document itself is another: somebody, or the server, has rewritten or cut it.
-    """
+    """Put a learning together again."""
     text = unescaped(with_plain_ends(plain))
     summary, detail = _parts_of(text)
     values = {"summary": summary, "detail": detail, **document}
@@ -256,16 +152,7 @@ def learning_of(document: Mapping[str, Any], plain: str) -> Learning | None:
 
 
 def candidates_for(document: Mapping[str, Any], before: str, after: str) -> Iterator[str]:
-    """Say which parts around a block or a mark may be its text.
-
-    Args:
-        document: What the block holds.
-        before: What stands before it.
-        after: What stands after it.
-
-    Yields:
-        Texts to try, the likely ones first.
-    """
+    """Return which parts around a block or a mark may be its text."""
     length = document.get("n")
     yield before
     if type(length) is int and length > 0:
@@ -285,12 +172,5 @@ def _parts_of(text: str) -> tuple[str, str]:
 
 
 def with_plain_ends(text: str) -> str:
-    r"""Bring ends of lines to ``\n``, and take away blanks around the text.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        The text as it is counted and compared.
-    """
+    r"""Bring ends of lines to ``\n``, and take away blanks around the text."""
     return text.replace("\r\n", "\n").replace("\r", "\n").strip()

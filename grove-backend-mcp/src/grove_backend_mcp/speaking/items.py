@@ -41,15 +41,7 @@ _METADATA: Final = re.compile(r"\s*<metadata>(.*)</metadata>\s*</entry>\s*\Z", r
 
 @frozen(kw_only=True)
 class Item:
-    """One result before anything is recovered from it.
-
-    Attributes:
-        texts: Its texts, bounded.
-        metadata: Values that its metadata may be in.
-        handle: The server's own id of it; empty without.
-        score: Its score, whatever the server calls one.
-        labels: Everything else that is said of it, outside of its texts.
-    """
+    """One result before anything is recovered from it."""
 
     texts: tuple[str, ...]
     metadata: Json = None
@@ -59,15 +51,7 @@ class Item:
 
 
 def items_of(result: ToolResult, reading: Reading) -> Iterator[Item]:
-    """Find the results in an answer.
-
-    Args:
-        result: The answer of a tool: untrusted.
-        reading: Where in it they are.
-
-    Yields:
-        The results in the server's order.
-    """
+    """Find the results in an answer."""
     documents = [one for one in documents_of(result) if one is not None]
     if reading.items:
         for document in documents:
@@ -83,14 +67,7 @@ def items_of(result: ToolResult, reading: Reading) -> Iterator[Item]:
 
 
 def documents_of(result: ToolResult) -> Iterator[Json]:
-    """Collect the JSON values of an answer, structured ones first.
-
-    Args:
-        result: The answer of a tool: untrusted.
-
-    Yields:
-        Each; what FastMCP has put into a ``result`` comes before what is around it.
-    """
+    """Collect the JSON values of an answer, structured ones first."""
     for value in (result.structured, *map(parsed_json, result.texts)):
         inner = value.get("result") if isinstance(value, dict) and len(value) == 1 else None
         yield parsed_json(inner) if isinstance(inner, str) else inner
@@ -108,25 +85,12 @@ def _mapped_items(document: Json, reading: Reading) -> Iterator[Item]:
 
 
 def rows_of(value: Json, reading: Reading) -> Sequence[Json]:
-    """Make single results of what ``items`` leads to.
-
-    Args:
-        value: A result, or an object of parallel arrays.
-        reading: Which of both it is.
-
-    Returns:
-        The results.
-    """
+    """Make single results of what ``items`` leads to."""
     return _from_columns(value, reading.text or reading.handle) if reading.columns else (value,)
 
 
 def _from_columns(columns: Json, told_by: str) -> Sequence[Json]:
-    """From parallel arrays to one object a result; arrays in arrays are one for each query.
-
-    Args:
-        columns: An object of arrays, of which some may be something else.
-        told_by: Path of what every result has; its first step is the array that counts.
-    """
+    """From parallel arrays to one object a result; arrays in arrays are one for each query."""
     if not isinstance(columns, dict):
         return ()
     arrays = {name: _flattened(value) for name, value in columns.items() if isinstance(value, list)}
@@ -243,10 +207,7 @@ def _item_of_text(part: str, reading: Reading) -> Item:
 
 
 def _item_of_entry(text: str) -> Item:
-    """Read ``<entry><content>…</content><metadata>{…}</metadata></entry>``.
-
-    What is stored may hold ``</content>`` itself, so the last one counts that JSON stands behind.
-    """
+    """Read ``<entry><content>…</content><metadata>{…}</metadata></entry>``."""
     inside = text[:_LONGEST_ENTRY].partition(_CONTENT)[2]
     end = len(inside)
     for _ in range(_MOST_ENDS):
@@ -260,14 +221,7 @@ def _item_of_entry(text: str) -> Item:
 
 
 def as_handle(value: Json) -> str:
-    """Read a server's own id.
-
-    Args:
-        value: Any JSON value.
-
-    Returns:
-        The id; empty for what cannot be one.
-    """
+    """Read a server's own id."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         return ""
     if isinstance(value, int) and abs(value) > _LONGEST_NUMBER:

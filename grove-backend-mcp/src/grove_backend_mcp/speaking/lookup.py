@@ -42,18 +42,7 @@ class Calling(Protocol):
     """What calls the tools of a server."""
 
     def call(self, tool: str, arguments: Mapping[str, Json]) -> ToolResult:
-        """Call a tool.
-
-        Args:
-            tool: Its name.
-            arguments: Its arguments.
-
-        Returns:
-            Its answer.
-
-        Raises:
-            ServerFaultError: There is none.
-        """
+        """Call a tool."""
         ...
 
 
@@ -61,30 +50,13 @@ class Lookup:
     """What can be seen of a memory server whose tools are known."""
 
     def __init__(self, connection: Calling, mapping: ServerMapping, project: str) -> None:
-        """Call nothing yet.
-
-        Args:
-            connection: Calls the server's tools.
-            mapping: What they are good for.
-            project: The name under which the project's learnings lie there.
-        """
+        """Call nothing yet."""
         self._connection = connection
         self._mapping = mapping
         self._project = project
 
     def call(self, operation: Operation, values: Mapping[str, Json]) -> ToolResult:
-        """Call a tool.
-
-        Args:
-            operation: The tool and the template of its arguments.
-            values: What its placeholders stand for.
-
-        Returns:
-            Its answer; a refusal by the protocol's means as one of the tool's.
-
-        Raises:
-            ServerFaultError: There is none.
-        """
+        """Call a tool."""
         arguments = fill(dict(operation.arguments), values)
         try:
             return self._connection.call(operation.tool, arguments)
@@ -94,21 +66,7 @@ class Lookup:
             return ToolResult(structured=None, texts=(fault.detail,), is_error=True)
 
     def holds(self, learning_id: str, handle: str, words: str = "") -> Found | Unknown | None:
-        """Look whether a learning is there.
-
-        Args:
-            learning_id: Its id.
-            handle: The server's id of it, or grove's own.
-            words: Its summary: a server that searches by meaning does not know ids, and a note
-                that only names the learning does not show it.
-
-        Returns:
-            It as the server has it, whole if possible; ``None`` where it is not there, and
-            ``UNKNOWN`` where that cannot be told.
-
-        Raises:
-            ServerFaultError: The server has failed.
-        """
+        """Look whether a learning is there."""
         got: Found | Unknown | None = UNKNOWN
         if self._can_get(learning_id, handle):
             got = self._got(learning_id, handle, words)
@@ -119,19 +77,7 @@ class Lookup:
         return got
 
     def search(self, query: Query, limit: int) -> Sequence[Found]:
-        """Find what fits a query.
-
-        Args:
-            query: What to look for.
-            limit: Results to return at most.
-
-        Returns:
-            What was found, the best first; learnings whole where the server can give them so.
-            Nothing where there is no word to look for.
-
-        Raises:
-            ServerFaultError: The server cannot search, or has failed.
-        """
+        """Find what fits a query."""
         if self._mapping.search is None:
             raise ServerFaultError(FaultKind.UNSUITABLE, "it has no tool for searching")
         room = self._mapping.longest_query
@@ -143,15 +89,7 @@ class Lookup:
         return self.fetched(found)
 
     def fetched(self, found: Sequence[Found], most: int = _MOST_FETCHED) -> Sequence[Found]:
-        """Fetch learnings that a server has shown cut.
-
-        Args:
-            found: Results.
-            most: How many to fetch at most.
-
-        Returns:
-            The same results, with those learnings that could be fetched whole.
-        """
+        """Fetch learnings that a server has shown cut."""
         whole: list[Found] = []
         fetched = 0
         for one in found:
@@ -163,14 +101,7 @@ class Lookup:
         return whole
 
     def listing(self) -> Sequence[Found] | None:
-        """Give everything that grove has stored there, as far as the server lists it at once.
-
-        Returns:
-            What it lists; ``None`` where it cannot.
-
-        Raises:
-            ServerFaultError: The server has failed.
-        """
+        """Return everything that grove has stored there, as far as the server lists it at once."""
         if self._mapping.listing is None:
             return None
         values = {"project": self._project, "limit": _LISTED_AT_ONCE}
@@ -182,12 +113,7 @@ class Lookup:
         return found
 
     def fetching(self, learning_id: str, handle: str) -> Mapping[str, Json]:
-        """Say what the placeholders stand for when one learning is fetched or removed.
-
-        Args:
-            learning_id: Its id.
-            handle: The server's id of it, or grove's own.
-        """
+        """Return what the placeholders stand for when one learning is fetched or removed."""
         return {"id": learning_id, "handle": handle or learning_id, "project": self._project}
 
     def _can_get(self, learning_id: str, handle: str) -> bool:

@@ -21,23 +21,13 @@ class MemoryServer:
     """A memory server whose tools are known."""
 
     def __init__(self, connection: Calling, mapping: ServerMapping, project: str) -> None:
-        """Call nothing yet.
-
-        Args:
-            connection: Calls the server's tools.
-            mapping: What they are good for.
-            project: The name under which the project's learnings lie there.
-        """
+        """Call nothing yet."""
         self._mapping = mapping
         self._project = project
         self._lookup = Lookup(connection, mapping, project)
 
     def prepare(self) -> None:
-        """Prepare the server; that it is prepared already is fine.
-
-        Raises:
-            ServerFaultError: It cannot be prepared, or has failed.
-        """
+        """Prepare the server; that it is prepared already is fine."""
         if self._mapping.setup is None:
             return
         said = failure_in(self._lookup.call(self._mapping.setup, {}))
@@ -45,18 +35,7 @@ class MemoryServer:
             raise ServerFaultError(FaultKind.TOOL_FAILED, f"it cannot be prepared: {said}")
 
     def store(self, learning: Learning, *, look_first: bool = False) -> str:
-        """Store a learning, and look whether it is there.
-
-        Args:
-            learning: The learning.
-            look_first: Whether to look first if it is there already.
-
-        Returns:
-            The server's id of it; grove's own where the server has none.
-
-        Raises:
-            ServerFaultError: It is not there afterwards, or the server has failed.
-        """
+        """Store a learning, and look whether it is there."""
         write = self._mapping.write
         if write is None:
             raise ServerFaultError(FaultKind.UNSUITABLE, "it has no tool for storing")
@@ -93,22 +72,11 @@ class MemoryServer:
         return self._lookup.fetched(found, most)
 
     def listing(self) -> Sequence[Found] | None:
-        """Give everything that grove has stored there (``Lookup.listing``)."""
+        """Return everything that grove has stored there (``Lookup.listing``)."""
         return self._lookup.listing()
 
     def update(self, learning: Learning, handle: str) -> bool:
-        """Replace what is stored of a learning, and look whether that has worked.
-
-        Args:
-            learning: The learning as it is now.
-            handle: The server's id of it, or grove's own.
-
-        Returns:
-            ``False`` where the server cannot do that.
-
-        Raises:
-            ServerFaultError: It still has the learning as it was, or has failed.
-        """
+        """Replace what is stored of a learning, and look whether that has worked."""
         if not self._mapping.update:
             return False
         known = self._known_handle(learning.id, handle, learning.summary)
@@ -121,18 +89,7 @@ class MemoryServer:
         return True
 
     def delete(self, learning_id: str, handle: str) -> bool:
-        """Remove a learning, and look whether it is gone.
-
-        Args:
-            learning_id: Its id.
-            handle: The server's id of it, or grove's own.
-
-        Returns:
-            ``False`` where the server cannot do that.
-
-        Raises:
-            ServerFaultError: It is still there, or the server has failed.
-        """
+        """Remove a learning, and look whether it is gone."""
         if self._mapping.delete is None:
             return False
         known = self._known_handle(learning_id, handle, "")

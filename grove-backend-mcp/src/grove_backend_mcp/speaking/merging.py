@@ -26,15 +26,7 @@ class _Standing:
 
 
 def merged(answers: Iterable[Sequence[Found]]) -> Sequence[Found]:
-    """Merge the answers to several words.
-
-    Args:
-        answers: Results of each, the best first.
-
-    Returns:
-        Each result once: what more words have found comes first, then what stands higher
-        (reciprocal ranks added up, as is usual for lists whose scores cannot be compared).
-    """
+    """Merge the answers to several words."""
     standings: dict[object, _Standing] = {}
     for found in answers:
         for rank, one in enumerate(found, start=1):

@@ -1,9 +1,4 @@
-"""Paths into JSON: ``$``, ``.name``, ``[*]`` and ``[n]``, a small part of JSONPath.
-
-More is not needed to say where a server puts its results, and a library would be one more thing to
-install for forty lines; filters and recursion would also let a configuration make grove search a
-stranger's answer at any cost.
-"""
+"""Paths into JSON: ``$``, ``.name``, ``[*]`` and ``[n]``, a small part of JSONPath."""
 
 import re
 from collections.abc import Sequence
@@ -19,17 +14,7 @@ _MOST_VALUES: Final = 10_000
 
 @lru_cache(maxsize=128)
 def steps_of(path: str) -> tuple[str | int, ...]:
-    """Read a path.
-
-    Args:
-        path: Such as ``$.results[*].text``; the ``$`` and the first dot may be left out.
-
-    Returns:
-        Its steps: names, numbers, and ``[*]``.
-
-    Raises:
-        ValueError: It is no such path; the message says where.
-    """
+    """Read a path."""
     rest = path.strip().removeprefix("$")
     steps: list[str | int] = []
     while rest:
@@ -43,18 +28,7 @@ def steps_of(path: str) -> tuple[str | int, ...]:
 
 
 def values_at(path: str, document: Json) -> Sequence[Json]:
-    """Collect what a path leads to.
-
-    Args:
-        path: The path.
-        document: Any JSON value.
-
-    Returns:
-        The values in order, at most 10,000; nothing where the document is shaped otherwise.
-
-    Raises:
-        ValueError: It is no path.
-    """
+    """Collect what a path leads to."""
     values = [document]
     for step in steps_of(path):
         values = [found for value in values for found in _step_into(value, step)][:_MOST_VALUES]
@@ -62,18 +36,7 @@ def values_at(path: str, document: Json) -> Sequence[Json]:
 
 
 def leads_somewhere(path: str, document: Json) -> bool:
-    """Tell whether a document has the shape that a path expects, were it with nothing in it.
-
-    Args:
-        path: The path.
-        document: Any JSON value.
-
-    Returns:
-        Whether what ``[*]`` at its end would go through is there.
-
-    Raises:
-        ValueError: It is no path.
-    """
+    """Return whether a document has the shape that a path expects, were it with nothing in it."""
     if not path.rstrip().endswith(_EVERY):
         return bool(values_at(path, document))
     around = values_at(path.rstrip().removesuffix(_EVERY) or "$", document)

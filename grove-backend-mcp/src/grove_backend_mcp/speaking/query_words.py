@@ -27,15 +27,7 @@ _COMMON: Final = frozenset(
 
 
 def whole_query(query: Query, longest: int = 0) -> str:
-    """Put everything known of the work at hand into one query.
-
-    Args:
-        query: What is looked for.
-        longest: Most code points that the server takes; 0 for a usual number.
-
-    Returns:
-        Words with blanks between them; empty where there is nothing to look for.
-    """
+    """Put everything known of the work at hand into one query."""
     room = min(longest or _LONGEST_QUERY, _LONGEST_QUERY)
     text = ""
     for word in _words_of(query)[:_MOST_WORDS]:
@@ -46,30 +38,13 @@ def whole_query(query: Query, longest: int = 0) -> str:
 
 
 def single_words(query: Query, longest: int = 0) -> Sequence[str]:
-    """Choose words to ask for by themselves, of a server that finds only what holds them all.
-
-    Args:
-        query: What is looked for.
-        longest: Most code points that the server takes; 0 without a bound.
-
-    Returns:
-        At most six, the longest first: how rare a word is, nobody here knows, but long ones are
-        rarer.
-    """
+    """Choose words to ask for by themselves, of a server that finds only what holds them all."""
     words = [one for one in _words_of(query) if not longest or len(one) <= longest]
     return sorted(words, key=lambda word: -len(word))[:_MOST_ALONE]
 
 
 def plain_query(text: str, longest: int = 0) -> str:
-    """Make a query of a text without leaving any word out, such as of an id or a summary.
-
-    Args:
-        text: The text.
-        longest: Most code points that the server takes; 0 for a usual number.
-
-    Returns:
-        Words with blanks between them; hyphens and underscores inside words stay.
-    """
+    """Make a query of a text without leaving any word out, such as of an id or a summary."""
     room = min(longest or _LONGEST_QUERY, _LONGEST_QUERY)
     return " ".join(map(_harmless, _WORD.findall(text[:_MOST_READ])))[:room].rstrip()
 

@@ -1,9 +1,4 @@
-"""What a server has found, out of whatever it answers.
-
-Nothing here trusts the server: what comes out is bounded in number and length, and no answer makes
-it fail. A result that is not grove's keeps its text; the server's own words (an error, "No memories
-found", a heading) are no result.
-"""
+"""What a server has found, out of whatever it answers."""
 
 import math
 import re
@@ -31,18 +26,7 @@ _NUMBER: Final = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 @frozen(kw_only=True)
 class Found:
-    """One result of a server.
-
-    Attributes:
-        learning_id: The id of the learning that it is; ``None`` for what is not grove's.
-        learning: The learning, where all of it has come back as it was written.
-        project: The project that it says it belongs to; ``None`` where it says none.
-        handle: The server's own id of it; empty without.
-        text: Its text, clean and bounded, without what only grove reads.
-        relevance: The server's score as 0 to 1; ``None`` without a usable one.
-        is_vouched: Whether it is the server's metadata that says which learning it is; anybody can
-            write a text that names one.
-    """
+    """One result of a server."""
 
     learning_id: str | None
     learning: Learning | None
@@ -54,17 +38,7 @@ class Found:
 
 
 def read_results(result: ToolResult, reading: Reading, most: int = MOST_RESULTS) -> Sequence[Found]:
-    """Read the results in an answer.
-
-    Args:
-        result: The answer of a tool: untrusted.
-        reading: Where in it the results are.
-        most: Results to read at most.
-
-    Returns:
-        What was found, in the server's order; each learning once, whole where one of its results
-        is whole.
-    """
+    """Read the results in an answer."""
     if result.is_error:
         return ()
     found: dict[object, Found] = {}
@@ -80,15 +54,7 @@ def read_results(result: ToolResult, reading: Reading, most: int = MOST_RESULTS)
 
 
 def read_handle(result: ToolResult, reading: Reading) -> str:
-    """Read the server's id of what it has just stored.
-
-    Args:
-        result: The answer to a write: untrusted.
-        reading: Where in it the id is; without ``items`` the path starts at the top.
-
-    Returns:
-        The id; empty without.
-    """
+    """Read the server's id of what it has just stored."""
     if reading.handle:
         path = reading.items or "$"
         for document in documents_of(result):
@@ -101,15 +67,7 @@ def read_handle(result: ToolResult, reading: Reading) -> str:
 
 
 def relevance_of(score: Json, kind: ScoreKind) -> float | None:
-    """Bring a score between 0 and 1.
-
-    Args:
-        score: A number, or a text with one.
-        kind: What it means.
-
-    Returns:
-        1 for the best; ``None`` where it cannot be told.
-    """
+    """Bring a score between 0 and 1."""
     number = _number_in(score)
     if number is None or kind is ScoreKind.NONE:
         return None

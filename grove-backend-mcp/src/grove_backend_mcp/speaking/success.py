@@ -37,15 +37,7 @@ _BAD_STATES: Final = frozenset({"error", "failed", "failure", "conflict"})
 
 
 def failure_in(result: ToolResult, success: Success = _ANY) -> str:
-    """Look for signs that a tool has not done what it was to do.
-
-    Args:
-        result: Its answer.
-        success: What is known of this server's answers.
-
-    Returns:
-        What was wrong in words, one clean line; empty when nothing speaks against it.
-    """
+    """Look for signs that a tool has not done what it was to do."""
     said = _said(result)
     if result.is_error:
         return said or "the tool failed, and does not say why"
@@ -60,26 +52,12 @@ def failure_in(result: ToolResult, success: Success = _ANY) -> str:
 
 
 def refuses_deletion(result: ToolResult) -> bool:
-    """Tell whether an answer to a deletion says that there was nothing to delete.
-
-    Args:
-        result: The answer.
-
-    Returns:
-        Whether an object of it has ``"deleted": false`` or 0.
-    """
+    """Return whether an answer to a deletion says that there was nothing to delete."""
     return any(document.get("deleted", True) in (False, 0) for document in _objects_of(result))
 
 
 def is_talk(text: str) -> bool:
-    """Tell whether a text is the server's own words instead of something that it stores.
-
-    Args:
-        text: A text of a server that no learning was found in.
-
-    Returns:
-        Whether it is an error, says that nothing was found, or is a heading.
-    """
+    """Return whether a text is the server's own words instead of something that it stores."""
     start = text[:_LONGEST_PROSE]
     if _ERROR.match(start) or _NOTHING.match(start):
         return True

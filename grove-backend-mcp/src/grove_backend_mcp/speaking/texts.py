@@ -46,18 +46,7 @@ def values_of(
     form: TextForm = TextForm.FULL,
     longest: int = 0,
 ) -> Mapping[str, Json]:
-    """Say what the placeholders of a template stand for when a learning is stored.
-
-    Args:
-        learning: The learning.
-        project: The name of the project that it belongs to.
-        handle: The server's id of it; grove's own where there is none.
-        form: How much of it stands in ``{content}``.
-        longest: Most code points of a text that the server takes; 0 without a bound.
-
-    Returns:
-        The values by name.
-    """
+    """Return what the placeholders of a template stand for when a learning is stored."""
     document = document_of(learning, project)
     plain = escaped(plain_text(learning))
     block = block_of(learning, project, longest or LONGEST_BLOCK)
@@ -101,15 +90,7 @@ def _cut(text: str, longest: int) -> str:
 
 @frozen(kw_only=True)
 class Recovered:
-    """What is grove's own in one result of a server.
-
-    Attributes:
-        learning_id: Which learning it is; ``None`` for what is not grove's.
-        learning: The learning, where all of it has come back as it was written.
-        project: The project that it belongs to, where that is said.
-        text: The text without what only grove reads; not cleaned.
-        is_vouched: Whether the metadata says so, and not a text alone.
-    """
+    """What is grove's own in one result of a server."""
 
     learning_id: str | None
     learning: Learning | None
@@ -119,15 +100,7 @@ class Recovered:
 
 
 def recover(texts: Sequence[str], metadata: Json = None) -> Recovered:
-    """Find the learning in one result: in its metadata, else in its texts.
-
-    Args:
-        texts: The texts of the result.
-        metadata: Its metadata: an object, JSON text of one, or a list of either.
-
-    Returns:
-        What was found.
-    """
+    """Find the learning in one result: in its metadata, else in its texts."""
     document = next(_documents_in(metadata), None)
     is_vouched = document is not None
     if document is None:
@@ -139,15 +112,7 @@ def recover(texts: Sequence[str], metadata: Json = None) -> Recovered:
 
 
 def divided(text: str) -> Sequence[str]:
-    """Divide a text with several learnings, each with its block or its mark at its end.
-
-    Args:
-        text: Prose of a server of which nothing is known.
-
-    Returns:
-        The parts, each up to the end of a block or mark; what is behind the last one is left out.
-        A text without any comes back as it is.
-    """
+    """Divide a text with several learnings, each with its block or its mark at its end."""
     found = sorted((*blocks_in(text), *marks_in(text)), key=lambda one: one.start)
     ends = [0, *(one.end for one in found)]
     parts = [text[start:end] for start, end in pairwise(ends)]
@@ -155,28 +120,13 @@ def divided(text: str) -> Sequence[str]:
 
 
 def labelled_id(labels: Sequence[str]) -> str | None:
-    """Find the id of a learning among the labels that a server shows with a result.
-
-    Args:
-        labels: Labels, or lists of them with commas between; no texts, which may speak of labels.
-
-    Returns:
-        The id in the first ``grove:id:<id>`` that is a label by itself.
-    """
+    """Find the id of a learning among the labels that a server shows with a result."""
     parts = (part for one in labels for part in one[:_LONGEST_LABELS].split(","))
     return next((found[1] for found in map(_LABEL.fullmatch, parts) if found is not None), None)
 
 
 def clean_text(text: str, longest: int) -> str:
-    r"""Take away what nobody sees: control, format and private characters; bound the length.
-
-    Args:
-        text: Text of any origin.
-        longest: Most code points to keep.
-
-    Returns:
-        The text, its lines ended by ``\n``, without blanks around it.
-    """
+    r"""Take away what nobody sees: control, format and private characters; bound the length."""
     unified = text[: 2 * longest].replace("\r\n", "\n").replace("\r", "\n")
     if not unified.replace("\n", "").isprintable():
         unified = "".join(one for one in unified if one in _KEPT or not _is_removed(one))
@@ -205,14 +155,7 @@ def _inner(value: Json) -> Sequence[Json]:
 
 
 def parsed_json(text: str) -> Json:
-    """Read a text that may be JSON.
-
-    Args:
-        text: The text.
-
-    Returns:
-        An object or a list; ``None`` for anything else.
-    """
+    """Read a text that may be JSON."""
     if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
@@ -237,7 +180,7 @@ def _put_together(
 
 
 def _some_of(texts: Iterator[str]) -> Iterator[str]:
-    """Give texts up to an amount: each is taken apart and counted, however often it is sent."""
+    """Return texts up to an amount: each is taken apart and counted, however often it is sent."""
     amount = 0
     for text in texts:
         amount += len(text)

@@ -38,12 +38,7 @@ def command(ctx: click.Context, *, name: str | None, as_json: bool) -> None:
 
 
 def bring_document(brought: Elsewhere | None, found: Sequence[Elsewhere]) -> dict[str, object]:
-    """Say what was brought and what still waits elsewhere, as ``--json`` has it.
-
-    Args:
-        brought: What was brought, if anything was.
-        found: What still waits elsewhere.
-    """
+    """Return what was brought and what still waits elsewhere, as ``--json`` has it."""
     return {
         "brought": list(brought.waiting) if brought else [],
         "elsewhere": [

@@ -35,12 +35,7 @@ def command(ctx: click.Context, *, dry_run: bool, as_json: bool) -> None:
 
 
 def migrate_document(migrations: Sequence[str], *, dry_run: bool) -> dict[str, object]:
-    """Say what was applied, as ``--json`` has it.
-
-    Args:
-        migrations: A line for each, as the store has it.
-        dry_run: Whether nothing was changed.
-    """
+    """Return what was applied, as ``--json`` has it."""
     return {"dry_run": dry_run, "migrations": list(migrations)}
 
 

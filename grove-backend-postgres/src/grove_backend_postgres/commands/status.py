@@ -51,14 +51,7 @@ def _asked(team: Team) -> tuple[ServerAbout | None, str]:
 def status_document(
     team: Team, context: BackendContext, about: ServerAbout | None, fault: str
 ) -> dict[str, Any]:
-    """Say how a database and this machine do, as ``--json`` has it.
-
-    Args:
-        team: The database.
-        context: Where grove works.
-        about: What the database has told; ``None`` where it has not.
-        fault: Why it has not.
-    """
+    """Return how a database and this machine do, as ``--json`` has it."""
     fresh = PostgresBackend(context).freshness()
     return {
         "database": team.address.label,

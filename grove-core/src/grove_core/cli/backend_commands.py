@@ -26,7 +26,7 @@ class LazyBackends(click.RichGroup):
         return [*SUBCOMMANDS, *sorted(names - SUBCOMMANDS.keys())]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Give one of grove's commands by its help line alone, or the group of a backend."""
+        """Return one of grove's commands by its help line alone, or the group of a backend."""
         if cmd_name in SUBCOMMANDS:
             return stored_help(cmd_name, SUBCOMMANDS[cmd_name])
         offered = _backends_or_none(ctx).get(cmd_name)
@@ -53,11 +53,7 @@ class BackendCommands(click.RichGroup):
     """The commands of one backend; they find the ``BackendContext`` of the project."""
 
     def __init__(self, backend: Provided[BackendSpec]) -> None:
-        """Import nothing yet.
-
-        Args:
-            backend: The backend, which has commands.
-        """
+        """Import nothing yet."""
         spec = backend.value
         self._backend = backend
         self._specs = {one.name: one for one in spec.commands}
@@ -70,7 +66,7 @@ class BackendCommands(click.RichGroup):
         return list(self._specs)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Give what help and completion need of a command: its name and its help line."""
+        """Return what help and completion need of a command: its name and its help line."""
         del ctx
         spec = self._specs.get(cmd_name)
         return stored_help(spec.name, spec.help) if spec else None

@@ -22,15 +22,7 @@ _MOST_DESCRIPTION: Final = 1_000
 
 
 def brief(workspace: Workspace, session: Session) -> Result:
-    """Collect what a reflection can draw on.
-
-    Args:
-        workspace: The project.
-        session: The session that will reflect.
-
-    Returns:
-        Tickets, changed files, recent commits, observations, and the learnings shown.
-    """
+    """Collect what a reflection can draw on."""
     files, subjects = _work(workspace)
     tickets = _tickets(session)
     document = {

@@ -19,14 +19,7 @@ _OURS: Final = {
 
 
 def backend_warnings(workspace: Workspace) -> list[str]:
-    """Name the keys whose backend cannot be used, and how to mend that.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        One line for each such key; a default is nobody's mistake and never named.
-    """
+    """Name the keys whose backend cannot be used, and how to mend that."""
     backends = workspace.config.backends
     lines = []
     for key, name in zip(_KEYS, (backends.primary, backends.personal), strict=True):

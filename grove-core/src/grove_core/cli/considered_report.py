@@ -14,14 +14,7 @@ _HEAD: Final = ("place", "score", "relevance", "recency", "boost", "id", "reason
 
 
 def occasion_document(occasion: Occasion) -> dict[str, Any]:
-    """Describe an occasion for ``--json``.
-
-    Args:
-        occasion: The occasion.
-
-    Returns:
-        All that is on record of it.
-    """
+    """Describe an occasion for ``--json``."""
     query = None if occasion.query is None else occasion.query._asdict()
     return {
         **occasion.circumstances._asdict(),
@@ -40,14 +33,7 @@ def occasion_document(occasion: Occasion) -> dict[str, Any]:
 
 
 def headline(occasion: Occasion) -> str:
-    """Say in one line what came of an occasion.
-
-    Args:
-        occasion: The occasion.
-
-    Returns:
-        The line.
-    """
+    """Say in one line what came of an occasion."""
     under = occasion.circumstances
     when = local_time(parse_instant(under.at))
     told = f"{when}  {under.via}: {occasion.found} found, {len(occasion.shown)} shown"
@@ -58,15 +44,7 @@ def headline(occasion: Occasion) -> str:
 
 
 def occasion_lines(occasion: Occasion, *, parts: bool = False) -> Iterator[str]:
-    """Write an occasion as a table, the best learning first.
-
-    Args:
-        occasion: The occasion.
-        parts: Whether to say what each relevance is made of.
-
-    Yields:
-        A line that says what came of it, and the table.
-    """
+    """Write an occasion as a table, the best learning first."""
     yield headline(occasion)
     if not occasion.verdicts:
         return

@@ -22,17 +22,7 @@ def dry_run_option(function: Callable[..., Any]) -> Callable[..., Any]:
 def curation_result(
     curated: Sequence[Curated], verb: str, *, dry_run: bool, nothing: str
 ) -> Result:
-    """Tell what became of learnings.
-
-    Args:
-        curated: What became of each.
-        verb: What was done to those that changed, such as ``archived``.
-        dry_run: Whether nothing was done.
-        nothing: What to say when there was nothing to do.
-
-    Returns:
-        The result; exit code 1 when something was refused.
-    """
+    """Return what became of learnings."""
     changed = _of(curated, Outcome.CHANGED)
     unchanged = _of(curated, Outcome.UNCHANGED)
     refused = [one.detail for one in _of(curated, Outcome.REFUSED)]

@@ -14,15 +14,7 @@ if TYPE_CHECKING:
 
 
 def preview_result(submission: Submission, preview: ReflectionPreview) -> Result:
-    """Report what would become of each candidate.
-
-    Args:
-        submission: What would be submitted.
-        preview: What would become of it.
-
-    Returns:
-        A result whose exit code is the one of the submission itself.
-    """
+    """Report what would become of each candidate."""
     sifted = preview.sifted
     refused = [
         {

@@ -29,16 +29,7 @@ class Report(Protocol):
 
 
 def result_of(report: Report, warnings: Sequence[str], problems: Iterable[PluginProblem]) -> Result:
-    """Make a report the result of a command, a failure if an engine has failed.
-
-    Args:
-        report: The report.
-        warnings: What was left out, in words.
-        problems: What plugins did wrong.
-
-    Returns:
-        The result.
-    """
+    """Make a report the result of a command, a failure if an engine has failed."""
     document = {**report.document(), "warnings": warnings}
     complaint = _complaint(report.failed, list(problems))
     if not complaint:
@@ -52,15 +43,7 @@ def result_of(report: Report, warnings: Sequence[str], problems: Iterable[Plugin
 
 
 def left_out_of(judgments: Judgments, path: Path) -> list[str]:
-    """Name the judgments that could not be used.
-
-    Args:
-        judgments: The judgments.
-        path: Their file.
-
-    Returns:
-        A line for each kind.
-    """
+    """Name the judgments that could not be used."""
     found = (
         (judgments.unknown_queries, "a query that is not in the file of queries"),
         (judgments.unknown_learnings, "a learning that is not in the corpus"),
@@ -73,7 +56,7 @@ def left_out_of(judgments: Judgments, path: Path) -> list[str]:
 
 
 def _complaint(failed: Mapping[str, Share], problems: Sequence[PluginProblem]) -> str:
-    """Say which engines have failed, and how."""
+    """Return which engines have failed, and how."""
     told = []
     for name, share in failed.items():
         if share.count:

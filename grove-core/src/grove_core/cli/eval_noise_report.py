@@ -26,14 +26,7 @@ _MOST_PAIRS: Final = 10
 
 @frozen(kw_only=True)
 class EngineNoise:
-    """What an engine injects of other projects.
-
-    Attributes:
-        name: Its name.
-        pairs: What it injects, by pair of projects.
-        own: What it injects of queries' own projects; ``None`` without judgments.
-        failed: Queries that it has not answered, of all that were asked, own projects included.
-    """
+    """What an engine injects of other projects."""
 
     name: str
     pairs: Sequence[PairNoise]
@@ -43,14 +36,7 @@ class EngineNoise:
 
 @frozen(kw_only=True)
 class NoiseReport:
-    """What ``grove eval noise`` has found.
-
-    Attributes:
-        collection: The name of the collection.
-        queries: How many queries were asked.
-        projects: The titles of the projects that they were asked against.
-        engines: What each engine injects.
-    """
+    """What ``grove eval noise`` has found."""
 
     collection: str
     queries: int

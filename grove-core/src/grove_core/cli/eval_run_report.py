@@ -41,13 +41,7 @@ _INJECTION_COLUMNS: Final = (
 
 @frozen(kw_only=True)
 class RunReport:
-    """What ``grove eval run`` has found.
-
-    Attributes:
-        collection: What was asked.
-        schedule: What of it was asked.
-        summary: How the engines have done.
-    """
+    """What ``grove eval run`` has found."""
 
     collection: Collection
     schedule: Schedule

@@ -13,15 +13,7 @@ QUERIES: Final = ("query", "queries")
 
 
 def in_words(share: Share, *, interval: bool = True) -> str:
-    """Say how many of how many.
-
-    Args:
-        share: The numbers.
-        interval: Whether to say the 95 % interval as well.
-
-    Returns:
-        The words; a dash of nothing.
-    """
+    """Return how many of how many."""
     if share.rate is None or share.interval is None:
         return "–"
     low, high = share.interval
@@ -30,15 +22,7 @@ def in_words(share: Share, *, interval: bool = True) -> str:
 
 
 def share_document(share: Share, *, counts: str = "injected") -> dict[str, Any]:
-    """Say it for ``--json``.
-
-    Args:
-        share: The numbers.
-        counts: What the queries that count are called.
-
-    Returns:
-        The document.
-    """
+    """Say it for ``--json``."""
     ends = share.interval
     return {
         "queries": share.total,
@@ -49,37 +33,18 @@ def share_document(share: Share, *, counts: str = "injected") -> dict[str, Any]:
 
 
 def marked(name: str, failed: Share) -> str:
-    """Name an engine, and say so where it has failed.
-
-    Args:
-        name: Its name.
-        failed: What it has not answered, of what was asked.
-
-    Returns:
-        The words.
-    """
+    """Name an engine, and say so where it has failed."""
     return f"{name}: failed {failed.count:,} of {failed.total:,}" if failed.count else name
 
 
 def print_lines(console: "Console", lines: Iterable[str]) -> None:
-    """Print lines.
-
-    Args:
-        console: Where.
-        lines: The lines.
-    """
+    """Print lines."""
     for line in lines:
         console.print(line)
 
 
 def print_table(console: "Console", titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print columns that are as wide as they need to be, below an empty line.
-
-    Args:
-        console: Where.
-        titles: The titles of the columns.
-        rows: The rows.
-    """
+    """Print columns that are as wide as they need to be, below an empty line."""
     from rich.text import Text
 
     widths = [max(map(len, column)) for column in zip(titles, *rows, strict=False)]

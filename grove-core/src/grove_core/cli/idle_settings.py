@@ -20,15 +20,7 @@ _OFFERING: Final = {BACKEND_GROUP: "grove_memory_backends", TICKET_GROUP: "grove
 
 
 def idle_settings(workspace: Workspace, sections: Collection[str]) -> list[str]:
-    """Name what is set and has no effect.
-
-    Args:
-        workspace: The project.
-        sections: The sections that plugins read.
-
-    Returns:
-        One line for each, with its place.
-    """
+    """Name what is set and has no effect."""
     unread = [name for name in workspace.loaded_config.plugin_sections if name not in sections]
     return [
         *_engine_of_nothing(workspace),

@@ -119,15 +119,7 @@ def _result(report: "ImportReport", form: str, path: Path, *, dry_run: bool) -> 
 
 
 class _Refusal(NamedTuple):
-    """A piece that was refused.
-
-    Attributes:
-        place: Its file and line.
-        shown: Its first words as they are shown; nothing of an event.
-        stage: The stage that refused it, in words.
-        reason: Why, and how to mend it.
-        has_place: Whether something is to be mended at its place.
-    """
+    """A piece that was refused."""
 
     place: str
     shown: str

@@ -1,8 +1,4 @@
-"""The questions of ``grove init`` to somebody who sees grove for the first time.
-
-Everything goes to standard error, and nothing is written. Each question has a default, and an
-option that answers it beforehand.
-"""
+"""The questions of ``grove init`` to somebody who sees grove for the first time."""
 
 import shutil
 from collections.abc import Iterator, Sequence
@@ -44,19 +40,7 @@ def guide(
     program: str | None,
     driver: str | None,
 ) -> Wishes:
-    """Show what would be done, and ask for the rest.
-
-    Args:
-        workspace: The project.
-        wishes: What is certain.
-        made: The files of ``.grove/``, as they would be made.
-        record: What init has done here before.
-        program: The program that hooks would run, if there is one.
-        driver: What would be done to the clone's merge driver, in words; ``None`` for nothing.
-
-    Returns:
-        What is wanted.
-    """
+    """Show what would be done, and ask for the rest."""
     found = _runs_already(workspace)
     news = [*made.created, *made.extended]
     if not news and found is not None:
@@ -74,14 +58,7 @@ def guide(
 
 
 def agree(plan: Plan) -> None:
-    """Name the changes of the client's files, show them if wished, and ask for everything.
-
-    Args:
-        plan: What is about to be done.
-
-    Raises:
-        GroveError: The answer is no.
-    """
+    """Name the changes of the client's files, show them if wished, and ask for everything."""
     for change in plan.changes:
         click.echo(f"  {change.action} {change.name(plan.root)}", err=True)
     answers = [_YES, _NO, _SHOW] if plan.changes else [_YES, _NO]

@@ -30,17 +30,7 @@ _RESTART: Final = "start a new session of the client: it reads its settings when
 
 @frozen(kw_only=True)
 class Wishes:
-    """What the command line, or the person at the terminal, asks for.
-
-    Attributes:
-        hooks: Hooks in the client's settings.
-        shared: In the settings that are committed.
-        allow: The permission rule, too.
-        rules: The rule file.
-        dry_run: Nothing but words.
-        asks: Whether to ask before the client's files are changed.
-        guides: Whether to ask for the other wishes as well.
-    """
+    """What the command line, or the person at the terminal, asks for."""
 
     hooks: bool
     shared: bool
@@ -54,20 +44,7 @@ class Wishes:
 def plan_for(
     workspace: Workspace, record: InstallationRecord, wishes: Wishes, program: str | None
 ) -> Plan:
-    """Plan the changes of the client's files; nothing is written.
-
-    Args:
-        workspace: The project.
-        record: What init has done there before.
-        wishes: What is asked for.
-        program: The program ``grove``, absolute, if there is one.
-
-    Returns:
-        The plan, with notes for people.
-
-    Raises:
-        StorageError: There is no program to register, or a file cannot be changed.
-    """
+    """Plan the changes of the client's files; nothing is written."""
     plan = Plan(root=workspace.root, installation=record.read())
     if wishes.hooks:
         if program is None:

@@ -29,15 +29,7 @@ def print_report(
     plan: Plan,
     console: "Console",
 ) -> None:
-    """Say what init has done, or would do, and what comes next.
-
-    Args:
-        workspace: The project.
-        wishes: What was asked for.
-        document: What ``--json`` prints.
-        plan: What of the client's files was changed, with notes.
-        console: Where to.
-    """
+    """Return what init has done, or would do, and what comes next."""
     words = _FUTURE if wishes.dry_run else _PAST
     for word, key in zip(words, ("created", "extended", "kept"), strict=True):
         for path in document[key]:

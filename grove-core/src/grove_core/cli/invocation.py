@@ -29,16 +29,7 @@ _PIPED_WIDTH: Final = 200
 
 @frozen(kw_only=True)
 class Result:
-    """What a command has found or done.
-
-    Attributes:
-        document: The object that ``--json`` prints; ``None`` when nothing is left to print.
-        human: Prints the same for people.
-        ids: What ``--quiet`` prints, a line each.
-        exit_code: 0 when it was done, 1 when not.
-        warnings: Lines for stderr.
-        names_problems: Whether it names itself what plugins did wrong.
-    """
+    """What a command has found or done."""
 
     document: Mapping[str, Any] | None
     human: "Callable[[Console], None]"
@@ -49,26 +40,12 @@ class Result:
 
     @classmethod
     def printed(cls, wrong: Sequence[str]) -> "Result":
-        """Tell that the command has printed its answers itself, as it went.
-
-        Args:
-            wrong: What went wrong on the way, a line each.
-
-        Returns:
-            The result, a failure if anything did.
-        """
+        """Tell that the command has printed its answers itself, as it went."""
         return cls(document=None, human=lambda _: None, warnings=wrong, exit_code=1 if wrong else 0)
 
     @classmethod
     def of(cls, outcome: "Outcome") -> "Result":
-        """Tell what became of an agent's request.
-
-        Args:
-            outcome: What became of it.
-
-        Returns:
-            The result.
-        """
+        """Return what became of an agent's request."""
 
         def human(console: "Console") -> None:
             for line in outcome.lines:
@@ -85,12 +62,7 @@ class Result:
 
 @frozen(kw_only=True)
 class Invocation:
-    """How a command was called.
-
-    Attributes:
-        workspace: The project.
-        project_given: Whether the project was named on the command line.
-    """
+    """How a command was called."""
 
     workspace: Workspace
     project_given: bool = False
@@ -99,17 +71,7 @@ class Invocation:
 def grove_command(
     function: "Callable[..., Result]",
 ) -> Callable[..., None]:
-    """Turn a function that returns a result into the callback of a command.
-
-    The command gets ``--json``, ``--quiet`` and ``--project``; the function is called with an
-    ``Invocation`` and its own parameters.
-
-    Args:
-        function: Does the work.
-
-    Returns:
-        A callback to be wrapped by ``click.command``.
-    """
+    """Turn a function that returns a result into the callback of a command."""
 
     @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
     @click.option("-q", "--quiet", is_flag=True, help="Print ids only, or nothing.")
@@ -158,15 +120,7 @@ def _index_what_was_written(workspace: Workspace) -> None:
 
 
 def counted(number: int, noun: str) -> str:
-    """Say a number of things, such as ``1 session`` or ``2 sessions``.
-
-    Args:
-        number: How many there are.
-        noun: What they are, in the singular; its plural takes an ``s``.
-
-    Returns:
-        The words.
-    """
+    """Say a number of things, such as ``1 session`` or ``2 sessions``."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
@@ -181,19 +135,7 @@ def session_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def find_session(invocation: Invocation, session_id: str | None) -> tuple[Invocation, "Session"]:
-    """Find the session that a command is about, and look at its project.
-
-    Args:
-        invocation: How the command was called; a project that it names stays.
-        session_id: What ``--session-id`` or the input says, if anything.
-
-    Returns:
-        The invocation in the session's project, and the session.
-
-    Raises:
-        SessionNotFoundError: There is no such session, or no telling which one is meant.
-        CodecError: The session's state cannot be read.
-    """
+    """Find the session that a command is about, and look at its project."""
     from grove_core.flow import finding_session
 
     workspace, session = finding_session.find_session(invocation.workspace, session_id)
@@ -218,21 +160,12 @@ def _working_directory() -> str:
 
 
 def print_failure(error: Exception, *, as_json: bool) -> None:
-    """Tell why a command of a plugin could not do what it was asked, as grove's own commands do.
-
-    Args:
-        error: The reason.
-        as_json: Whether the command was to print JSON.
-    """
+    """Tell why a command of a plugin could not do what it was asked, as grove's own commands do."""
     _print(_failure(str(error)), as_json=as_json, quiet=False)
 
 
 def name_problems(problems: Sequence[PluginProblem]) -> None:
-    """Print what plugins did wrong, a line each on stderr.
-
-    Args:
-        problems: The problems; what is in there twice is printed once.
-    """
+    """Print what plugins did wrong, a line each on stderr."""
     for problem in dict.fromkeys(problems):
         click.echo(f"grove: plugin {problem}", err=True)
 

@@ -11,23 +11,12 @@ class _StoredHelp(click.RichCommand):
 
 
 def stored_help(name: str, line: str) -> click.Command:
-    """Stand in for a command whose module is not imported, in help and completion.
-
-    Args:
-        name: The command's name.
-        line: Its help line.
-
-    Returns:
-        A command that tells these two and does nothing.
-    """
+    """Stand in for a command whose module is not imported, in help and completion."""
     return _StoredHelp(name=name, help=line, short_help=line)
 
 
 class LazySubcommands(click.RichGroup):
-    """Knows the help lines of its commands, and imports the module of the one that is called.
-
-    The module of ``grove GROUP NAME`` is ``grove_core.cli.GROUP_NAME``.
-    """
+    """Knows the help lines of its commands, and imports the module of the one that is called."""
 
     def __init__(
         self,
@@ -35,13 +24,7 @@ class LazySubcommands(click.RichGroup):
         lines: Mapping[str, str],
         **attributes: Any,  # noqa: ANN401 - what click gives to a group
     ) -> None:
-        """Import nothing yet.
-
-        Args:
-            name: The group's name.
-            lines: The help line of each command, by its name.
-            attributes: What else click gives to a group.
-        """
+        """Import nothing yet."""
         super().__init__(name=name, **attributes)
         self._lines = lines
 
@@ -51,7 +34,7 @@ class LazySubcommands(click.RichGroup):
         return list(self._lines)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Give what help and completion need of a command: its name and its help line."""
+        """Return what help and completion need of a command: its name and its help line."""
         del ctx
         line = self._lines.get(cmd_name)
         return stored_help(cmd_name, line) if line else None

@@ -65,19 +65,7 @@ class Narrowing(TypedDict):
 
 
 def read_filters(now: datetime, narrowing: Narrowing, *, everything: bool = False) -> Filters:
-    """Turn options into filters.
-
-    Args:
-        now: The time, for durations.
-        narrowing: The options.
-        everything: Whether all statuses are wanted where none is named.
-
-    Returns:
-        The filters, without a limit.
-
-    Raises:
-        click.BadParameter: ``--since`` is neither a duration nor a date.
-    """
+    """Turn options into filters."""
     wanted = frozenset(LearningStatus(one) for one in narrowing["statuses"])
     if not wanted:
         wanted = frozenset(LearningStatus) if everything else Filters().statuses
@@ -92,27 +80,13 @@ def read_filters(now: datetime, narrowing: Narrowing, *, everything: bool = Fals
 
 
 def names_a_file(learning: Learning, narrowing: Narrowing) -> bool:
-    """Tell whether a learning passes ``--file``.
-
-    Args:
-        learning: The learning.
-        narrowing: The options.
-
-    Returns:
-        Whether it names one of the files, or none is asked for.
-    """
+    """Return whether a learning passes ``--file``."""
     paths = narrowing["paths"]
     return not paths or any(overlaps(file, paths) for file in learning.context_files)
 
 
 def print_line(console: "Console", found: FoundLearning, stats: LearningStats | None) -> None:
-    """Print a learning in two lines.
-
-    Args:
-        console: Where to.
-        found: The learning.
-        stats: How it has fared, if anything is known.
-    """
+    """Print a learning in two lines."""
     from rich.text import Text
 
     learning = found.hit.learning

@@ -55,14 +55,7 @@ COMMANDS: Final = {
 
 
 def command_named(name: str) -> click.Command:
-    """Import one of grove's own commands.
-
-    Args:
-        name: A name of ``COMMANDS``.
-
-    Returns:
-        The command.
-    """
+    """Import one of grove's own commands."""
     from grove_core.cli.plugin_commands import load_target
 
     # No module can be called import.
@@ -78,7 +71,7 @@ class LazyGroup(click.RichGroup):
         return [*COMMANDS, *sorted(_plugin_commands(ctx))]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Give what help and completion need of a command: its name and its help line."""
+        """Return what help and completion need of a command: its name and its help line."""
         if cmd_name in COMMANDS:
             return stored_help(cmd_name, COMMANDS[cmd_name])
         offered = _plugin_commands(ctx).get(cmd_name)
@@ -135,7 +128,6 @@ class LazyGroup(click.RichGroup):
 
 
 def _plugin_commands(ctx: click.Context) -> "dict[str, Provided[CommandSpec]]":
-    """Commands of plugins by name."""
     if not ctx.params.get("plugins", True):
         return {}
     from grove_core.cli.plugin_commands import offered_commands
@@ -165,11 +157,7 @@ def grove(ctx: click.Context, *, plugins: bool, project: Path | None) -> None:
 
 
 def run_command_line() -> int:
-    """Run the command line.
-
-    Returns:
-        The exit code: 0 done, 1 could not, 2 usage.
-    """
+    """Run the command line."""
     if sys.stdout is None:
         return _cannot_print(_STDOUT_CLOSED)
     if isinstance(sys.stdout, TextIOWrapper):

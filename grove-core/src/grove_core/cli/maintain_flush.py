@@ -27,15 +27,7 @@ _MOST_SHOWN: Final = 20
 
 @frozen(kw_only=True)
 class _Flushed:
-    """What came of it.
-
-    Attributes:
-        delivered: What has got where it belongs.
-        synchronised: What came of asking servers, by backend.
-        waiting: What waits on, with its summary, by id.
-        unreadable: Files of the outbox that cannot be read.
-        busy: What another process keeps from being done; empty when nothing.
-    """
+    """What came of it."""
 
     delivered: Sequence[Receipt]
     synchronised: Sequence[tuple[str, Synchronised]]
@@ -116,7 +108,7 @@ def _delivered(workspace: Workspace) -> tuple[Sequence[Receipt], str]:
 
 
 def _waiting(workspace: Workspace) -> dict[str, str]:
-    """Give what waits in the outbox, and for servers."""
+    """Return what waits in the outbox, and for servers."""
     outbox = workspace.outbox.entries(workspace.root)
     waiting = {one.learning.id: one.learning.summary for one in outbox}
     ids = (learning_id for one in with_server(workspace) for learning_id in one.waiting)

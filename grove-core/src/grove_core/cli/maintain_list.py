@@ -44,15 +44,7 @@ def command(invocation: Invocation, *, explain: bool) -> Result:
 
 
 def overview_result(workspace: Workspace, *, explain: bool) -> Result:
-    """Tell what curation would look at.
-
-    Args:
-        workspace: The project.
-        explain: Whether to say of every learning how it stands to decay.
-
-    Returns:
-        The result.
-    """
+    """Return what curation would look at."""
     found = overview(workspace)
     sections: dict[str, Sequence[CuratedLearning]] = {
         name: getattr(found, name) for name in _TITLES
@@ -87,14 +79,7 @@ def _document(one: CuratedLearning) -> dict[str, Any]:
 
 
 def decay_document(verdict: DecayVerdict) -> dict[str, Any]:
-    """Describe for ``--json`` how a learning stands to decay.
-
-    Args:
-        verdict: The verdict.
-
-    Returns:
-        The verdict and the numbers behind it.
-    """
+    """Describe for ``--json`` how a learning stands to decay."""
     rounded = {"days_since": round(verdict.days_since, 2), "days_left": _days_left(verdict)}
     if verdict.hit_rate is not None:
         rounded["hit_rate"] = round(verdict.hit_rate, 4)

@@ -15,19 +15,7 @@ _STEPS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 def read_moment(text: str, now: datetime, option: str) -> datetime:
-    """Read how long ago something was, or when.
-
-    Args:
-        text: A duration such as ``30d``, ``12h`` or ``2w``, or an ISO 8601 date or time.
-        now: The time, UTC.
-        option: The option's name, for the message.
-
-    Returns:
-        The moment, UTC.
-
-    Raises:
-        click.BadParameter: The text is neither.
-    """
+    """Read how long ago something was, or when."""
     match = _DURATION.fullmatch(text.strip().lower())
     try:
         if match is not None:
@@ -41,14 +29,7 @@ def read_moment(text: str, now: datetime, option: str) -> datetime:
 
 
 def local_time(instant: datetime) -> str:
-    """Write an instant in the time zone of this machine.
-
-    Args:
-        instant: An aware time.
-
-    Returns:
-        Text such as ``2026-02-06 11:00:05``.
-    """
+    """Write an instant in the time zone of this machine."""
     try:
         return instant.astimezone().strftime("%Y-%m-%d %H:%M:%S")
     except (OSError, OverflowError, ValueError):
@@ -56,15 +37,7 @@ def local_time(instant: datetime) -> str:
 
 
 def how_long_ago(instant: datetime, now: datetime) -> str:
-    """Say how long ago an instant was.
-
-    Args:
-        instant: The instant.
-        now: The time.
-
-    Returns:
-        Words such as ``3 hours ago``, in the largest unit that fits.
-    """
+    """Return how long ago an instant was."""
     seconds = int((now - instant).total_seconds())
     if seconds < 0:
         return "in the future"

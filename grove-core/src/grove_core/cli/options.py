@@ -21,11 +21,6 @@ def project_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def note_project(ctx: click.Context, project: Path | None) -> None:
-    """Remember what ``--project`` says; of several the one next to the command's name holds.
-
-    Args:
-        ctx: The context of a group or a command.
-        project: The directory, if one is named.
-    """
+    """Remember what ``--project`` says; of several the one next to the command's name holds."""
     if project is not None:
         ctx.meta[PROJECT_KEY] = project

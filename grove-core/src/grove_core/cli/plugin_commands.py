@@ -19,14 +19,7 @@ _WORKSPACES_KEY: Final = "grove_core.workspaces_of_commands"
 
 
 def offered_commands(ctx: click.Context) -> dict[str, Provided[CommandSpec]]:
-    """Load the plugins and ask for their commands.
-
-    Args:
-        ctx: The context of the group.
-
-    Returns:
-        The commands by name.
-    """
+    """Load the plugins and ask for their commands."""
     try:
         offered = workspace_of(ctx).plugins.commands()
     except (GroveError, OSError):
@@ -35,18 +28,7 @@ def offered_commands(ctx: click.Context) -> dict[str, Provided[CommandSpec]]:
 
 
 def load(ctx: click.Context, offered: Provided[CommandSpec]) -> click.Command:
-    """Import a command of a plugin.
-
-    Args:
-        ctx: The context of the group that the command belongs to.
-        offered: What the plugin offers.
-
-    Returns:
-        The command; one that does nothing where a shell only wants to complete it and cannot.
-
-    Raises:
-        PluginError: It cannot be imported, or is no command.
-    """
+    """Import a command of a plugin."""
     try:
         return load_target(offered.value.target)
     except Exception as error:
@@ -57,17 +39,7 @@ def load(ctx: click.Context, offered: Provided[CommandSpec]) -> click.Command:
 
 
 def load_target(target: str) -> click.Command:
-    """Import a command.
-
-    Args:
-        target: ``module:attribute``.
-
-    Returns:
-        The command.
-
-    Raises:
-        PluginError: It is something else.
-    """
+    """Import a command."""
     module, _, attribute = target.partition(":")
     command = getattr(import_module(module), attribute)
     if not isinstance(command, click.Command):
@@ -76,27 +48,12 @@ def load_target(target: str) -> click.Command:
 
 
 def name_plugin_problems(ctx: click.Context) -> None:
-    """Print what plugins did wrong: an unknown command may be one of theirs.
-
-    Args:
-        ctx: The context of the group.
-    """
+    """Print what plugins did wrong: an unknown command may be one of theirs."""
     name_problems(workspace_of(ctx).problems)
 
 
 def workspace_of(ctx: click.Context) -> Workspace:
-    """Give the project whose plugins may offer commands; it is made once.
-
-    Args:
-        ctx: The context of a group.
-
-    Returns:
-        The project.
-
-    Raises:
-        StorageError: There is no telling where grove's own directory is.
-        OSError: The current directory does not exist any more.
-    """
+    """Return the project whose plugins may offer commands; it is made once."""
     start = (_given(ctx, "project") or Path.cwd()).absolute()
     made: dict[Path, Workspace] = ctx.meta.setdefault(_WORKSPACES_KEY, {})
     if start not in made:
@@ -106,7 +63,7 @@ def workspace_of(ctx: click.Context) -> Workspace:
 
 
 def _given(ctx: click.Context, name: str) -> Any:  # noqa: ANN401 - a parameter of any type
-    """Give a parameter of the nearest group that has it: in completion no group has run yet."""
+    """Return a parameter of the nearest group that has it: in completion no group has run yet."""
     around: click.Context | None = ctx
     while around is not None:
         if (value := around.params.get(name)) is not None:

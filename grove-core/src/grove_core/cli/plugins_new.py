@@ -69,7 +69,7 @@ def _named_by_core() -> Iterator[str]:
 
 
 def _following(project: PluginProject, folder: Path) -> list[str]:
-    """Say how to install and try the project in the environment that grove runs in."""
+    """Return how to install and try the project in the environment that grove runs in."""
     place = shlex.quote(folder.as_posix() if folder.is_absolute() else f".{os.sep}{folder}")
     installer = gather_installer()
     python = "python" if installer.tool is None else shlex.quote(sys.executable)

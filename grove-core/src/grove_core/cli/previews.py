@@ -20,20 +20,12 @@ _LINE_STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def is_answered() -> bool:
-    """Tell whether somebody is there who can be asked."""
+    """Return whether somebody is there who can be asked."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def confirm(changes: Sequence[FileChange], root: Path) -> None:
-    """Show changes on standard error, and ask for them.
-
-    Args:
-        changes: The changes.
-        root: The project's root.
-
-    Raises:
-        GroveError: The answer is no.
-    """
+    """Show changes on standard error, and ask for them."""
     for change in changes:
         click.echo(change.diff(root), nl=False, err=True)
     if not click.confirm("Make these changes?", default=True, err=True):
@@ -42,14 +34,7 @@ def confirm(changes: Sequence[FileChange], root: Path) -> None:
 
 @contextmanager
 def unless_given_up() -> Iterator[None]:
-    """Take Ctrl-C, or an end of input, at a question for a no.
-
-    Yields:
-        Nothing; the questions are asked inside.
-
-    Raises:
-        GroveError: The person has given up.
-    """
+    """Take Ctrl-C, or an end of input, at a question for a no."""
     try:
         yield
     except click.Abort:
@@ -58,15 +43,7 @@ def unless_given_up() -> Iterator[None]:
 
 
 def documents_of(changes: Sequence[FileChange], root: Path) -> list[dict[str, Any]]:
-    """Describe changes for ``--json``.
-
-    Args:
-        changes: The changes.
-        root: The project's root.
-
-    Returns:
-        Path, action and diff of each.
-    """
+    """Describe changes for ``--json``."""
     return [{"path": one.path, "action": one.action, "diff": one.diff(root)} for one in changes]
 
 
@@ -78,15 +55,7 @@ def print_changes(
     dry_run: bool,
     with_diffs: bool,
 ) -> None:
-    """Say what was done, or would be.
-
-    Args:
-        console: Where to.
-        changes: The changes.
-        root: The project's root.
-        dry_run: Whether nothing was done.
-        with_diffs: Whether to show every line.
-    """
+    """Return what was done, or would be."""
     for change in changes:
         lines = change.diff(root).splitlines() if with_diffs else ()
         for line in lines:

@@ -29,15 +29,7 @@ ReadKeys = Callable[[], str]
 
 
 def ask(questions: Sequence[Question], console: "Console") -> Sequence[Rating]:
-    """Go through learnings with whoever sits at the terminal.
-
-    Args:
-        questions: The learnings.
-        console: The terminal.
-
-    Returns:
-        What was answered until the end, the key to quit, Ctrl-C or the end of the terminal.
-    """
+    """Go through learnings with whoever sits at the terminal."""
     with _single_keys(sys.stdin.fileno()) as read_keys:
         answers = _ask_all(questions, console, read_keys)
     return [
@@ -89,7 +81,7 @@ def _press(answers: Answers, key: str) -> Answers:
 
 
 def _keys(read_keys: ReadKeys) -> Iterator[str]:
-    """Give keys one by one; what arrows and the like send is no letter."""
+    """Return keys one by one; what arrows and the like send is no letter."""
     while keys := read_keys():
         if not keys.startswith(_ESCAPE):
             yield from keys.lower()
@@ -129,14 +121,7 @@ def _show_details(question: Question, console: "Console") -> None:
 
 
 def describe_use(question: Question) -> str:
-    """Say how a learning has fared, in one line.
-
-    Args:
-        question: The learning.
-
-    Returns:
-        How often it was shown and used, and how it was rated.
-    """
+    """Return how a learning has fared, in one line."""
     stats = question.stats
     rated = stats.rated_useful
     used = f"shown in {counted(stats.surfaced, 'session')}, used in {stats.referenced}"

@@ -24,30 +24,14 @@ _SILENT: Final = (
 
 @frozen
 class Input:
-    """What was sent.
-
-    Attributes:
-        data: The bytes; none when nothing was sent.
-        note: What is odd about it, for people.
-    """
+    """What was sent."""
 
     data: bytes = b""
     note: str = ""
 
 
 def read_input(path: Path | None) -> Input:
-    """Read what was sent.
-
-    Args:
-        path: A file, ``-`` for standard input whatever it is, or ``None`` for standard input when
-            it is no terminal and something comes from it.
-
-    Returns:
-        What was sent.
-
-    Raises:
-        GroveError: It cannot be read, or breaks off without an end.
-    """
+    """Read what was sent."""
     if path is not None and path != _STDIN:
         try:
             return Input(path.read_bytes())

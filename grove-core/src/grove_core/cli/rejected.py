@@ -20,16 +20,7 @@ _LONGEST: Final = 500
 
 
 def rejected_result(workspace: Workspace, since: str | None, limit: int | None) -> Result:
-    """List candidates that were refused, newest first.
-
-    Args:
-        workspace: The project.
-        since: Only newer ones: a duration or a date.
-        limit: At most this many.
-
-    Returns:
-        The result.
-    """
+    """List candidates that were refused, newest first."""
     after = read_moment(since, workspace.now, "--since") if since else None
     found = [
         _document(one.event, one)

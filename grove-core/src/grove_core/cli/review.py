@@ -78,7 +78,7 @@ def command(
 
 
 def _is_watched() -> bool:
-    """Tell whether somebody sits at a terminal, and wants to read rather than process."""
+    """Return whether somebody sits at a terminal, and wants to read rather than process."""
     context = click.get_current_context()
     parameters = context.params if context else {}
     plain = parameters.get("as_json") or parameters.get("quiet")

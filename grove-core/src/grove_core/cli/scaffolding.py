@@ -22,14 +22,7 @@ _FILE_MODE: Final = 0o644
 
 @frozen
 class Scaffold:
-    """The files of ``.grove/``.
-
-    Attributes:
-        created: Those that were missing.
-        extended: Those that were there and get the lines that they lack.
-        kept: Those that were there, and stay as they are.
-        attributes: What is added to a ``.gitattributes`` that was there.
-    """
+    """The files of ``.grove/``."""
 
     created: tuple[Path, ...]
     extended: tuple[Path, ...]
@@ -38,18 +31,7 @@ class Scaffold:
 
 
 def scaffold(workspace: Workspace, *, dry_run: bool) -> Scaffold:
-    """Make what is missing in the project's ``.grove`` directory.
-
-    Args:
-        workspace: The project.
-        dry_run: Whether only to look.
-
-    Returns:
-        The files.
-
-    Raises:
-        StorageError: They cannot be made, or a link leads out of the project.
-    """
+    """Make what is missing in the project's ``.grove`` directory."""
     directory = workspace.project.grove_directory
     if not directory.resolve().is_relative_to(workspace.root.resolve()):
         raise StorageError(f"{directory} leads out of the project; remove the link and try again")
@@ -97,10 +79,7 @@ def _scaffold_backend(workspace: Workspace) -> dict[Path, bool]:
 
 
 def _expected_of_backend(workspace: Workspace) -> dict[Path, bool]:
-    """Name the file that a backend will prepare which keeps the project's learnings in ``.grove``.
-
-    It cannot be asked: preparing is all that it offers, and a dry run does nothing.
-    """
+    """Name the file in ``.grove`` that the backend will create for learnings."""
     state, path = _state_to_scaffold(workspace), workspace.project.learnings_file
     spread = workspace.config.storage.layout is StorageLayout.SPREAD
     if spread or state is None or path.parent.name not in state.spec.paths:
@@ -114,14 +93,7 @@ def _state_to_scaffold(workspace: Workspace) -> BackendState | None:
 
 
 def recorded_program(workspace: Workspace) -> str | None:
-    """Read which program launchers are told to run.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        The program, or ``None``.
-    """
+    """Read which program launchers are told to run."""
     try:
         content = files.read_text(workspace.paths.program_file)
     except GroveError:
@@ -130,25 +102,13 @@ def recorded_program(workspace: Workspace) -> str | None:
 
 
 def find_program() -> str | None:
-    """Find the program ``grove`` of this interpreter, else the one on ``PATH``.
-
-    Returns:
-        Its absolute path, or ``None``.
-    """
+    """Find the program ``grove`` of this interpreter, else the one on ``PATH``."""
     beside = Path(sys.executable).with_name("grove")
     program = str(beside) if beside.exists() else shutil.which("grove")
     return os.path.abspath(program) if program else None  # noqa: PTH100 - links stay as they are
 
 
 def record_program(workspace: Workspace, program: str) -> None:
-    """Leave word where the program is: the client's PATH often lacks a virtual environment's.
-
-    Args:
-        workspace: The project.
-        program: Its absolute path.
-
-    Raises:
-        StorageError: It cannot be written.
-    """
+    """Leave word where the program is: the client's PATH often lacks a virtual environment's."""
     files.make_directory(workspace.paths.home)
     files.replace(workspace.paths.program_file, os.fsencode(f"{program}\n"))

@@ -26,47 +26,19 @@ def session_argument(function: Callable[..., Any]) -> Callable[..., Any]:
 def find_named(
     invocation: Invocation, session: str | None, session_id: str | None
 ) -> tuple[Invocation, Session]:
-    """Find the session that a command is about.
-
-    Args:
-        invocation: How the command was called.
-        session: The argument.
-        session_id: The option.
-
-    Returns:
-        The invocation in the session's project, and the session.
-
-    Raises:
-        click.UsageError: Argument and option name different sessions.
-        SessionNotFoundError: There is no such session, or no telling which one is meant.
-        CodecError: The session's state cannot be read.
-    """
+    """Find the session that a command is about."""
     if session is not None and session_id not in (None, session):
         raise click.UsageError(f"name one session: {session} or {session_id}")
     return find_session(invocation, session or session_id)
 
 
 def ticket_in_words(ticket: Ticket) -> str:
-    """Name a ticket with its title, in one line.
-
-    Args:
-        ticket: The ticket.
-
-    Returns:
-        Words such as ``bd-7 Export is slow``.
-    """
+    """Name a ticket with its title, in one line."""
     return f"{name_of(ticket)} {clean_line(ticket.title, _LONGEST_TITLE)}".rstrip()
 
 
 def debt_document(debt: Debt) -> dict[str, Any]:
-    """Describe a debt for ``--json``.
-
-    Args:
-        debt: The debt.
-
-    Returns:
-        Its fields; tickets by name.
-    """
+    """Describe a debt for ``--json``."""
     return {
         "kind": debt.kind,
         "tickets": [name_of(one) for one in debt.tickets],

@@ -31,18 +31,7 @@ def report(
     occasions: Sequence[Occasion],
     workspace: Workspace,
 ) -> list[Section]:
-    """Write down everything that is known of a session.
-
-    Args:
-        session: The session.
-        files: What lies in grove's own directory for it.
-        fast: The file of the fast path, if there is one.
-        occasions: What was considered for showing, oldest first.
-        workspace: The session's project.
-
-    Returns:
-        Titles with their lines; sections without lines are left out.
-    """
+    """Write down everything that is known of a session."""
     now = workspace.now
     sections = [
         ("Session", list(_identity(session, workspace))),

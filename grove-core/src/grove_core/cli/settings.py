@@ -30,15 +30,7 @@ _MOST_NAMED: Final = 5
 
 @frozen(kw_only=True)
 class EffectiveSetting:
-    """A key and what is in force for it.
-
-    Attributes:
-        key: Its dotted name.
-        value: The value in force.
-        default: The value where nothing sets it; ``None`` also when there is none.
-        origin: What sets it.
-        help: One line for people; empty for a plugin's key without one.
-    """
+    """A key and what is in force for it."""
 
     key: str
     value: Any
@@ -53,14 +45,7 @@ class EffectiveSetting:
 
 
 def effective_settings(workspace: Workspace) -> list[EffectiveSetting]:
-    """List every key that is known here, those of plugins' own sections included.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        grove's own keys in the order of their declaration, then the plugins' ones.
-    """
+    """List every key that is known here, those of plugins' own sections included."""
     loaded = workspace.loaded_config
     own = [row for key in config_keys() for row in _rows_of(key, loaded)]
     sections = _plugin_sections(workspace)
@@ -68,18 +53,7 @@ def effective_settings(workspace: Workspace) -> list[EffectiveSetting]:
 
 
 def setting_named(workspace: Workspace, key: str) -> EffectiveSetting:
-    """Find a setting.
-
-    Args:
-        workspace: The project.
-        key: Its dotted name.
-
-    Returns:
-        What is in force for it.
-
-    Raises:
-        ConfigError: There is none of that name; the message names those that are like it.
-    """
+    """Find a setting."""
     rows = {row.key: row for row in effective_settings(workspace)}
     if key in rows:
         return rows[key]
@@ -101,14 +75,7 @@ def _with_last_name_like(key: str, known: Collection[str]) -> list[str]:
 
 
 def in_toml(value: object) -> str:
-    """Write a value as the files would have it.
-
-    Args:
-        value: The value in force.
-
-    Returns:
-        TOML on one line; ``""`` for no value.
-    """
+    """Write a value as the files would have it."""
     import json
 
     plain = value.value if isinstance(value, Enum) else value
@@ -123,14 +90,7 @@ def in_toml(value: object) -> str:
 
 
 def in_json(value: object) -> object:
-    """Write a value as ``--json`` has it; what JSON does not know, such as a date, as text.
-
-    Args:
-        value: The value in force.
-
-    Returns:
-        Plain JSON values.
-    """
+    """Write a value as ``--json`` has it; what JSON does not know, such as a date, as text."""
     if isinstance(value, Enum):
         return in_json(value.value)
     if isinstance(value, Mapping):
@@ -142,13 +102,7 @@ def in_json(value: object) -> object:
 
 @frozen(kw_only=True)
 class Findings:
-    """What is to be said of a configuration.
-
-    Attributes:
-        mistakes: What is wrong; each costs one key or one file.
-        waiting: A project's values that have no effect until the user agrees to them.
-        idle: What else is no mistake and yet without effect, in words.
-    """
+    """What is to be said of a configuration."""
 
     mistakes: Sequence[ConfigProblem]
     waiting: Sequence[ConfigProblem]
@@ -156,14 +110,7 @@ class Findings:
 
 
 def examine_settings(workspace: Workspace) -> Findings:
-    """Find what is wrong with the configuration, plugins' own sections included.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        What is to be said of it.
-    """
+    """Find what is wrong with the configuration, plugins' own sections included."""
     loaded = workspace.loaded_config
     sections = _plugin_sections(workspace)
     problems = list(loaded.problems)

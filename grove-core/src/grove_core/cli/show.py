@@ -29,13 +29,7 @@ _LONGEST: Final = 500
 
 @frozen(kw_only=True)
 class PastEvent:
-    """Something that happened to a learning.
-
-    Attributes:
-        at: When, UTC.
-        event: The event's name in the log.
-        detail: What else is known of it, for people.
-    """
+    """Something that happened to a learning."""
 
     at: datetime
     event: str

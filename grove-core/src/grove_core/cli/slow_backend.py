@@ -10,11 +10,7 @@ from grove_core.memory.library import SLOW_WRITE_SECONDS, MemoryLibrary
 
 
 def name_slow_backend(library: MemoryLibrary) -> None:
-    """Say that a write may take long, where it may and a person sees it.
-
-    Args:
-        library: The backends.
-    """
+    """Say that a write may take long, where it may and a person sees it."""
     if library.is_slow and sys.stderr.isatty():
         click.echo(
             "grove: the backend asks another program or a server, up to"
@@ -25,11 +21,7 @@ def name_slow_backend(library: MemoryLibrary) -> None:
 
 @contextmanager
 def naming_servers(library: MemoryLibrary) -> Iterator[None]:
-    """Say which servers are asked, as long as that takes and where a person sees it.
-
-    Args:
-        library: The backends.
-    """
+    """Return which servers are asked, as long as that takes and where a person sees it."""
     asked = sys.stderr.isatty()
     sources = [one.source for one in library.freshness() if one.source] if asked else []
     if not sources:

@@ -105,7 +105,7 @@ def _start_of_file(path: Path) -> bytes:
 
 
 def _mode_of(path: Path) -> int:
-    """Give the permissions that a page gets: those it has, or those of any new file."""
+    """Return the permissions that a page gets: those it has, or those of any new file."""
     try:
         return S_IMODE(path.stat().st_mode)
     except FileNotFoundError:

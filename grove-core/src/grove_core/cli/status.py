@@ -147,7 +147,7 @@ def _checks(workspace: Workspace) -> list[dict[str, Any]]:
 
 
 def _debt(session: Session, workspace: Workspace) -> str:
-    """Say what a session owes; a live one still has its gate, but not what it was let go with."""
+    """Return what a session owes."""
     if session.recovered_from is not None:
         return debt_notice(session)
     if is_over(session, workspace):

@@ -1,7 +1,4 @@
-"""What the shell may complete a parameter with.
-
-Completion must never fail or speak: whatever goes wrong, nothing is suggested.
-"""
+"""What the shell may complete a parameter with."""
 
 import os
 from collections.abc import Collection, Iterable

@@ -87,14 +87,7 @@ def _print_event(event: TraceEvent, console: "Console") -> None:
 
 
 def details_in_words(event: TraceEvent) -> str:
-    """Write the details of an event in one line.
-
-    Args:
-        event: The event.
-
-    Returns:
-        Words such as ``verdict=block reason="block 1 of 3"``.
-    """
+    """Write the details of an event in one line."""
     words = []
     for name, value in event.details.items():
         text = clean_line(value, _LONGEST_DETAIL)

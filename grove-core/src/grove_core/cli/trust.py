@@ -69,7 +69,7 @@ def _hint(untrusted: int, *, by_agent: bool) -> str:
 
 
 def _is_watched() -> bool:
-    """Tell whether somebody sits at a terminal, and wants to read rather than process."""
+    """Return whether somebody sits at a terminal, and wants to read rather than process."""
     context = click.get_current_context()
     parameters = context.params if context else {}
     plain = parameters.get("as_json") or parameters.get("quiet")

@@ -36,13 +36,7 @@ _GONE: Final = "gone"
 
 @frozen(kw_only=True)
 class Answer:
-    """Why one learning was shown in a session, or was not.
-
-    Attributes:
-        learning_id: Its id.
-        entry: The learning; ``None`` when it is gone.
-        explanations: One for each occasion, oldest first; touched files last.
-    """
+    """Why one learning was shown in a session, or was not."""
 
     learning_id: str
     entry: Entry | None

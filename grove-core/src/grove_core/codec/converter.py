@@ -22,11 +22,7 @@ def to_jsonable(value: object) -> Any:  # noqa: ANN401 - any JSON value out
 
 
 def read_as(kind: type[_T], document: object) -> _T:
-    """Read an attrs class from plain JSON values; those that are no field of it are ignored.
-
-    Raises:
-        CodecError: A field is missing or has the wrong type; the message names it.
-    """
+    """Read an attrs class from plain JSON values; those that are no field of it are ignored."""
     try:
         return _CONVERTER.structure(document, kind)
     except Exception as error:

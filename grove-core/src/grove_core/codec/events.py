@@ -21,18 +21,7 @@ from grove_core.model.events import EVENT_TYPES, EVENT_VERSION, StatsEvent
 
 
 def event_to_line(event: StatsEvent, grove_version: str) -> str:
-    """Write an event as a line of the log.
-
-    Args:
-        event: The event.
-        grove_version: The version that writes it.
-
-    Returns:
-        One JSON object in ASCII, with the newline; empty optional fields are left out.
-
-    Raises:
-        CodecError: It holds a number that JSON cannot express.
-    """
+    """Write an event as a line of the log."""
     document = {
         "v": EVENT_VERSION,
         "ts": format_instant(event.ts),
@@ -54,17 +43,7 @@ def _is_empty_default(attribute: "Attribute[Any]", value: object) -> bool:
 
 
 def event_from_line(line: str) -> StatsEvent | None:
-    """Read a line of the log.
-
-    Args:
-        line: One JSON object; fields that are not known are ignored.
-
-    Returns:
-        The event, or ``None`` when this version does not know its name.
-
-    Raises:
-        CodecError: The line is no event, or lacks what its event needs.
-    """
+    """Read a line of the log."""
     document = parse_object(line)
     name = document.get("event")
     if not isinstance(name, str):

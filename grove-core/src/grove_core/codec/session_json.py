@@ -1,8 +1,4 @@
-"""Sessions and learnings to JSON and back.
-
-Every hook does this, so nothing is imported for it but attrs; cattrs, which reads and writes all
-other documents, would take a third of a hook's time to import and to set up.
-"""
+"""Sessions and learnings to JSON and back."""
 
 import json
 from collections.abc import Mapping
@@ -39,11 +35,7 @@ def session_to_json(session: Session) -> bytes:
 
 
 def session_from_json(content: bytes) -> Session:
-    """Read a session's state, whatever version of grove wrote it.
-
-    Raises:
-        CodecError: It cannot be read; the message names the field.
-    """
+    """Read a session's state, whatever version of grove wrote it."""
     document = parse_object(content)
     current = migrate(document, version_of(document, "schema_version"), _SESSION_STEPS)
     known = {each.name for each in fields(Session)} - {"unknown"}

@@ -27,17 +27,7 @@ def shown(value: object) -> str:
 
 
 def parse_object(content: bytes | str) -> Document:
-    """Read a JSON object.
-
-    Args:
-        content: The text, or its UTF-8 bytes.
-
-    Returns:
-        The object.
-
-    Raises:
-        CodecError: It is not JSON, or not an object.
-    """
+    """Read a JSON object."""
     try:
         document = json.loads(content.decode() if isinstance(content, bytes) else content)
     except (ValueError, RecursionError) as error:
@@ -56,16 +46,7 @@ def version_of(document: Mapping[str, Any], field: str) -> int:
 
 
 def migrate(document: Mapping[str, Any], version: int, steps: Mapping[int, Step]) -> Document:
-    """Bring a document up to the newest version that there are steps for.
-
-    Args:
-        document: The document; it is not changed.
-        version: Its version.
-        steps: From a version to the function that makes the next one of it.
-
-    Returns:
-        A new document; one of a version without a step is returned as it is.
-    """
+    """Bring a document up to the newest version that there are steps for."""
     current = dict(document)
     while version in steps:
         current = steps[version](current)

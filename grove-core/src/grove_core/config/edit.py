@@ -10,22 +10,7 @@ from grove_core.errors import ConfigError
 
 
 def with_setting(text: str, section: str, name: str, value: str) -> str:
-    """Set a key of a section.
-
-    The line that sets it is changed, or the commented one of the template, or a line is added.
-
-    Args:
-        text: A configuration file's text.
-        section: The section, without dots.
-        name: The key in it.
-        value: Its new value.
-
-    Returns:
-        The text with that line changed.
-
-    Raises:
-        ConfigError: The file is not TOML, or sets the key in a way that is not understood.
-    """
+    """Set a key of a section."""
     before = _read(text)
     line = f"{name} = {json.dumps(value)}"
     known = before.get(section, {})

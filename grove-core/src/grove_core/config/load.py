@@ -1,8 +1,4 @@
-"""Reading the configuration: environment over project over user over defaults.
-
-A mistake costs one key, never the command: every mistake is named with its place, and the key then
-has what the next layer says.
-"""
+"""Reading the configuration: environment over project over user over defaults."""
 
 import stat
 from collections.abc import Iterable, Mapping
@@ -40,13 +36,7 @@ class Source(Enum):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Origin(Value):
-    """Where a value comes from.
-
-    Attributes:
-        source: The layer.
-        file: The file of a value of the project or the user.
-        variable: The environment variable of a value of the environment.
-    """
+    """Where a value comes from."""
 
     source: Source
     file: Path | None = None
@@ -58,13 +48,7 @@ class Origin(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ConfigProblem(Value):
-    """A mistake in a file or in the environment.
-
-    Attributes:
-        key: The dotted key; empty when a whole file could not be read.
-        origin: Where the mistake is.
-        message: What is wrong, going on where the key's name ends.
-    """
+    """A mistake in a file or in the environment."""
 
     key: str
     origin: Origin
@@ -76,18 +60,7 @@ class ConfigProblem(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class LoadedConfig(Value):
-    """The configuration in force, and how it came about.
-
-    Attributes:
-        config: The values.
-        origins: Where each key's value comes from, by dotted key; keys of plugin sections included.
-        problems: The mistakes that were passed over, the strongest layer's first.
-        plugin_sections: The tables ``[backends.<name>]`` and ``[tickets.<name>]`` as they are, by
-            dotted name; ``validate_plugin_section`` checks them.
-        own_sections: The same without what the project says, which may be a stranger's.
-        plugin_variables: Variables of the environment that may stand for keys of such tables, as
-            ``GROVE_BACKENDS_ACME_URL`` stands for ``url`` in ``[backends.acme]``.
-    """
+    """The configuration in force, and how it came about."""
 
     config: Config
     origins: Mapping[str, Origin]
@@ -122,16 +95,7 @@ class _Layer:
 
 
 def load_config(home: Path, root: Path | None, environment: Mapping[str, str]) -> LoadedConfig:
-    """Read the configuration; mistakes are reported in the result and never raised.
-
-    Args:
-        home: grove's own directory (``GROVE_HOME``).
-        root: The project's root, or ``None`` outside of any project.
-        environment: The process's environment.
-
-    Returns:
-        The configuration in force.
-    """
+    """Read the configuration; mistakes are reported in the result and never raised."""
     layers = [_environment_layer(environment)]
     # In the user's home directory the "project's" file would be the user's own once more.
     if root is not None and ProjectPaths(root, home).initialised:
@@ -310,19 +274,12 @@ def _environment_layer(environment: Mapping[str, str]) -> _Layer:
 
 
 def variable_of(key: str) -> str:
-    """Name the variable of the environment that stands for a key.
-
-    Args:
-        key: The key's dotted name.
-
-    Returns:
-        Such as ``GROVE_BACKENDS_TOTAL_RECALL_VIA`` for ``backends.total-recall.via``.
-    """
+    """Name the variable of the environment that stands for a key."""
     return f"GROVE_{key.replace('.', '_').replace('-', '_').upper()}"
 
 
 def _may_be_a_plugins(variable: str) -> bool:
-    """Tell whether a section's name and a key's may follow; which there are, only plugins know."""
+    """Return whether a section's name and a key's may follow."""
     starts = (f"{variable_of(name)}_" for name in _PLUGIN_SECTIONS)
     return any(
         variable.startswith(start) and "_" in variable.removeprefix(start).strip("_")

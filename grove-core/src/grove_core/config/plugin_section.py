@@ -34,22 +34,7 @@ def validate_plugin_section(
     *,
     untrusted: Collection[str] = (),
 ) -> tuple[object | None, list[str]]:
-    """Build a plugin's settings from its section.
-
-    A mistake costs one key, which then has its default. Keys that a project may set once the user
-    has agreed belong together: either all of the project's count, and none of the user's beside
-    them, or none.
-
-    Args:
-        section: The table as it was read; empty when there is none.
-        settings_class: The plugin's attrs class, whose annotations say what is allowed.
-        own: The same without what the project says; ``None`` when it says nothing.
-        untrusted: Keys that the project sets and the user has not agreed to; see
-            ``requests_of_section``.
-
-    Returns:
-        The settings, or ``None`` when they cannot be built; and what is wrong, one message a key.
-    """
+    """Build a plugin's settings from its section."""
     kind: Any = settings_class
     if not has(kind):
         return None, [f"the plugin's settings class {kind.__name__} is no attrs class"]
@@ -84,16 +69,7 @@ def validate_plugin_section(
 def variables_of_section(
     section: str, settings_class: type, variables: Mapping[str, str]
 ) -> dict[str, str]:
-    """Tell which variables of the environment stand for keys of a plugin's section.
-
-    Args:
-        section: The section's dotted name.
-        settings_class: The plugin's attrs class.
-        variables: What there is of the environment.
-
-    Returns:
-        The variables, by key.
-    """
+    """Return which variables of the environment stand for keys of a plugin's section."""
     if not variables or not has(settings_class):
         return {}
     found = {each.alias: variable_of(f"{section}.{each.alias}") for each in fields(settings_class)}
@@ -103,16 +79,7 @@ def variables_of_section(
 def section_of(
     loaded: LoadedConfig, section: str, settings_class: type
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Put together what files and the environment say in a plugin's section.
-
-    Args:
-        loaded: The configuration.
-        section: The section's dotted name, such as ``backends.mcp``.
-        settings_class: The plugin's attrs class.
-
-    Returns:
-        What is written, and the same without what the project says.
-    """
+    """Put together what files and the environment say in a plugin's section."""
     kind: Any = settings_class
     variables = variables_of_section(section, settings_class, loaded.plugin_variables)
     said: dict[str, Any] = {}
@@ -130,17 +97,7 @@ def section_of(
 def requests_of_section(
     name: str, section: Mapping[str, Any], settings_class: type, own: Mapping[str, Any]
 ) -> "dict[str, TrustRequest]":
-    """Tell what a project's configuration asks for in a plugin's section.
-
-    Args:
-        name: The section's dotted name, such as ``backends.mcp``.
-        section: The table as it was read.
-        settings_class: The plugin's attrs class.
-        own: The same without what the project says.
-
-    Returns:
-        A request by key, for each value that only counts once the user has agreed to it.
-    """
+    """Return what a project's configuration asks for in a plugin's section."""
     asked = [key for key in section if _is_asked(key, section, own)]
     if not asked:
         return {}
@@ -169,7 +126,7 @@ def _marked(attributes: Mapping[str, Any], mark: Mapping[str, object]) -> list[s
 
 
 def _is_asked(key: str, section: Mapping[str, Any], own: Mapping[str, Any]) -> bool:
-    """Tell whether a project's file says something else of a key than the user's own does."""
+    """Return whether a project's file says something else of a key than the user's own does."""
     return key in section and (key not in own or section[key] != own[key])
 
 

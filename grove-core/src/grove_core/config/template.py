@@ -14,11 +14,7 @@ _HEAD: Final = """\
 
 
 def render_default_config() -> str:
-    """Write the configuration file with every key commented out.
-
-    Returns:
-        TOML; without the ``# `` at the beginning of its lines it says just the defaults.
-    """
+    """Write the configuration file with every key commented out."""
     lines = [_HEAD.rstrip()]
     section = ""
     for declared in config_keys().values():

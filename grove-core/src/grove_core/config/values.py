@@ -21,20 +21,7 @@ class ValueProblem(Exception):  # noqa: N818 - what is wrong, in words; caught i
 
 
 def check_value(value: object, annotation: Any, about: Setting | None = None) -> Any:  # noqa: ANN401
-    """Check a value as it was read from TOML.
-
-    Args:
-        value: The value.
-        annotation: The type it must have: text, numbers, booleans, enums, lists and tables of
-            these, or optional ones. Values of any other type are taken as they are.
-        about: Its bounds, if it has any.
-
-    Returns:
-        The value in the type that is wanted.
-
-    Raises:
-        ValueProblem: It does not fit.
-    """
+    """Check a value as it was read from TOML."""
     checked = _check_type(value, annotation)
     if about and isinstance(checked, int | float):
         _check_range(checked, about)
@@ -134,16 +121,7 @@ def _check_range(value: float, about: Setting) -> None:
 
 
 def parse_variable(text: str, annotation: Any) -> object:  # noqa: ANN401 - any type
-    """Read an environment variable the way a TOML file would have said it.
-
-    Args:
-        text: The variable's value.
-        annotation: The type of its key.
-
-    Returns:
-        A truth value, a number or a list where the key wants one and the text is one, else the
-        text itself, which the check then refuses or takes.
-    """
+    """Read an environment variable the way a TOML file would have said it."""
     if annotation is bool:
         return _TRUTH.get(text.strip().lower(), text)
     if annotation in (int, float):
@@ -157,15 +135,7 @@ def parse_variable(text: str, annotation: Any) -> object:  # noqa: ANN401 - any 
 
 
 def unknown_key(key: str, known: "list[str]") -> str:
-    """Say that a key is not known, and which one may have been meant.
-
-    Args:
-        key: The key as written.
-        known: The keys there are.
-
-    Returns:
-        Words that go on where the key's name ends.
-    """
+    """Say that a key is not known, and which one may have been meant."""
     from difflib import get_close_matches
 
     near = get_close_matches(key, known, n=1, cutoff=_NEAR_ENOUGH)

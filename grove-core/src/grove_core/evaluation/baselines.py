@@ -1,10 +1,4 @@
-"""What an engine has to be better than: the newest first, and text scores from the books.
-
-BM25 is that of S. Robertson and H. Zaragoza (2009), "The Probabilistic Relevance Framework: BM25
-and Beyond", Foundations and Trends in Information Retrieval 3, 333-389, with an inverse document
-frequency that is never negative. Statistics of terms are those of the whole collection, later
-learnings and other projects included.
-"""
+"""What an engine has to be better than: the newest first, and text scores from the books."""
 
 import re
 import sqlite3
@@ -35,12 +29,7 @@ _MOST_WORDS: Final = 120
 
 
 class BM25:
-    """An index of texts that scores all of them at once.
-
-    Args:
-        texts: The terms of each text.
-        length_share: How much a text's length counts, 0 (nothing) to 1 (all).
-    """
+    """An index of texts that scores all of them at once."""
 
     def __init__(
         self, texts: Sequence[Sequence[str]], *, length_share: float = _LENGTH_SHARE
@@ -57,13 +46,7 @@ class BM25:
     def add_scores(
         self, query: Mapping[str, float], weight: float, scores: dict[int, float]
     ) -> None:
-        """Score the texts that hold a term of the query.
-
-        Args:
-            query: Terms and how much each weighs.
-            weight: What all scores are multiplied by.
-            scores: Scores by the text's place, to which these are added.
-        """
+        """Score the texts that hold a term of the query."""
         for term, importance in query.items():
             places = self._places.get(term, ())
             rarity = log(1 + (self._texts - len(places) + 0.5) / (len(places) + 0.5))
@@ -73,27 +56,13 @@ class BM25:
 
 
 def recent(learnings: Sequence[CollectedLearning]) -> Scorer:
-    """Score everything alike, so that the newest come first.
-
-    Args:
-        learnings: All learnings of the collection.
-
-    Returns:
-        What scores them for a query.
-    """
+    """Score everything alike, so that the newest come first."""
     alike = dict.fromkeys(range(len(learnings)), 1.0)
     return lambda _: alike
 
 
 def bm25(learnings: Sequence[CollectedLearning]) -> Scorer:
-    """Score by BM25 of summary, detail and tags as one text.
-
-    Args:
-        learnings: All learnings of the collection.
-
-    Returns:
-        What scores them for a query.
-    """
+    """Score by BM25 of summary, detail and tags as one text."""
     texts = BM25([_text_terms(one) for one in learnings])
 
     def score(query: Query) -> Scores:
@@ -105,14 +74,7 @@ def bm25(learnings: Sequence[CollectedLearning]) -> Scorer:
 
 
 def bm25f(learnings: Sequence[CollectedLearning]) -> Scorer:
-    """Score by BM25 of the text, and again of summary, tags with category, and words of paths.
-
-    Args:
-        learnings: All learnings of the collection.
-
-    Returns:
-        What scores them for a query.
-    """
+    """Score by BM25 of the text, and again of summary, tags with category, and words of paths."""
     known = [one.learning for one in learnings]
     texts = BM25([_text_terms(one) for one in learnings])
     summaries = BM25([words(one.summary) for one in known], length_share=_SHORT_LENGTH_SHARE)
@@ -138,14 +100,7 @@ def bm25f(learnings: Sequence[CollectedLearning]) -> Scorer:
 
 
 def fts5(learnings: Sequence[CollectedLearning]) -> Scorer:
-    """Score by SQLite's own: FTS5 with its Porter stemmer, summary and tags twice the detail.
-
-    Args:
-        learnings: All learnings of the collection.
-
-    Returns:
-        What scores them for a query.
-    """
+    """Score by SQLite's own: FTS5 with its Porter stemmer, summary and tags twice the detail."""
     database = sqlite3.connect(":memory:")
     database.execute(
         "CREATE VIRTUAL TABLE text USING fts5(summary, tags, detail, tokenize = 'porter unicode61')"

@@ -1,8 +1,4 @@
-"""Bootstrap intervals: how much a mean over queries would change with other queries of the kind.
-
-The percentile method of B. Efron (1979), The Annals of Statistics 7, 1-26. Everything that is
-measured on the same queries is resampled together, so that differences are paired.
-"""
+"""Bootstrap intervals: how much a mean over queries would change with other queries of the kind."""
 
 from collections.abc import Sequence
 from random import Random
@@ -14,13 +10,7 @@ _TAIL: Final = 0.025
 
 
 class Resamples:
-    """Queries drawn with replacement, again and again, the same for whatever is asked.
-
-    Args:
-        size: How many queries there are, at least one.
-        count: How often as many are drawn.
-        seed: What the draws begin with; equal seeds give equal draws.
-    """
+    """Queries drawn with replacement, again and again, the same for whatever is asked."""
 
     def __init__(self, size: int, *, count: int = RESAMPLES, seed: int = SEED) -> None:
         generator = Random(seed)  # noqa: S311 - nothing here is secret
@@ -28,27 +18,13 @@ class Resamples:
         self._draws = [generator.choices(everyone, k=size) for _ in range(count)]
 
     def means(self, values: Sequence[float]) -> list[float]:
-        """Give the mean of each resample.
-
-        Args:
-            values: A value for each query, in the order of the queries.
-
-        Returns:
-            The means, in the order of the resamples.
-        """
+        """Return the mean of each resample."""
         value_of = values.__getitem__
         return [sum(map(value_of, draw)) / len(draw) for draw in self._draws]
 
 
 def interval(means: Sequence[float]) -> tuple[float, float]:
-    """Give the 95 % percentile interval.
-
-    Args:
-        means: Means of resamples, or differences of means, at least one.
-
-    Returns:
-        The 2.5 % and the 97.5 % quantile, interpolated linearly.
-    """
+    """Return the 95 % percentile interval."""
     ordered = sorted(means)
     return _quantile(ordered, _TAIL), _quantile(ordered, 1 - _TAIL)
 

@@ -22,14 +22,7 @@ class PoolScope(Enum):
 
 @frozen(kw_only=True)
 class CollectedLearning:
-    """A learning of a collection.
-
-    Attributes:
-        learning: The learning; its category is one of grove's, whatever the file says.
-        category: Its category as the file has it.
-        project: Its project.
-        created: When it was written, microseconds since 1970; 0 when that is not known.
-    """
+    """A learning of a collection."""
 
     learning: Learning
     category: str
@@ -39,14 +32,7 @@ class CollectedLearning:
 
 @frozen(kw_only=True)
 class CollectedQuery:
-    """A query of a collection.
-
-    Attributes:
-        id: Its id.
-        query: What is looked for.
-        project: Its project.
-        asked: When it was asked, microseconds since 1970; 0 when that is not known.
-    """
+    """A query of a collection."""
 
     id: str
     query: Query
@@ -56,12 +42,7 @@ class CollectedQuery:
 
 @frozen(kw_only=True)
 class Rules:
-    """What ``meta.json`` says.
-
-    Attributes:
-        embargo: Microseconds that a learning has to be older than the query.
-        scope: Which learnings a query is asked against.
-    """
+    """What ``meta.json`` says."""
 
     embargo: int = 0
     scope: PoolScope = PoolScope.PROJECT
@@ -69,13 +50,7 @@ class Rules:
 
 @frozen(kw_only=True)
 class Judgments:
-    """What is relevant.
-
-    Attributes:
-        relevant: Ids of the relevant learnings by the query's id.
-        unknown_queries: How many judgments name a query that there is not.
-        unknown_learnings: How many of the others name a learning that there is not.
-    """
+    """What is relevant."""
 
     relevant: Mapping[str, frozenset[str]]
     unknown_queries: int = 0
@@ -84,15 +59,7 @@ class Judgments:
 
 @frozen(kw_only=True)
 class Collection:
-    """All of it.
-
-    Attributes:
-        name: The name of the corpus's folder.
-        learnings: The learnings.
-        queries: The queries.
-        judgments: What is relevant.
-        rules: How it is measured.
-    """
+    """All of it."""
 
     name: str
     learnings: Sequence[CollectedLearning]

@@ -15,31 +15,14 @@ class CollectionError(GroveError):
 
 
 class Fields:
-    """An object of a file, and where it stands, for whoever has to mend it.
-
-    Args:
-        path: The file.
-        number: The number of the line, from 1 on.
-        line: The line.
-
-    Raises:
-        CollectionError: The line is no JSON object. So do the methods for what is in it.
-    """
+    """An object of a file, and where it stands, for whoever has to mend it."""
 
     def __init__(self, path: Path, number: int, line: str) -> None:
         self._path, self._number = path, number
         self._values = object_of(line, f"{path}:{number}")
 
     def text(self, name: str, *, needed: bool = False) -> str:
-        """Read a text.
-
-        Args:
-            name: Its name.
-            needed: Whether every line needs one.
-
-        Returns:
-            The text; an empty one where there is none.
-        """
+        """Read a text."""
         value = self._values.get(name)
         if value is None and not needed:
             return ""
@@ -49,14 +32,7 @@ class Fields:
         return self._whole(name, value)
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Read a list of texts.
-
-        Args:
-            name: Its name.
-
-        Returns:
-            The texts; none where there is no list.
-        """
+        """Read a list of texts."""
         value = self._values.get(name)
         if value is None:
             return ()
@@ -77,14 +53,7 @@ class Fields:
         return text
 
     def instant(self, name: str) -> int:
-        """Read a time.
-
-        Args:
-            name: Its name.
-
-        Returns:
-            Microseconds since 1970; 0 where there is none.
-        """
+        """Read a time."""
         text = self.text(name)
         if not text.strip():
             return 0
@@ -96,34 +65,14 @@ class Fields:
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
-    """Give the lines of a file that hold something; JSON texts may hold any other separator.
-
-    Args:
-        path: The file.
-
-    Yields:
-        The number of a line, from 1 on, and the line.
-
-    Raises:
-        CollectionError: The file cannot be read.
-    """
+    """Return the lines of a file that hold something; JSON texts may hold any other separator."""
     for number, line in enumerate(text_of(path).split("\n"), start=1):
         if line.strip():
             yield number, line.rstrip("\r")
 
 
 def text_of(path: Path) -> str:
-    """Read a file.
-
-    Args:
-        path: The file.
-
-    Returns:
-        All of it.
-
-    Raises:
-        CollectionError: It cannot be read, or is no UTF-8.
-    """
+    """Read a file."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -134,18 +83,7 @@ def text_of(path: Path) -> str:
 
 
 def object_of(text: str, where: str) -> Mapping[str, Any]:
-    """Read a JSON object.
-
-    Args:
-        text: The text.
-        where: Where it stands.
-
-    Returns:
-        The object.
-
-    Raises:
-        CollectionError: It is none.
-    """
+    """Read a JSON object."""
     try:
         value = json.loads(text)
     except ValueError as error:
@@ -158,14 +96,5 @@ def object_of(text: str, where: str) -> Mapping[str, Any]:
 
 
 def fault(path: Path, number: int, what: str) -> CollectionError:
-    """Name what is wrong with a line.
-
-    Args:
-        path: The file.
-        number: The number of the line.
-        what: What is wrong, and the mend.
-
-    Returns:
-        What to raise.
-    """
+    """Name what is wrong with a line."""
     return CollectionError(f"{path}:{number} {what}")

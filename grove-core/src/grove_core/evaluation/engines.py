@@ -1,8 +1,4 @@
-"""The engines that can be measured, by name, each behind the same calls.
-
-An engine opens a store for each set of learnings. Learnings come into it in the order of time, and
-a query is asked when just those are in that may be found.
-"""
+"""The engines that can be measured, by name, each behind the same calls."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -33,15 +29,7 @@ _NONE: Final = Relevance(0.0, {})
 
 
 class Answer(NamedTuple):
-    """What an engine finds.
-
-    Attributes:
-        ids: Ids of what it finds at all, the best first.
-        ranked: The same as hooks choose from it; ``None`` of an engine whose scores are no
-            relevance, so that nothing can be chosen.
-        floor: The relevance below which nothing is worth showing.
-        failed: Whether this is no answer: a plugin's engine raised, was late or answered nonsense.
-    """
+    """What an engine finds."""
 
     ids: Sequence[str]
     ranked: Sequence[Ranked] | None = None
@@ -53,22 +41,10 @@ class Store(Protocol):
     """Some learnings in which an engine searches."""
 
     def admit(self, learnings: Sequence[CollectedLearning]) -> None:
-        """Let learnings be found from now on.
-
-        Args:
-            learnings: The learnings, the oldest first, none of them twice.
-        """
+        """Let learnings be found from now on."""
 
     def ask(self, query: Query, now: int) -> Answer:
-        """Find what fits.
-
-        Args:
-            query: What is looked for.
-            now: The time, in microseconds since 1970.
-
-        Returns:
-            What is found.
-        """
+        """Find what fits."""
         ...
 
     def close(self) -> None:
@@ -77,13 +53,7 @@ class Store(Protocol):
 
 @frozen(kw_only=True)
 class Engine:
-    """Something that finds learnings.
-
-    Attributes:
-        name: What it is called.
-        open: Gives a store in which there is nothing yet.
-        injects: Whether its answers can be chosen from as hooks do.
-    """
+    """Something that finds learnings."""
 
     name: str
     open: Callable[[], Store]
@@ -95,28 +65,12 @@ def engines_for(
     learnings: Sequence[CollectedLearning],
     judges: Mapping[str, Judge],
 ) -> list[Engine]:
-    """Make engines ready for a collection.
-
-    Args:
-        names: Names out of ``names_of_engines``.
-        learnings: All learnings of the collection: baselines count their terms.
-        judges: What grove and plugins offer besides the index, by name.
-
-    Returns:
-        The engines, in the order of the names.
-    """
+    """Make engines ready for a collection."""
     return [_engine(name, learnings, judges) for name in names]
 
 
 def names_of_engines(judges: Iterable[str]) -> list[str]:
-    """Name everything that can be measured.
-
-    Args:
-        judges: The names of what grove and plugins offer besides the index.
-
-    Returns:
-        The names, each once.
-    """
+    """Name everything that can be measured."""
     return list(dict.fromkeys([DEFAULT, *judges, *BASELINES]))
 
 

@@ -10,16 +10,7 @@ LOOKED_AT: Final = 10
 
 
 class Measures(NamedTuple):
-    """How good one ranked list is; each number is 0 to 1, and more is better.
-
-    Attributes:
-        recall: How many of the relevant learnings are among the first five.
-        precision: How many of the first five places hold a relevant learning.
-        reciprocal_rank: One over the place of the first relevant learning among the first ten.
-        gain: The normalised discounted cumulative gain of the first ten, of K. Järvelin and J.
-            Kekäläinen (2002), ACM Transactions on Information Systems 20, 422-446.
-        hit: 1 when one of the first five is relevant, else 0.
-    """
+    """How good one ranked list is; each number is 0 to 1, and more is better."""
 
     recall: float
     precision: float
@@ -33,15 +24,7 @@ NAMES: Final = ("recall@5", "precision@5", "mrr@10", "ndcg@10", "hit@5")
 
 
 def measure(ranking: Sequence[str], relevant: AbstractSet[str]) -> Measures:
-    """Measure a ranked list.
-
-    Args:
-        ranking: Ids of learnings, the best first, each once.
-        relevant: Ids of the relevant ones, at least one.
-
-    Returns:
-        The measures.
-    """
+    """Measure a ranked list."""
     places = [place for place, one in enumerate(ranking[:LOOKED_AT]) if one in relevant]
     found = sum(place < SHOWN for place in places)
     ideal = sum(map(_discount, range(min(LOOKED_AT, len(relevant)))))

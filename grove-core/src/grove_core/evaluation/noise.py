@@ -1,8 +1,4 @@
-"""Asking queries of one project against the learnings of another, where silence is right.
-
-All learnings of the other project are there, whenever they were written: two projects have no
-common history, and fewer learnings would only make it easier to stay silent.
-"""
+"""Asking queries of one project against the learnings of another, where silence is right."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -16,13 +12,7 @@ from grove_core.model.statistics import Share
 
 @frozen(kw_only=True)
 class Project:
-    """The learnings of one project.
-
-    Attributes:
-        collection: The name of its collection; ``None`` for that of the queries.
-        name: Its name.
-        learnings: Its learnings, the oldest first.
-    """
+    """The learnings of one project."""
 
     collection: str | None
     name: str
@@ -34,27 +24,13 @@ class Project:
         return "/".join(filter(None, (self.collection, self.name)))
 
     def owns(self, query: CollectedQuery) -> bool:
-        """Tell whether a query is one of this project's own.
-
-        Args:
-            query: The query.
-
-        Returns:
-            Whether it is; a project of another collection only happens to have the same name.
-        """
+        """Return whether a query is one of this project's own."""
         return self.collection is None and query.project == self.name
 
 
 @frozen(kw_only=True)
 class PairNoise:
-    """What queries of one project find in another.
-
-    Attributes:
-        queries_of: The project that the queries are of.
-        learnings_of: The title of the project that the learnings are of.
-        injected: Queries to which something would be shown, of all of them.
-        failed: How many of them the engine has not answered.
-    """
+    """What queries of one project find in another."""
 
     queries_of: str
     learnings_of: str
@@ -65,15 +41,7 @@ class PairNoise:
 def projects_of(
     learnings: Iterable[CollectedLearning], collection: str | None = None
 ) -> list[Project]:
-    """Sort learnings into projects.
-
-    Args:
-        learnings: The learnings of a collection.
-        collection: Its name, if it is another one than that of the queries.
-
-    Returns:
-        The projects, by name.
-    """
+    """Sort learnings into projects."""
     found: dict[str, list[CollectedLearning]] = {}
     for one in sorted(learnings, key=lambda one: one.created):
         found.setdefault(one.project, []).append(one)
@@ -83,15 +51,7 @@ def projects_of(
 
 
 def cases(queries: Sequence[CollectedQuery], projects: Sequence[Project]) -> int:
-    """Count what is to be asked.
-
-    Args:
-        queries: The queries.
-        projects: The projects.
-
-    Returns:
-        How many pairs of a query and a project that is not its own there are.
-    """
+    """Count what is to be asked."""
     return sum(not project.owns(query) for project in projects for query in queries)
 
 
@@ -101,17 +61,7 @@ def noise(
     projects: Sequence[Project],
     after_each: Callable[[], None],
 ) -> list[PairNoise]:
-    """Ask each query of each project that is not its own.
-
-    Args:
-        engine: The engine, one that injects.
-        queries: The queries.
-        projects: The projects.
-        after_each: Is called after each query.
-
-    Returns:
-        What came of it, by project of the queries and then of the learnings.
-    """
+    """Ask each query of each project that is not its own."""
     found: list[PairNoise] = []
     for project in projects:
         store = engine.open()
@@ -134,28 +84,13 @@ def noise(
 
 
 def together(pairs: Iterable[PairNoise]) -> Share:
-    """Sum up.
-
-    Args:
-        pairs: What was found.
-
-    Returns:
-        Queries to which something would be shown, of all of them.
-    """
+    """Sum up."""
     shares = [one.injected for one in pairs]
     return Share(sum(share.count for share in shares), sum(share.total for share in shares))
 
 
 def failures_of(pairs: Iterable[PairNoise], outcomes: Sequence[Outcome]) -> Share:
-    """Count what an engine has not answered.
-
-    Args:
-        pairs: What was found.
-        outcomes: What became of each query that was asked of its own project.
-
-    Returns:
-        The queries without an answer, of all.
-    """
+    """Count what an engine has not answered."""
     asked = [*((one.failed, one.injected.total) for one in pairs)]
     asked += [(int(one.failed), 1) for one in outcomes]
     return Share(sum(failed for failed, _ in asked), sum(total for _, total in asked))

@@ -15,16 +15,7 @@ from grove_core.stats.log_lines import instant
 
 @frozen(kw_only=True)
 class Outcome:
-    """What became of one query.
-
-    Attributes:
-        query_id: The query.
-        relevant: Ids of what is relevant among its candidates.
-        measures: How good the ranked list is; ``None`` when nothing is relevant.
-        injected: Ids of what a session would be shown; ``None`` of an engine that cannot tell.
-        seconds: How long finding and ranking took.
-        failed: Whether the engine gave no answer.
-    """
+    """What became of one query."""
 
     query_id: str
     relevant: frozenset[str]
@@ -35,16 +26,7 @@ class Outcome:
 
 
 def run(engine: Engine, schedule: Schedule, after_each: Callable[[], None]) -> list[Outcome]:
-    """Ask an engine everything.
-
-    Args:
-        engine: The engine.
-        schedule: What is asked, and when.
-        after_each: Is called after each query.
-
-    Returns:
-        What became of each query, in the order of the schedule.
-    """
+    """Ask an engine everything."""
     outcomes = []
     for steps in schedule.pools:
         store = engine.open()
@@ -61,15 +43,7 @@ def run(engine: Engine, schedule: Schedule, after_each: Callable[[], None]) -> l
 
 
 def injected(answer: Answer, now: int) -> list[str] | None:
-    """Tell what hooks would show of an answer.
-
-    Args:
-        answer: What an engine has found.
-        now: The time, in microseconds since 1970.
-
-    Returns:
-        Ids, the best first; ``None`` when the answer does not tell what is worth showing.
-    """
+    """Return what hooks would show of an answer."""
     if answer.ranked is None:
         return None
     choice = choose(

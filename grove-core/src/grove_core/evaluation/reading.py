@@ -39,20 +39,7 @@ T = TypeVar("T")
 
 
 def read_collection(corpus: Path, queries: Path, qrels: Path, scope: str | None) -> Collection:
-    """Read a collection.
-
-    Args:
-        corpus: The learnings, one JSON object a line; ``meta.json`` may lie beside it.
-        queries: The queries, one JSON object a line.
-        qrels: The judgments: query, learning and relevance, separated by tabs.
-        scope: The scope to use instead of that of ``meta.json``.
-
-    Returns:
-        The collection.
-
-    Raises:
-        CollectionError: A file cannot be read.
-    """
+    """Read a collection."""
     learnings, asked = read_learnings(corpus), read_queries(queries)
     rules = read_rules(corpus.parent / META_NAME)
     return Collection(
@@ -67,65 +54,22 @@ def read_collection(corpus: Path, queries: Path, qrels: Path, scope: str | None)
 
 
 def name_of(corpus: Path) -> str:
-    """Name a collection.
-
-    Args:
-        corpus: The file of its learnings.
-
-    Returns:
-        The name of the folder that the file lies in.
-    """
+    """Name a collection."""
     return corpus.resolve().parent.name
 
 
 def read_learnings(path: Path) -> list[CollectedLearning]:
-    """Read the learnings of a collection.
-
-    Args:
-        path: The file: an object with ``id`` and ``summary`` a line, and of what grove knows about
-            a learning as much as there is.
-
-    Returns:
-        The learnings, in the order of the file.
-
-    Raises:
-        CollectionError: The file cannot be read.
-    """
+    """Read the learnings of a collection."""
     return _unique(path, _learning, lambda one: one.learning.id)
 
 
 def read_queries(path: Path) -> list[CollectedQuery]:
-    """Read the queries of a collection.
-
-    Args:
-        path: The file: an object with ``id`` and ``ticket_title`` a line, and of what grove knows
-            about the work at hand as much as there is.
-
-    Returns:
-        The queries, in the order of the file.
-
-    Raises:
-        CollectionError: The file cannot be read.
-    """
+    """Read the queries of a collection."""
     return _unique(path, _query, lambda one: one.id)
 
 
 def read_judgments(path: Path, queries: set[str], learnings: set[str]) -> Judgments:
-    """Read what is relevant.
-
-    Args:
-        path: The file: the ids of a query and of a learning, and a whole number that is above zero
-            when the learning is relevant, separated by tabs. The first line may be a heading: three
-            cells that name no query and no learning.
-        queries: The ids of all queries.
-        learnings: The ids of all learnings.
-
-    Returns:
-        The judgments; what names an unknown id is counted and left out.
-
-    Raises:
-        CollectionError: The file cannot be read.
-    """
+    """Read what is relevant."""
     relevant: dict[str, set[str]] = {}
     without_query = without_learning = 0
     for number, line in lines_of(path):
@@ -149,17 +93,7 @@ def read_judgments(path: Path, queries: set[str], learnings: set[str]) -> Judgme
 
 
 def read_rules(path: Path) -> Rules:
-    """Read how a collection is measured.
-
-    Args:
-        path: The file, which need not exist.
-
-    Returns:
-        The rules.
-
-    Raises:
-        CollectionError: The file cannot be read.
-    """
+    """Read how a collection is measured."""
     if not path.exists():
         return Rules()
     found = object_of(text_of(path), f"{path}")

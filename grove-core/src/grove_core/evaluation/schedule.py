@@ -1,8 +1,4 @@
-"""Which queries are asked, when, and what may be found then: the rules of measurement.
-
-A query is asked of the learnings that were written before it, and longer before it than the
-embargo; of those of its own project, unless the collection is pooled.
-"""
+"""Which queries are asked, when, and what may be found then: the rules of measurement."""
 
 from collections.abc import Sequence
 
@@ -20,16 +16,7 @@ FEWEST_CANDIDATES = 10
 
 @frozen(kw_only=True)
 class Step:
-    """A query, at its time.
-
-    Attributes:
-        query: The query.
-        now: When it is asked, microseconds since 1970; of a query without a time, that of the
-            newest learning.
-        admitted: What may be found from now on and could not before, the oldest first.
-        candidates: How many may be found.
-        relevant: Ids of those that are relevant.
-    """
+    """A query, at its time."""
 
     query: CollectedQuery
     now: int
@@ -40,13 +27,7 @@ class Step:
 
 @frozen(kw_only=True)
 class Schedule:
-    """Everything that is asked.
-
-    Attributes:
-        pools: The queries of each set of learnings, in the order of time. Those without a relevant
-            learning among the candidates are asked as well: nothing is the right answer.
-        too_few_candidates: How many queries are not asked, since there is too little to find.
-    """
+    """Everything that is asked."""
 
     pools: Sequence[Sequence[Step]]
     too_few_candidates: int
@@ -63,14 +44,7 @@ class Schedule:
 
 
 def schedule_of(collection: Collection) -> Schedule:
-    """Put the learnings and the queries of a collection into the order of time.
-
-    Args:
-        collection: The collection.
-
-    Returns:
-        What is asked, and when.
-    """
+    """Put the learnings and the queries of a collection into the order of time."""
     pooled = collection.rules.scope is PoolScope.POOLED
     queries: dict[str, list[CollectedQuery]] = {}
     for query in collection.queries:

@@ -18,13 +18,7 @@ REFERENCES: Final = (RULES, "bm25f")
 
 @frozen(kw_only=True)
 class Estimate:
-    """A mean over queries.
-
-    Attributes:
-        value: The mean, or the difference of two.
-        low: Where its 95 % bootstrap interval begins.
-        high: Where that ends.
-    """
+    """A mean over queries."""
 
     value: float
     low: float
@@ -33,14 +27,7 @@ class Estimate:
 
 @frozen(kw_only=True)
 class Injection:
-    """What sessions would be shown.
-
-    Attributes:
-        answered: Queries with an answer to which something would be shown, of all of those.
-        relevant: Learnings shown to them that are relevant, of all learnings shown to them.
-        recall: How many of a query's relevant learnings would be shown, on average.
-        silent: Queries without an answer to which nothing would be shown, of all of those.
-    """
+    """What sessions would be shown."""
 
     answered: Share
     relevant: Share
@@ -50,15 +37,7 @@ class Injection:
 
 @frozen(kw_only=True)
 class EngineSummary:
-    """How an engine has done.
-
-    Attributes:
-        name: Its name.
-        measures: Its means, by the name of the measure.
-        milliseconds: The median time of a query.
-        injection: What sessions would be shown; ``None`` of an engine that cannot tell.
-        failed: Queries that it has not answered, of all that were asked.
-    """
+    """How an engine has done."""
 
     name: str
     measures: Mapping[str, Estimate]
@@ -69,13 +48,7 @@ class EngineSummary:
 
 @frozen(kw_only=True)
 class Difference:
-    """How much better an engine is than another on the same queries.
-
-    Attributes:
-        engine: The engine.
-        reference: The other one.
-        measures: The differences of the means, by the name of the measure.
-    """
+    """How much better an engine is than another on the same queries."""
 
     engine: str
     reference: str
@@ -84,27 +57,14 @@ class Difference:
 
 @frozen(kw_only=True)
 class Summary:
-    """How all engines have done.
-
-    Attributes:
-        engines: The engines, in the order they were named in.
-        differences: What was compared with what.
-    """
+    """How all engines have done."""
 
     engines: Sequence[EngineSummary]
     differences: Sequence[Difference]
 
 
 def summarise(outcomes: Mapping[str, Sequence[Outcome]]) -> Summary:
-    """Sum up what engines have done on one schedule.
-
-    Args:
-        outcomes: What became of each query, in the same order for every engine, by its name. At
-            least one query has an answer.
-
-    Returns:
-        The summary.
-    """
+    """Sum up what engines have done on one schedule."""
     columns = {name: _columns(found) for name, found in outcomes.items()}
     resamples = Resamples(len(next(iter(columns.values()))[0]))
     # Differences are taken between the same resamples, which is what makes them paired.
@@ -135,14 +95,7 @@ def summarise(outcomes: Mapping[str, Sequence[Outcome]]) -> Summary:
 
 
 def injection_of(outcomes: Sequence[Outcome]) -> Injection | None:
-    """Sum up what sessions would be shown.
-
-    Args:
-        outcomes: What became of each query.
-
-    Returns:
-        The sums; ``None`` of an engine that cannot tell.
-    """
+    """Sum up what sessions would be shown."""
     shown = [(set(one.injected), one.relevant) for one in outcomes if one.injected is not None]
     if not shown:
         return None
@@ -159,7 +112,7 @@ def injection_of(outcomes: Sequence[Outcome]) -> Injection | None:
 
 
 def _columns(outcomes: Sequence[Outcome]) -> list[list[float]]:
-    """Give the values of each measure, a query each."""
+    """Return the values of each measure, a query each."""
     rows = [one.measures for one in outcomes if one.measures is not None]
     return [list(column) for column in zip(*rows, strict=True)]
 

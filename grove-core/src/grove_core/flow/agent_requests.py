@@ -37,15 +37,7 @@ _LONGEST_NOTE: Final = 500
 
 @frozen(kw_only=True)
 class Outcome:
-    """What became of a request.
-
-    Attributes:
-        document: Everything, as JSON says it.
-        lines: The same in short, for people and agents.
-        ids: The learnings that it is about.
-        succeeded: Whether what was asked for was done.
-        warnings: What went wrong or was ignored, a sentence each.
-    """
+    """What became of a request."""
 
     document: Mapping[str, Any]
     lines: Sequence[str]
@@ -58,11 +50,7 @@ class Outcome:
 
 
 def read_submission(data: bytes) -> Submission:
-    """Read a submission, which must say something.
-
-    Raises:
-        ReflectionError: It cannot be read, or holds neither candidates nor a reason.
-    """
+    """Read a submission, which must say something."""
     submission = parse_submission(data)
     if not submission.candidates and submission.nothing_learned is None:
         raise ReflectionError(
@@ -183,11 +171,7 @@ def skip(workspace: Workspace, session: Session, reason: str, decider: SkipDecid
 
 
 def checked_remark(workspace: Workspace, text: str, what: str, longest: int) -> str:
-    """Bring a remark into one line; empty when it has no words.
-
-    Raises:
-        ReflectionError: It holds a secret.
-    """
+    """Bring a remark into one line; empty when it has no words."""
     line = clean_line(text, longest)
     if line:
         refuse_secrets(workspace, line, what)
@@ -252,14 +236,7 @@ def refer(workspace: Workspace, session: Session, ids: Sequence[str], how: str |
 
 @frozen(kw_only=True)
 class Found:
-    """What a search has found.
-
-    Attributes:
-        ranked: The learnings, the best first.
-        usage: How they have fared, by id.
-        reasons: What each and the query have in common, by id.
-        outcome: All of it.
-    """
+    """What a search has found."""
 
     ranked: Sequence[Ranked]
     usage: Mapping[str, LearningStats]
@@ -308,7 +285,7 @@ def _line(learning: Learning) -> str:
 def _reasons_of(
     workspace: Workspace, query: Query, ranked: Sequence[Ranked]
 ) -> dict[str, list[str]]:
-    """Say what learnings and the query have in common; what a plugin has found, it says itself."""
+    """Return what learnings and the query have in common."""
     terms = terms_of(query)
     listed = {one.backend.name for one in workspace.library.listable()}
     # Asked after the search: where the engine is not there or has failed, the index has judged.

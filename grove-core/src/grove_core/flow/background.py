@@ -34,16 +34,7 @@ _GRACE_SECONDS: Final = 5
 def run_in_background(
     workspace: "Workspace", words: "Sequence[str]", mark: Path, what: str
 ) -> None:
-    """Run a command of grove's for the project, unless that was begun a short while ago.
-
-    The process is ended after two minutes, whatever it is doing. A fault is only logged.
-
-    Args:
-        workspace: The project.
-        words: The command's words after ``grove -C ROOT``.
-        mark: A file that is written when such a process begins.
-        what: What it does, for the log, such as ``index``.
-    """
+    """Run a command of grove's for the project, unless that was begun a short while ago."""
     if _was_begun_lately(mark):
         return
     import subprocess  # seldom needed, and many modules
@@ -66,10 +57,7 @@ def run_in_background(
 
 
 def _was_begun_lately(mark: Path) -> bool:
-    """Tell whether a process began a short while ago, and mark that one begins now if not.
-
-    What always fails must not start a process with every prompt.
-    """
+    """Return whether a process began a short while ago, and mark that one begins now if not."""
     try:
         if 0 <= time.time() - mark.stat().st_mtime < PAUSE_SECONDS:
             return True

@@ -19,16 +19,7 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class JudgedClose(Value):
-    """An announced close and whether it counts.
-
-    Attributes:
-        close: The close.
-        place: The directory in which it takes effect, if that is known.
-        intent_key: The intent that announced it.
-        counts: Whether the gate is told.
-        proven: Whether the ticket system has confirmed it.
-        why: The reason, for the trace.
-    """
+    """An announced close and whether it counts."""
 
     close: TicketClose
     place: str | None
@@ -45,17 +36,7 @@ def judge(
     *,
     unknown_counts: bool,
 ) -> list[JudgedClose]:
-    """Ask the ticket systems whether announced closes really happened.
-
-    Args:
-        tickets: The ticket systems.
-        intents: What was announced.
-        result: What became of the call; ``None`` when it is asked later.
-        unknown_counts: Whether a close counts that nobody can confirm.
-
-    Returns:
-        One judgement for each close; reopenings have none.
-    """
+    """Ask the ticket systems whether announced closes really happened."""
     judged: list[JudgedClose] = []
     for intent in intents:
         for close in intent.closes:
@@ -82,7 +63,7 @@ def judge(
 
 
 def _stays_closed(close: TicketClose, intent: CloseIntent) -> bool:
-    """Tell whether a call leaves a ticket closed that it closes, as far as its text tells."""
+    """Return whether a call leaves a ticket closed that it closes, as far as its text tells."""
     same = [
         one
         for one in intent.closes
@@ -92,7 +73,7 @@ def _stays_closed(close: TicketClose, intent: CloseIntent) -> bool:
 
 
 def _may_be_same(one: str | None, other: str | None) -> bool:
-    """Tell whether two ids may mean one ticket: one may lack its prefix, or be unknown."""
+    """Return whether two ids may mean one ticket: one may lack its prefix, or be unknown."""
     if one is None or other is None:
         return one is None
     short, long = sorted((one.casefold(), other.casefold()), key=len)
@@ -100,16 +81,7 @@ def _may_be_same(one: str | None, other: str | None) -> bool:
 
 
 def worth_noting(closes: Sequence[TicketClose], session: Session) -> Sequence[TicketClose]:
-    """Leave out reopenings that change nothing: most are the start of work on a ticket.
-
-    Args:
-        closes: What a call would close and open again.
-        session: The session.
-
-    Returns:
-        The closes, and reopenings of a system that is owed for, or of which this call or one that
-        is not confirmed yet closes a ticket.
-    """
+    """Leave out reopenings that change nothing: most are the start of work on a ticket."""
     waiting = [close for intent in session.intents for close in intent.closes]
     systems = {close.system for close in (*closes, *waiting) if not close.reopens}
     systems |= {ticket.source for ticket in _owed_for(session.gate)}
@@ -119,21 +91,7 @@ def worth_noting(closes: Sequence[TicketClose], session: Session) -> Sequence[Ti
 def reopened(
     tickets: "TicketSystems", session: Session, intents: Iterable[CloseIntent], *, succeeded: bool
 ) -> list[Ticket]:
-    """Find the tickets that are owed for and that calls have opened again.
-
-    Ids may be typed in several ways, so every ticket of a system is asked about, in the place where
-    it was closed: another place may have a ticket of the same id, or an older copy.
-
-    Args:
-        tickets: The ticket systems.
-        session: The session.
-        intents: What was announced.
-        succeeded: Whether the calls are known to have succeeded.
-
-    Returns:
-        Those that their system calls open, and those named by a call that succeeded where the
-        system cannot tell.
-    """
+    """Find the tickets that are owed for and that calls have opened again."""
     found = []
     openings = [
         evolve(one, directory=one.directory or intent.call.cwd or None)
@@ -159,7 +117,7 @@ def ticket_key(system: str, ticket_id: str | None) -> str:
 
 
 def _lasting(intent: CloseIntent) -> Iterable[TicketClose]:
-    """Give what a call does to each ticket last."""
+    """Return what a call does to each ticket last."""
     return {_key(one): one for one in intent.closes}.values()
 
 
@@ -178,20 +136,7 @@ def resolve(
     prompt_id: str | None,
     now: datetime,
 ) -> Change:
-    """Take judged closes out of a session and tell the gate about those that count.
-
-    Args:
-        session: The session under its lock.
-        judged: The judgements.
-        open_again: Tickets that were opened again.
-        settled: Keys of the intents that this is about.
-        once_per_prompt: Systems that open at most one cycle in a prompt.
-        prompt_id: The current prompt, if known.
-        now: The time, UTC.
-
-    Returns:
-        What to do to the session. An intent that another process resolved first is passed over.
-    """
+    """Take judged closes out of a session and tell the gate about those that count."""
     open_keys = {intent.key for intent in session.intents}
     fresh = [one for one in judged if one.intent_key in open_keys]
     trace = [_discarded(one.close, one.intent_key, one.why, now) for one in fresh if not one.counts]
@@ -228,7 +173,7 @@ def resolve(
 
 
 def _counted(judged: Sequence[JudgedClose]) -> dict[tuple[str, str | None], JudgedClose]:
-    """Give each ticket whose close counts once, told with its title if any call tells it."""
+    """Return each ticket whose close counts once, told with its title if any call tells it."""
     counted: dict[tuple[str, str | None], JudgedClose] = {}
     for one in judged:
         key = _key(one.close)

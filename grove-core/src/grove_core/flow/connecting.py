@@ -34,31 +34,12 @@ _ABOUT_GROVE: Final = ("Bash(grove ", "Bash(grove:", "Bash(grove*", "Bash(grove)
 
 
 def unusable(path: Path, error: CodecError) -> StorageError:
-    """Say that settings cannot be changed.
-
-    Args:
-        path: The settings.
-        error: What is wrong with them.
-
-    Returns:
-        The error to raise.
-    """
+    """Say that settings cannot be changed."""
     return StorageError(f"{path}: {error}; mend it and try again, it was not touched")
 
 
 def read_inside(path: Path, root: Path) -> str | None:
-    """Read a file of the client's, which must be the project's own.
-
-    Args:
-        path: The file.
-        root: The project's root.
-
-    Returns:
-        Its text, or ``None`` when it is not there.
-
-    Raises:
-        StorageError: It cannot be read, or a symbolic link leads out of the project.
-    """
+    """Read a file of the client's, which must be the project's own."""
     files.confined(path, root)
     return files.read_text(path)
 
@@ -66,19 +47,7 @@ def read_inside(path: Path, root: Path) -> str | None:
 def plan_hooks(
     plan: Plan, workspace: Workspace, program: str, *, shared: bool, allow: bool
 ) -> None:
-    """Plan to register grove's hooks, unless the client runs them already.
-
-    Args:
-        plan: The plan.
-        workspace: The project.
-        program: The program ``grove``, absolute.
-        shared: Whether into the settings that are committed.
-        allow: Whether the agent may run grove without a question.
-
-    Raises:
-        StorageError: The settings cannot be read, are no settings, lie outside the project, or
-            are a symbolic link to nothing.
-    """
+    """Plan to register grove's hooks, unless the client runs them already."""
     target = settings_file(workspace.root, shared=shared)
     elsewhere = registered_elsewhere(workspace, target)
     if elsewhere is not None:
@@ -100,15 +69,7 @@ def plan_hooks(
 
 
 def registered_elsewhere(workspace: Workspace, target: Path) -> Registration | None:
-    """Find a hook of grove's that runs here already, by other means than a settings file.
-
-    Args:
-        workspace: The project.
-        target: The settings file that does not count.
-
-    Returns:
-        One of the hooks, or ``None``.
-    """
+    """Find a hook of grove's that runs here already, by other means than a settings file."""
     search = workspace.environment.get("PATH", "")
     for one in registrations(workspace.root, workspace.environment):
         if one.source != target and shutil.which(one.program, path=search):
@@ -129,51 +90,23 @@ def _already(found: Registration, root: Path) -> str:
 
 
 def may_run_unasked(workspace: Workspace) -> bool:
-    """Tell whether the agent may run grove without a question.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        Whether the client's settings allow it.
-    """
+    """Return whether the agent may run grove without a question."""
     return not _ENOUGH.isdisjoint(allowed(workspace.root, workspace.environment))
 
 
 def denied_rules(workspace: Workspace) -> tuple[str, ...]:
-    """Find the rules that keep the agent from running grove, all of it or some of its commands.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        The rules of the client's settings.
-    """
+    """Find the rules that keep the agent from running grove, all of it or some of its commands."""
     rules = denied(workspace.root, workspace.environment)
     return tuple(sorted(one for one in rules if one in _ENOUGH or one.startswith(_ABOUT_GROVE)))
 
 
 def denies_all(rules: Iterable[str]) -> bool:
-    """Tell whether rules that deny something leave the agent no command of grove's.
-
-    Args:
-        rules: The rules.
-
-    Returns:
-        Whether they do, so that a permission would be of no use.
-    """
+    """Return whether rules that deny something leave the agent no command of grove's."""
     return not _ENOUGH.isdisjoint(rules)
 
 
 def shell_words(workspace: Workspace) -> tuple[str, ...]:
-    """Collect the words of which one stands in every shell command that closes a ticket here.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        The words of the ticket systems that take part.
-    """
+    """Collect the words of which one stands in every shell command that closes a ticket here."""
     tickets = workspace.tickets()
     used = {one.probe.name for one in tickets.all if _may_take_part(one)}
     return tuple(
@@ -185,7 +118,7 @@ def shell_words(workspace: Workspace) -> tuple[str, ...]:
 
 
 def _may_take_part(system: TicketSystem) -> bool:
-    """Tell whether a system takes part, or may do so once the project has its ``.grove``."""
+    """Return whether a system takes part, or may do so once the project has its ``.grove``."""
     is_used = system.detection is not None and system.detection.usable
     return system.takes_part or (is_used and system.probe.participation is Participation.ACTIVE)
 
@@ -196,16 +129,7 @@ def _is_shell(pattern: str) -> bool:
 
 
 def plan_rules(plan: Plan, workspace: Workspace) -> None:
-    """Plan to write the gate's protocol as a rule file, unless a person has changed it.
-
-    Args:
-        plan: The plan.
-        workspace: The project.
-
-    Raises:
-        StorageError: The file cannot be read, lies outside the project, or is a symbolic link to
-            nothing.
-    """
+    """Plan to write the gate's protocol as a rule file, unless a person has changed it."""
     path = rules_file(workspace.root)
     text = _RULES.read_text(encoding="utf-8")
     before = read_inside(path, workspace.root)

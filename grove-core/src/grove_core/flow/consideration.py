@@ -15,15 +15,7 @@ if TYPE_CHECKING:
 
 
 class Consideration(NamedTuple):
-    """What was looked for, and what came of it.
-
-    Attributes:
-        query: The work at hand.
-        choice: What was found and chosen.
-        limit: How many may be shown.
-        max_chars: How long the text may be.
-        via: How they are shown: start or prompt.
-    """
+    """What was looked for, and what came of it."""
 
     query: Query
     choice: Choice
@@ -38,14 +30,7 @@ def keep(
     consideration: Consideration,
     shown: Sequence[str] = (),
 ) -> None:
-    """Keep what was considered; whatever goes wrong, what is shown is shown.
-
-    Args:
-        workspace: The project.
-        session_id: The session.
-        consideration: What was considered.
-        shown: Ids of what is shown.
-    """
+    """Keep what was considered; whatever goes wrong, what is shown is shown."""
     retrieval, finder = workspace.config.retrieval, workspace.finder
     try:
         circumstances = Circumstances(

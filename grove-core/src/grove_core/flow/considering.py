@@ -1,7 +1,4 @@
-"""The file of what was considered in a session, apart from its state, which stays small.
-
-Hooks' short ways write it as well, so nothing of weight is imported here.
-"""
+"""The file of what was considered in a session, apart from its state, which stays small."""
 
 import os
 from contextlib import suppress
@@ -23,27 +20,13 @@ _LOCK_SECONDS = 0.1
 
 
 def considered_path(cache: "str | os.PathLike[str]", session_id: str) -> str:
-    """Name the file of what was considered in a session.
-
-    Args:
-        cache: grove's directory of derived files.
-        session_id: The session.
-
-    Returns:
-        Its path.
-    """
+    """Name the file of what was considered in a session."""
     name = f"{session_id}{_SUFFIX}"
     return os.path.join(cache, _FOLDER, name)  # noqa: PTH118 - short ways do without pathlib
 
 
 def keep_line(cache: "str | os.PathLike[str]", session_id: str, line: str) -> None:
-    """Add an occasion; a file that is full loses some old ones, and a fault is none.
-
-    Args:
-        cache: grove's directory of derived files.
-        session_id: The session.
-        line: The occasion, as ``considered.line_of`` writes it.
-    """
+    """Add an occasion; a file that is full loses some old ones, and a fault is none."""
     path = considered_path(cache, session_id)
     with suppress(StorageError, OSError):
         files.make_directory(os.path.dirname(path))  # noqa: PTH120 - as above
@@ -64,15 +47,7 @@ def _append(path: str, line: str) -> bool:
 
 
 def occasions_of(cache: "str | os.PathLike[str]", session_id: str) -> list[Occasion]:
-    """Read what was considered in a session.
-
-    Args:
-        cache: grove's directory of derived files.
-        session_id: The session.
-
-    Returns:
-        The occasions, oldest first; what cannot be read is left out.
-    """
+    """Read what was considered in a session."""
     try:
         text = files.read_text(considered_path(cache, session_id)) or ""
     except StorageError:

@@ -12,12 +12,7 @@ from grove_core.workspace import Workspace
 
 
 class CorrectedLearning(NamedTuple):
-    """A learning that a submission has corrected.
-
-    Attributes:
-        superseded_by: The learning that takes its place, if one does.
-        why: What is wrong with it, one line, if the agent said so.
-    """
+    """A learning that a submission has corrected."""
 
     superseded_by: str | None
     why: str | None
@@ -28,19 +23,7 @@ def correct(
     corrections: Iterable[Correction],
     written: Mapping[str, Learning | Candidate],
 ) -> tuple[dict[str, CorrectedLearning], list[str]]:
-    """Mark what was superseded.
-
-    Learnings that this session had written before are looked at again: a crash may have come
-    between their writing and this.
-
-    Args:
-        workspace: The project.
-        corrections: What the submission says is wrong.
-        written: By id the learnings of this submission, stored now or before.
-
-    Returns:
-        What was corrected, by id; and a warning for everything that could not be.
-    """
+    """Mark what was superseded."""
     reasons = {one.id: one.why for one in corrections}
     warnings = _unknown(workspace, reasons)
     corrected = {
@@ -65,16 +48,7 @@ def correct(
 def foreseen_warnings(
     workspace: Workspace, corrections: Iterable[Correction], candidates: Iterable[Candidate]
 ) -> list[str]:
-    """Tell what ``correct`` would warn of, and change nothing.
-
-    Args:
-        workspace: The project.
-        corrections: What the submission says is wrong.
-        candidates: Those that would be stored, or are.
-
-    Returns:
-        The warnings, as far as they can be foreseen: a backend may fail as well.
-    """
+    """Return what ``correct`` would warn of, and change nothing."""
     warnings = _unknown(workspace, [one.id for one in corrections])
     for candidate in candidates:
         for old in candidate.supersedes:

@@ -25,14 +25,7 @@ _DAY: Final = timedelta(days=1)
 
 
 class Correction(NamedTuple):
-    """A learning that was found to be wrong.
-
-    Attributes:
-        learning_id: The learning.
-        superseded_by: The one that takes its place, if one does.
-        corrected_at: When, UTC.
-        last_surfaced_before: When it was last shown before that, UTC; ``None`` for never.
-    """
+    """A learning that was found to be wrong."""
 
     learning_id: str
     superseded_by: str | None
@@ -43,20 +36,7 @@ class Correction(NamedTuple):
 def corrections_notice(
     corrections: Sequence[Correction], learnings: Mapping[str, Learning], now: datetime
 ) -> str:
-    """Write the notice: a line for each learning that was shown within seven days.
-
-    Args:
-        corrections: What was corrected lately, in any order.
-        learnings: The stored learnings that the corrections are about, and those that take their
-            places, by id.
-        now: The time, UTC.
-
-    Returns:
-        The lines, the newest correction first; empty when there is nothing to say. A log comes with
-        a clone, and nothing of its texts is in there: a learning is named only if it is stored and
-        has a proper id, and a successor that is not counts as none. Stored text is quoted as JSON
-        quotes it, so that none of it can pass for grove's own.
-    """
+    """Write the notice: a line for each learning that was shown within seven days."""
     latest = _stored(_latest(corrections, now), learnings)
     lines = [_line(one, learnings, now) for one in latest[:_MOST_LINES]]
     if len(latest) > _MOST_LINES:
@@ -123,16 +103,7 @@ def _line(one: Correction, learnings: Mapping[str, Learning], now: datetime) -> 
 
 
 def announce_corrections(workspace: Workspace, session: Session, source: StartSource) -> str:
-    """Say what was corrected, each correction once in a session, and again after a compaction.
-
-    Args:
-        workspace: The project.
-        session: The session that starts.
-        source: Why it starts.
-
-    Returns:
-        The notice, or nothing.
-    """
+    """Say what was corrected, each correction once in a session, and again after a compaction."""
     # Where nothing was ever logged, looking leaves nothing behind.
     if not event_files(workspace.project) and not workspace.paths.personal_events.exists():
         return ""
@@ -168,16 +139,7 @@ def _key(one: Correction) -> tuple[str, str]:
 
 
 def _claim(workspace: Workspace, session: Session, named: Sequence[Correction]) -> bool:
-    """Note in the session what it is told; the client may hold two sets of hooks.
-
-    Args:
-        workspace: The project.
-        session: The session.
-        named: What it is about to be told.
-
-    Returns:
-        Whether it was not told some of it yet.
-    """
+    """Note in the session what it is told; the client may hold two sets of hooks."""
     added: list[Correction] = []
 
     def change(stored: Session) -> Change:

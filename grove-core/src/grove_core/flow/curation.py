@@ -39,14 +39,7 @@ class Outcome(Enum):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Curated(Value):
-    """What curation has done to one learning.
-
-    Attributes:
-        learning_id: Its id.
-        outcome: What became of it.
-        detail: The reason for a change; else a sentence that says why there is none.
-        summary: What it says; empty when it was not found.
-    """
+    """What curation has done to one learning."""
 
     learning_id: str
     outcome: Outcome
@@ -56,19 +49,7 @@ class Curated(Value):
 
 @contextmanager
 def curating(workspace: Workspace) -> Iterator[None]:
-    """Let no other process curate meanwhile: what is decided here must still hold when it is done.
-
-    Where there is no place for the lock, such as in a home that cannot be written, nobody waits.
-
-    Args:
-        workspace: The project.
-
-    Yields:
-        Nothing.
-
-    Raises:
-        StorageError: Somebody else is curating all the time.
-    """
+    """Let no other process curate meanwhile."""
     lock = workspace.paths.cache / "curation.lock"
     with files.locked(lock) if _has_place(lock) else nullcontext():
         yield
@@ -85,17 +66,7 @@ def _has_place(lock: Path) -> bool:
 def archive(
     workspace: Workspace, ids: Iterable[str], reason: str = "", *, dry_run: bool
 ) -> list[Curated]:
-    """Archive learnings.
-
-    Args:
-        workspace: The project.
-        ids: Their ids.
-        reason: Why, in a few words.
-        dry_run: Whether to say what would be done, and to do nothing.
-
-    Returns:
-        What became of each.
-    """
+    """Archive learnings."""
     note = note_of(reason, BY_HAND, workspace.now)
     reason = clean_line(reason, REASON_LENGTH_MAX) or BY_HAND
 
@@ -106,16 +77,7 @@ def archive(
 
 
 def note_of(reason: str, otherwise: str, now: datetime) -> str:
-    """Write what stands in the status line of an archived learning.
-
-    Args:
-        reason: Why, as a person says it; may be empty.
-        otherwise: Words for when nobody says why.
-        now: The time, UTC.
-
-    Returns:
-        Words such as ``decayed 2026-05-07`` or ``gone since httpx 0.28 2026-05-07``.
-    """
+    """Write what stands in the status line of an archived learning."""
     day = f"{now:%Y-%m-%d}"
     return f"{clean_line(reason, REASON_LENGTH_MAX) or otherwise} {day}"
 
@@ -123,18 +85,7 @@ def note_of(reason: str, otherwise: str, now: datetime) -> str:
 def archive_found(
     workspace: Workspace, found: FoundLearning, reason: str, note: str, *, dry_run: bool
 ) -> Curated:
-    """Archive one learning; to be called while ``curating``.
-
-    Args:
-        workspace: The project.
-        found: The learning as it is now.
-        reason: Why, for the log.
-        note: Why, for the status line.
-        dry_run: Whether to do nothing.
-
-    Returns:
-        What became of it.
-    """
+    """Archive one learning; to be called while ``curating``."""
     from grove_core.model.events import Archived
 
     learning = found.hit.learning
@@ -150,17 +101,7 @@ def archive_found(
 def restore(
     workspace: Workspace, ids: Iterable[str], reason: str = "", *, dry_run: bool
 ) -> list[Curated]:
-    """Take learnings back from the archive.
-
-    Args:
-        workspace: The project.
-        ids: Their ids.
-        reason: Why, in a few words.
-        dry_run: Whether to say what would be done, and to do nothing.
-
-    Returns:
-        What became of each; a superseded one is refused.
-    """
+    """Take learnings back from the archive."""
     from grove_core.model.events import Restored
 
     reason = clean_line(reason, REASON_LENGTH_MAX) or BY_HAND
@@ -186,18 +127,7 @@ def restore(
 def supersede(
     workspace: Workspace, old_id: str, new_id: str, session_id: str, *, dry_run: bool
 ) -> Curated:
-    """Put one learning in another one's place, for good.
-
-    Args:
-        workspace: The project.
-        old_id: The one that no longer holds.
-        new_id: The one that takes its place.
-        session_id: The session that says so; empty outside of any.
-        dry_run: Whether to say what would be done, and to do nothing.
-
-    Returns:
-        What became of the old one.
-    """
+    """Put one learning in another one's place, for good."""
     from grove_core.model.events import Corrected
 
     def supersede_one(found: FoundLearning) -> Curated:

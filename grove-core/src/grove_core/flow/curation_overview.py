@@ -23,14 +23,7 @@ _NO_EVENT: Final = "no event says when and why"
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CuratedLearning(Value):
-    """A learning, and what is to be said about it.
-
-    Attributes:
-        judged: The learning with the verdict of decay.
-        reason: What is to be said, in words.
-        at: When it came about, UTC, if an event says so.
-        superseded_by: The learning that has taken its place, if one has.
-    """
+    """A learning, and what is to be said about it."""
 
     judged: JudgedLearning
     reason: str
@@ -40,17 +33,7 @@ class CuratedLearning(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Overview(Value):
-    """What curation would look at.
-
-    Attributes:
-        going_stale: Due now or within seven days, the most overdue first.
-        archived: Archived within 30 days, newest first.
-        superseded: Superseded within 30 days, newest first.
-        corrected: Said to be wrong, and still active.
-        never_used: Shown in five sessions or more, and used in none.
-        never_shown: Older than 30 days, and never shown.
-        explained: Every learning: how it stands to the rule, or why it is out of sight.
-    """
+    """What curation would look at."""
 
     going_stale: tuple[CuratedLearning, ...]
     archived: tuple[CuratedLearning, ...]
@@ -62,14 +45,7 @@ class Overview(Value):
 
 
 def overview(workspace: Workspace) -> Overview:
-    """Look at every learning that can be listed.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        What curation would look at.
-    """
+    """Look at every learning that can be listed."""
     usage = workspace.usage()
     learnings = judged(workspace, workspace.library.iterate(), usage)
     history = histories(workspace)
@@ -91,14 +67,7 @@ def overview(workspace: Workspace) -> Overview:
 
 
 def histories(workspace: Workspace) -> Mapping[str, list[StatsEvent]]:
-    """Read what curation has done to each learning.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        By learning the events archived, restored and corrected, oldest first.
-    """
+    """Read what curation has done to each learning."""
     found: dict[str, list[StatsEvent]] = {}
     for logged in find_events(workspace, [Archived, Restored, Corrected]):
         event = logged.event
@@ -112,7 +81,7 @@ def _explained(
     history: Mapping[str, list[StatsEvent]],
     successors: Mapping[str, JudgedLearning],
 ) -> CuratedLearning:
-    """Say how a learning stands to the rule, or what put it out of sight."""
+    """Return how a learning stands to the rule, or what put it out of sight."""
     learning = one.found.hit.learning
     events = history.get(learning.id, ())
     if learning.status is LearningStatus.ARCHIVED:

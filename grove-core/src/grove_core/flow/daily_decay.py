@@ -21,13 +21,7 @@ _ACTIVE: Final = LearningStatus.ACTIVE.value
 
 
 def decay_daily(workspace: Workspace) -> None:
-    """Hide what is due, at most once a day; a reflection that stores a learning archives it.
-
-    Where not all learnings and events are read, the next start looks again.
-
-    Args:
-        workspace: The project.
-    """
+    """Hide what is due, at most once a day; a reflection that stores a learning archives it."""
     places = [(workspace.paths.decay_file, True)]
     if workspace.project.initialised:
         places.append((workspace.project.decay_file, False))

@@ -31,12 +31,7 @@ _MOST_AT_ONCE: Final = 20
 
 @frozen(kw_only=True, eq=False, repr=False)
 class JudgedLearning(Value):
-    """A learning and how it stands to the rule.
-
-    Attributes:
-        found: The learning.
-        verdict: How it stands to the rule.
-    """
+    """A learning and how it stands to the rule."""
 
     found: FoundLearning
     verdict: DecayVerdict
@@ -45,16 +40,7 @@ class JudgedLearning(Value):
 def judged(
     workspace: Workspace, found: Iterable[FoundLearning], usage: Mapping[str, LearningStats]
 ) -> list[JudgedLearning]:
-    """Judge learnings.
-
-    Args:
-        workspace: The project.
-        found: The learnings.
-        usage: How learnings have fared, by id.
-
-    Returns:
-        Each with its verdict, in their order.
-    """
+    """Judge learnings."""
     rules = _rules(workspace)
     verdicts = []
     for one in found:
@@ -77,18 +63,7 @@ def _rules(workspace: Workspace) -> Mapping[Area, DecayRule]:
 
 
 def decay(workspace: Workspace, *, dry_run: bool) -> list[Curated]:
-    """Archive everything that is due.
-
-    Args:
-        workspace: The project.
-        dry_run: Whether to say what would be archived, and to archive nothing.
-
-    Returns:
-        What became of each that is due, the most overdue first.
-
-    Raises:
-        StorageError: An event log cannot be read.
-    """
+    """Archive everything that is due."""
     with nullcontext() if dry_run else curating(workspace):
         return [archive_due(workspace, one, dry_run=dry_run) for one in due_learnings(workspace)]
 
@@ -107,19 +82,7 @@ def archive_hidden(workspace: Workspace) -> None:
 
 
 def archive_stale(workspace: Workspace, reason: str, *, dry_run: bool) -> list[Curated]:
-    """Archive what is due now or within seven days.
-
-    Args:
-        workspace: The project.
-        reason: Why, in a few words; empty for what the rule says of each.
-        dry_run: Whether to say what would be archived, and to archive nothing.
-
-    Returns:
-        What became of each, the most overdue first.
-
-    Raises:
-        StorageError: An event log cannot be read.
-    """
+    """Archive what is due now or within seven days."""
     require_all_events(workspace)
     note = note_of(reason, "going stale", workspace.now)
     reason = clean_line(reason, REASON_LENGTH_MAX)
@@ -148,16 +111,7 @@ def stale_learnings(learnings: Iterable[JudgedLearning]) -> list[JudgedLearning]
 
 
 def archive_due(workspace: Workspace, one: JudgedLearning, *, dry_run: bool) -> Curated:
-    """Archive one learning that is due; to be called while ``curating``.
-
-    Args:
-        workspace: The project.
-        one: The learning with its verdict.
-        dry_run: Whether to do nothing.
-
-    Returns:
-        What became of it.
-    """
+    """Archive one learning that is due; to be called while ``curating``."""
     learning_id = one.found.hit.learning.id
     # Looked at again: a reflection may have superseded it since, and that is final.
     found = one.found if dry_run else workspace.library.get(learning_id)
@@ -174,25 +128,14 @@ def archive_due(workspace: Workspace, one: JudgedLearning, *, dry_run: bool) -> 
 
 
 def due_learnings(workspace: Workspace) -> list[JudgedLearning]:
-    """Find what is to be archived now, the most overdue first.
-
-    Raises:
-        StorageError: An event log cannot be read, so that what is used would seem unused.
-    """
+    """Find what is to be archived now, the most overdue first."""
     learnings = judged_learnings(workspace)
     require_all_events(workspace)
     return sorted((one for one in learnings if one.verdict.state is DecayState.DUE), key=_days_left)
 
 
 def require_all_events(workspace: Workspace) -> None:
-    """Make sure that every use counts.
-
-    Args:
-        workspace: The project.
-
-    Raises:
-        StorageError: An event log cannot be read, or was not counted to its end.
-    """
+    """Make sure that every use counts."""
     for path in (*event_files(workspace.project), workspace.paths.personal_events):
         if os.path.lexists(path) and not is_readable(path):
             raise StorageError(f"{path} cannot be read, and what is used would seem unused")

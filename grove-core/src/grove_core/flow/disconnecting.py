@@ -25,16 +25,7 @@ from grove_core.workspace import Workspace
 
 @define(kw_only=True)
 class Removal:
-    """What is about to be taken back.
-
-    Attributes:
-        changes: The files that change.
-        notes: What a person should know.
-        faults: What cannot be taken back, and why.
-        program: The file where init recorded the program, if that is taken back, too. It is
-            grove's own, so nobody is asked for it.
-        driver: The clone whose configuration loses the merge driver, if it does.
-    """
+    """What is about to be taken back."""
 
     changes: list[FileChange] = Factory(list)
     notes: list[str] = Factory(list)
@@ -48,15 +39,7 @@ class Removal:
         return [*self.changes, *([self.program] if self.program is not None else [])]
 
     def make(self, workspace: Workspace, record: InstallationRecord) -> None:
-        """Take everything back; the record is forgotten only when nothing is left to do.
-
-        Args:
-            workspace: The project.
-            record: What init has done.
-
-        Raises:
-            StorageError: A file could not be changed.
-        """
+        """Take everything back; the record is forgotten only when nothing is left to do."""
         for change in self.changes:
             change.make(workspace.root)
         for folder in reversed(record.read().directories):
@@ -73,20 +56,7 @@ class Removal:
 
 
 def plan_removal(workspace: Workspace, record: InstallationRecord, *, shared: bool) -> Removal:
-    """Plan to take back what init has written.
-
-    Args:
-        workspace: The project.
-        record: What init has done.
-        shared: Whether hooks in the committed settings go as well when init is not on record as
-            having written them here; those of the personal settings always go.
-
-    Returns:
-        The plan.
-
-    Raises:
-        StorageError: The record cannot be read.
-    """
+    """Plan to take back what init has written."""
     installation = record.read()
     removal = Removal()
     for written in installation.files:

@@ -21,12 +21,7 @@ _ESCAPE: Final = rb"\u"
 
 @frozen(kw_only=True, eq=False, repr=False)
 class LoggedEvent(Value):
-    """An event and whose log it is in.
-
-    Attributes:
-        event: The event.
-        personal: Whether it is about the user's own learnings.
-    """
+    """An event and whose log it is in."""
 
     event: StatsEvent
     personal: bool
@@ -35,16 +30,7 @@ class LoggedEvent(Value):
 def find_events(
     workspace: Workspace, kinds: Collection[type[StatsEvent]], naming: Collection[str] = ()
 ) -> list[LoggedEvent]:
-    """Read the events of some kinds from the project's log and the personal one.
-
-    Args:
-        workspace: The project.
-        kinds: The kinds.
-        naming: Texts of which a line must hold one, such as ids of learnings; empty for any line.
-
-    Returns:
-        The events, oldest first, each once; what cannot be read is passed over.
-    """
+    """Read the events of some kinds from the project's log and the personal one."""
     wanted = _filter({kind.event for kind in kinds}, naming)
     logs = [(path, False) for path in event_files(workspace.project)]
     found: dict[str, LoggedEvent] = {}

@@ -14,13 +14,7 @@ _NEW_FILE_MODE: Final = 0o644
 
 @frozen(kw_only=True)
 class FileChange:
-    """What is to become of a file.
-
-    Attributes:
-        path: The file.
-        before: Its text, bytes that are no UTF-8 as surrogates; ``None`` when it is not there.
-        after: Its new text; ``None`` when it is to be removed.
-    """
+    """What is to become of a file."""
 
     path: Path
     before: str | None
@@ -34,26 +28,12 @@ class FileChange:
         return "remove" if self.after is None else "change"
 
     def name(self, root: Path) -> str:
-        """Name the file for people.
-
-        Args:
-            root: The directory that names are relative to.
-
-        Returns:
-            The relative path; the whole one of a file that lies elsewhere.
-        """
+        """Name the file for people."""
         is_inside = self.path.is_relative_to(root)
         return (self.path.relative_to(root) if is_inside else self.path).as_posix()
 
     def diff(self, root: Path) -> str:
-        """Show the change.
-
-        Args:
-            root: The directory that names are relative to.
-
-        Returns:
-            A unified diff.
-        """
+        """Show the change."""
         name = self.name(root)
         old, new = (name, name) if name.startswith("/") else (f"a/{name}", f"b/{name}")
         lines = unified_diff(
@@ -65,15 +45,7 @@ class FileChange:
         return "".join(lines)
 
     def make(self, root: Path) -> None:
-        """Make the change.
-
-        Args:
-            root: A directory that symbolic links must not lead out of.
-
-        Raises:
-            StorageError: It could not be made, or the file is no longer what it was when the
-                change was planned; the file is then as it was.
-        """
+        """Make the change."""
         files.confined(self.path, root)
         if self.before is None:
             self._create()
@@ -113,17 +85,7 @@ def _lines(text: str | None) -> list[str]:
 
 
 def refuse_dangling(path: Path, root: Path) -> None:
-    """Make sure that no symbolic link on the way to a file leads to nothing.
-
-    To write there would put a plain file in the link's place.
-
-    Args:
-        path: The file, which need not exist.
-        root: The directory above which nothing is looked at.
-
-    Raises:
-        StorageError: One does.
-    """
+    """Make sure that no symbolic link on the way to a file leads to nothing."""
     for one in (path, *path.parents):
         if one == root:
             return

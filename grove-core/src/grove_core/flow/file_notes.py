@@ -42,12 +42,7 @@ class _Note(NamedTuple):
 
 
 def watch_files(workspace: Workspace, session: Session) -> None:
-    """Let the hooks of a session look for files that learnings name; a fault is only logged.
-
-    Args:
-        workspace: The project.
-        session: The session.
-    """
+    """Let the hooks of a session look for files that learnings name; a fault is only logged."""
     try:
         noted = _fresh_list(workspace) if _left(workspace, session) > 0 else None
         if noted is None:
@@ -60,20 +55,14 @@ def watch_files(workspace: Workspace, session: Session) -> None:
 
 
 def _left(workspace: Workspace, session: Session) -> int:
-    """Tell how many learnings may still be shown beside files."""
+    """Return how many learnings may still be shown beside files."""
     retrieval = workspace.config.retrieval
     shown = sum(one.via == VIA_FILE for one in session.injected)
     return retrieval.max_per_file_session - shown if retrieval.on_file else 0
 
 
 def _fresh_list(workspace: Workspace) -> Path | None:
-    """Find the project's list of the paths that learnings name, written anew if they have changed.
-
-    Its first line says of which state of the index it is.
-
-    Returns:
-        The file, or ``None`` when no learning names a file.
-    """
+    """Return the file that lists the paths learnings name, rewritten if they changed."""
     index = workspace.finder.index
     path = workspace.project_cache / _LIST
     state = index.stamp
@@ -99,15 +88,7 @@ def _first_line(path: Path) -> bytes:
 
 
 def note_of(workspace: Workspace, call: HookInput) -> str:
-    """Choose the learning that is shown beside the result of a call that has touched a file.
-
-    Args:
-        workspace: The project.
-        call: The hook call.
-
-    Returns:
-        One line, or nothing.
-    """
+    """Choose the learning that is shown beside the result of a call that has touched a file."""
     session = workspace.session(call.session_id) or new_session(workspace, call)
     prefilter = workspace.prefilter
     if not call.touched_file or not prefilter.watches_files(session.id):
@@ -152,7 +133,7 @@ def _notes(workspace: Workspace, session: Session, path: str) -> list[_Note]:
 
 
 def _is_another(place: Path, path: str) -> bool:
-    """Tell whether there is a file where a learning says that it is, and it is not this one."""
+    """Return whether there is a file where a learning says that it is, and it is not this one."""
     return os.path.lexists(place) and os.path.realpath(place) != os.path.realpath(path)
 
 
@@ -181,11 +162,7 @@ def _ranked(workspace: Workspace, named: dict[str, tuple[Closeness, str]]) -> li
 def _remember(
     workspace: Workspace, session: Session, call: HookInput, notes: list[_Note]
 ) -> _Note | None:
-    """Keep in the session and in the log what is about to be shown.
-
-    Returns:
-        The best one that no other hook has shown meanwhile, if there may still be one.
-    """
+    """Keep in the session and in the log what is about to be shown."""
     added: list[_Note] = []
 
     def change(stored: Session) -> Change:

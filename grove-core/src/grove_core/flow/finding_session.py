@@ -23,20 +23,7 @@ def sessions_here(workspace: Workspace) -> list[Session]:
 
 
 def find_session(workspace: Workspace, session_id: str | None) -> tuple[Workspace, Session]:
-    """Find the session, and look at its project rather than at the current directory.
-
-    Args:
-        workspace: Where the request was made.
-        session_id: What the request says, if anything; else the environment counts.
-
-    Returns:
-        The session's project, and the session.
-
-    Raises:
-        SessionNotFoundError: There is no such session, or no telling which one is meant; the
-            message names those that are known.
-        CodecError: The session's state cannot be read.
-    """
+    """Find the session, and look at its project rather than at the current directory."""
     environment = workspace.environment
     wanted = session_id or environment.get(SESSION_ID_VARIABLE) or environment.get(OWN_VARIABLE)
     session = _read(workspace, wanted) if wanted else _only_live_session(workspace)

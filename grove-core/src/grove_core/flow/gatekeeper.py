@@ -20,14 +20,7 @@ if TYPE_CHECKING:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Change(Value):
-    """What to do to a session.
-
-    Attributes:
-        session: The session with everything changed but its gate.
-        events: What the gate is told, in order.
-        trace: What else is to be said in the trace, before what the gate says.
-        if_different: Whether nothing is written where all else comes out as it was.
-    """
+    """What to do to a session."""
 
     session: Session
     events: Sequence[GateEvent] = ()
@@ -37,13 +30,7 @@ class Change(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Moved(Value):
-    """A session after a change.
-
-    Attributes:
-        session: The session as stored.
-        before: Its gate before.
-        decisions: What the gate decided, one decision for each event.
-    """
+    """A session after a change."""
 
     session: Session
     before: Gate
@@ -59,20 +46,7 @@ def move(
     cause: str,
     words: Collection[str] | None = None,
 ) -> Moved:
-    """Change a session under its lock, then do what follows from it.
-
-    Args:
-        workspace: The project.
-        session_id: The session.
-        change: From the stored session to what is to be done; quick, and perhaps called without
-            its result being used.
-        absent: Makes the session when there is none; it may raise instead.
-        cause: What moved it, for plugins.
-        words: The words of the fast path's file, which is then written anew; ``None`` leaves them.
-
-    Returns:
-        The session as stored, and what the gate decided.
-    """
+    """Change a session under its lock, then do what follows from it."""
     moved: list[Moved] = []
 
     def apply(stored: Session | None) -> Session:
@@ -150,16 +124,7 @@ def _cycle_event(session_id: str, finished: FinishedCycle, now: datetime) -> "Ga
 
 
 def skip_event(session_id: str, decision: SkipDecision, ticket_id: str | None) -> "Skip":
-    """Make the log's event of a skip.
-
-    Args:
-        session_id: The session that skipped.
-        decision: The skip.
-        ticket_id: The ticket whose reflection was skipped, if there was one.
-
-    Returns:
-        The event.
-    """
+    """Make the log's event of a skip."""
     from grove_core.model.events import Skip
 
     return Skip(
@@ -173,29 +138,14 @@ def skip_event(session_id: str, decision: SkipDecision, ticket_id: str | None) -
 
 
 def current_ticket(gate: Gate) -> Ticket | None:
-    """Tell which ticket the work at hand belongs to.
-
-    Args:
-        gate: The session's gate.
-
-    Returns:
-        The first ticket of an open debt, else the ticket in progress, else the first ticket of the
-        debt that was settled or let go last.
-    """
+    """Return which ticket the work at hand belongs to."""
     cycle = gate.cycle or (gate.broken_cycles[-1] if gate.broken_cycles else None)
     closed = cycle.tickets[0] if cycle is not None and cycle.tickets else None
     return closed if gate.status.owes_reflection or gate.ticket is None else gate.ticket
 
 
 def ticket_of(gate: Gate) -> str | None:
-    """Tell the id of the ticket that the work at hand belongs to.
-
-    Args:
-        gate: The session's gate.
-
-    Returns:
-        Its id, if there is such a ticket and its id is known.
-    """
+    """Tell the id of the ticket that the work at hand belongs to."""
     ticket = current_ticket(gate)
     return ticket.ticket_id if ticket is not None else None
 

@@ -15,15 +15,7 @@ _SECONDS: Final = 2.0
 
 
 def advice_to_ignore(workspace: Workspace, path: Path) -> str | None:
-    """Say that a file of one person's may get into a commit.
-
-    Args:
-        workspace: The project.
-        path: The file, which need not exist.
-
-    Returns:
-        One line with the mend; ``None`` outside of git, and when git ignores the file.
-    """
+    """Say that a file of one person's may get into a commit."""
     top = find_top(workspace.root)
     name = relative_to(path, workspace.root)
     if top is None or _git_ignores(workspace, name) or _is_written_down(workspace.root, top, name):

@@ -17,21 +17,7 @@ _LABELS: Final = ("ours", "base", "theirs")
 
 
 def merge_by_backend(workspace: Workspace, base: Path, ours: Path, theirs: Path, path: str) -> bool:
-    """Merge two versions of a file, as the backend does whose file it is.
-
-    Args:
-        workspace: The project of the file.
-        base: A file with the common ancestor's version.
-        ours: A file with our version, which the merged one takes the place of.
-        theirs: A file with their version.
-        path: The merged file, relative to the work tree's top.
-
-    Returns:
-        Whether it was merged; where not, nothing was changed.
-
-    Raises:
-        StorageError: A file could not be read or written.
-    """
+    """Merge two versions of a file, as the backend does whose file it is."""
     provided = _owner(workspace, path)
     if provided is None or provided.value.merge is None:
         return False
@@ -60,17 +46,7 @@ def _matches(pattern: str, path: str) -> bool:
 
 
 def merge_as_git(base: Path, ours: Path, theirs: Path) -> bool | None:
-    """Merge two versions of a file as git does without a driver.
-
-    Args:
-        base: A file with the common ancestor's version.
-        ours: A file with our version, which the merged one takes the place of, with markers where
-            both sides differ.
-        theirs: A file with their version.
-
-    Returns:
-        Whether there are conflicts; ``None`` when nothing could be merged.
-    """
+    """Merge two versions of a file as git does without a driver."""
     import subprocess
 
     labels = [word for label in _LABELS for word in ("-L", label)]

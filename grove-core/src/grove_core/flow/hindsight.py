@@ -47,42 +47,21 @@ class Hindsight:
     """Looking back at a session."""
 
     def __init__(self, workspace: Workspace, session: Session) -> None:
-        """Read what was considered in a session.
-
-        Args:
-            workspace: The session's project.
-            session: The session.
-        """
+        """Read what was considered in a session."""
         self._workspace = workspace
         self._session = session
         self.occasions = occasions_of(workspace.paths.cache, session.id)
         self._moments = moments_of(session, self.occasions)
 
     def knows(self, learning_id: str) -> bool:
-        """Tell whether a learning that is gone was considered or shown in the session.
-
-        Args:
-            learning_id: Its id.
-
-        Returns:
-            Whether it was.
-        """
+        """Return whether a learning that is gone was considered or shown in the session."""
         verdicts = (one.id for occasion in self.occasions for one in occasion.verdicts)
         return learning_id in {*verdicts, *(one.learning_id for one in self._session.injected)}
 
     def explain(
         self, learning_id: str, entry: Entry | None, standing: Standing
     ) -> list[Explanation]:
-        """Say for each occasion whether a learning was shown, and why not.
-
-        Args:
-            learning_id: The learning's id.
-            entry: The learning; ``None`` when it is gone.
-            standing: When it was active.
-
-        Returns:
-            The answers, oldest first; touched files last.
-        """
+        """Say for each occasion whether a learning was shown, and why not."""
         found = [self._at(moment, learning_id, entry, standing) for moment in self._moments]
         if not any(one.via == VIA_START for one in self._moments):
             reason = "the start of the session was not seen: grove came to it later"
@@ -227,7 +206,7 @@ class Hindsight:
 
 
 def _is_by_then(shown: InjectedLearning, moment: Moment, *, is_compact: bool) -> bool:
-    """Tell whether something had been shown at a moment; moments are told to the second."""
+    """Return whether something had been shown at a moment; moments are told to the second."""
     if shown.injected_at == moment.at and moment.via == VIA_START and not is_compact:
         return shown.via == VIA_START  # what comes in the same second comes after the start
     return shown.injected_at <= moment.at

@@ -13,17 +13,7 @@ from grove_core.workspace import Workspace
 def explain_files(
     workspace: Workspace, session: Session, learning_id: str, entry: Entry | None
 ) -> Explanation:
-    """Say whether a learning was shown when a file was touched that it names.
-
-    Args:
-        workspace: The project.
-        session: The session.
-        learning_id: The learning's id.
-        entry: The learning; ``None`` when it is gone or may not be shown any more.
-
-    Returns:
-        The answer for all files together.
-    """
+    """Return whether a learning was shown when a file was touched that it names."""
     events = [
         one
         for one in session.trace.events

@@ -31,15 +31,7 @@ _UNKNOWN: Final = (
 
 @frozen(kw_only=True, eq=False, repr=False)
 class EventsOutcome(Value):
-    """What became of events.
-
-    Attributes:
-        imported: How many were written to a log here.
-        present: How many are there already.
-        refused: Files and lines of those that were refused, and why.
-        unknown: How many there are of kinds that have no counterpart here, by name.
-        unreadable: Files and lines that are no events.
-    """
+    """What became of events."""
 
     imported: int
     present: int
@@ -55,20 +47,7 @@ def import_events(
     *,
     dry_run: bool,
 ) -> EventsOutcome:
-    """Bring events into the project's log; those about personal learnings into the user's own.
-
-    What is about a learning that nobody knows is refused: it might be a personal one, of which
-    nothing may get into the project.
-
-    Args:
-        workspace: The project.
-        logs: Logs of the older program.
-        personal_ids: Of the learnings that the source names whether they are personal.
-        dry_run: Whether nothing is written.
-
-    Returns:
-        What became of them.
-    """
+    """Bring events into the project's log; those about personal learnings into the user's own."""
     owners = _Owners(workspace, personal_ids)
     there = _there(workspace)
     new: dict[StatsEvent, _NewEvent] = {}
@@ -114,7 +93,6 @@ class _NewEvent(NamedTuple):
 def _written(
     workspace: Workspace, new: Mapping[StatsEvent, _NewEvent]
 ) -> Iterator[tuple[str, int, str]]:
-    """Write events, and name those that could not be written."""
     for personal in (False, True):
         chosen = [event for event, one in new.items() if one.is_personal is personal]
         lost_before = len(workspace.lost_events)
@@ -139,7 +117,7 @@ class _Owners:
             self._known[name] = self._known.get(name) or is_personal
 
     def is_personal(self, learning_id: str | None) -> bool | None:
-        """Tell whether a learning is personal; what is about none is the project's."""
+        """Return whether a learning is personal; what is about none is the project's."""
         if learning_id is None:
             return False
         if learning_id not in self._known:
@@ -162,7 +140,7 @@ class _LeakFinder:
         self._known: dict[tuple[str, str], str] = {}
 
     def __call__(self, name: str, text: str) -> str:
-        """Tell what is wrong with a text; nothing where all is well."""
+        """Return what is wrong with a text; nothing where all is well."""
         if (name, text) not in self._known:
             leak = find_leak(text, self._allowed, name)
             self._known[name, text] = "" if leak is None else leak.words

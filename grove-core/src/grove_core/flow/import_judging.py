@@ -53,22 +53,7 @@ class ImportState(Enum):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Outcome(Value):
-    """An entry and what became of it.
-
-    Attributes:
-        path: Its file.
-        line: Number of its first line, from 1.
-        state: What became of it.
-        summary: Its summary, or its first words.
-        learning: The learning that was made of it, if one was.
-        existing_id: The learning that is there already and says the same.
-        stage: The stage that refused it.
-        field: The field at fault.
-        reason: Why it was not imported, and how to mend it.
-        backend: The backend that has it now, or will have it.
-        waits: Whether it waits in the outbox for its backend.
-        notes: What was changed, guessed or ignored, a sentence each.
-    """
+    """An entry and what became of it."""
 
     path: str
     line: int
@@ -88,13 +73,7 @@ class ImportJudge:
     """Judges entries one by one, and remembers what it has let pass."""
 
     def __init__(self, workspace: Workspace, own_ids: Iterable[str], scope: Scope) -> None:
-        """Read what is there.
-
-        Args:
-            workspace: The project.
-            own_ids: Ids that entries of this import have.
-            scope: The scope of entries that name none.
-        """
+        """Read what is there."""
         self._workspace = workspace
         self._scope = scope
         own = frozenset(own_ids)
@@ -126,15 +105,7 @@ class ImportJudge:
         self._plugins_check = plugins_check(workspace, context)
 
     def judge(self, path: str, entry: Entry) -> Outcome:
-        """Judge an entry.
-
-        Args:
-            path: Its file, for the outcome.
-            entry: The entry.
-
-        Returns:
-            What becomes of it; ``IMPORTED`` with the learning to store.
-        """
+        """Judge an entry."""
         tell = partial(Outcome, path=path, line=entry.line)
         leak = self._leak(entry)
         if leak is not None:
@@ -162,15 +133,7 @@ class ImportJudge:
         return tell(state=ImportState.IMPORTED, learning=learning)
 
     def left_out(self, path: str, piece: LeftOut) -> Outcome:
-        """Tell of a piece that is no entry.
-
-        Args:
-            path: Its file.
-            piece: The piece.
-
-        Returns:
-            The same as an outcome; of what holds a secret nothing is shown.
-        """
+        """Tell of a piece that is no entry."""
         leak = find_leak(piece.title, self._workspace.config.secrets.allow)
         return Outcome(
             path=path,
@@ -279,7 +242,7 @@ class ImportJudge:
 
 
 def _keys_of(candidate: Candidate) -> tuple[str, ...]:
-    """Give the keys that the id of a learning may have been made with."""
+    """Return the keys that the id of a learning may have been made with."""
     return tuple(content_key(candidate, attempt) for attempt in range(_ATTEMPTS))
 
 
@@ -296,12 +259,5 @@ def _refused(
 
 
 def own_ids(entries: Sequence[Entry]) -> list[str]:
-    """Name the ids that entries have.
-
-    Args:
-        entries: The entries.
-
-    Returns:
-        The ids of those that have one.
-    """
+    """Name the ids that entries have."""
     return [one.learning_id for one in entries if one.learning_id is not None]

@@ -40,15 +40,7 @@ class ImportFormat(Enum):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Source(Value):
-    """A file to import.
-
-    Attributes:
-        path: The file.
-        origin: Where it is, for the reader of its format.
-        text: What it holds; empty when it cannot be read.
-        problem: Why it was left out, if it was.
-        is_log: Whether it is a log of events.
-    """
+    """A file to import."""
 
     path: Path
     origin: Origin
@@ -58,19 +50,7 @@ class Source(Value):
 
 
 def find_sources(form: ImportFormat, path: Path, root: Path) -> Iterator[Source]:
-    """Read the files of an import one by one.
-
-    Args:
-        form: What they are.
-        path: A file, or a folder of such files; it may be a symbolic link, those in it may not.
-        root: The project's root.
-
-    Yields:
-        The files in the order of their names, also those that cannot be read.
-
-    Raises:
-        GroveError: There is nothing of this format, or far too much.
-    """
+    """Read the files of an import one by one."""
     if not path.is_dir():
         yield _read(form, path, root)
         return
@@ -114,15 +94,7 @@ def _a_file_of_lines(folder: Path) -> str:
 
 
 def learnings_beside(logs: Sequence[Source], root: Path) -> Sequence[Source]:
-    """Read the learnings that lie beside a log, which tell whose its events are.
-
-    Args:
-        logs: Logs that are imported by themselves.
-        root: The project's root.
-
-    Returns:
-        Those that can be read.
-    """
+    """Read the learnings that lie beside a log, which tell whose its events are."""
     found = [path for one in logs for path in _older_files(one.path.parent)]
     read = (
         _read(ImportFormat.OLDER_GROVE, path, root)

@@ -23,19 +23,7 @@ def mark_superseded(
     *,
     dry_run: bool,
 ) -> list[Outcome]:
-    """Mark what this import corrects, and what of it had been corrected here before.
-
-    What is here already is looked at again: the last run may have ended between storing and this.
-
-    Args:
-        workspace: The project.
-        outcomes: What became of each entry.
-        progress: Is told how far it has got.
-        dry_run: Whether to change nothing and only tell.
-
-    Returns:
-        The outcomes, with notes on what was marked, or why it was not.
-    """
+    """Mark what this import corrects, and what of it had been corrected here before."""
     imported = {one.learning.id: one.learning for one in outcomes if _is_new(one) and one.learning}
     present = {one.existing_id for one in outcomes if one.state is ImportState.PRESENT}
     stored = {one.hit.learning.id: one.hit.learning for one in workspace.library.iterate()}
@@ -65,10 +53,7 @@ def _is_new(outcome: Outcome) -> bool:
 
 
 def _claims(known: Learnings, touched: AbstractSet[str | None]) -> Iterator[tuple[str, str]]:
-    """Pair learnings with those they correct, as far as the import brings one of the two.
-
-    Of learnings that name each other, the newest keeps its place.
-    """
+    """Pair learnings with those they correct, as far as the import brings one of the two."""
     successors: dict[str, str] = {}
     newest_first = sorted(
         (one for one in known.values() if one.supersedes),

@@ -41,22 +41,13 @@ _NOTHING_OLDER: Final = (
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ImportReport(Value):
-    """What became of an import.
-
-    Attributes:
-        outcomes: What became of each entry, in the order of files and lines.
-        events: What became of the events; ``None`` where there is no log of events.
-    """
+    """What became of an import."""
 
     outcomes: tuple[Outcome, ...]
     events: EventsOutcome | None = None
 
     def count(self, state: ImportState) -> int:
-        """Tell of how many entries something became.
-
-        Args:
-            state: What became of them.
-        """
+        """Tell of how many entries something became."""
         return sum(one.state is state for one in self.outcomes)
 
 
@@ -69,22 +60,7 @@ def import_from(
     dry_run: bool,
     progress: Progress,
 ) -> ImportReport:
-    """Import a file or a folder; what is there already is left as it is.
-
-    Args:
-        workspace: The project.
-        form: What is imported.
-        path: The file or folder, which is only read.
-        scope: The scope of what names none.
-        dry_run: Whether nothing is written anywhere.
-        progress: Is told how far it has got.
-
-    Returns:
-        What became of each entry.
-
-    Raises:
-        GroveError: There is nothing to import.
-    """
+    """Import a file or a folder; what is there already is left as it is."""
     sources = list(find_sources(form, path, workspace.root))
     readings = [(one, _read(form, one)) for one in sources if not one.is_log]
     entries = [entry for _, reading in readings for entry in reading.entries]

@@ -1,10 +1,4 @@
-"""Indexing what a hook has no time for: in one process of its own, with an end to it.
-
-A hook reads what it can in half of its time and answers from what is known by then. That is all of
-it but for the first look at thousands of learnings, or a change in the middle of a very large file.
-Then a process goes on alone. There is never more than one for a project, and it is ended after two
-minutes, whatever it is doing.
-"""
+"""Indexing what a hook has no time for: in one process of its own, with an end to it."""
 
 from typing import Final
 
@@ -20,13 +14,7 @@ _BEGUN: Final = "index.begun"
 
 @frozen(kw_only=True)
 class Indexed:
-    """What was done.
-
-    Attributes:
-        learnings: How many learnings of any status the index holds now.
-        complete: Whether these are all.
-        path: The index.
-    """
+    """What was done."""
 
     learnings: int
     complete: bool
@@ -34,19 +22,7 @@ class Indexed:
 
 
 def index_now(workspace: Workspace, *, rebuild: bool) -> Indexed | None:
-    """Bring the index up to date, unless another process is doing that.
-
-    Args:
-        workspace: The project.
-        rebuild: Whether to forget what the index holds, and to read everything again.
-
-    Returns:
-        What came of it; ``None`` when another process is at it.
-
-    Raises:
-        OSError: The index that is to be forgotten cannot be removed.
-        StorageError: grove's directory cannot be written.
-    """
+    """Bring the index up to date, unless another process is doing that."""
     lock = workspace.project_cache / LOCK_NAME
     if not workspace.paths.home.is_dir():
         return _indexed(workspace)
@@ -67,11 +43,7 @@ def _indexed(workspace: Workspace) -> Indexed:
 
 
 def index_in_background(workspace: Workspace) -> None:
-    """Let a process of its own go on where this one had to stop; a fault is only logged.
-
-    Args:
-        workspace: The project.
-    """
+    """Let a process of its own go on where this one had to stop; a fault is only logged."""
     if workspace.deadline is None or not workspace.project_cache.is_dir():
         return  # a command takes the time that it needs
     mark = workspace.project_cache / _BEGUN

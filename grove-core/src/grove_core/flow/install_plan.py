@@ -19,15 +19,7 @@ from grove_core.hosts.claude_hooks import ALLOW_RULE
 
 @define(kw_only=True)
 class Plan:
-    """What is about to be written, and the record of it.
-
-    Attributes:
-        root: The project's root.
-        installation: The record as it will be.
-        changes: The files that change.
-        backups: By relative path, the text to be restored when init is taken back.
-        notes: What a person should know.
-    """
+    """What is about to be written, and the record of it."""
 
     root: Path
     installation: Installation
@@ -36,14 +28,7 @@ class Plan:
     notes: list[str] = Factory(list)
 
     def write(self, path: Path, before: str | None, after: str, *, adds_rule: bool) -> None:
-        """Plan to write settings.
-
-        Args:
-            path: The file.
-            before: Its text; ``None`` when it is not there.
-            after: Its new text.
-            adds_rule: Whether the new text has a permission rule that the old one lacks.
-        """
+        """Plan to write settings."""
         known = self.recorded(path)
         relative = relative_to(path, self.root)
         untouched = known is not None and before is not None and digest_of(before) == known.digest
@@ -61,26 +46,13 @@ class Plan:
         self.changes.append(FileChange(path=path, before=before, after=after))
 
     def recorded(self, path: Path) -> WrittenFile | None:
-        """Find what is recorded of a file.
-
-        Args:
-            path: The file.
-
-        Returns:
-            The record, or ``None``.
-        """
+        """Find what is recorded of a file."""
         return self.installation.file(relative_to(path, self.root))
 
     def note_scaffold(
         self, created: Iterable[Path], program: str | None, *, attributes: str = ""
     ) -> None:
-        """Record what init makes in every project.
-
-        Args:
-            created: The files of ``.grove/`` that it has made.
-            program: The program that it recorded for launchers, if it found one.
-            attributes: What it has added to a ``.gitattributes`` that was there.
-        """
+        """Record what init makes in every project."""
         known = self.installation
         names = (relative_to(path, self.root) for path in created)
         self.installation = evolve(
@@ -91,22 +63,11 @@ class Plan:
         )
 
     def note_driver(self, command: str) -> None:
-        """Record the merge driver.
-
-        Args:
-            command: What is registered for git to run.
-        """
+        """Record the merge driver."""
         self.installation = evolve(self.installation, merge_driver=command)
 
     def make(self, record: InstallationRecord) -> None:
-        """Write the record, then the files.
-
-        Args:
-            record: Where the record belongs.
-
-        Raises:
-            StorageError: Something could not be written.
-        """
+        """Write the record, then the files."""
         for path, text in self.backups.items():
             record.keep(path, text)
         missing = [folder for one in self.changes for folder in _missing(one.path.parent)]
@@ -123,15 +84,7 @@ class Plan:
 
 
 def relative_to(path: Path, root: Path) -> str:
-    """Name a file as records do.
-
-    Args:
-        path: The file.
-        root: The project's root.
-
-    Returns:
-        The file, relative to the root.
-    """
+    """Name a file as records do."""
     return path.relative_to(root).as_posix()
 
 
@@ -141,18 +94,7 @@ def _missing(folder: Path) -> Sequence[Path]:
 
 
 def without_own(text: str | None, written: WrittenFile) -> str | None:
-    """Take what init has written out of settings that were edited since.
-
-    Args:
-        text: The settings; ``None`` when they are gone.
-        written: What is recorded of them.
-
-    Returns:
-        The rest; ``None`` when there was no file before and nothing is left.
-
-    Raises:
-        CodecError: The settings cannot be read.
-    """
+    """Take what init has written out of settings that were edited since."""
     if text is None:
         return None
     if written.added_rule:

@@ -1,8 +1,4 @@
-"""What ``grove init`` has done in a project, so that it can be taken back.
-
-``GROVE_HOME/installed/<project key>/`` holds ``record.json`` and, for every file that was there
-before, its bytes as ``<name>.before``.
-"""
+"""What ``grove init`` has done in a project, so that it can be taken back."""
 
 import hashlib
 import json
@@ -24,14 +20,7 @@ _RECORD: Final = "record.json"
 
 @frozen(kw_only=True)
 class WrittenFile:
-    """A file that init has written, or has written into.
-
-    Attributes:
-        path: The file, relative to the project's root.
-        digest: SHA-256 of its bytes as init left them.
-        existed: Whether it was there before; its bytes are then kept beside the record.
-        added_rule: Whether init put the permission rule into it.
-    """
+    """A file that init has written, or has written into."""
 
     path: str
     digest: str
@@ -41,18 +30,7 @@ class WrittenFile:
 
 @frozen(kw_only=True)
 class Installation:
-    """What init has done in a project.
-
-    Attributes:
-        root: The project's root.
-        program: The program that init recorded for launchers, if any.
-        scaffold: Files of ``.grove/`` that it made, relative to the root.
-        attributes: What it added to a ``.gitattributes`` that was there, to the byte.
-        files: Other files that it wrote.
-        directories: Directories that it made for them, relative to the root, outer ones first.
-        merge_driver: What init registered in the clone for git to merge learnings with, if it did.
-        schema_version: The form of this record.
-    """
+    """What init has done in a project."""
 
     root: str
     program: str | None = None
@@ -64,25 +42,11 @@ class Installation:
     schema_version: int = 1
 
     def file(self, path: str) -> WrittenFile | None:
-        """Find what is recorded of a file.
-
-        Args:
-            path: The file, relative to the root.
-
-        Returns:
-            The record, or ``None``.
-        """
+        """Find what is recorded of a file."""
         return next((one for one in self.files if one.path == path), None)
 
     def with_file(self, written: WrittenFile) -> "Installation":
-        """Record a file in place of what was recorded of it.
-
-        Args:
-            written: The file.
-
-        Returns:
-            The new record.
-        """
+        """Record a file in place of what was recorded of it."""
         others = tuple(one for one in self.files if one.path != written.path)
         return evolve(self, files=(*others, written))
 
@@ -91,65 +55,28 @@ class InstallationRecord:
     """The record of one project on disk."""
 
     def __init__(self, paths: Paths, root: Path) -> None:
-        """Name the directory; nothing is read yet.
-
-        Args:
-            paths: grove's own directory.
-            root: The project's root.
-        """
+        """Name the directory; nothing is read yet."""
         self._all = paths.installed
         self._directory = paths.installed / project_key(root)
         self._root = root
 
     def read(self) -> Installation:
-        """Read what init has done here.
-
-        Returns:
-            The record; an empty one when there is none.
-
-        Raises:
-            StorageError: It cannot be read.
-        """
+        """Read what init has done here."""
         return _read(self._directory / _RECORD) or Installation(root=str(self._root))
 
     def write(self, installation: Installation) -> None:
-        """Write the record.
-
-        Args:
-            installation: The record.
-
-        Raises:
-            StorageError: It cannot be written.
-        """
+        """Write the record."""
         files.make_directory(self._directory)
         text = json.dumps(to_jsonable(installation), indent=2) + "\n"
         files.replace(self._directory / _RECORD, text.encode())
 
     def keep(self, path: str, text: str) -> None:
-        """Keep the bytes of a file as they were.
-
-        Args:
-            path: The file, relative to the root.
-            text: Its text, bytes that are no UTF-8 as surrogates.
-
-        Raises:
-            StorageError: They cannot be written.
-        """
+        """Keep the bytes of a file as they were."""
         files.make_directory(self._directory)
         files.replace(self._backup(path), text.encode("utf-8", "surrogateescape"))
 
     def kept(self, path: str) -> str | None:
-        """Fetch what was kept of a file.
-
-        Args:
-            path: The file, relative to the root.
-
-        Returns:
-            Its text, or ``None`` when nothing was kept.
-
-        Raises:
-            StorageError: It cannot be read.
-        """
+        """Fetch what was kept of a file."""
         return files.read_text(self._backup(path))
 
     def remove(self) -> None:
@@ -159,11 +86,7 @@ class InstallationRecord:
             self._all.rmdir()
 
     def others(self) -> Iterator[Installation]:
-        """Go through the records of other projects that are still there.
-
-        Yields:
-            Their records; one that cannot be read counts as a project without anything.
-        """
+        """Go through the records of other projects that are still there."""
         for path in self._all.glob(f"*/{_RECORD}"):
             if path.parent != self._directory:
                 try:
@@ -188,12 +111,5 @@ def _read(path: Path) -> Installation | None:
 
 
 def digest_of(text: str) -> str:
-    """Compute what a file's text is recognised by.
-
-    Args:
-        text: The text, bytes that are no UTF-8 as surrogates.
-
-    Returns:
-        SHA-256 of its bytes, in hexadecimal.
-    """
+    """Compute what a file's text is recognised by."""
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

@@ -34,29 +34,14 @@ _SEARCH_HITS: Final = 5
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Known(Value):
-    """What is stored already, as far as a submission may not repeat it.
-
-    Attributes:
-        learnings: Stored and waiting learnings of any status.
-        personal_ids: Ids of those that are the user's own.
-    """
+    """What is stored already, as far as a submission may not repeat it."""
 
     learnings: tuple[Learning, ...]
     personal_ids: frozenset[str]
 
 
 def gather_known(workspace: Workspace, session: Session, submission: Submission) -> Known:
-    """Collect what candidates are compared with.
-
-    Args:
-        workspace: The project.
-        session: The session that submits.
-        submission: What it submits.
-
-    Returns:
-        The learnings of backends that list theirs; of the others what they find to each candidate;
-        what this session was shown; and what waits in the outbox.
-    """
+    """Collect what candidates are compared with."""
     found = {one.hit.learning.id: one for one in workspace.library.iterate()}
     for one in _searched(workspace, submission):
         found.setdefault(one.hit.learning.id, one)
@@ -77,17 +62,7 @@ def gather_known(workspace: Workspace, session: Session, submission: Submission)
 def judge_candidates(
     workspace: Workspace, session: Session, submission: Submission, known: Known
 ) -> SiftResult:
-    """Send the candidates of a submission through every stage.
-
-    Args:
-        workspace: The project.
-        session: The session that submits.
-        submission: What it submits.
-        known: What is stored already.
-
-    Returns:
-        What became of each candidate; whether a backend can take it is looked at later.
-    """
+    """Send the candidates of a submission through every stage."""
     allowed = workspace.config.secrets.allow
     # What this session has stored counts as its own even if a crash kept it from saying so.
     written = {one.fingerprint: one.learning_id for one in session.written} | {
@@ -110,14 +85,7 @@ def judge_candidates(
 
 
 def as_candidate(learning: Learning) -> Candidate:
-    """Bring a learning back into the form in which it was proposed.
-
-    Args:
-        learning: The learning.
-
-    Returns:
-        The candidate it was made of.
-    """
+    """Bring a learning back into the form in which it was proposed."""
     return Candidate(
         category=learning.category,
         summary=learning.summary,
@@ -207,7 +175,7 @@ def _shown_texts(session: Session, known: Known) -> list[ShownText]:
 
 
 def _form_text() -> list[ShownText]:
-    """Give the words of the form that a block message holds."""
+    """Return the words of the form that a block message holds."""
     form: dict[str, Any] = example_submission("")["candidates"][0]
     return [ShownText(text=f"{form['summary']}\n{form['detail']}")]
 
@@ -215,15 +183,7 @@ def _form_text() -> list[ShownText]:
 def plugins_check(
     workspace: Workspace, context: ReflectionContext
 ) -> Callable[[Candidate], Rejection | None]:
-    """Make the check that asks all plugins.
-
-    Args:
-        workspace: The project.
-        context: What the plugins are told of the submission.
-
-    Returns:
-        It gives the plugins' objections as one, or ``None``.
-    """
+    """Make the check that asks all plugins."""
 
     def check(candidate: Candidate) -> Rejection | None:
         objections = workspace.plugins.check_candidate(candidate, context)

@@ -28,15 +28,7 @@ _UNREADABLE: Final = (
 
 
 def new_session(workspace: "Workspace", call: HookInput) -> Session:
-    """Make the state of a session that grove has not seen yet.
-
-    Args:
-        workspace: The project.
-        call: The hook call that names it.
-
-    Returns:
-        The session, not stored.
-    """
+    """Make the state of a session that grove has not seen yet."""
     return Session(
         id=call.session_id,
         host=claude_code.NAME,
@@ -51,35 +43,20 @@ def new_session(workspace: "Workspace", call: HookInput) -> Session:
 
 
 class OpenSessions:
-    """Which sessions of a project may still have something to say: one empty file each.
-
-    Derived and disposable: without it, sessions that died keep their debts to themselves.
-    """
+    """Which sessions of a project may still have something to say: one empty file each."""
 
     def __init__(self, workspace: "Workspace") -> None:
-        """Name the directory.
-
-        Args:
-            workspace: The project.
-        """
+        """Name the directory."""
         self._directory = workspace.project_cache / "open-sessions"
 
     def add(self, session_id: str) -> None:
-        """Note a session.
-
-        Args:
-            session_id: The session.
-        """
+        """Note a session."""
         with suppress(OSError, StorageError):
             files.make_directory(self._directory)
             (self._directory / session_id).touch()
 
     def remove(self, session_id: str) -> None:
-        """Forget a session.
-
-        Args:
-            session_id: The session.
-        """
+        """Forget a session."""
         with suppress(OSError):
             (self._directory / session_id).unlink(missing_ok=True)
 
@@ -92,15 +69,7 @@ class OpenSessions:
 
 
 def dismiss(workspace: "Workspace", session: Session) -> Session:
-    """Mark what was shown and not used as dismissed; doing it twice changes nothing.
-
-    Args:
-        workspace: The project.
-        session: The session as stored.
-
-    Returns:
-        The session with outcomes and trace; not stored.
-    """
+    """Mark what was shown and not used as dismissed; doing it twice changes nothing."""
     left = [one for one in session.injected if one.outcome is InjectionOutcome.PENDING]
     if not left:
         return session
@@ -116,13 +85,7 @@ def dismiss(workspace: "Workspace", session: Session) -> Session:
 
 
 def log_dismissals(workspace: "Workspace", before: Session, after: Session) -> None:
-    """Write into the logs what a step has dismissed.
-
-    Args:
-        workspace: The project.
-        before: The session before.
-        after: The session afterwards.
-    """
+    """Write into the logs what a step has dismissed."""
     from grove_core.model.events import Dismissed
 
     was = {one.learning_id: one.outcome for one in before.injected}
@@ -138,15 +101,7 @@ def log_dismissals(workspace: "Workspace", before: Session, after: Session) -> N
 
 
 def settle_dead_sessions(workspace: "Workspace", current: str) -> list[str]:
-    """Dismiss for sessions that died without saying so, and name the debts of past sessions.
-
-    Args:
-        workspace: The project.
-        current: The session that starts now.
-
-    Returns:
-        One line for each past session that owes something.
-    """
+    """Dismiss for sessions that died without saying so, and name the debts of past sessions."""
     notices: list[str] = []
     open_sessions = OpenSessions(workspace)
     for session_id in open_sessions.all():
@@ -169,14 +124,7 @@ def settle_dead_sessions(workspace: "Workspace", current: str) -> list[str]:
 
 
 def debt_notice(session: Session) -> str:
-    """Say what a past session owes.
-
-    Args:
-        session: The session.
-
-    Returns:
-        One line, or nothing when it owes nothing.
-    """
+    """Return what a past session owes."""
     if session.recovered_from is not None:
         return (
             f"grove: the state of session {session.id} could not be read and was set aside as"
@@ -200,15 +148,7 @@ def debt_notice(session: Session) -> str:
 
 
 def is_over(session: Session, workspace: "Workspace") -> bool:
-    """Tell whether a session has ended, with or without saying so.
-
-    Args:
-        session: The session.
-        workspace: The project.
-
-    Returns:
-        Whether it ended, its client is gone, or it has been idle for a day.
-    """
+    """Return whether a session has ended, with or without saying so."""
     if session.ended_at is not None or workspace.now - session.updated_at > IDLE_LIMIT:
         return True
     return session.process_id is not None and not files.is_running(session.process_id)

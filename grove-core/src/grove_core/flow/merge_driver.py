@@ -35,12 +35,7 @@ MARKERS_WRITTEN: Final = 65
 
 @frozen(kw_only=True)
 class MergeDriver:
-    """What a clone's git configuration says of the merge driver.
-
-    Attributes:
-        top: The work tree's top.
-        registered: The command that is registered in the clone, or for the user; ``None`` without.
-    """
+    """What a clone's git configuration says of the merge driver."""
 
     top: Path
     registered: str | None
@@ -61,14 +56,7 @@ class MergeDriver:
 
 
 def find_driver(root: Path) -> MergeDriver | None:
-    """Look what is registered in the clone that a project lies in.
-
-    Args:
-        root: The project's root.
-
-    Returns:
-        What is found; ``None`` where there is no git.
-    """
+    """Look what is registered in the clone that a project lies in."""
     top = git.find_top(root)
     if top is None or run_git(str(top), _SECONDS, "rev-parse", "--git-dir") is None:
         return None
@@ -77,47 +65,20 @@ def find_driver(root: Path) -> MergeDriver | None:
 
 
 def driver_command(program: str | None) -> str:
-    """Write the command that git is to run.
-
-    Git takes any failure of a driver for a conflict and keeps our side, without a word of theirs.
-    So git's own merge follows whenever grove could not run or did not come to an end.
-
-    Args:
-        program: The program ``grove``, absolute; ``None`` for the one on ``PATH``.
-
-    Returns:
-        A command for the shell.
-    """
+    """Write the command that git is to run."""
     grove = shlex.quote(program or "grove").replace("%", "%%")
     return f"{grove} {_OWN_WORDS} {_ENDING.format(MARKERS_WRITTEN)}"
 
 
 def register(driver: MergeDriver, command: str) -> None:
-    """Register the driver in the clone; a name that somebody has given it stays.
-
-    Args:
-        driver: The clone.
-        command: What git is to run.
-
-    Raises:
-        StorageError: Git's configuration cannot be written.
-    """
+    """Register the driver in the clone; a name that somebody has given it stays."""
     if _NAME_KEY not in own_settings(driver.top):
         _configure(driver.top, _NAME_KEY, _NAME)
     _configure(driver.top, _DRIVER_KEY, command)
 
 
 def unregister(driver: MergeDriver) -> None:
-    """Take the driver out of the clone's configuration; what somebody else has set stays.
-
-    Git itself removes the section with the last key, unless a comment stands in it.
-
-    Args:
-        driver: The clone.
-
-    Raises:
-        StorageError: Git's configuration cannot be written.
-    """
+    """Take the driver out of the clone's configuration; what somebody else has set stays."""
     if own_settings(driver.top).get(_NAME_KEY) == _NAME:
         _configure(driver.top, "--unset-all", _NAME_KEY)
     _configure(driver.top, "--unset-all", _DRIVER_KEY)
@@ -132,30 +93,14 @@ class DriverAction(Enum):
 
 
 def action_for(driver: MergeDriver, command: str) -> DriverAction:
-    """Tell what is to be done about the driver.
-
-    Args:
-        driver: What is registered.
-        command: What git is to run.
-
-    Returns:
-        The action; a driver of somebody else's stays.
-    """
+    """Return what is to be done about the driver."""
     if driver.is_foreign:
         return DriverAction.FOREIGN
     return DriverAction.KEPT if is_own(driver, command) else DriverAction.REGISTERED
 
 
 def is_own(driver: MergeDriver, command: str) -> bool:
-    """Tell whether the clone's configuration still holds what was registered.
-
-    Args:
-        driver: The clone.
-        command: What was registered.
-
-    Returns:
-        Whether it does.
-    """
+    """Return whether the clone's configuration still holds what was registered."""
     return own_settings(driver.top).get(_DRIVER_KEY) == command
 
 
@@ -176,14 +121,7 @@ def _configure(top: Path, *words: str) -> None:
 
 
 def clone_of(root: Path) -> Path | None:
-    """Tell which clone a project lies in; its work trees share one configuration.
-
-    Args:
-        root: The project's root.
-
-    Returns:
-        The directory of the clone's configuration; ``None`` where there is no git.
-    """
+    """Return which clone a project lies in; its work trees share one configuration."""
     top = git.find_top(root)
     words = ("rev-parse", "--git-common-dir")
     found = None if top is None else run_git(str(top), _SECONDS, *words)
@@ -191,14 +129,7 @@ def clone_of(root: Path) -> Path | None:
 
 
 def attributes_in_force(root: Path) -> frozenset[str]:
-    """Ask git for which files a ``merge`` attribute is set, by whatever pattern and wherever.
-
-    Args:
-        root: The project's root.
-
-    Returns:
-        The patterns of ``MERGED_FILES`` whose files have one; none without git.
-    """
+    """Ask git for which files a ``merge`` attribute is set, by whatever pattern and wherever."""
     patterns = [line.split()[0] for line in MERGED_FILES]
     if git.find_top(root) is None:
         return frozenset()
@@ -210,15 +141,7 @@ def attributes_in_force(root: Path) -> frozenset[str]:
 
 
 def missing_attributes(text: str | None, in_force: Container[str] = ()) -> tuple[str, ...]:
-    """Tell which lines a ``.gitattributes`` lacks.
-
-    Args:
-        text: The file's text; ``None`` when it is not there.
-        in_force: Patterns whose files have a ``merge`` attribute by other lines.
-
-    Returns:
-        Those whose file has no ``merge`` attribute; what a person has set otherwise stays.
-    """
+    """Return which lines a ``.gitattributes`` lacks."""
     set_for = {
         words[0]
         for line in (text or "").splitlines()

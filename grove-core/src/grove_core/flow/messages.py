@@ -20,16 +20,7 @@ _MOST_REJECTIONS: Final = 3
 
 
 def block_reason(session: Session, most_blocks: int, tools: str = "") -> str:
-    """Write why the agent is stopped and what opens the way.
-
-    Args:
-        session: The session, whose gate has counted this block already.
-        most_blocks: How many blocks are given before the breaker opens.
-        tools: How the names of the agent's tools begin; empty where it has commands alone.
-
-    Returns:
-        At most 1,500 characters; short on the second and later blocks.
-    """
+    """Write why the agent is stopped and what opens the way."""
     block = session.gate.breaker.block_count
     head = f"grove: {closed_work(session.gate)} – one step left before you finish."
     skip = f'{tools}skip with {{"reason": "…"}}' if tools else skip_command(session.id)
@@ -44,14 +35,7 @@ def block_reason(session: Session, most_blocks: int, tools: str = "") -> str:
 
 
 def pending_notice(session: Session) -> str:
-    """Restate a debt at the start of a session.
-
-    Args:
-        session: The session that owes a reflection.
-
-    Returns:
-        A few lines with the two commands.
-    """
+    """Restate a debt at the start of a session."""
     return "\n".join(
         [
             f"grove: {closed_work(session.gate)} and its reflection is still owed.",
@@ -62,14 +46,7 @@ def pending_notice(session: Session) -> str:
 
 
 def closed_work(gate: Gate) -> str:
-    """Name what was closed.
-
-    Args:
-        gate: A gate that owes a reflection.
-
-    Returns:
-        Words such as ``ticket T-1 is closed``.
-    """
+    """Name what was closed."""
     return _closed(gate.cycle.tickets if gate.cycle is not None else ())
 
 
@@ -84,15 +61,7 @@ def _closed(tickets: Sequence[Ticket]) -> str:
 
 
 def name_of(ticket: Ticket) -> str:
-    """Name a ticket for a message.
-
-    Args:
-        ticket: The ticket.
-
-    Returns:
-        Its id, or its system's name when the id is unknown, in one short line. A ticket's file may
-        come with a clone: an id of several words stands in quotes, so as not to pass for grove's.
-    """
+    """Name a ticket for a message."""
     name = clean_line(ticket.ticket_id or "", _LONGEST_NAME)
     if " " in name:
         inner = clean_line(name.replace('"', "'"), _LONGEST_NAME - len('""'))
@@ -101,16 +70,7 @@ def name_of(ticket: Ticket) -> str:
 
 
 def reflect_command(session_id: str, *, shortened: bool) -> str:
-    """Write the command that reflects.
-
-    Args:
-        session_id: The session.
-        shortened: Whether to leave out the skeleton of the input.
-
-    Returns:
-        One command. The client asks its person for leave when a plain heredoc holds JSON, and does
-        not when the heredoc stands in a substitution.
-    """
+    """Write the command that reflects."""
     command = _command(session_id)
     if shortened:
         return f"{command} < candidates.json  # its shape: grove reflect --schema"
@@ -137,14 +97,7 @@ def _skeleton(session_id: str) -> str:
 
 
 def skip_command(session_id: str) -> str:
-    """Write the command that skips.
-
-    Args:
-        session_id: The session.
-
-    Returns:
-        One command.
-    """
+    """Write the command that skips."""
     return f'grove skip "the reason" --session-id {session_id}'
 
 

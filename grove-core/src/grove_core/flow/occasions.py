@@ -41,24 +41,7 @@ class Outcome(Enum):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Explanation(Value):
-    """Why a learning was shown on one occasion, or was not.
-
-    Attributes:
-        at: When, UTC.
-        via: What the occasion was: start, prompt or file.
-        outcome: What became of the learning.
-        reason: Why, in words.
-        rank: Its place among all that were found; ``None`` when it was not among them, or nobody
-            knows.
-        score: Its score; ``None`` where it had none.
-        floor: The relevance below which nothing was shown.
-        shared: What it has in common with what was looked for, in words.
-        missing: Words that were looked for and are not in it.
-        unknown: How many more were looked for that no learning holds.
-        before: Ids of what was shown and came before it.
-        worked_out_again: Whether the score is not the one of then: it was not among the best, and
-            has been worked out with the learnings as they are now.
-    """
+    """Why a learning was shown on one occasion, or was not."""
 
     at: datetime
     via: str
@@ -81,14 +64,7 @@ class Explanation(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Moment(Value):
-    """A start or a prompt of a session.
-
-    Attributes:
-        at: When, UTC.
-        via: Start or prompt.
-        source: Why it started; empty for a prompt.
-        occasion: What was considered, where that is recorded.
-    """
+    """A start or a prompt of a session."""
 
     at: datetime
     via: str
@@ -97,15 +73,7 @@ class Moment(Value):
 
 
 def moments_of(session: Session, occasions: Sequence[Occasion]) -> list[Moment]:
-    """List the starts and prompts of a session.
-
-    Args:
-        session: The session.
-        occasions: What was considered in it.
-
-    Returns:
-        The moments, oldest first: those of the trace, and recorded ones that it has dropped.
-    """
+    """List the starts and prompts of a session."""
     left: dict[tuple[datetime, str], list[Occasion]] = defaultdict(list)
     for one in occasions:
         under = one.circumstances
@@ -125,28 +93,10 @@ def moments_of(session: Session, occasions: Sequence[Occasion]) -> list[Moment]:
 
 
 def plainly(at: datetime, via: str, outcome: Outcome, reason: str) -> Explanation:
-    """Explain without a score.
-
-    Args:
-        at: When, UTC.
-        via: What the occasion was.
-        outcome: What became of the learning.
-        reason: Why, in words.
-
-    Returns:
-        The explanation.
-    """
+    """Explain without a score."""
     return Explanation(at=at, via=via, outcome=outcome, reason=reason)
 
 
 def injection_of(session: Session, learning_id: str) -> InjectedLearning | None:
-    """Find out how a session was shown a learning.
-
-    Args:
-        session: The session.
-        learning_id: The learning.
-
-    Returns:
-        How and when; ``None`` when it was not.
-    """
+    """Find out how a session was shown a learning."""
     return next((one for one in session.injected if one.learning_id == learning_id), None)

@@ -10,14 +10,7 @@ GROVE_DIRECTORY: Final = ".grove"
 
 
 def own_paths(workspace: "Workspace") -> tuple[str, ...]:
-    """Collect the paths where changes are not work.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        Paths relative to the project root: grove's own, ticket systems' and backends'.
-    """
+    """Collect the paths where changes are not work."""
     tickets = workspace.tickets().own_paths()
     backends = workspace.library.own_paths()
     return tuple(dict.fromkeys((GROVE_DIRECTORY, *tickets, *backends)))

@@ -26,17 +26,7 @@ _PROCESSES: Final = Path("/proc")
 
 
 def results_of(request: Mapping[str, Any]) -> Generator[dict[str, Any], None, None]:
-    """Run the process, and give what it tells as it tells it; whoever stops early closes this.
-
-    Args:
-        request: What is to be checked.
-
-    Yields:
-        What happened, an object each.
-
-    Raises:
-        PluginError: The process ended before its time.
-    """
+    """Run the process, and give what it tells as it tells it; whoever stops early closes this."""
     with TemporaryDirectory(prefix="grove-check-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         (folder / "run").mkdir()
@@ -86,10 +76,7 @@ def _end(process: "subprocess.Popen[str]", folder: Path) -> None:
 
 
 def _started_in(folder: Path) -> Iterator[int]:
-    """Find those that have left the group: their environment names the folder that is their home.
-
-    Where the system has no `/proc`, there is no way to tell whose they are.
-    """
+    """Find those that have left the group."""
     mark = os.fsencode(folder) + b"/"
     for environment in _PROCESSES.glob("[0-9]*/environ"):
         with suppress(OSError):
@@ -144,7 +131,7 @@ def _last_of(lines: Sequence[str]) -> str:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """Give the process a home of its own, and no plugin of pytest that is not grove's."""
+    """Return the process a home of its own, and no plugin of pytest that is not grove's."""
     home, temporary = folder / "home", folder / "tmp"
     home.mkdir()
     temporary.mkdir()

@@ -21,17 +21,7 @@ _LARGEST_PROJECT_FILES: Final = 1_000
 
 @frozen(kw_only=True)
 class Failure:
-    """A rule that a plugin breaks.
-
-    Attributes:
-        contract: The contract's name.
-        of: What it was tried on.
-        tests: The tests that failed in the same way.
-        rule: The rule, a sentence.
-        found: What was expected and what came, a line each.
-        read: The public name whose documentation has more on it; may be empty.
-        place: File and line of the plugin's own code; empty where none was running.
-    """
+    """A rule that a plugin breaks."""
 
     contract: str
     of: str
@@ -44,19 +34,7 @@ class Failure:
 
 @frozen(kw_only=True)
 class ContractReport:
-    """What became of a contract.
-
-    Attributes:
-        contract: The contract's name.
-        of: What it was tried on.
-        passed: How many tests have passed.
-        failed: How many have failed.
-        not_declared: How many were left out since the plugin does not say that it can do that.
-        not_given: How many were left out since they need something of the author's tests.
-        left_out: How many were left out for another reason.
-        is_tried: Whether there was a project to try it in.
-        reasons: How many tests were left out for each reason, but for what is not declared.
-    """
+    """What became of a contract."""
 
     contract: str
     of: str
@@ -71,15 +49,7 @@ class ContractReport:
 
 @frozen(kw_only=True)
 class CheckReport:
-    """What became of all contracts.
-
-    Attributes:
-        distribution: The distribution's name.
-        version: Its version.
-        plugins: Its entry points that were looked at.
-        contracts: The contracts.
-        failures: What is wrong.
-    """
+    """What became of all contracts."""
 
     distribution: str
     version: str
@@ -99,18 +69,7 @@ class CheckReport:
 
 
 def plugins_called(found: Sequence[FoundPlugin], name: str) -> tuple[FoundPlugin, ...]:
-    """Find what is to be checked.
-
-    Args:
-        found: What is installed.
-        name: A distribution's name in any spelling, or a plugin's.
-
-    Returns:
-        All entry points of the distribution, or those of that name.
-
-    Raises:
-        PluginError: There is none, or several distributions have one of that name.
-    """
+    """Find what is to be checked."""
     wanted = canonical_name(name)
     of_distribution = [one for one in found if canonical_name(one.distribution) == wanted]
     if of_distribution:
@@ -131,20 +90,7 @@ def plugins_called(found: Sequence[FoundPlugin], name: str) -> tuple[FoundPlugin
 def check(
     plugins: tuple[FoundPlugin, ...], like: Path | None, begin: Callable[[int], Callable[[], None]]
 ) -> CheckReport:
-    """Try plugins of a distribution against the contracts.
-
-    Args:
-        plugins: The plugins.
-        like: A project to make each test's project like; ``None`` for empty ones.
-        begin: Is told how many tests there are; what it gives is called after each.
-
-    Returns:
-        What became of them.
-
-    Raises:
-        GroveError: The project to be like has too many files, or a configuration that is none.
-        PluginError: The process ended before its time.
-    """
+    """Try plugins of a distribution against the contracts."""
     if like is not None:
         _require_small(like)
         _require_configuration(like)

@@ -60,12 +60,7 @@ class PluginKind(Enum):
 
 @frozen(kw_only=True)
 class PluginProject:
-    """A plugin that is not written yet.
-
-    Attributes:
-        kind: What it is for.
-        name: The plugin's name.
-    """
+    """A plugin that is not written yet."""
 
     kind: PluginKind
     name: str
@@ -86,11 +81,7 @@ class PluginProject:
         return f"https://pypi.org/project/{self.distribution}/"
 
     def texts(self) -> dict[str, str]:
-        """Fill in the templates.
-
-        Returns:
-            The text of each file, by its path in the project.
-        """
+        """Fill in the templates."""
         words = {
             "name": self.name,
             "distribution": self.distribution,
@@ -119,7 +110,7 @@ def _filled(source: str, words: Mapping[str, str]) -> str:
 
 
 def _range_of(version: str) -> str:
-    """Give the versions of grove that keep what a plugin relies on."""
+    """Return the versions of grove that keep what a plugin relies on."""
     major, minor = (int(part) for part in version.split(".")[:2])
     last = f"0.{minor + 1}" if major == 0 else str(major + 1)
     return f">={major}.{minor},<{last}"
@@ -128,20 +119,7 @@ def _range_of(version: str) -> str:
 def project_of(
     kind: PluginKind, name: str, *, taken: Collection[str], packages: Collection[str]
 ) -> PluginProject:
-    """Plan a plugin.
-
-    Args:
-        kind: What it is for.
-        name: The plugin's name.
-        taken: Names of installed plugins of that kind.
-        packages: Names of distributions that are there already.
-
-    Returns:
-        The project.
-
-    Raises:
-        GroveError: The name does not do; the message says why.
-    """
+    """Plan a plugin."""
     if not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
         raise GroveError(
             f"{name!r} does not do as a name: small letters and digits of ASCII, with single"
@@ -169,18 +147,7 @@ def _reserved_names() -> frozenset[str]:
 
 
 def write_project(project: PluginProject, folder: Path) -> tuple[Path, ...]:
-    """Write a project where there is nothing yet.
-
-    Args:
-        project: The project.
-        folder: Its folder, which is made where it is missing.
-
-    Returns:
-        The files, in the order of their paths.
-
-    Raises:
-        StorageError: There is something in the folder, or it cannot be written.
-    """
+    """Write a project where there is nothing yet."""
     texts = project.texts()
     try:
         folder.mkdir(parents=True, exist_ok=True)

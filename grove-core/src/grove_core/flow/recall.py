@@ -28,15 +28,7 @@ SEARCH_SECONDS: Final = 1.0
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Recall(Value):
-    """What is to be shown.
-
-    Attributes:
-        injection: The text and the ids in it.
-        learnings: The learnings in it, as the session will remember them.
-        trace: What to say in the trace.
-        events: What to say in the log.
-        consideration: What this was chosen from.
-    """
+    """What is to be shown."""
 
     injection: Injection
     learnings: tuple[InjectedLearning, ...]
@@ -55,20 +47,7 @@ def recall(
     via: str,
     written_after: datetime | None = None,
 ) -> Recall | None:
-    """Choose what to show, within the configured budget.
-
-    Args:
-        workspace: The project.
-        session: The session; what it was shown already is left out.
-        query: The work at hand.
-        limit: At most this many.
-        max_chars: At most this many characters.
-        via: How it is shown, for the log: start or prompt.
-        written_after: Only learnings written after this instant; ``None`` for all.
-
-    Returns:
-        What to show, or ``None`` for nothing.
-    """
+    """Choose what to show, within the configured budget."""
     choice = consider(workspace, session, query, limit=limit, written_after=written_after)
     consideration = Consideration(query, choice, limit, max_chars, via)
     if not choice.chosen:
@@ -88,18 +67,7 @@ def consider(
     limit: int,
     written_after: datetime | None = None,
 ) -> Choice:
-    """Judge what there is, and choose.
-
-    Args:
-        workspace: The project.
-        session: The session.
-        query: The work at hand.
-        limit: At most this many.
-        written_after: Only learnings written after this instant; ``None`` for all.
-
-    Returns:
-        What to show, and what became of everything that was found.
-    """
+    """Judge what there is, and choose."""
     strategy = workspace.config.retrieval.strategy
     shown = {one.learning_id for one in session.injected}
     if query.is_empty and strategy is RetrievalStrategy.CONSERVATIVE:
@@ -128,16 +96,7 @@ def consider(
 
 
 def repeat(workspace: "Workspace", session: Session, max_chars: int) -> Injection:
-    """Show again what a session was shown, after its context was compacted.
-
-    Args:
-        workspace: The project.
-        session: The session.
-        max_chars: At most this many characters.
-
-    Returns:
-        The text; learnings that are gone or no longer active are left out.
-    """
+    """Show again what a session was shown, after its context was compacted."""
     found = (workspace.finder.get(one.learning_id) for one in session.injected)
     active = [one for one in found if one and one.status == LearningStatus.ACTIVE.value]
     return render(active, workspace.now, max_chars)
@@ -185,16 +144,7 @@ def _remembered(
 
 
 def remember(workspace: "Workspace", session: Session, shown: Recall) -> str:
-    """Keep in the session and in the log what is about to be shown.
-
-    Args:
-        workspace: The project.
-        session: The session.
-        shown: What is shown.
-
-    Returns:
-        The text.
-    """
+    """Keep in the session and in the log what is about to be shown."""
     added: list[str] = []
     via = shown.consideration.via
     given = _given(session, via)

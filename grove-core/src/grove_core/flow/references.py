@@ -15,16 +15,7 @@ from grove_core.workspace import Workspace
 
 
 def unknown_ids(workspace: Workspace, session: Session, ids: Iterable[str]) -> list[str]:
-    """Find the ids that no learning has.
-
-    Args:
-        workspace: The project.
-        session: A session; what it was shown exists.
-        ids: Ids of learnings.
-
-    Returns:
-        Those that are neither shown nor stored, in their order.
-    """
+    """Find the ids that no learning has."""
     shown = {one.learning_id for one in session.injected}
     return [one for one in ids if one not in shown and workspace.library.get(one) is None]
 
@@ -32,19 +23,7 @@ def unknown_ids(workspace: Workspace, session: Session, ids: Iterable[str]) -> l
 def mark_used(
     workspace: Workspace, session: Session, used: Sequence[UsedLearning], ticket_id: str | None
 ) -> Session:
-    """Record learnings as used, each once; ids that do not exist are passed over.
-
-    What this session has logged already is not logged again, unless there is more to say.
-
-    Args:
-        workspace: The project.
-        session: The session that used them, as stored.
-        used: What was used, and how.
-        ticket_id: The ticket of the work, if there is one.
-
-    Returns:
-        The session afterwards.
-    """
+    """Record learnings as used, each once; ids that do not exist are passed over."""
     known = {one.learning_id: one.personal for one in session.injected}
     areas: dict[str, bool] = {}
     for one in used:

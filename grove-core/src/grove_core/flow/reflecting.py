@@ -54,16 +54,7 @@ _CONFIGURED_STAGES: Final = (Stage.SECRET, Stage.WRITE_GATE)
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ReflectionOutcome(Value):
-    """What became of a submission.
-
-    Attributes:
-        session: The session afterwards.
-        opened: Whether the submission counts as a reflection or a skip.
-        stored: What was stored now.
-        repeated: Ids of learnings that this session had stored already.
-        rejected: What was refused.
-        warnings: What was ignored or went wrong besides, a sentence each.
-    """
+    """What became of a submission."""
 
     session: Session
     opened: bool
@@ -80,14 +71,7 @@ class ReflectionOutcome(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ReflectionPreview(Value):
-    """What would become of a submission.
-
-    Attributes:
-        session: The session, unchanged.
-        sifted: What the funnel says of each candidate; what no backend takes is refused.
-        nothing_learned: Why there is nothing to keep, if the submission says so.
-        warnings: What would be ignored, a sentence each.
-    """
+    """What would become of a submission."""
 
     session: Session
     sifted: SiftResult
@@ -101,20 +85,7 @@ class ReflectionPreview(Value):
 
 
 def reflect(workspace: Workspace, session: Session, submission: Submission) -> ReflectionOutcome:
-    """Work through a submission.
-
-    Args:
-        workspace: The project.
-        session: The session that submits, as stored.
-        submission: What it submits.
-
-    Returns:
-        What became of it.
-
-    Raises:
-        ReflectionError: It says nothing but that there is nothing to keep, and holds a secret.
-        StorageError: An accepted learning could be neither delivered nor kept; nothing counts then.
-    """
+    """Work through a submission."""
     ticket_id = ticket_of(session.gate)
     submission, left_out = _screened(workspace, submission)
     # From the duplicate check to the write nobody else writes into this project.
@@ -157,19 +128,7 @@ def reflect(workspace: Workspace, session: Session, submission: Submission) -> R
 
 
 def preview(workspace: Workspace, session: Session, submission: Submission) -> ReflectionPreview:
-    """Judge a submission and do nothing else.
-
-    Args:
-        workspace: The project.
-        session: The session that would submit.
-        submission: What it would submit.
-
-    Returns:
-        What would become of it.
-
-    Raises:
-        ReflectionError: It says nothing but that there is nothing to keep, and holds a secret.
-    """
+    """Judge a submission and do nothing else."""
     submission, left_out = _screened(workspace, submission)
     known = gather_known(workspace, session, submission)
     sifted, _ = route(workspace, judge_candidates(workspace, session, submission, known))
@@ -203,7 +162,7 @@ def _beside(
 def _foreseen(
     workspace: Workspace, session: Session, submission: Submission, sifted: SiftResult
 ) -> list[str]:
-    """Tell what the submission itself would warn of besides."""
+    """Return what the submission itself would warn of besides."""
     candidates = [one.candidate for one in sifted.accepted]
     candidates += [one.candidate for one in sifted.repeated]
     warnings = foreseen_warnings(workspace, submission.corrections, candidates)

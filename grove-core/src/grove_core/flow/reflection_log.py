@@ -26,15 +26,7 @@ def log_reflection(
     candidates: Sequence[Any],
     stored: Sequence[StoredLearning],
 ) -> None:
-    """Log that a submission was worked through; personal candidates count in the personal log.
-
-    Args:
-        workspace: The project.
-        session_id: The session that submitted.
-        ticket_id: The ticket of the work, if there is one.
-        candidates: The submission's candidates as raw JSON values.
-        stored: What was stored.
-    """
+    """Log that a submission was worked through; personal candidates count in the personal log."""
     for personal in (False, True):
         number = sum(_is_personal(one) is personal for one in candidates)
         if not number:
@@ -62,15 +54,7 @@ def log_rejections(
     rejected: Sequence[RejectedCandidate],
     personal_ids: AbstractSet[str],
 ) -> None:
-    """Log what was refused; what quotes a personal learning stays personal as well.
-
-    Args:
-        workspace: The project.
-        session_id: The session that submitted.
-        candidates: The submission's candidates as raw JSON values.
-        rejected: What was refused.
-        personal_ids: Ids of the user's personal learnings.
-    """
+    """Log what was refused; what quotes a personal learning stays personal as well."""
     any_personal = any(_is_personal(one) for one in candidates)
     for personal in (False, True):
         events = [
@@ -87,7 +71,7 @@ def log_rejections(
 
 
 def _repeats_a_candidate(rejected: RejectedCandidate) -> bool:
-    """Tell whether the reason quotes another candidate of the same submission."""
+    """Return whether the reason quotes another candidate of the same submission."""
     return rejected.stage is Stage.DUPLICATE and rejected.rejection.existing_id is None
 
 
@@ -126,15 +110,7 @@ def _is_personal(raw: Any) -> bool:  # noqa: ANN401 - any JSON value
 
 
 def log_ratings(workspace: Workspace, ratings: Sequence[Rating]) -> list[str]:
-    """Log what the agent thinks of learnings.
-
-    Args:
-        workspace: The project.
-        ratings: What it said.
-
-    Returns:
-        A warning for every id that no learning has.
-    """
+    """Log what the agent thinks of learnings."""
     for one in ratings:
         found = workspace.library.get(one.learning_id)
         if found is not None:
@@ -144,15 +120,7 @@ def log_ratings(workspace: Workspace, ratings: Sequence[Rating]) -> list[str]:
 
 
 def unknown_ratings(workspace: Workspace, ratings: Sequence[Rating]) -> list[str]:
-    """Find ratings of what does not exist.
-
-    Args:
-        workspace: The project.
-        ratings: The ratings.
-
-    Returns:
-        A warning for every id that no learning has.
-    """
+    """Find ratings of what does not exist."""
     return [
         f"the rating of {one.learning_id} was ignored: no learning has this id"
         for one in ratings
@@ -163,13 +131,7 @@ def unknown_ratings(workspace: Workspace, ratings: Sequence[Rating]) -> list[str
 def log_corrections(
     workspace: Workspace, session_id: str, corrected: Mapping[str, CorrectedLearning]
 ) -> None:
-    """Log which learnings were found wrong; what this session has said already is passed over.
-
-    Args:
-        workspace: The project.
-        session_id: The session that submitted.
-        corrected: What was corrected, by id; ids that do not exist are passed over as well.
-    """
+    """Log which learnings were found wrong; what this session has said already is passed over."""
     said = said_to_be_wrong(workspace, session_id, corrected)
     for learning_id, one in corrected.items():
         found = workspace.library.get(learning_id)

@@ -21,13 +21,7 @@ _FILE_MODE: Final = 0o644
 
 @frozen(kw_only=True)
 class Relayout:
-    """What was moved, or would be.
-
-    Attributes:
-        setting_changed: Whether ``storage.layout`` was set in the project's configuration.
-        learnings: A line for people on each learning that is moved.
-        faults: What could not be done.
-    """
+    """What was moved, or would be."""
 
     setting_changed: bool
     learnings: tuple[str, ...]
@@ -35,20 +29,7 @@ class Relayout:
 
 
 def relayout(workspace: Workspace, layout: StorageLayout, *, dry_run: bool) -> Relayout:
-    """Bring a project into a layout: first the setting, so that nothing new is misplaced.
-
-    Args:
-        workspace: The project.
-        layout: The layout.
-        dry_run: Whether only to tell.
-
-    Returns:
-        What was moved.
-
-    Raises:
-        StorageError: There is no ``.grove``, or a file cannot be read or written.
-        ConfigError: The setting cannot be changed by a program.
-    """
+    """Bring a project into a layout: first the setting, so that nothing new is misplaced."""
     if not workspace.project.initialised:
         raise StorageError(f"{workspace.root} has no .grove; grove init makes one")
     if not dry_run:

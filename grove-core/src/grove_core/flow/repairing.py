@@ -18,14 +18,7 @@ REPAIR_SECONDS: Final = 120.0
 
 
 def find_repairs(workspace: Workspace) -> tuple[Sequence[Repair], Sequence[str]]:
-    """Look for files that merges have spoilt.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        The files, and what went wrong while looking.
-    """
+    """Look for files that merges have spoilt."""
     found: list[Repair] = []
     faults: list[str] = []
     context = workspace.backend_context
@@ -43,18 +36,7 @@ def find_repairs(workspace: Workspace) -> tuple[Sequence[Repair], Sequence[str]]
 
 
 def make_repairs(workspace: Workspace, repairs: Sequence[Repair]) -> Path | None:
-    """Write the mended files; what they were is kept in grove's own directory.
-
-    Args:
-        workspace: The project.
-        repairs: What to write.
-
-    Returns:
-        The directory of what was kept; ``None`` when nothing was to be written.
-
-    Raises:
-        StorageError: A file could not be written, or has changed meanwhile.
-    """
+    """Write the mended files; what they were is kept in grove's own directory."""
     changed = [one for one in repairs if one.after != one.before]
     if not changed:
         return None
@@ -89,15 +71,7 @@ def _repairs_of_logs(workspace: Workspace) -> Iterator[Repair]:
 
 
 def mend_log(path: Path, text: str) -> Repair:
-    """Take conflict markers out of an event log, and part events that share a line.
-
-    Args:
-        path: The log.
-        text: Its text.
-
-    Returns:
-        The log as it should be; a line that is not understood stays where it is.
-    """
+    """Take conflict markers out of an event log, and part events that share a line."""
     mended: list[str] = []
     left: list[str] = []
     lines: list[str] = []

@@ -23,12 +23,7 @@ RATINGS_FORMAT: Final = '{"ratings": [{"id": "cl_…", "useful": true}]}'
 
 @frozen(kw_only=True)
 class Question:
-    """A learning that somebody is asked about.
-
-    Attributes:
-        found: The learning and where it lies.
-        stats: How it has fared.
-    """
+    """A learning that somebody is asked about."""
 
     found: FoundLearning
     stats: LearningStats
@@ -36,12 +31,7 @@ class Question:
 
 @frozen(kw_only=True)
 class RatingOutcome:
-    """What became of ratings.
-
-    Attributes:
-        counted: Those that are in a log now.
-        unknown: Ids that no learning has.
-    """
+    """What became of ratings."""
 
     counted: tuple[Rating, ...]
     unknown: tuple[str, ...]
@@ -49,12 +39,7 @@ class RatingOutcome:
 
 @frozen
 class Answers:
-    """Where somebody is who goes through the questions, and what was answered so far.
-
-    Attributes:
-        given: For each question: useful, not useful, or ``None`` for no answer.
-        position: The question that is asked now; as many as there are when all were.
-    """
+    """Where somebody is who goes through the questions, and what was answered so far."""
 
     given: tuple[bool | None, ...]
     position: int = 0
@@ -80,17 +65,7 @@ class Answers:
 def choose_questions(
     workspace: Workspace, limit: int, categories: Collection[Category] = ()
 ) -> tuple[Sequence[Question], int]:
-    """Choose learnings to be rated.
-
-    Args:
-        workspace: The project.
-        limit: The most to choose.
-        categories: The only categories to ask about; empty for all.
-
-    Returns:
-        The learnings, those first whose rating would teach most; and how many there are to ask
-        about at all.
-    """
+    """Choose learnings to be rated."""
     usage = workspace.usage()
     found = {
         one.hit.learning.id: one
@@ -104,33 +79,12 @@ def choose_questions(
 
 
 def read_ratings(data: bytes) -> RatingsRead:
-    """Read ratings that somebody sent as JSON.
-
-    Args:
-        data: An object with ``ratings``, or a bare array.
-
-    Returns:
-        What can be used, and what is wrong with the rest.
-
-    Raises:
-        GroveError: It is no such JSON; the message names the place.
-    """
+    """Read ratings that somebody sent as JSON."""
     return read_each(_entries(_parse(data)))
 
 
 def keep_ratings(workspace: Workspace, ratings: Sequence[Rating]) -> RatingOutcome:
-    """Write ratings into the log of the project, or of the user for personal learnings.
-
-    Args:
-        workspace: The project.
-        ratings: The ratings.
-
-    Returns:
-        Which of them count.
-
-    Raises:
-        StorageError: They could not be written, or the project has no log.
-    """
+    """Write ratings into the log of the project, or of the user for personal learnings."""
     areas = _areas_of(workspace, [one.learning_id for one in ratings])
     known = [one for one in ratings if one.learning_id in areas]
     for area in Area:

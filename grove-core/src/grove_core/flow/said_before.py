@@ -10,16 +10,7 @@ from grove_core.workspace import Workspace
 def said_to_be_wrong(
     workspace: Workspace, session_id: str, ids: Collection[str]
 ) -> set[tuple[str, str | None]]:
-    """Find the corrections that a session has logged.
-
-    Args:
-        workspace: The project.
-        session_id: The session.
-        ids: The learnings to look for.
-
-    Returns:
-        Each learning with what takes its place, if anything does.
-    """
+    """Find the corrections that a session has logged."""
     if not ids:
         return set()
     return {
@@ -32,16 +23,7 @@ def said_to_be_wrong(
 def uses_logged(
     workspace: Workspace, session_id: str, ids: Collection[str]
 ) -> Mapping[str, list[Referenced]]:
-    """Find the uses that a session has logged.
-
-    Args:
-        workspace: The project.
-        session_id: The session.
-        ids: The learnings to look for.
-
-    Returns:
-        The events by learning.
-    """
+    """Find the uses that a session has logged."""
     found: dict[str, list[Referenced]] = {}
     for event in (one.event for one in find_events(workspace, [Referenced], ids)) if ids else ():
         if isinstance(event, Referenced) and event.session_id == session_id:
@@ -50,15 +32,7 @@ def uses_logged(
 
 
 def adds_something(use: Referenced, logged: Collection[Referenced]) -> bool:
-    """Tell whether a use says anything that none before it has said.
-
-    Args:
-        use: The use.
-        logged: Uses of the same learning in the same session.
-
-    Returns:
-        Whether it is the first, or has another remark or ticket than each of them.
-    """
+    """Return whether a use says anything that none before it has said."""
     return not any(
         use.how in (None, one.how) and use.ticket_id in (None, one.ticket_id) for one in logged
     )

@@ -11,16 +11,7 @@ _SECTIONS: Final = ("secrets", "gate")
 
 
 def refuse_secrets(workspace: Workspace, text: str | None, field: str) -> None:
-    """Stop a command before it stores a secret.
-
-    Args:
-        workspace: The project, whose configuration may let values pass.
-        text: What would be stored, if anything.
-        field: What the text is, for the message.
-
-    Raises:
-        ReflectionError: It holds a secret.
-    """
+    """Stop a command before it stores a secret."""
     leak = find_leak(text, workspace.config.secrets.allow, field)
     if leak is not None:
         why = "; ".join((leak.words, *configuration_mistakes(workspace)))
@@ -28,14 +19,7 @@ def refuse_secrets(workspace: Workspace, text: str | None, field: str) -> None:
 
 
 def configuration_mistakes(workspace: Workspace) -> tuple[str, ...]:
-    """Name the mistakes for which something may be refused that was meant to pass.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        A sentence for each: whole files that are left out, and keys about secrets and the gate.
-    """
+    """Name the mistakes for which something may be refused that was meant to pass."""
     return tuple(
         f"a mistake in the configuration: {problem}"
         for problem in workspace.loaded_config.problems

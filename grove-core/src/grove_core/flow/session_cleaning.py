@@ -26,28 +26,13 @@ _UNFINISHED: Final = (GateStatus.ACTIVE, GateStatus.PENDING, GateStatus.BLOCKED)
 
 @frozen(kw_only=True)
 class CleaningLimits:
-    """What is to be deleted.
-
-    Attributes:
-        before: Sessions that are over and were last written before this moment, UTC; ``None`` for
-            none.
-        orphans: Whether also sessions that were left in the middle of something a day ago or
-            longer, whatever they owe.
-    """
+    """What is to be deleted."""
 
     before: datetime | None = None
     orphans: bool = False
 
     def reaches(self, moment: datetime, now: datetime) -> bool:
-        """Tell whether a file without a session is old enough to go.
-
-        Args:
-            moment: When it was written, UTC.
-            now: The time, UTC.
-
-        Returns:
-            Whether one of the limits says so.
-        """
+        """Return whether a file without a session is old enough to go."""
         is_old = self.before is not None and moment < self.before
         return is_old or (self.orphans and now - moment > IDLE_LIMIT)
 
@@ -73,15 +58,7 @@ class Reason(Enum):
 
 @frozen(kw_only=True)
 class Choice:
-    """What is to become of a session's files, or became of them.
-
-    Attributes:
-        found: The files.
-        reason: Why they are deleted or kept.
-        detail: The same in words.
-        debts: What the session owes.
-        removed: The files that are deleted.
-    """
+    """What is to become of a session's files, or became of them."""
 
     found: SessionFiles
     reason: Reason
@@ -91,19 +68,7 @@ class Choice:
 
 
 def choose(found: SessionFiles, life: Life | None, limits: CleaningLimits, now: datetime) -> Choice:
-    """Decide what becomes of a session's files.
-
-    A live session stays. What may owe a reflection goes with ``orphans`` only.
-
-    Args:
-        found: The files.
-        life: Whether the session goes on; ``None`` when its state cannot be read.
-        limits: What is to be deleted.
-        now: The time, UTC.
-
-    Returns:
-        The choice; nothing is removed yet.
-    """
+    """Decide what becomes of a session's files."""
     debts = debts_of(found.session) if found.session is not None else ()
     reason, detail = _reason(found, life, limits, now)
     return Choice(found=found, reason=reason, detail=detail, debts=debts)
@@ -155,20 +120,7 @@ def _reason_of_unreadable(
 
 
 def clean(workspace: Workspace, limits: CleaningLimits, *, dry_run: bool) -> list[Choice]:
-    """Delete the state of sessions of all projects, and what belongs to it in the cache.
-
-    Args:
-        workspace: Any project.
-        limits: What is to be deleted.
-        dry_run: Whether to say what would be deleted, and delete nothing.
-
-    Returns:
-        What became of each session, the one that was written last first.
-
-    Raises:
-        StorageError: The directory of session states cannot be read, or is not inside of grove's
-            own directory.
-    """
+    """Delete the state of sessions of all projects, and what belongs to it in the cache."""
     if not _is_own(workspace, workspace.paths.sessions):
         raise StorageError(
             f"{workspace.paths.sessions} leads out of {workspace.paths.home}; nothing was deleted:"
@@ -189,7 +141,7 @@ def _choose_now(workspace: Workspace, found: SessionFiles, limits: CleaningLimit
 
 
 def _client_runs(session: Session) -> bool:
-    """Tell whether a session that has been idle for days may still go on."""
+    """Return whether a session that has been idle for days may still go on."""
     known = session.ended_at is None and session.process_id is not None
     return known and files.is_running(session.process_id or 0)
 
@@ -236,21 +188,13 @@ def _doomed(workspace: Workspace, found: SessionFiles, limits: CleaningLimits) -
 
 
 def _is_own(workspace: Workspace, directory: Path) -> bool:
-    """Tell whether a directory is inside of grove's own one, links resolved."""
+    """Return whether a directory is inside of grove's own one, links resolved."""
     home = os.path.realpath(workspace.paths.home)
     return Path(os.path.realpath(directory)).is_relative_to(home)
 
 
 def warning_of(choice: Choice, *, dry_run: bool) -> str:
-    """Say that a session goes though it was left in the middle of something, or owes.
-
-    Args:
-        choice: What became of the session.
-        dry_run: Whether nothing was deleted.
-
-    Returns:
-        One line, or nothing where nobody need be warned.
-    """
+    """Say that a session goes though it was left in the middle of something, or owes."""
     if choice.reason is not Reason.ORPHAN and not (choice.reason.deletes and choice.debts):
         return ""
     session = choice.found.session

@@ -34,15 +34,7 @@ class DebtKind(Enum):
 
 @frozen(kw_only=True)
 class Debt:
-    """A reflection that a session owes.
-
-    Attributes:
-        kind: How it came about.
-        tickets: The closed tickets; empty in session mode, and where nobody knows.
-        since: When the cycle was opened or the agent let go, UTC; ``None`` when unknown.
-        blocks: How often the agent was stopped for it.
-        path: Where unreadable state was set aside, of that kind of debt.
-    """
+    """A reflection that a session owes."""
 
     kind: DebtKind
     tickets: tuple[Ticket, ...] = ()
@@ -60,29 +52,14 @@ class Debt:
 
 
 def life_of(session: Session, workspace: Workspace) -> Life:
-    """Tell whether a session goes on.
-
-    Args:
-        session: The session.
-        workspace: Any project of this moment.
-
-    Returns:
-        Whether it is live, has ended, or died.
-    """
+    """Return whether a session goes on."""
     if session.ended_at is not None:
         return Life.ENDED
     return Life.DIED if is_over(session, workspace) else Life.LIVE
 
 
 def debts_of(session: Session) -> tuple[Debt, ...]:
-    """List what a session owes.
-
-    Args:
-        session: The session.
-
-    Returns:
-        The open debt first, then those that the breaker let go, oldest first.
-    """
+    """List what a session owes."""
     gate = session.gate
     debts = []
     if gate.status.owes_reflection:

@@ -31,19 +31,7 @@ _LONGEST_ID: Final = 128
 
 @frozen(kw_only=True)
 class SessionFiles:
-    """What is kept of one session.
-
-    Attributes:
-        session_id: The session.
-        written_at: When its state was last written, or else the newest of its files, UTC.
-        session: Its state; ``None`` when it cannot be read, or there is none.
-        fault: Why its state cannot be read; empty when it can, or there is none.
-        state: The file of its state; ``None`` when only other files are left.
-        is_plain: Whether that file is a plain one, which can be locked and removed.
-        set_aside: Earlier states that could not be read.
-        derived: What can be made anew or was never complete: the files of the fast path, what was
-            considered, entries of open sessions, new files of processes that died.
-    """
+    """What is kept of one session."""
 
     session_id: str
     written_at: datetime
@@ -57,13 +45,7 @@ class SessionFiles:
 
 @frozen(kw_only=True)
 class FastFile:
-    """What a hook looks at before it imports anything.
-
-    Attributes:
-        path: The file.
-        close_waits: Whether a close waits for its confirmation.
-        words: The words without which no call can close a ticket.
-    """
+    """What a hook looks at before it imports anything."""
 
     path: Path
     close_waits: bool
@@ -71,64 +53,25 @@ class FastFile:
 
 
 def survey(workspace: Workspace) -> list[SessionFiles]:
-    """Look at everything that is kept of sessions, of all projects.
-
-    One damaged file hides no other: what cannot be read is in the list with its fault.
-
-    Args:
-        workspace: Any project.
-
-    Returns:
-        The sessions, the one that was written last first.
-
-    Raises:
-        StorageError: The directory of session states cannot be read at all.
-    """
+    """Look at everything that is kept of sessions, of all projects."""
     found = [_describe(workspace, owner, paths) for owner, paths in _by_owner(workspace).items()]
     return sorted(found, key=_written, reverse=True)
 
 
 def files_of(workspace: Workspace, session_id: str) -> SessionFiles:
-    """Look at what is kept of one session.
-
-    Args:
-        workspace: Any project.
-        session_id: The session.
-
-    Returns:
-        What there is.
-
-    Raises:
-        StorageError: The directory of session states cannot be read at all.
-    """
+    """Look at what is kept of one session."""
     return _describe(workspace, session_id, _by_owner(workspace).get(session_id, []))
 
 
 def read_again(workspace: Workspace, known: SessionFiles) -> SessionFiles:
-    """Read a session's state once more; to be called under its lock.
-
-    Args:
-        workspace: Any project.
-        known: What was found before.
-
-    Returns:
-        The same files with the state as it is now.
-    """
+    """Read a session's state once more; to be called under its lock."""
     session, fault = _read_state(workspace, known.session_id)
     written_at = session.updated_at if session is not None else known.written_at
     return evolve(known, session=session, fault=fault, written_at=written_at)
 
 
 def read_fast_file(workspace: Workspace, session_id: str) -> FastFile | None:
-    """Read the file of the fast path.
-
-    Args:
-        workspace: Any project.
-        session_id: The session.
-
-    Returns:
-        What it says, or ``None`` when there is none; hooks then take their full way.
-    """
+    """Read the file of the fast path."""
     path = _fast_directory(workspace) / session_id
     try:
         with path.open("rb") as file:
@@ -140,14 +83,7 @@ def read_fast_file(workspace: Workspace, session_id: str) -> FastFile | None:
 
 
 def modified_at(path: Path) -> datetime | None:
-    """Tell when a file was last written.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The time, UTC, or ``None`` when the file is gone or its time is no time.
-    """
+    """Tell when a file was last written."""
     try:
         return datetime.fromtimestamp(path.lstat().st_mtime, UTC).replace(microsecond=0)
     except (OSError, OverflowError, ValueError):

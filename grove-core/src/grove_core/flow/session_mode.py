@@ -27,10 +27,7 @@ DIFF_SECONDS: Final = 5.0
 
 
 def with_environment(workspace: "Workspace", session: Session, *, look: bool = False) -> Session:
-    """Note in a session whether its changes count, from a look at the project's ticket systems.
-
-    Unless a look is asked for, no system is asked as long as everything looks as it did.
-    """
+    """Note in a session whether its changes count, from a look at the project's ticket systems."""
     root, home = str(workspace.root), str(workspace.paths.home)
     if not look and session.environment == fingerprint(root, home, session.ticket_marker):
         return session
@@ -47,7 +44,7 @@ def with_environment(workspace: "Workspace", session: Session, *, look: bool = F
 
 
 def _applies(workspace: "Workspace", active: "TicketSystem | None") -> bool:
-    """Tell whether no ticket system is active and the configuration allows session mode here."""
+    """Return whether no ticket system is active and the configuration allows session mode here."""
     mode = workspace.config.gate.session
     if mode is SessionGate.NEVER:
         return False
@@ -59,17 +56,7 @@ def _applies(workspace: "Workspace", active: "TicketSystem | None") -> bool:
 def take_baseline(
     workspace: "Workspace", session: Session, seconds: float = STATUS_SECONDS
 ) -> Baseline:
-    """Record the state of the work, to be measured against later.
-
-    Args:
-        workspace: The project.
-        session: The session.
-        seconds: Time limit for git.
-
-    Returns:
-        The baseline. Outside git, and where git fails, it is the present end of the client's
-        transcript.
-    """
+    """Record the state of the work, to be measured against later."""
     transcript_offset = _size(Path(session.transcript_path)) if session.transcript_path else 0
     excluded = own_paths(workspace)
     top = git.find_top(workspace.root)
@@ -96,15 +83,7 @@ def take_baseline(
 
 
 def first_measurement(workspace: "Workspace", baseline: Baseline) -> Measurement | None:
-    """Say what the next stop would measure if nothing changed, so that it need not measure.
-
-    Args:
-        workspace: The project.
-        baseline: The baseline that was just taken.
-
-    Returns:
-        No change, in the state that git has just told; ``None`` where it told none.
-    """
+    """Return what the next stop would measure if nothing changed, so that it need not measure."""
     top = git.find_top(workspace.root)
     tree = workspace.work_trees.get(top) if top is not None else None
     if top is None or tree is None:
@@ -113,30 +92,14 @@ def first_measurement(workspace: "Workspace", baseline: Baseline) -> Measurement
 
 
 def renew_baseline(workspace: "Workspace", session: Session) -> Session:
-    """Take the baseline anew where a session has one.
-
-    Args:
-        workspace: The project.
-        session: The session as stored.
-
-    Returns:
-        The session as stored now.
-    """
+    """Take the baseline anew where a session has one."""
     if session.baseline is None:
         return session
     return begin_from_here(workspace, session)
 
 
 def begin_from_here(workspace: "Workspace", session: Session) -> Session:
-    """Take a session's baseline, and store it.
-
-    Args:
-        workspace: The project.
-        session: The session as stored.
-
-    Returns:
-        The session as stored now.
-    """
+    """Take a session's baseline, and store it."""
     baseline = take_baseline(workspace, session)
     measurement = first_measurement(workspace, baseline)
     return workspace.sessions.update(
@@ -148,16 +111,7 @@ def begin_from_here(workspace: "Workspace", session: Session) -> Session:
 def measure(
     workspace: "Workspace", session: Session
 ) -> tuple[SessionChange | None, Measurement | None]:
-    """Measure what a session has changed since its baseline.
-
-    Args:
-        workspace: The project.
-        session: The session, with a baseline.
-
-    Returns:
-        The change, and the measurement to remember so that the same state is not measured twice.
-        Both are ``None`` when git cannot tell: its faults hold nobody up.
-    """
+    """Measure what a session has changed since its baseline."""
     baseline = session.baseline
     if baseline is None:
         return SessionChange(lines=0), None

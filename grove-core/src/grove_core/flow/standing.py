@@ -15,28 +15,14 @@ _LONGEST = 300
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Standing(Value):
-    """What has become of a learning, and when.
-
-    Attributes:
-        status: Its status now.
-        events: What the log says of it, oldest first.
-    """
+    """What has become of a learning, and when."""
 
     status: str
     events: tuple[StatsEvent, ...] = ()
 
     @classmethod
     def of(cls, learning_id: str, status: str, events: Iterable[StatsEvent]) -> "Standing":
-        """Pick what the log says of one learning.
-
-        Args:
-            learning_id: The learning.
-            status: Its status now.
-            events: Events of any learnings, oldest first.
-
-        Returns:
-            How it stands.
-        """
+        """Pick what the log says of one learning."""
         own = (one for one in events if getattr(one, "learning_id", "") == learning_id)
         return cls(status=status, events=tuple(own))
 
@@ -46,15 +32,7 @@ class Standing(Value):
         return self.status == LearningStatus.ACTIVE.value
 
     def objection(self, at: datetime) -> str:
-        """Say why it could not be shown at some moment.
-
-        Args:
-            at: The moment, UTC.
-
-        Returns:
-            Since when it had been archived or superseded, and why; nothing when it was active, as
-            far as the log tells.
-        """
+        """Say why it could not be shown at some moment."""
         turns = [one for one in self.events if isinstance(one, Archived | Restored | Corrected)]
         # What decays at a start decays after learnings were considered, in the same second.
         past = [one for one in turns if one.ts < at]

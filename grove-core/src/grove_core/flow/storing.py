@@ -31,13 +31,7 @@ CleanedCandidate: TypeAlias = tuple[Candidate, tuple[str, ...]]
 
 @frozen(kw_only=True, eq=False, repr=False)
 class StoredLearning(Value):
-    """A learning that a submission has stored.
-
-    Attributes:
-        learning: The learning.
-        receipt: Where it is now.
-        notes: What was cleaned up in it, a sentence each.
-    """
+    """A learning that a submission has stored."""
 
     learning: Learning
     receipt: Receipt
@@ -45,15 +39,7 @@ class StoredLearning(Value):
 
 
 def route(workspace: Workspace, sifted: SiftResult) -> tuple[SiftResult, list[CleanedCandidate]]:
-    """Refuse what no backend can take.
-
-    Args:
-        workspace: The project.
-        sifted: What the funnel has judged.
-
-    Returns:
-        The judgement with further refusals, and what can be stored.
-    """
+    """Refuse what no backend can take."""
     routed: list[CleanedCandidate] = []
     refused: list[RejectedCandidate] = []
     for one in sifted.accepted:
@@ -77,15 +63,7 @@ def route(workspace: Workspace, sifted: SiftResult) -> tuple[SiftResult, list[Cl
 
 
 def why_not_stored(workspace: Workspace, scope: Scope) -> str | None:
-    """Tell why a learning of some scope cannot be stored here.
-
-    Args:
-        workspace: The project.
-        scope: The scope.
-
-    Returns:
-        The reason and the mend; ``None`` when it can be stored.
-    """
+    """Tell why a learning of some scope cannot be stored here."""
     if scope is Scope.EPHEMERAL:
         return None
     if scope is Scope.PERSONAL:
@@ -120,20 +98,7 @@ def store(
     ticket_id: str | None,
     routed: Sequence[CleanedCandidate],
 ) -> tuple[StoredLearning, ...]:
-    """Store candidates under new ids.
-
-    Args:
-        workspace: The project.
-        session_id: The session that wrote them.
-        ticket_id: The ticket of the work, if there is one.
-        routed: What can be stored.
-
-    Returns:
-        What was stored, or queued for a backend that failed.
-
-    Raises:
-        StorageError: A learning could be neither delivered nor kept.
-    """
+    """Store candidates under new ids."""
     stored: list[StoredLearning] = []
     for candidate, notes in routed:
         learning = learning_from(
@@ -151,18 +116,7 @@ def store(
 
 
 def store_learning(workspace: Workspace, learning: Learning) -> Kept:
-    """Keep a learning where it belongs, or elsewhere; ephemeral ones may stay in the session.
-
-    Args:
-        workspace: The project, in which no other process stores learnings meanwhile.
-        learning: The learning.
-
-    Returns:
-        What became of it.
-
-    Raises:
-        StorageError: It could be neither delivered nor kept.
-    """
+    """Keep a learning where it belongs, or elsewhere; ephemeral ones may stay in the session."""
     target = workspace.library.target_for(learning.scope)
     if target is None:
         receipt = Receipt(
@@ -179,14 +133,7 @@ def store_learning(workspace: Workspace, learning: Learning) -> Kept:
 
 
 def shelves_of(workspace: Workspace) -> Shelves:
-    """Tell where learnings of a project can be kept.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        Its backends, the outbox, and what is configured about them.
-    """
+    """Tell where learnings of a project can be kept."""
     backends = workspace.config.backends
     return Shelves(
         library=workspace.library,
@@ -199,18 +146,7 @@ def shelves_of(workspace: Workspace) -> Shelves:
 
 @contextmanager
 def alone(workspace: Workspace, seconds: float) -> Iterator[None]:
-    """Keep other processes from storing and delivering learnings of a project meanwhile.
-
-    Args:
-        workspace: The project.
-        seconds: How long to wait for them.
-
-    Yields:
-        Once this process is alone.
-
-    Raises:
-        StorageError: Another process does not come to an end in time.
-    """
+    """Keep other processes from storing and delivering learnings of a project meanwhile."""
     lock = workspace.project_cache / "reflect.lock"
     files.make_directory(lock.parent)
     with files.locked(lock, timeout=seconds):
@@ -218,19 +154,7 @@ def alone(workspace: Workspace, seconds: float) -> Iterator[None]:
 
 
 def deliver_all(workspace: Workspace) -> Sequence[Receipt]:
-    """Deliver what waits for the project's backends, as long as no other process does.
-
-    What one of them has put away is put away in the others as well.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        The receipts of what was delivered.
-
-    Raises:
-        StorageError: Another process is at work on the project's learnings.
-    """
+    """Deliver what waits for the project's backends, as long as no other process does."""
     if not _has_work(workspace):
         return ()
     with alone(workspace, 0):
@@ -243,13 +167,7 @@ def _has_work(workspace: Workspace) -> bool:
 
 
 def deliver_outbox(workspace: Workspace) -> None:
-    """Try to deliver what an earlier reflection had to leave; a failure is logged.
-
-    Of a slow backend one learning is enough: somebody waits for the reflection.
-
-    Args:
-        workspace: The project.
-    """
+    """Try to deliver what an earlier reflection had to leave; a failure is logged."""
     try:
         if not _has_work(workspace):
             return

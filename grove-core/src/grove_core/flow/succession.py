@@ -12,16 +12,7 @@ from grove_core.workspace import Workspace
 def find_successor(
     workspace: Workspace, learning: Learning, events: Iterable[StatsEvent] | None = None
 ) -> FoundLearning | None:
-    """Find what took a learning's place: as the log says, else as the other one says itself.
-
-    Args:
-        workspace: The project.
-        learning: The learning.
-        events: The events about it, oldest first; ``None`` to look them up.
-
-    Returns:
-        The other one; ``None`` when nothing took its place, or nobody says what.
-    """
+    """Find what took a learning's place: as the log says, else as the other one says itself."""
     if learning.status is not LearningStatus.SUPERSEDED:
         return None
     if events is None:

@@ -17,39 +17,18 @@ _SECONDS: Final = MOST_SECONDS * 3 / 4
 
 
 def ages_of(workspace: Workspace) -> Sequence[str]:
-    """Say how old what is known of servers is.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        A sentence for each server.
-    """
+    """Return how old what is known of servers is."""
     return freshness.sentences(servers_of(workspace), workspace.now.timestamp())
 
 
 def servers_of(workspace: Workspace) -> list[tuple[str, str]]:
-    """Tell of the project's servers what ``freshness.sentences`` has to know.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        What each is called, or nothing where others' learnings do not come here; and its mark.
-    """
+    """Tell of the project's servers what ``freshness.sentences`` has to know."""
     servers = with_server(workspace)
     return [(one.source if one.lists else "", os.fspath(one.mark)) for one in servers]
 
 
 def synchronised_at(fresh: Freshness) -> datetime | None:
-    """Tell when a backend and its server were in line last.
-
-    Args:
-        fresh: What the backend says of its server.
-
-    Returns:
-        The time, UTC; ``None`` when they never were.
-    """
+    """Tell when a backend and its server were in line last."""
     try:
         return datetime.fromtimestamp(int(fresh.mark.stat().st_mtime), UTC)
     except (OSError, ValueError, OverflowError):
@@ -57,11 +36,7 @@ def synchronised_at(fresh: Freshness) -> datetime | None:
 
 
 def synchronise_in_background(workspace: Workspace) -> None:
-    """Have the project's servers asked where that was long ago, or where anything waits for them.
-
-    Args:
-        workspace: The project.
-    """
+    """Sync with the project's servers if the last sync is old or anything is queued."""
     now = time.time()
     due = any(
         one.waiting or freshness.is_stale(os.fspath(one.mark), now)
@@ -74,24 +49,12 @@ def synchronise_in_background(workspace: Workspace) -> None:
 
 
 def with_server(workspace: Workspace) -> Sequence[Freshness]:
-    """Tell of the backends that have a server here how well they stand for it.
-
-    Args:
-        workspace: The project.
-    """
+    """Tell of the backends that have a server here how well they stand for it."""
     return [one for one in workspace.library.freshness() if one.source]
 
 
 def synchronise(workspace: Workspace, *, asked: bool) -> Sequence[tuple[str, Synchronised]]:
-    """Bring the project's backends and their servers into line.
-
-    Args:
-        workspace: The project.
-        asked: Whether a person has asked for it.
-
-    Returns:
-        The name of each backend that has a server, and what came of it.
-    """
+    """Bring the project's backends and their servers into line."""
     results = workspace.library.synchronise(_SECONDS, asked=asked)
     if any(done.received for _, done in results):
         workspace.finder.refresh()

@@ -7,15 +7,7 @@ from grove_core.git import find_repository, find_top
 
 
 def spellings(root: Path, cwd: str) -> tuple[str, ...]:
-    """Name a project's root as paths of its files may begin.
-
-    Args:
-        root: The root, links resolved.
-        cwd: A directory of the project as the client writes it: links may lead there.
-
-    Returns:
-        The root, and as it looks from that directory where that is another path.
-    """
+    """Name a project's root as paths of its files may begin."""
     top = os.fspath(root)
     below = os.path.relpath(os.path.realpath(cwd), top) if cwd else ".."
     written = cwd.rstrip("/")
@@ -25,18 +17,7 @@ def spellings(root: Path, cwd: str) -> tuple[str, ...]:
 
 
 def paths_inside(root: Path, cwd: str, path: str) -> tuple[str, ...]:
-    """Find a file's paths relative to a project's root.
-
-    In another work tree of the same repository that is where the project lies there.
-
-    Args:
-        root: The project's root, links resolved.
-        cwd: A directory of the project as the client writes it.
-        path: The file, absolute; it may be gone.
-
-    Returns:
-        The paths, as it is written and with links resolved; none for a file outside.
-    """
+    """Find a file's paths relative to a project's root."""
     written, real = os.path.normpath(path), os.path.realpath(path)
     tops = [*spellings(root, cwd), *_in_other_work_tree(root, real)]
     return tuple(

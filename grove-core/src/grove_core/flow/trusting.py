@@ -27,12 +27,7 @@ class Standing(Enum):
 
 @frozen(kw_only=True)
 class Asked:
-    """Something that a project's files ask for.
-
-    Attributes:
-        request: What it is.
-        standing: How it stands with the user.
-    """
+    """Something that a project's files ask for."""
 
     request: TrustRequest
     standing: Standing
@@ -45,13 +40,7 @@ class Asked:
 
 @frozen(kw_only=True)
 class TrustState:
-    """What a project's files ask for, all of it.
-
-    Attributes:
-        asked: The requests, those of grove's own configuration first.
-        silent: Backends that could not say what they ask for.
-        fault: Why it is not known what the user has agreed to; empty when it is.
-    """
+    """What a project's files ask for, all of it."""
 
     asked: Sequence[Asked]
     silent: Sequence[str] = ()
@@ -64,14 +53,7 @@ class TrustState:
 
 
 def look_at_trust(workspace: Workspace) -> TrustState:
-    """Find out what the project's files ask for.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        The requests, and how each stands with the user.
-    """
+    """Find out what the project's files ask for."""
     agreements: Mapping[str, Agreement] = {}
     fault = ""
     try:
@@ -89,19 +71,7 @@ def look_at_trust(workspace: Workspace) -> TrustState:
 
 
 def agree(workspace: Workspace, state: TrustState) -> TrustState:
-    """Record that the user agrees to everything that was found, and to nothing else.
-
-    Args:
-        workspace: The project.
-        state: What was found, as it was shown to the user.
-
-    Returns:
-        The same, trusted; a file of agreements that could not be understood is named as a fault,
-        with where it was put.
-
-    Raises:
-        StorageError: It could not be recorded.
-    """
+    """Record that the user agrees to everything that was found, and to nothing else."""
     requests = [one.request for one in state.asked]
     aside = _store(workspace).agree(workspace.root, requests, workspace.now)
     fault = f"{workspace.paths.trust_file} could not be understood; it is now {aside}"
@@ -110,18 +80,7 @@ def agree(workspace: Workspace, state: TrustState) -> TrustState:
 
 
 def revoke(workspace: Workspace) -> Sequence[Agreement]:
-    """Forget everything that the user has agreed to in the project.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        What was forgotten.
-
-    Raises:
-        CodecError: What the user has agreed to cannot be understood.
-        StorageError: It cannot be written.
-    """
+    """Forget everything that the user has agreed to in the project."""
     return _store(workspace).revoke(workspace.root)
 
 

@@ -21,15 +21,7 @@ _EMPTY_BRANCH_WORDS: Final = frozenset(
 
 
 def query_for_work(workspace: "Workspace", ticket: Ticket | None) -> Query:
-    """Describe the work at hand: ticket, branch, changed files, recent commits, plugins' words.
-
-    Args:
-        workspace: The project.
-        ticket: The ticket in progress, if one is known.
-
-    Returns:
-        A query; empty when nothing is known.
-    """
+    """Describe the work at hand: ticket, branch, changed files, recent commits, plugins' words."""
     words = sorted(workspace.plugins.query_terms(workspace.context(), ticket))
     files: tuple[str, ...] = ()
     top = git.find_top(workspace.root)

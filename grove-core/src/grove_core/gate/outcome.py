@@ -25,15 +25,7 @@ class Outcome(Value):
 
 
 def is_same_ticket(one: Ticket, other: Ticket) -> bool:
-    """Tell whether two descriptions mean the same ticket.
-
-    Args:
-        one: A ticket.
-        other: Another description.
-
-    Returns:
-        Whether system and id agree.
-    """
+    """Return whether two descriptions mean the same ticket."""
     return one.source == other.source and one.ticket_id == other.ticket_id
 
 

@@ -54,7 +54,7 @@ def stop_without_debt(
 
 
 def passes_as_small(lines: int | None, policy: GatePolicy) -> bool:
-    """Tell whether a change is let through as it is; others like it may add up to a large one."""
+    """Return whether a change is let through as it is; others like it may add up to a large one."""
     return (
         bool(lines)
         and is_small(lines, policy)
@@ -63,7 +63,7 @@ def passes_as_small(lines: int | None, policy: GatePolicy) -> bool:
 
 
 def is_small(lines: int | None, policy: GatePolicy) -> bool:
-    """Tell whether a change is too small to ask about."""
+    """Return whether a change is too small to ask about."""
     return (
         policy.auto_skip_enabled
         and policy.auto_skip_decider is not AutoSkipDecider.NEVER

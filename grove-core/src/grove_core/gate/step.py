@@ -39,17 +39,7 @@ from grove_core.model.session import EventType, TraceEvent
 def step(
     gate: Gate, event: GateEvent, now: datetime, policy: GatePolicy
 ) -> tuple[Gate, Decision, tuple[TraceEvent, ...]]:
-    """Move the gate by one event.
-
-    Args:
-        gate: The state before.
-        event: What happened.
-        now: When, UTC. A clock that went backwards is taken as standing still.
-        policy: The numbers to work with.
-
-    Returns:
-        The state after, what follows from it, and trace events that tell the story.
-    """
+    """Move the gate by one event."""
     outcome = _HANDLERS[type(event)](gate, event, now, policy)
     notes = list(outcome.notes)
     if outcome.gate.status is not gate.status:

@@ -14,21 +14,7 @@ SAME_STOP: Final = timedelta(seconds=10)
 def count_stop(
     count: StopCount, set_of_hooks: str, prompt_id: str | None, now: datetime
 ) -> tuple[StopCount, bool]:
-    """Take notice of a report of a stop.
-
-    A client that holds grove's hooks twice, as a plugin and in its settings, reports every stop
-    twice, side by side. A report is an echo of the latest stop if another set of hooks has told of
-    it just now, and this one has not yet.
-
-    Args:
-        count: The latest stop.
-        set_of_hooks: Which set reports.
-        prompt_id: The prompt of the stop, if the client names it.
-        now: When, UTC.
-
-    Returns:
-        The latest stop now, and whether this is the first report of it.
-    """
+    """Take notice of a report of a stop."""
     is_echo = (
         count.at is not None
         and timedelta(0) <= now - count.at < SAME_STOP

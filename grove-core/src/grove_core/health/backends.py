@@ -27,13 +27,7 @@ _SILENT: Final = Health(ok=False, detail="did not answer, or not with its health
 
 @frozen(kw_only=True)
 class BackendFact:
-    """A backend that is used here.
-
-    Attributes:
-        name: Its name.
-        role: ``primary``, ``searched`` or ``personal``.
-        health: How it does.
-    """
+    """A backend that is used here."""
 
     name: str
     role: str
@@ -42,15 +36,7 @@ class BackendFact:
 
 @frozen(kw_only=True)
 class BackendFacts:
-    """The backends of a project.
-
-    Attributes:
-        used: Those that are used.
-        unused: Why each of the others is not, by name.
-        personal: The configured backend for personal learnings.
-        blocked: Backends that are switched off, and by what.
-        installer: What brings packages here.
-    """
+    """The backends of a project."""
 
     used: tuple[BackendFact, ...]
     unused: tuple[tuple[str, str], ...]
@@ -60,14 +46,7 @@ class BackendFacts:
 
 
 def gather_backends(workspace: Workspace) -> BackendFacts:
-    """Open the backends and ask each how it does.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        The facts.
-    """
+    """Open the backends and ask each how it does."""
     library = workspace.library
     used = []
     opened = {one.state.spec.name: one for one in library.project_backends}
@@ -105,14 +84,7 @@ def _asked(workspace: Workspace, name: str, role: str, opened: OpenBackend | Non
 
 
 def judge_backends(facts: BackendFacts) -> Sequence[Check]:
-    """Tell whether learnings can be written and found.
-
-    Args:
-        facts: The backends of a project.
-
-    Returns:
-        A check for each backend that is used, and one for each role that nobody fills.
-    """
+    """Return whether learnings can be written and found."""
     roles = {one.role for one in facts.used}
     missing = [] if "primary" in roles else [_no_primary(facts)]
     if "personal" not in roles and facts.used:

@@ -16,15 +16,7 @@ _OVERRIDES: Final = {BACKEND_GROUP: "backends.overrides", TICKET_GROUP: "ticketi
 
 @frozen(kw_only=True)
 class BlockedPlugin:
-    """A plugin that is switched off.
-
-    Attributes:
-        group: Its entry point group.
-        name: Its name.
-        source: The distribution and entry point that it comes from.
-        by: What switches it off: a key, a variable or an option.
-        mend: How to switch it on.
-    """
+    """A plugin that is switched off."""
 
     group: str
     name: str
@@ -37,14 +29,7 @@ class BlockedPlugin:
 
 
 def gather_blocked(workspace: Workspace) -> tuple[BlockedPlugin, ...]:
-    """Find the plugins that are switched off.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        The plugins, in the order in which they would be asked.
-    """
+    """Find the plugins that are switched off."""
     entries = workspace.plugins.report().plugins
     return tuple(
         _describe(entry, workspace) for entry in entries if entry.state is PluginState.BLOCKED
@@ -71,27 +56,12 @@ def _cause(entry: PluginEntry, workspace: Workspace) -> tuple[str, str]:
 
 
 def of_group(blocked: Iterable[BlockedPlugin], group: str) -> Sequence[BlockedPlugin]:
-    """Choose the plugins of one group.
-
-    Args:
-        blocked: Plugins that are switched off.
-        group: The entry point group.
-
-    Returns:
-        Those of the group.
-    """
+    """Choose the plugins of one group."""
     return [one for one in blocked if one.group == group]
 
 
 def named_by_cause(blocked: Iterable[BlockedPlugin]) -> str:
-    """Say what is blocked by what, once for each cause.
-
-    Args:
-        blocked: Plugins that are switched off.
-
-    Returns:
-        Such as ``beads and tissue are blocked by GROVE_PLUGINS``.
-    """
+    """Return what is blocked by what, once for each cause."""
     names: dict[str, list[str]] = {}
     for one in blocked:
         names.setdefault(one.by, []).append(one.name)
@@ -104,12 +74,5 @@ def _in_words(names: Sequence[str], by: str) -> str:
 
 
 def mends_of(blocked: Iterable[BlockedPlugin]) -> str:
-    """Say how to have plugins again.
-
-    Args:
-        blocked: Plugins that are switched off.
-
-    Returns:
-        What to do, each thing once.
-    """
+    """Return how to have plugins again."""
     return "; ".join(dict.fromkeys(one.mend for one in blocked))

@@ -17,14 +17,7 @@ class Status(Enum):
 
 @frozen(kw_only=True)
 class Check:
-    """One thing that was looked at.
-
-    Attributes:
-        name: Short name for people, the same in every run.
-        status: How it is doing.
-        detail: What was found, in one line.
-        mend: What to do about it; empty when all is well.
-    """
+    """One thing that was looked at."""
 
     name: str
     status: Status
@@ -33,41 +26,15 @@ class Check:
 
 
 def ok(name: str, detail: str) -> Check:
-    """Make a check that found all well.
-
-    Args:
-        name: What was looked at.
-        detail: What was found.
-
-    Returns:
-        The check.
-    """
+    """Make a check that found all well."""
     return Check(name=name, status=Status.OK, detail=detail)
 
 
 def warning(name: str, detail: str, mend: str) -> Check:
-    """Make a check that found something that may be meant so.
-
-    Args:
-        name: What was looked at.
-        detail: What was found.
-        mend: What to do about it.
-
-    Returns:
-        The check.
-    """
+    """Make a check that found something that may be meant so."""
     return Check(name=name, status=Status.WARNING, detail=detail, mend=mend)
 
 
 def broken(name: str, detail: str, mend: str) -> Check:
-    """Make a check that found something broken.
-
-    Args:
-        name: What was looked at.
-        detail: What was found.
-        mend: What to do about it.
-
-    Returns:
-        The check.
-    """
+    """Make a check that found something broken."""
     return Check(name=name, status=Status.BROKEN, detail=detail, mend=mend)

@@ -18,26 +18,14 @@ _LATEST: Final = datetime(9999, 1, 1, tzinfo=UTC).timestamp()
 
 @frozen(kw_only=True)
 class Moment:
-    """Something that has a time.
-
-    Attributes:
-        what: What it is, for people.
-        at: When it happened or was written, UTC.
-    """
+    """Something that has a time."""
 
     what: str
     at: datetime
 
 
 def newest_file(directories: Iterable[Path]) -> Moment | None:
-    """Find the file that was written last, by the file system's clock.
-
-    Args:
-        directories: Where to look; not in the directories inside.
-
-    Returns:
-        The file, if there is one.
-    """
+    """Find the file that was written last, by the file system's clock."""
     found: list[tuple[float, str]] = []
     for directory in directories:
         try:
@@ -53,15 +41,7 @@ def newest_file(directories: Iterable[Path]) -> Moment | None:
 
 
 def judge_clock(now: datetime, moments: Sequence[Moment]) -> Sequence[Check]:
-    """Tell whether the clock agrees with what was written before.
-
-    Args:
-        now: The time, UTC.
-        moments: What was written.
-
-    Returns:
-        One check.
-    """
+    """Return whether the clock agrees with what was written before."""
     name = "clock"
     newest = max(moments, key=lambda one: one.at, default=None)
     if newest is None or newest.at - now <= _TOLERANCE:

@@ -9,15 +9,7 @@ from grove_core.health.check import Check, broken, ok, warning
 def judge_configuration(
     problems: Sequence[ConfigProblem], warnings: Iterable[str]
 ) -> Sequence[Check]:
-    """Tell what in the configuration has no effect.
-
-    Args:
-        problems: What was passed over in files and environment.
-        warnings: What is no mistake and yet without effect, in words.
-
-    Returns:
-        A check for each mistake, or one that all is well.
-    """
+    """Return what in the configuration has no effect."""
     name = "configuration"
     checks = [_judge(name, problem) for problem in problems]
     mend = "Correct or delete it, or make available what it names"

@@ -22,13 +22,7 @@ _OVERDUE: Final = timedelta(days=7)
 
 @frozen(kw_only=True)
 class CacheFacts:
-    """The statistics cache as it is.
-
-    Attributes:
-        path: The file.
-        exists: Whether it is there.
-        fault: Why it cannot be used; empty when it can.
-    """
+    """The statistics cache as it is."""
 
     path: Path
     exists: bool
@@ -37,14 +31,7 @@ class CacheFacts:
 
 @frozen(kw_only=True)
 class DecayFacts:
-    """What is known of decay in a project.
-
-    Attributes:
-        last: When it last looked at all learnings, UTC, if it ever did.
-        days: After how many days without use a learning is archived.
-        ran: When a hook last ran in the project, UTC, if that was lately.
-        has_learnings: Whether there is anything to look at; otherwise nothing is noted down.
-    """
+    """What is known of decay in a project."""
 
     last: datetime | None
     days: int
@@ -53,14 +40,7 @@ class DecayFacts:
 
 
 def gather_cache(workspace: Workspace) -> CacheFacts:
-    """Look into the cache, without changing anything and without waiting for anybody.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        The facts.
-    """
+    """Look into the cache, without changing anything and without waiting for anybody."""
     path = workspace.project_cache / FILE_NAME
     if not os.path.lexists(path):
         return CacheFacts(path=path, exists=False)
@@ -84,14 +64,7 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 def judge_cache(facts: CacheFacts) -> Sequence[Check]:
-    """Tell whether numbers are at hand quickly.
-
-    Args:
-        facts: The statistics cache as it is.
-
-    Returns:
-        One check; a fault costs time and no number.
-    """
+    """Return whether numbers are at hand quickly."""
     name = "statistics cache"
     if not facts.exists:
         return [ok(name, "is made when it is first needed")]
@@ -102,15 +75,7 @@ def judge_cache(facts: CacheFacts) -> Sequence[Check]:
 
 
 def gather_decay(workspace: Workspace, ran: datetime | None) -> DecayFacts:
-    """Look when decay last ran.
-
-    Args:
-        workspace: The project.
-        ran: When a hook last ran in the project, UTC, if that was lately.
-
-    Returns:
-        The facts.
-    """
+    """Look when decay last ran."""
     days = workspace.config.decay.passive_duration_days
     learnings = (one for one in workspace.library.iterate() if one.area is Area.PROJECT)
     return DecayFacts(
@@ -122,14 +87,7 @@ def gather_decay(workspace: Workspace, ran: datetime | None) -> DecayFacts:
 
 
 def judge_decay(facts: DecayFacts) -> Sequence[Check]:
-    """Tell whether learnings that nobody uses are archived.
-
-    Args:
-        facts: What is known of decay.
-
-    Returns:
-        One check.
-    """
+    """Return whether learnings that nobody uses are archived."""
     name = "decay"
     what = f"learnings that nobody uses are archived after {facts.days} days"
     if facts.last is None:

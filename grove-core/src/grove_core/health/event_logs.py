@@ -50,16 +50,7 @@ _MENDS: Final = {
 
 @frozen(kw_only=True)
 class LogFacts:
-    """One event log as it is.
-
-    Attributes:
-        name: What to call it.
-        path: The file.
-        complaint: Why it cannot be read at all; empty when it can.
-        count: How many events it holds.
-        faults: Numbers of the lines that do not count, from 1, by what is wrong with them.
-        newest: When the newest event happened, if there is one.
-    """
+    """One event log as it is."""
 
     name: str
     path: Path
@@ -70,15 +61,7 @@ class LogFacts:
 
 
 def gather_log(name: str, path: Path) -> LogFacts:
-    """Read an event log.
-
-    Args:
-        name: What to call it.
-        path: The file; it may not exist.
-
-    Returns:
-        The facts.
-    """
+    """Read an event log."""
     if not os.path.exists(path):  # noqa: PTH110 - never raises
         return LogFacts(name=name, path=path)
     if not os.path.isfile(path):  # noqa: PTH113 - never raises
@@ -136,15 +119,7 @@ def _document(line: bytes) -> Any:  # noqa: ANN401 - any JSON value
 
 
 def judge_logs(name: str, logs: Iterable[LogFacts]) -> Sequence[Check]:
-    """Tell whether every event counts.
-
-    Args:
-        name: What to call the logs.
-        logs: The files that make them up.
-
-    Returns:
-        A check for each fault of each file, or one for all of them.
-    """
+    """Return whether every event counts."""
     logs = tuple(logs)
     checks = [check for facts in logs for check in _faults(facts)]
     if checks:
@@ -175,14 +150,7 @@ def _places(path: object, lines: Sequence[int], count: int) -> str:
 
 
 def describe_faults(faults: Iterable[LogFault]) -> list[str]:
-    """Say what the statistics had to leave out, in fewer words than ``judge_logs``.
-
-    Args:
-        faults: What is wrong with each log.
-
-    Returns:
-        A line each.
-    """
+    """Return what the statistics had to leave out, in fewer words than ``judge_logs``."""
     lines: list[str] = []
     for one in faults:
         if one.unreadable_count:

@@ -60,15 +60,7 @@ Mistakes = Callable[[], tuple[Sequence[ConfigProblem], Sequence[str]]]
 
 
 def examine(workspace: Workspace, find_mistakes: Mistakes) -> Sequence[Check]:
-    """Look at everything and change nothing.
-
-    Args:
-        workspace: The project, of which nothing has been asked yet; it writes no log afterwards.
-        find_mistakes: Looks through the configuration, plugins' own sections included.
-
-    Returns:
-        The checks, in the order in which they are told.
-    """
+    """Look at everything and change nothing."""
     return _Examination(workspace, find_mistakes).checks()
 
 

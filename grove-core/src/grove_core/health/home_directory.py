@@ -19,19 +19,7 @@ _TIGHT_BYTES: Final = 100 * _MEBIBYTE
 
 @frozen(kw_only=True)
 class HomeFacts:
-    """grove's own directory as it is.
-
-    Attributes:
-        path: The directory (``GROVE_HOME``).
-        exists: Whether anything is there.
-        is_directory: Whether that is a directory.
-        unwritable: What in it, itself included, nothing can be written to.
-        nearest: The nearest directory that exists: itself or one above.
-        can_be_made: Whether something can be created in the nearest directory.
-        is_own: Whether it belongs to the user that runs this.
-        others_may_write: Whether every user of the machine may write there.
-        free_bytes: The room that is left on its disk; ``None`` when it cannot be told.
-    """
+    """grove's own directory as it is."""
 
     path: Path
     exists: bool
@@ -45,14 +33,7 @@ class HomeFacts:
 
 
 def gather_home(paths: Paths) -> HomeFacts:
-    """Look at grove's own directory.
-
-    Args:
-        paths: The files in it.
-
-    Returns:
-        The facts.
-    """
+    """Look at grove's own directory."""
     home = paths.home
     status = _status(home)
     nearest = next(one for one in (home, *home.parents) if os.path.isdir(one))  # noqa: PTH112 - never raises
@@ -92,14 +73,7 @@ def _free_bytes(path: Path) -> int | None:
 
 
 def judge_home(facts: HomeFacts) -> Sequence[Check]:
-    """Tell whether grove can keep sessions, logs and what waits.
-
-    Args:
-        facts: grove's own directory as it is.
-
-    Returns:
-        A check of the directory, one of its permissions, one of the room that is left.
-    """
+    """Return whether grove can keep sessions, logs and what waits."""
     return [_writable(facts), _permissions(facts), _room(facts)]
 
 

@@ -19,14 +19,7 @@ _BEST_DEAD: Final = (PROJECT, LOCAL, USER, PLUGIN)
 
 @frozen(kw_only=True)
 class _Source:
-    """A file that registers hooks.
-
-    Attributes:
-        path: The file.
-        kind: Whose it is.
-        events: The events it names.
-        dead: The programs that it names and that cannot start.
-    """
+    """A file that registers hooks."""
 
     path: Path
     kind: str
@@ -42,16 +35,7 @@ class _Source:
 def mend_of(
     registrations: Sequence[Registration], complaints: Mapping[str, str], own: str | None
 ) -> str:
-    """Say what leaves every hook registered once, with a program that can start.
-
-    Args:
-        registrations: grove's hooks, at least one.
-        complaints: Why programs that they name cannot start, by program.
-        own: The program of the installation that runs now, if it has one.
-
-    Returns:
-        What to do, for people.
-    """
+    """Return what leaves every hook registered once, with a program that can start."""
     sources = _sources(registrations, complaints)
     if len(sources) == 1:
         return _anew(sources[0], own)

@@ -22,18 +22,7 @@ INSTALL: Final = (
 
 @frozen(kw_only=True)
 class InstallationFacts:
-    """The interpreter and the distribution.
-
-    Attributes:
-        python: The interpreter's version: major, minor, micro.
-        executable: The interpreter.
-        version: The version of the code that runs.
-        installed_version: The version that the distribution's metadata tells; ``None`` without
-            metadata.
-        has_script: Whether the metadata names the console script ``grove``.
-        cache: The cache that the environment lies in, as those of ``uvx`` do.
-        installer: What brings packages here.
-    """
+    """The interpreter and the distribution."""
 
     python: tuple[int, int, int]
     executable: str
@@ -45,23 +34,12 @@ class InstallationFacts:
 
 
 def cache_around(environment: Path) -> Path | None:
-    """Find the cache that an environment lies in: it will be cleared some day.
-
-    Args:
-        environment: The folder of a virtual environment, which may be tagged itself.
-
-    Returns:
-        The nearest folder above it that is tagged as a cache, or ``None``.
-    """
+    """Find the cache that an environment lies in: it will be cleared some day."""
     return next((one for one in environment.parents if (one / _CACHE_TAG).is_file()), None)
 
 
 def gather_installation() -> InstallationFacts:
-    """Look at this process's own environment.
-
-    Returns:
-        The facts.
-    """
+    """Look at this process's own environment."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     installed: str | None = None
@@ -86,14 +64,7 @@ def gather_installation() -> InstallationFacts:
 
 
 def judge_installation(facts: InstallationFacts) -> Sequence[Check]:
-    """Tell whether the interpreter will do and the installation is whole.
-
-    Args:
-        facts: The interpreter and the distribution.
-
-    Returns:
-        Two checks.
-    """
+    """Return whether the interpreter will do and the installation is whole."""
     return [_python(facts), _distribution(facts)]
 
 

@@ -32,16 +32,7 @@ class Tool(Enum):
 
 @frozen(kw_only=True)
 class Package:
-    """A package, as it has to be named to come as it is.
-
-    Attributes:
-        name: Its name.
-        extras: The extras that were asked for.
-        versions: The versions that were asked for, such as ``>=1``.
-        marker: Where it is wanted at all, as pip and uv read it.
-        url: Where it came from if from no index, as pip and uv read it.
-        folder: The folder of its source if it is run from there.
-    """
+    """A package, as it has to be named to come as it is."""
 
     name: str
     extras: tuple[str, ...] = ()
@@ -62,14 +53,7 @@ class Package:
 
 @frozen(kw_only=True)
 class Installer:
-    """What brings packages into the environment that grove runs in.
-
-    Attributes:
-        tool: What made the environment for grove; ``None`` where pip, or something else, did.
-        options: What it was told of where packages are found: words that are not quoted.
-        core: grove's own package.
-        beside: What was asked for beside it. For pip, which writes nothing down: all plugins.
-    """
+    """What brings packages into the environment that grove runs in."""
 
     tool: Tool | None = None
     options: Sequence[str] = ()
@@ -77,14 +61,7 @@ class Installer:
     beside: Sequence[Package] = ()
 
     def command(self, *distributions: str) -> str:
-        """Say how to add packages.
-
-        Args:
-            distributions: Their names, or other words of a shell that the installers know.
-
-        Returns:
-            A shell command.
-        """
+        """Return how to add packages."""
         if self.tool is Tool.UV:
             return self._by_uv(self.beside, distributions)
         if self.tool is Tool.PIPX:
@@ -94,11 +71,7 @@ class Installer:
         return f"pip install {' '.join(distributions)}"
 
     def reinstallation(self) -> str:
-        """Say how to bring grove and all that was asked for beside it anew.
-
-        Returns:
-            A shell command.
-        """
+        """Return how to bring grove and all that was asked for beside it anew."""
         if self.tool is Tool.UV:
             return self._by_uv(self.beside, (), "--reinstall")
         if self.tool is Tool.PIPX:
@@ -107,14 +80,7 @@ class Installer:
         return shlex.join(["pip", "install", "--force-reinstall", *everything])
 
     def upgrade(self, distribution: str) -> str:
-        """Say how to bring the newest version of a package that is there.
-
-        Args:
-            distribution: Its name.
-
-        Returns:
-            A shell command; that of uv and pipx upgrades grove and all that is beside it.
-        """
+        """Return how to bring the newest version of a package that is there."""
         if self.tool is Tool.UV:
             return f"uv tool upgrade {_CORE}"
         if self.tool is Tool.PIPX:
@@ -124,14 +90,7 @@ class Installer:
         return shlex.join(["pip", "install", "--upgrade", *words])
 
     def removal(self, distribution: str) -> str:
-        """Say how to remove a package.
-
-        Args:
-            distribution: Its name.
-
-        Returns:
-            A shell command; empty when the package came with another one and cannot go alone.
-        """
+        """Return how to remove a package."""
         found = self._beside(distribution)
         if self.tool is None:
             return f"pip uninstall {found.name if found else distribution}"
@@ -142,14 +101,7 @@ class Installer:
         return f"pipx uninject {_CORE} {found.name}"
 
     def folder_of(self, distribution: str) -> Path | None:
-        """Tell where a package is run from its source.
-
-        Args:
-            distribution: Its name.
-
-        Returns:
-            The folder; ``None`` for a package that was built and copied.
-        """
+        """Tell where a package is run from its source."""
         found = self._beside(distribution)
         return found.folder if found else None
 
@@ -169,24 +121,12 @@ class Installer:
 
 @cache
 def gather_installer() -> Installer:
-    """Look at the environment that runs: once, since it stays the same and has many packages.
-
-    Returns:
-        What made it, and what is in it.
-    """
+    """Look at the environment that runs: once, since it stays the same and has many packages."""
     return installer_of(Path(sys.prefix), sys.path)
 
 
 def installer_of(environment: Path, path: Sequence[str]) -> Installer:
-    """Look at an environment.
-
-    Args:
-        environment: Its folder.
-        path: Where its packages lie.
-
-    Returns:
-        What made it, and what is in it.
-    """
+    """Look at an environment."""
     plugins = _plugins_in(path)
     tool = next((tool for tool in Tool if (environment / tool.value).is_file()), None)
     if tool is None:

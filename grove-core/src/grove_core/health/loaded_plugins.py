@@ -21,16 +21,7 @@ _IN_USE: Final = (PluginState.ACTIVE, PluginState.NOT_LOADED)
 def judge_plugins(
     report: PluginReport, blocked: Sequence[BlockedPlugin], installer: Installer
 ) -> Sequence[Check]:
-    """Tell which plugins are missing, do not load, or do something wrong.
-
-    Args:
-        report: What became of each plugin, all of them loaded.
-        blocked: The plugins that are switched off, and by what.
-        installer: What brings packages here.
-
-    Returns:
-        A check for each family, and one for each plugin at fault.
-    """
+    """Return which plugins are missing, do not load, or do something wrong."""
     families = [
         _family(group, report.plugins, of_group(blocked, group), installer)
         for group in _WHAT_TO_INSTALL
@@ -40,14 +31,7 @@ def judge_plugins(
 
 
 def gather_unread_patterns(workspace: Workspace) -> Sequence[str]:
-    """Find the systems of the configuration whose commands nothing reads.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        Their names.
-    """
+    """Find the systems of the configuration whose commands nothing reads."""
     if not workspace.config.ticketing.patterns:
         return []
     from grove_core.ticketing.patterns import KEY
@@ -59,16 +43,7 @@ def gather_unread_patterns(workspace: Workspace) -> Sequence[str]:
 def judge_unread_patterns(
     names: Sequence[str], blocked: Sequence[BlockedPlugin], installer: Installer
 ) -> Sequence[Check]:
-    """Tell whether the systems of the configuration can see a close.
-
-    Args:
-        names: Those whose commands nothing reads.
-        blocked: The plugins that are switched off, and by what.
-        installer: What brings packages here.
-
-    Returns:
-        A check if there are any.
-    """
+    """Return whether the systems of the configuration can see a close."""
     if not names:
         return ()
     off = of_group(blocked, GENERAL_GROUP)
@@ -117,7 +92,7 @@ def _fault(entry: PluginEntry, installer: Installer) -> Check | None:
 
 
 def _other_version(distribution: str, installer: Installer) -> str:
-    """Say how to go on with a package that cannot be used as it is."""
+    """Return how to go on with a package that cannot be used as it is."""
     folder = installer.folder_of(distribution)
     mend = f"Mend it in {folder}" if folder else f"Upgrade it: {installer.upgrade(distribution)}"
     removal = installer.removal(distribution)

@@ -10,16 +10,7 @@ _SOME_ENDING: Final = "x"
 
 
 def covers(matcher: str | None, tool: str) -> bool:
-    """Tell whether the client runs a hook for a tool.
-
-    Args:
-        matcher: Exact names separated by ``|`` or commas, or else a regular expression that may
-            match anywhere; ``None``, nothing and ``*`` mean all tools.
-        tool: A tool's name; a trailing ``*`` stands for any ending.
-
-    Returns:
-        Whether it does, as far as one ending can tell of all.
-    """
+    """Return whether the client runs a hook for a tool."""
     if matcher is None or matcher in ("", _ANY_ENDING):
         return True
     name = tool[:-1] + _SOME_ENDING if tool.endswith(_ANY_ENDING) else tool

@@ -22,11 +22,7 @@ class Silence(Diagnostics):
 
 
 def look_only(workspace: Workspace) -> None:
-    """Make a workspace write no log line and no cache from now on.
-
-    Args:
-        workspace: The project, of which nothing has been asked yet.
-    """
+    """Make a workspace write no log line and no cache from now on."""
     paths = workspace.paths
     workspace.diagnostics = Silence(paths)
     _ = workspace.loaded_config

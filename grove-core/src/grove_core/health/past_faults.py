@@ -24,12 +24,7 @@ _TAIL_BYTES: Final = 1024 * 1024
 
 @frozen(kw_only=True)
 class Fault:
-    """A line of a log.
-
-    Attributes:
-        at: When, UTC.
-        text: What happened.
-    """
+    """A line of a log."""
 
     at: datetime
     text: str
@@ -37,14 +32,7 @@ class Fault:
 
 @frozen(kw_only=True)
 class FaultFacts:
-    """What the logs hold.
-
-    Attributes:
-        crash_log: The log of crashes.
-        crashes: Crashes, oldest first.
-        log_file: The log of what was got over.
-        errors: Errors, oldest first.
-    """
+    """What the logs hold."""
 
     crash_log: Path
     crashes: tuple[Fault, ...]
@@ -53,14 +41,7 @@ class FaultFacts:
 
 
 def gather_faults(paths: Paths) -> FaultFacts:
-    """Read the newest part of both logs, rotated ones included.
-
-    Args:
-        paths: The files in grove's own directory.
-
-    Returns:
-        The facts.
-    """
+    """Read the newest part of both logs, rotated ones included."""
     return FaultFacts(
         crash_log=paths.crash_log,
         crashes=tuple(read_crashes(_lines(paths.crash_log))),
@@ -70,26 +51,12 @@ def gather_faults(paths: Paths) -> FaultFacts:
 
 
 def read_crashes(lines: Iterable[str]) -> Sequence[Fault]:
-    """Find the crashes in the lines of ``crash.log``; tracebacks are indented and passed over.
-
-    Args:
-        lines: The lines.
-
-    Returns:
-        The crashes, with the hook and the error as text.
-    """
+    """Find the crashes in the lines of ``crash.log``; tracebacks are indented and passed over."""
     return _faults(lines, _CRASH, lambda found: f"{found['hook']}: {found['rest']}")
 
 
 def read_errors(lines: Iterable[str]) -> Sequence[Fault]:
-    """Find the errors in the lines of ``grove.log``.
-
-    Args:
-        lines: The lines.
-
-    Returns:
-        The errors, warnings left out.
-    """
+    """Find the errors in the lines of ``grove.log``."""
     return _faults(lines, _ERROR, lambda found: found["rest"])
 
 
@@ -124,15 +91,7 @@ def _tail(path: Path) -> Sequence[str]:
 
 
 def judge_faults(facts: FaultFacts, now: datetime) -> Sequence[Check]:
-    """Tell what went wrong lately.
-
-    Args:
-        facts: What the logs hold.
-        now: The time, UTC.
-
-    Returns:
-        A check of each log.
-    """
+    """Return what went wrong lately."""
     return [_crashes(facts, now), _errors(facts, now)]
 
 

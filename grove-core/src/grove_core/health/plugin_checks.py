@@ -16,14 +16,7 @@ _LIMIT_SECONDS: Final = 5.0
 
 
 def probes_of_plugins(workspace: Workspace) -> Sequence[Probe]:
-    """List the plugins' own checks.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        A probe for each.
-    """
+    """List the plugins' own checks."""
     return [
         Probe(
             name=offered.value.name,

@@ -11,13 +11,7 @@ _LONGEST: Final = 200
 
 @frozen(kw_only=True)
 class Answer:
-    """What a program said.
-
-    Attributes:
-        code: Its exit code; ``None`` when it did not start or did not end in time.
-        output: What it printed.
-        complaint: Why there is no exit code, or the first line of its errors.
-    """
+    """What a program said."""
 
     code: int | None
     output: str = ""
@@ -25,16 +19,7 @@ class Answer:
 
 
 def ask(words: Sequence[str], environment: Mapping[str, str], seconds: float) -> Answer:
-    """Run a program to its end.
-
-    Args:
-        words: The program and its arguments.
-        environment: Its environment.
-        seconds: How long it may take.
-
-    Returns:
-        What it said; never raises.
-    """
+    """Run a program to its end."""
     import subprocess
 
     try:

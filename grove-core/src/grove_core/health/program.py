@@ -1,8 +1,4 @@
-"""Which program hooks and agents start when they say ``grove``.
-
-Hooks of the client's plugin look in the order that ``plugin/lib/find-grove.sh`` follows: the
-variable, the file that ``grove init`` leaves, the folders of PATH, ``~/.local/bin``.
-"""
+"""Which program hooks and agents start when they say ``grove``."""
 
 import os
 import sys
@@ -29,15 +25,7 @@ _LAUNCHER: Final = "is the launcher of the client's plugin, which looks further"
 
 @frozen(kw_only=True)
 class Candidate:
-    """A program that may be started as ``grove``.
-
-    Attributes:
-        origin: Where its path comes from, for people.
-        path: The program.
-        complaint: Why it is passed over; empty when it is not.
-        is_this: Whether it belongs to the installation that runs now.
-        is_launcher: Whether it is the client's plugin's own, which starts the program of hooks.
-    """
+    """A program that may be started as ``grove``."""
 
     origin: str
     path: str
@@ -48,16 +36,7 @@ class Candidate:
 
 @frozen(kw_only=True)
 class ProgramFacts:
-    """What is there to be started.
-
-    Attributes:
-        own: The program of the installation that runs now, if it has one.
-        version: Its version.
-        record: The file in which ``grove init`` leaves word of the program.
-        candidates: What hooks look at, in their order.
-        chosen_version: The version that the first usable one tells; empty when it tells none.
-        start_complaint: Why the first usable one does not start; empty when it does.
-    """
+    """What is there to be started."""
 
     own: str | None
     version: str
@@ -73,15 +52,7 @@ class ProgramFacts:
 
 
 def gather_program(paths: Paths, environment: Mapping[str, str]) -> ProgramFacts:
-    """Look for programs as hooks do, and start the one that they would start.
-
-    Args:
-        paths: The files in grove's own directory.
-        environment: The process's environment.
-
-    Returns:
-        The facts.
-    """
+    """Look for programs as hooks do, and start the one that they would start."""
     own = own_program()
     record = paths.program_file
     candidates = tuple(_candidates(record, environment, own))
@@ -98,14 +69,7 @@ def gather_program(paths: Paths, environment: Mapping[str, str]) -> ProgramFacts
 
 
 def complaint_about(path: str) -> str:
-    """Tell why a program cannot be started, without starting it.
-
-    Args:
-        path: The program.
-
-    Returns:
-        The reason, going on where the path ends; empty when there is none.
-    """
+    """Tell why a program cannot be started, without starting it."""
     if not path.startswith("/"):
         return "is no absolute path"
     if not os.path.exists(path):  # noqa: PTH110 - Path.exists may raise
@@ -121,11 +85,7 @@ def complaint_about(path: str) -> str:
 
 
 def own_program() -> str | None:
-    """Find the program of the installation that runs now.
-
-    Returns:
-        Its path, or ``None`` when it has none.
-    """
+    """Find the program of the installation that runs now."""
     called = sys.argv[0]
     if os.path.basename(called) == "grove" and os.path.isfile(called):  # noqa: PTH113, PTH119
         return os.path.abspath(called)  # noqa: PTH100 - links stay as they are
@@ -186,15 +146,7 @@ def _interpreter(head: Sequence[bytes]) -> str:
 
 
 def judge_program(facts: ProgramFacts) -> Sequence[Check]:
-    """Tell whether hooks and agents start this grove.
-
-    Args:
-        facts: What is there to be started.
-
-    Returns:
-        A check of the program that hooks start, one of ``grove`` on PATH, and one for each program
-        that is passed over.
-    """
+    """Return whether hooks and agents start this grove."""
     return [_started(facts), _on_path(facts), *_passed_over(facts)]
 
 

@@ -28,21 +28,7 @@ _SAFE_OPTIONS: Final = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev
 
 @frozen(kw_only=True)
 class ProjectFacts:
-    """A project's ``.grove`` as it is.
-
-    Attributes:
-        root: The project's root.
-        directory: The directory, there or not.
-        exists: Whether it is there.
-        leads_to: Where it really lies, when that is outside of the project.
-        unwritable: What in it cannot be written to, itself included.
-        read_only: Whether that is so since its file system is mounted read-only.
-        attributes: The text of its ``.gitattributes``; ``None`` without one.
-        attributes_in_force: Patterns that git has a ``merge`` attribute for, wherever it is set.
-        in_git: Whether the project lies in a git work tree.
-        driver: What the clone's configuration says of the merge driver; ``None`` without git.
-        ignored: What in it git ignores.
-    """
+    """A project's ``.grove`` as it is."""
 
     root: Path
     directory: Path
@@ -58,15 +44,7 @@ class ProjectFacts:
 
 
 def gather_project(project: ProjectPaths, environment: Mapping[str, str]) -> ProjectFacts:
-    """Look at a project's ``.grove``.
-
-    Args:
-        project: Its files.
-        environment: The process's environment.
-
-    Returns:
-        The facts.
-    """
+    """Look at a project's ``.grove``."""
     directory = project.grove_directory
     if not project.initialised:
         return ProjectFacts(root=project.root, directory=directory, exists=False)
@@ -123,14 +101,7 @@ def _ignored(root: Path, paths: Sequence[Path], environment: Mapping[str, str]) 
 
 
 def judge_project(facts: ProjectFacts) -> Sequence[Check]:
-    """Tell whether the project can keep learnings and share them.
-
-    Args:
-        facts: The project's ``.grove`` as it is.
-
-    Returns:
-        A check of the directory and, where it is there, some of git.
-    """
+    """Return whether the project can keep learnings and share them."""
     name = "project"
     if not facts.exists:
         detail = f"{facts.root} has no .grove; it is gated only where it has a ticket system"

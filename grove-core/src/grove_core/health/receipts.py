@@ -21,15 +21,7 @@ _PIP_FLAGS: Final = frozenset(("--no-index", "--pre"))
 
 
 def read_uv(receipt: Path) -> tuple[Sequence[Package], Sequence[str]]:
-    """Read what uv was asked for.
-
-    Args:
-        receipt: The file that it leaves.
-
-    Returns:
-        The packages, grove's own included, each once; and the options by which they were found.
-        Both are empty as far as the file cannot be read.
-    """
+    """Read what uv was asked for."""
     from tomli import loads
 
     try:
@@ -78,15 +70,7 @@ def _uv_options(told: Mapping[str, Any]) -> Iterator[str]:
 
 
 def read_pipx(metadata: Path) -> tuple[Sequence[str], Sequence[str]]:
-    """Read what pipx was asked for.
-
-    Args:
-        metadata: The file that it leaves.
-
-    Returns:
-        The names of what was injected; and the options of pip by which grove's own package was
-        found. Both are empty as far as the file cannot be read.
-    """
+    """Read what pipx was asked for."""
     try:
         told = _table(json.loads(metadata.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError):

@@ -38,14 +38,7 @@ _REGISTER: Final = (
 
 @frozen(kw_only=True)
 class MatchedTools:
-    """What a ticket system's matcher looks at.
-
-    Attributes:
-        system: The ticket system.
-        tools: Names of tools.
-        words: Words without which no shell command closes anything.
-        takes_part: Whether the system's closes count in this project.
-    """
+    """What a ticket system's matcher looks at."""
 
     system: str
     tools: tuple[str, ...]
@@ -55,19 +48,7 @@ class MatchedTools:
 
 @frozen(kw_only=True)
 class HookFacts:
-    """grove's hooks as the client is told of them.
-
-    Attributes:
-        registrations: The hooks.
-        complaints: Why programs that they name cannot start, by program.
-        disabled_by: The settings file that switches all hooks off, if one does.
-        unusable: Settings files that the client cannot use, with the reason of each.
-        matchers: What installed ticket systems look at.
-        last_ran: When a hook last ran here, if that was lately, UTC.
-        own: The program of the installation that runs now, if it has one.
-        others: Programs of other installations that the project's settings name.
-        on_file: Whether learnings are to be shown when a file is touched that they name.
-    """
+    """grove's hooks as the client is told of them."""
 
     registrations: tuple[Registration, ...]
     complaints: Mapping[str, str]
@@ -81,15 +62,7 @@ class HookFacts:
 
 
 def gather_hooks(workspace: Workspace, *, last_ran: datetime | None) -> HookFacts:
-    """Read the client's settings.
-
-    Args:
-        workspace: The project.
-        last_ran: When a hook last ran here, if that was lately, UTC.
-
-    Returns:
-        The facts.
-    """
+    """Read the client's settings."""
     environment = workspace.environment
     found = tuple(registrations(workspace.root, environment))
     programs = {one.program for one in found}
@@ -121,7 +94,7 @@ def _complaint(program: str, environment: Mapping[str, str]) -> str:
 
 
 def _is_other(registration: Registration, own: str | None) -> bool:
-    """Tell whether ``grove init`` would write another program; what can be written is its own."""
+    """Return whether ``grove init`` would write another program; what can be written is its own."""
     program = registration.program
     if own is None or registration.kind not in (LOCAL, PROJECT) or not Path(program).is_absolute():
         return False
@@ -164,14 +137,7 @@ def _matchers(workspace: Workspace) -> tuple[MatchedTools, ...]:
 
 
 def judge_hooks(facts: HookFacts) -> Sequence[Check]:
-    """Tell whether the client runs every hook, once, and of what it does not tell grove.
-
-    Args:
-        facts: grove's hooks as the client is told of them.
-
-    Returns:
-        The checks.
-    """
+    """Return whether the client runs every hook, once, and of what it does not tell grove."""
     # What makes a file unusable comes first: other mends need it.
     checks = [*_switched_off(facts), _registered(facts)]
     if facts.registrations:
@@ -328,7 +294,7 @@ def _idle_conditions(facts: HookFacts, conditions: Sequence[str]) -> Sequence[Ch
 
 
 def _lets_in(condition: str, words: str) -> bool:
-    """Tell whether a condition lets in whatever holds a literal, which may be several words."""
+    """Return whether a condition lets in whatever holds a literal, which may be several words."""
     pattern = condition.partition("(")[2].removesuffix(")") or "*"
     wanted = pattern.strip("* ")
     return any(

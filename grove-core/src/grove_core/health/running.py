@@ -18,13 +18,7 @@ _HANGS: Final = "See whether a disk, a network file system or a program there ha
 
 @frozen(kw_only=True)
 class Probe:
-    """Something to look at.
-
-    Attributes:
-        name: Its name in the report, should the look itself fail.
-        look: Looks, and gives one check or several.
-        seconds: How long it may take.
-    """
+    """Something to look at."""
 
     name: str
     look: Callable[[], Iterable[Check]]
@@ -32,14 +26,7 @@ class Probe:
 
 
 def run_probes(probes: Iterable[Probe]) -> Sequence[Check]:
-    """Look at everything, one after the other.
-
-    Args:
-        probes: What to look at.
-
-    Returns:
-        All checks, in order.
-    """
+    """Look at everything, one after the other."""
     return [_cleaned(check) for probe in probes for check in _run(probe)]
 
 

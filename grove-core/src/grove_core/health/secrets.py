@@ -36,15 +36,7 @@ _LINES_OF_A_KEY: Final = 10
 
 @frozen(kw_only=True)
 class SecretPlace:
-    """A secret that lies where it should not.
-
-    Attributes:
-        path: The file.
-        line: The line that it begins in, from 1.
-        kind: What it is, such as ``GitHub token``.
-        masked: At most its first characters, and its length.
-        digest: What ``secrets.allow`` takes to let it pass.
-    """
+    """A secret that lies where it should not."""
 
     path: Path
     line: int
@@ -55,14 +47,7 @@ class SecretPlace:
 
 @frozen(kw_only=True)
 class SecretFacts:
-    """What was found.
-
-    Attributes:
-        places: The secrets, by file and line.
-        files: How many files were looked at.
-        unfinished: Where time ran out, ``file:line``; empty when all was looked at.
-        unreadable: Files that cannot be read.
-    """
+    """What was found."""
 
     places: tuple[SecretPlace, ...]
     files: int = 0
@@ -75,15 +60,7 @@ class _OutOfTimeError(Exception):
 
 
 def gather_secrets(workspace: Workspace, seconds: float = SECONDS) -> SecretFacts:
-    """Look through learnings and event logs, the project's and the user's own.
-
-    Args:
-        workspace: The project.
-        seconds: How long it may take.
-
-    Returns:
-        The facts.
-    """
+    """Look through learnings and event logs, the project's and the user's own."""
     project, paths = workspace.project, workspace.paths
     further = sorted((project.grove_directory / "learnings").glob("*.md"))
     known = [project.learnings_file, *further, paths.personal_learnings]
@@ -155,7 +132,7 @@ class _Search:
 
 
 def _parts_of_text(path: Path) -> Iterator[tuple[int, str]]:
-    """Give a markdown file in parts that overlap, each with the number of its first line."""
+    """Return a markdown file in parts that overlap, each with the number of its first line."""
     with path.open("rb") as file:
         lines = [_plain(line) for line in file]
     for start in range(0, len(lines), _LINES_AT_ONCE):
@@ -170,7 +147,7 @@ def _plain(line: bytes) -> str:
 
 
 def _texts_of_record(path: Path) -> Iterator[tuple[int, str]]:
-    """Give what people and agents have written in a file of learnings, one a line."""
+    """Return what people and agents have written in a file of learnings, one a line."""
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             try:
@@ -182,7 +159,7 @@ def _texts_of_record(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _said_in(document: object) -> Iterator[str]:
-    """Give the texts of a learning or a status; ids and times are no texts."""
+    """Return the texts of a learning or a status; ids and times are no texts."""
     if not isinstance(document, dict):
         return
     for name, value in document.items():
@@ -193,7 +170,7 @@ def _said_in(document: object) -> Iterator[str]:
 
 
 def _texts_of_log(path: Path) -> Iterator[tuple[int, str]]:
-    """Give what free text stands in the lines, each text once; escapes of JSON undone."""
+    """Return what free text stands in the lines, each text once; escapes of JSON undone."""
     known: set[int] = set()
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
@@ -236,14 +213,7 @@ def _strings(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
 
 
 def judge_secrets(facts: SecretFacts) -> Sequence[Check]:
-    """Tell whether a secret lies where everybody reads.
-
-    Args:
-        facts: What was found.
-
-    Returns:
-        A check for each, or one that there is none.
-    """
+    """Return whether a secret lies where everybody reads."""
     name = "secrets"
     checks = [_secret(one) for one in facts.places[:_MOST_NAMED]]
     more = len(facts.places) - _MOST_NAMED

@@ -23,12 +23,7 @@ _SILENT: Final = timedelta(days=30)
 
 @frozen(kw_only=True)
 class SessionDebt:
-    """A reflection that nobody is held for any more.
-
-    Attributes:
-        session_id: The session that owes it.
-        text: What it owes, going on where the session's name ends.
-    """
+    """A reflection that nobody is held for any more."""
 
     session_id: str
     text: str
@@ -36,14 +31,7 @@ class SessionDebt:
 
 @frozen(kw_only=True)
 class UnreadableState:
-    """A session's state that cannot be read.
-
-    Attributes:
-        path: The file.
-        fault: Why it cannot.
-        written_at: When it was last written, UTC.
-        is_plain: Whether it is a plain file; grove leaves everything else alone.
-    """
+    """A session's state that cannot be read."""
 
     path: Path
     fault: str
@@ -53,15 +41,7 @@ class UnreadableState:
 
 @frozen(kw_only=True)
 class SessionFacts:
-    """The sessions that grove knows.
-
-    Attributes:
-        here: Those of this project, the one written last first.
-        elsewhere: How many belong to other projects.
-        unreadable: States that cannot be read.
-        set_aside: States that could not be read once and were put out of the way.
-        debts: What sessions of this project owe, the open debts of live ones left out.
-    """
+    """The sessions that grove knows."""
 
     here: tuple[Session, ...]
     elsewhere: int = 0
@@ -71,14 +51,7 @@ class SessionFacts:
 
 
 def gather_sessions(workspace: Workspace) -> SessionFacts:
-    """Read everything that is kept of sessions.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        The facts.
-    """
+    """Read everything that is kept of sessions."""
     kept = survey(workspace)
     known = [one.session for one in kept if one.session is not None]
     here = [one for one in known if one.project_root == str(workspace.root)]
@@ -107,29 +80,13 @@ def _debts_of(session: Session, workspace: Workspace) -> Iterator[SessionDebt]:
 
 
 def ran_lately(facts: SessionFacts, now: datetime) -> datetime | None:
-    """Tell when a hook last ran in the project, if that was within a week.
-
-    Args:
-        facts: The sessions that grove knows.
-        now: The time, UTC.
-
-    Returns:
-        The time, UTC, or ``None``.
-    """
+    """Tell when a hook last ran in the project, if that was within a week."""
     newest = max((one.updated_at for one in facts.here), default=None)
     return newest if newest is not None and now - newest <= _LATELY else None
 
 
 def judge_sessions(facts: SessionFacts, now: datetime) -> Sequence[Check]:
-    """Tell whether hooks run here, and what sessions have left behind.
-
-    Args:
-        facts: The sessions that grove knows.
-        now: The time, UTC.
-
-    Returns:
-        A check of the hooks' last sign of life, and one for each thing to be seen to.
-    """
+    """Return whether hooks run here, and what sessions have left behind."""
     return [_activity(facts, now), *_states(facts, now), *_debts(facts)]
 
 
@@ -186,16 +143,7 @@ def _debts(facts: SessionFacts) -> Sequence[Check]:
 
 
 def judge_servers(facts: SessionFacts, workspace: Workspace, version: str) -> Sequence[Check]:
-    """Tell whether the servers of live sessions live, and are of this version.
-
-    Args:
-        facts: The sessions.
-        workspace: The project.
-        version: The version that runs now.
-
-    Returns:
-        A check, where the client has started a server for a live session.
-    """
+    """Return whether the servers of live sessions live, and are of this version."""
     name = "session servers"
     records = ServerRecords(workspace.paths.cache)
     live = [one for one in facts.here if life_of(one, workspace) is Life.LIVE]

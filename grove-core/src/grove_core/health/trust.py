@@ -10,15 +10,7 @@ _LONGEST_NAME = 80
 
 
 def judge_trust(state: TrustState) -> Sequence[Check]:
-    """Tell what of the project has no effect for want of trust.
-
-    Args:
-        state: What the project's files ask for.
-
-    Returns:
-        A check for each request that is not trusted, or one that all are; none where nothing is
-        asked for.
-    """
+    """Return what of the project has no effect for want of trust."""
     name = "trust"
     checks = [warning(name, state.fault, "Look at it and delete it")] if state.fault else []
     for one in state.untrusted:

@@ -11,16 +11,7 @@ from grove_core.workspace import Workspace
 
 @frozen(kw_only=True)
 class OutboxFacts:
-    """What waits.
-
-    Attributes:
-        here: How many learnings of this project wait, personal ones included.
-        elsewhere: How many of other projects wait.
-        unreadable: Entries that cannot be read.
-        homes: The backends that those of this project wait for.
-        stranded: Entries of projects that are gone, and the folders of these.
-        servers: How many learnings wait for each server, which is none where none is used.
-    """
+    """What waits."""
 
     here: int
     elsewhere: int
@@ -31,14 +22,7 @@ class OutboxFacts:
 
 
 def gather_outbox(workspace: Workspace) -> OutboxFacts:
-    """Look into the outbox.
-
-    Args:
-        workspace: The project.
-
-    Returns:
-        The facts.
-    """
+    """Look into the outbox."""
     outbox = workspace.outbox
     here = outbox.entries(workspace.root)
     primary = workspace.config.backends.primary
@@ -55,14 +39,7 @@ def gather_outbox(workspace: Workspace) -> OutboxFacts:
 
 
 def judge_outbox(facts: OutboxFacts) -> Sequence[Check]:
-    """Tell whether everything accepted has reached its backend.
-
-    Args:
-        facts: What waits.
-
-    Returns:
-        One check for what waits, and one for each entry that nothing can deliver.
-    """
+    """Return whether everything accepted has reached its backend."""
     name = "outbox"
     mend = "Look into it and mend it by hand; it holds a learning that was accepted"
     checks = [broken(name, f"{path} cannot be read", mend) for path in facts.unreadable]

@@ -1,8 +1,4 @@
-"""Answering a hook: read, act, answer, and let work go on whatever happens.
-
-``answer`` is the one way, whoever carries it. ``run_hook`` carries it for a process of its own, the
-session's server for a connection that lasts.
-"""
+"""Answering a hook: read, act, answer, and let work go on whatever happens."""
 
 import os
 import sys
@@ -50,16 +46,7 @@ _MODULES: Final = {
 
 
 def run_hook(name: str, data: bytes) -> int:
-    """Answer a hook call and print the answer.
-
-    Args:
-        name: The event's name, as given on the command line.
-        data: What the client wrote to standard input.
-
-    Returns:
-        The exit code: 0 to go on, 2 to block, 3 when grove failed. Never 2 for a usage error,
-        since to the client 2 means block.
-    """
+    """Answer a hook call and print the answer."""
     with _silenced() as stderr:
         given = answer(name, data, os.environ, lambda last_words: Watchdog(last_words, stderr))
     _write(1, given.stdout)
@@ -77,11 +64,7 @@ def _write(stream: int, text: str) -> None:
 
 @contextmanager
 def _silenced() -> Iterator[int | None]:
-    """Keep what plugins and their programs print away from the client, which reads our answer.
-
-    Yields:
-        Where standard error still goes; ``None`` when it was closed.
-    """
+    """Keep what plugins and their programs print away from the client, which reads our answer."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     saved = {stream: _copy(stream) for stream in (1, 2)}
     for stream in saved:
@@ -125,18 +108,7 @@ def answer(
     limit_for: Callable[[Callable[[], None]], TimeLimit],
     warm: WarmCache | None = None,
 ) -> Answer:
-    """Work out the answer to a hook call.
-
-    Args:
-        name: The event's name.
-        data: The payload.
-        environment: The environment that the client gives its hooks.
-        limit_for: Makes the time limit from what is to be called before the hook is ended.
-        warm: What the process keeps for its next hook, if it answers several.
-
-    Returns:
-        The answer; a fault is logged and never blocks.
-    """
+    """Work out the answer to a hook call."""
     try:
         diagnostics = Diagnostics(Paths(grove_home(environment)))
     except StorageError as error:

@@ -1,19 +1,4 @@
-"""The beginning of a hook's process: most tool calls need a few system calls and no import.
-
-Before anything is imported, not even ``json``, the raw bytes of standard input are searched for the
-words without which no ticket can be closed. The words, and whether a close waits for confirmation,
-stand in a small file per session (``GROVE_HOME/cache/fast/<session id>``): the first line is ``1``
-when a close waits, else ``0``, every further line is a word, or several of which all must be there,
-and an empty line ends it. Without such a file, or with one that was cut off, ``dispatch`` answers
-and writes it again.
-
-A tool that touches a file matters when a learning may name the file. That is told by
-``<session id>.files`` beside it, which is there only where a learning names files: the path of the
-project's list of the paths that learnings name, one on each line, then the project's root, once for
-each way it is written, then an empty line, then the files that there is nothing more to say of.
-
-A stop has nothing to do while ``idle`` finds everything as it was.
-"""
+"""The beginning of a hook's process: most tool calls need a few system calls and no import."""
 
 # `signal` imports enum, which costs more than this whole way.
 import _signal  # type: ignore[import-not-found]
@@ -62,14 +47,7 @@ _BLANKS = b" \t\r\n"
 
 
 def run(arguments: list[str]) -> int:
-    """Run ``grove hook``.
-
-    Args:
-        arguments: What follows ``hook`` on the command line.
-
-    Returns:
-        The exit code.
-    """
+    """Run ``grove hook``."""
     event = arguments[0] if arguments else ""
     if event in ("-h", "--help"):
         return say(HELP)
@@ -105,11 +83,7 @@ def _answer(event: str, data: bytes) -> int:
 
 
 def _answered_by_server(data: bytes) -> "Turn | None":
-    """Leave a stop to the session's server; what it does not answer is for this process.
-
-    Returns:
-        The turn to be ended; ``None`` when the server has answered.
-    """
+    """Leave a stop to the session's server; what it does not answer is for this process."""
     from grove_core.hooks import stops
 
     _signal.setitimer(_signal.ITIMER_REAL, stops.WAIT_FOR_LOCK_SECONDS + _LONGEST_SECONDS)
@@ -132,12 +106,7 @@ def _act(event: str, data: bytes) -> int:
 
 
 def has_nothing_to_do(event: str, data: bytes) -> bool:
-    """Tell whether a hook can be let go at once.
-
-    Args:
-        event: The event's name.
-        data: The payload.
-    """
+    """Return whether a hook can be let go at once."""
     if event == "pre-tool-use":
         return not _may_close(data)
     if event in ("post-tool-use", "post-tool-use-failure"):
@@ -146,10 +115,7 @@ def has_nothing_to_do(event: str, data: bytes) -> bool:
 
 
 def _is_of_another_client(data: bytes) -> bool:
-    """Tell whether a client runs hooks that were written for Claude Code, whose settings it reads.
-
-    Claude Code in a shell of that client has its variables as well, and its own session's id.
-    """
+    """Return whether another client is running hooks written for Claude Code."""
     own_session = os.environ.get("CLAUDE_CODE_SESSION_ID")
     if own_session and os.fsencode(own_session) in data:
         return False
@@ -157,13 +123,7 @@ def _is_of_another_client(data: bytes) -> bool:
 
 
 def ignore_payload() -> bool:
-    """Take a hook's payload from standard input where somebody runs the bare program as a hook.
-
-    A client that drops the arguments of a hook takes any exit code but 0 as a refusal.
-
-    Returns:
-        Whether there was one: a JSON object.
-    """
+    """Take a hook's payload from standard input where somebody runs the bare program as a hook."""
     from select import select
 
     try:
@@ -174,11 +134,7 @@ def ignore_payload() -> bool:
 
 
 def say(text: str) -> int:
-    """Print a text where the command line is not worth its import.
-
-    Returns:
-        The exit code: 1 when it could not be printed, with the reason on standard error.
-    """
+    """Print a text where the command line is not worth its import."""
     from errno import EBADF
 
     data = text.encode()
@@ -250,7 +206,7 @@ def _close_waits(data: bytes) -> bool:
 
 
 def _may_be_noted(data: bytes) -> bool:
-    """Tell whether a call may have touched a file that a learning names."""
+    """Return whether a call may have touched a file that a learning names."""
     field = _FILE_TOOLS.get(_text(data, b'"tool_name"', 0) or b"")
     watched = _read_fast_file(_session_id(data) + b".files") if field is not None else None
     if field is None or watched is None:
@@ -307,7 +263,7 @@ def _names(path: bytes, roots: list[bytes]) -> set[bytes]:
 
 
 def _is_idle(data: bytes) -> bool:
-    """Tell whether nothing has changed since this was found to have nothing to do."""
+    """Return whether nothing has changed since this was found to have nothing to do."""
     session_id = _session_id(data)
     marker = _read_fast_file(session_id + b".idle") if session_id else None
     if marker is None:
@@ -318,11 +274,7 @@ def _is_idle(data: bytes) -> bool:
 
 
 def home() -> str:
-    """Tell where grove's own directory is, without a look at anything.
-
-    Returns:
-        The path; ``paths.grove_home`` is strict about it and says what is wrong.
-    """
+    """Tell where grove's own directory is, without a look at anything."""
     return os.path.expanduser(os.environ.get("GROVE_HOME") or "~/.grove")
 
 
@@ -360,13 +312,7 @@ def _session_id(data: bytes) -> bytes:
 
 
 def contains_word(data: bytes, word: bytes, start: int) -> bool:
-    """Tell whether a whole word stands in JSON, escaped or not.
-
-    Args:
-        data: The document.
-        word: The word.
-        start: Where in the document to begin.
-    """
+    """Return whether a whole word stands in JSON, escaped or not."""
     position = data.find(word, start)
     while position >= 0:
         end = position + len(word)

@@ -1,10 +1,4 @@
-"""The idle marker: under which fingerprint a stop of a session was found to have nothing to do.
-
-``GROVE_HOME/cache/fast/<session id>.idle`` holds lines: the fingerprint, the project's root, what
-gave the active ticket system away, the top of the work tree if its changes count, and the paths in
-it that do not. Whoever meets another fingerprint asks the gate: this compares and never decides.
-Nothing of weight is imported.
-"""
+"""The idle marker: under which fingerprint a stop of a session was found to have nothing to do."""
 
 import os
 import zlib
@@ -26,15 +20,7 @@ def marker_of(
     places: "tuple[str, str, str]",
     work: "tuple[str, Sequence[str], str]",
 ) -> bytes:
-    """Make the marker's content.
-
-    Args:
-        session: The session's document as stored.
-        places: The project's root, grove's own directory, and what gave the active ticket system
-            away, as a path.
-        work: The top of the work tree, empty where its changes do not count; the paths in it that
-            never count; and the digest of its state.
-    """
+    """Make the marker's content."""
     root, home, ticket_marker = places
     top, excluded, state = work
     found = f"{_digest(session)} {fingerprint(root, home, ticket_marker)} {state}"
@@ -43,14 +29,7 @@ def marker_of(
 
 
 def holds(marker: bytes, data: bytes, home: str, session_id: str) -> bool:
-    """Tell whether a stop finds everything as it was.
-
-    Args:
-        marker: The marker's content.
-        data: The hook's payload.
-        home: grove's own directory.
-        session_id: The session.
-    """
+    """Return whether a stop finds everything as it was."""
     lines = os.fsdecode(marker).split("\n")
     if len(lines) < _HEAD_LINES or _has_background_work(data):
         return False
@@ -80,7 +59,7 @@ def _state(top: str, excluded: "Sequence[str]") -> str | None:
 
 
 def _has_background_work(data: bytes) -> bool:
-    """Tell whether the payload lists work that still runs; what is not plain counts as some."""
+    """Return whether the payload lists work that still runs; what is not plain counts as some."""
     place = data.find(b'"background_tasks"')
     if place < 0:
         return False

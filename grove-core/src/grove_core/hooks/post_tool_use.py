@@ -1,7 +1,4 @@
-"""PostToolUse and PostToolUseFailure: announced closes are confirmed or dropped.
-
-Beside the result of a tool that has touched a file stands what a learning says of that file.
-"""
+"""PostToolUse and PostToolUseFailure: announced closes are confirmed or dropped."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,15 +19,7 @@ if TYPE_CHECKING:
 
 
 def handle(workspace: "Workspace", call: HookInput) -> Answer:
-    """Confirm what a call announced, and show what is known of a file that it has touched.
-
-    Args:
-        workspace: The project.
-        call: The hook call.
-
-    Returns:
-        One learning that names the file, or silence.
-    """
+    """Confirm what a call announced, and show what is known of a file that it has touched."""
     _settle(workspace, call)
     if not call.touched_file:
         return SILENCE
@@ -42,10 +31,7 @@ def handle(workspace: "Workspace", call: HookInput) -> Answer:
 
 
 def _with_fast_path(workspace: "Workspace", call: HookInput) -> Session:
-    """Write the file that tells hooks that they have nothing to do.
-
-    It is missing when grove was installed in mid-session, or its cache was deleted.
-    """
+    """Write the file that tells hooks that they have nothing to do."""
     tickets = workspace.tickets(Path(call.cwd) if call.cwd else None, call.session_id)
     moved = move(
         workspace,
@@ -59,11 +45,7 @@ def _with_fast_path(workspace: "Workspace", call: HookInput) -> Session:
 
 
 def _settle(workspace: "Workspace", call: HookInput) -> None:
-    """Confirm what a call announced, closes and reopenings.
-
-    A failed call counts only if the ticket system says that the ticket is closed: the command may
-    have failed after the close.
-    """
+    """Confirm what a call announced, closes and reopenings."""
     session = workspace.session(call.session_id)
     if session is None or not session.intents or call.tool is None or call.result is None:
         return

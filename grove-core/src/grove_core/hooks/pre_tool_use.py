@@ -19,15 +19,7 @@ if TYPE_CHECKING:
 
 
 def handle(workspace: "Workspace", call: HookInput) -> Answer:
-    """Note which tickets a call would close.
-
-    Args:
-        workspace: The project.
-        call: The hook call.
-
-    Returns:
-        Silence, always: grove has no opinion on permissions.
-    """
+    """Note which tickets a call would close."""
     if call.tool is None:
         return SILENCE
     cwd = Path(call.cwd) if call.cwd else None

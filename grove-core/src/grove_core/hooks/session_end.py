@@ -22,15 +22,7 @@ if TYPE_CHECKING:
 
 
 def handle(workspace: "Workspace", call: HookInput) -> Answer:
-    """Close a session's state.
-
-    Args:
-        workspace: The project.
-        call: The hook call.
-
-    Returns:
-        Silence, always.
-    """
+    """Close a session's state."""
     before: list[Session] = []
 
     def change(stored: Session) -> Change:

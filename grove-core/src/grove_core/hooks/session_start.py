@@ -37,15 +37,7 @@ _SHARE_FOR_GIT: Final = 0.08
 
 
 def handle(workspace: "Workspace", call: HookInput) -> Answer:
-    """Begin a session, or take one up again.
-
-    Args:
-        workspace: The project.
-        call: The hook call.
-
-    Returns:
-        What the agent should know, or silence.
-    """
+    """Begin a session, or take one up again."""
     _report_config_problems(workspace, call)
     session = _open(workspace, call)
     OpenSessions(workspace).add(session.id)
@@ -78,7 +70,7 @@ def _notices(workspace: "Workspace", session: Session) -> str:
 
 
 def _corrections(workspace: "Workspace", session: Session, source: StartSource) -> str:
-    """Say what was corrected of what was shown lately; without that, the start goes on."""
+    """Return what was corrected of what was shown lately; without that, the start goes on."""
     from grove_core.flow.corrections import announce_corrections
 
     try:
@@ -190,22 +182,12 @@ def _baseline(workspace: "Workspace", session: Session) -> Baseline | None:
 
 
 def _is_same_start(stored: Session, fresh: Session) -> bool:
-    """Tell whether another hook of this very start was faster: the client may hold two sets."""
+    """Return whether another hook of this very start was faster: the client may hold two sets."""
     return stored.ended_at is None and stored.project_root == fresh.project_root
 
 
 def _show(workspace: "Workspace", session: Session, source: StartSource, left: int) -> str:
-    """Show what fits the work; after a compaction, what was shown before.
-
-    Args:
-        workspace: The project.
-        session: The session.
-        source: Why it starts.
-        left: How many characters the answer has left.
-
-    Returns:
-        The text.
-    """
+    """Show what fits the work; after a compaction, what was shown before."""
     max_chars = min(workspace.config.retrieval.max_chars, left)
     if source is StartSource.COMPACT:
         return repeat(workspace, session, max_chars).text

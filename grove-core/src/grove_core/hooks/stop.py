@@ -64,15 +64,7 @@ class _Evidence(Value):
 
 
 def handle(workspace: "Workspace", call: HookInput) -> Answer:
-    """Let the agent stop, or hold it once more.
-
-    Args:
-        workspace: The project.
-        call: The hook call.
-
-    Returns:
-        Silence to let it stop, else a block with the reason.
-    """
+    """Let the agent stop, or hold it once more."""
     try:
         session = workspace.sessions.get(call.session_id)
     except CodecError as error:
@@ -212,12 +204,12 @@ def _not_closed(tickets: "TicketSystems", session: Session) -> list[Ticket]:
 
 
 def _still_open(session: Session, evidence: _Evidence) -> bool:
-    """Tell whether a debt is open or opens now; without one there is nothing left to doubt."""
+    """Return whether a debt is open or opens now; without one there is nothing left to doubt."""
     return session.gate.status.owes_reflection or any(one.counts for one in evidence.judged)
 
 
 def _may_open(evidence: _Evidence) -> bool:
-    """Tell whether a change may open a debt: it is there, and the gate does not call it small."""
+    """Return whether a change may open a debt: it is there, and the gate does not call it small."""
     if evidence.change is None or evidence.change.lines == 0:
         return False
     return evidence.measurement is None or not evidence.measurement.small

@@ -1,16 +1,4 @@
-"""Who answers a stop: the session's server, or the command hook below it, never both.
-
-The client calls both at the same time. Whoever answers holds the lock of the session's file
-``GROVE_HOME/cache/fast/<session id>.stop``, says in it that it has begun, and at the end that it
-has answered. The other one waits for the lock, then:
-
-- "answered" by the other: it keeps silent, and marks the stop as taken;
-- "begun" by the other, and the lock is free: that one has died, so it answers itself;
-- anything else: the other one has not come yet, so it answers itself. The command hook gives a
-  living server a second before that.
-
-Only the small modules of ``hooks/fast.py`` are imported here: the command hook mostly leaves.
-"""
+"""Who answers a stop: the session's server, or the command hook below it, never both."""
 
 import os
 import time
@@ -32,23 +20,13 @@ class Turn:
     """The turn of one of the two at a stop; the lock is held until ``end``."""
 
     def __init__(self, home: str, session_id: str, who: bytes) -> None:
-        """Wait for the turn.
-
-        Args:
-            home: grove's own directory.
-            session_id: The session.
-            who: ``SERVER`` or ``COMMAND``.
-        """
+        """Wait for the turn."""
         self._who = who
         self._descriptor = _open(path_of(home, session_id))
         self.is_answered = self._descriptor is not None and self._wait()
 
     def end(self, *, answered: bool) -> None:
-        """Let the other one have its turn.
-
-        Args:
-            answered: Whether the stop has been answered.
-        """
+        """Let the other one have its turn."""
         if self._descriptor is None:
             return
         if answered:
@@ -77,7 +55,7 @@ class Turn:
         return False
 
     def _may_come(self, who: bytes, state: bytes, server: int, waited: float) -> bool:
-        """Tell whether the command hook should wait for the server, which is not at it now."""
+        """Return whether the command hook should wait for the server, which is not at it now."""
         if self._who == SERVER or (who == SERVER and state == _BEGUN):
             return False
         if server <= 0 or waited >= WAIT_FOR_SERVER_SECONDS:
@@ -111,12 +89,7 @@ class Turn:
 
 
 def announce(home: str, session_id: str) -> None:
-    """Say that the server of this process gets a session's hooks; what nobody took is forgotten.
-
-    Args:
-        home: grove's own directory.
-        session_id: The session.
-    """
+    """Say that the server of this process gets a session's hooks; what nobody took is forgotten."""
     descriptor = _open(path_of(home, session_id))
     if descriptor is None:
         return
@@ -130,13 +103,7 @@ def announce(home: str, session_id: str) -> None:
 
 
 def count(home: str, session_id: str, who: bytes) -> None:
-    """Count an answered hook in the server's record; without effect where there is none.
-
-    Args:
-        home: grove's own directory.
-        session_id: The session.
-        who: Who has answered.
-    """
+    """Count an answered hook in the server's record; without effect where there is none."""
     path = os.path.join(home, FOLDER, session_id + ".server")
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
@@ -149,15 +116,7 @@ def count(home: str, session_id: str, who: bytes) -> None:
 
 
 def path_of(home: str, session_id: str) -> str:
-    """Name a session's file.
-
-    Args:
-        home: grove's own directory.
-        session_id: The session.
-
-    Returns:
-        The path.
-    """
+    """Name a session's file."""
     return os.path.join(home, FOLDER, session_id + SUFFIX)
 
 

@@ -31,15 +31,7 @@ class _AnsweredError(Exception):
 
 
 def handle(workspace: "Workspace", call: HookInput) -> Answer:
-    """Take notice of a prompt.
-
-    Args:
-        workspace: The project.
-        call: The hook call.
-
-    Returns:
-        Learnings that match the prompt and were not shown yet, or silence.
-    """
+    """Take notice of a prompt."""
     if call.is_notification:
         return SILENCE
     cut_off = workspace.prefilter.take_cut_off(call.session_id)
@@ -111,5 +103,5 @@ def _with_baseline(workspace: "Workspace", session: Session) -> Session:
 
 
 def _goes_on(intent: CloseIntent) -> bool:
-    """Tell whether a call outlives the prompt: background commands and subagents do."""
+    """Return whether a call outlives the prompt: background commands and subagents do."""
     return intent.background_task_id is not None or intent.agent_id is not None

@@ -15,12 +15,7 @@ class Watchdog:
     """Ends the process when its time is up, with alarms of the kernel."""
 
     def __init__(self, last_words: Callable[[], None], stderr: int | None = None) -> None:
-        """Arm nothing yet.
-
-        Args:
-            last_words: Called before the process ends; it must be quick.
-            stderr: Where the traceback goes when not even they can be said.
-        """
+        """Arm nothing yet."""
         self._last_words = last_words
         self._stderr = 2 if stderr is None else stderr
 

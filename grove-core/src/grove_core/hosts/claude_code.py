@@ -1,8 +1,4 @@
-"""Claude Code: its payloads, its variables, its answers. No other module knows a field of its.
-
-Every field but ``session_id`` is optional to grove, null is absence, unknown fields are ignored,
-and a field of the wrong type counts as absent: hooks must survive every version of the client.
-"""
+"""Claude Code: its payloads, its variables, its answers. No other module knows a field of its."""
 
 import json
 import os
@@ -44,19 +40,7 @@ T = TypeVar("T")
 
 
 def parse(event: HookEvent, data: bytes, environment: Mapping[str, str]) -> HookInput:
-    """Read a hook's standard input.
-
-    Args:
-        event: The event that was named on the command line.
-        data: What the client wrote.
-        environment: The process's environment.
-
-    Returns:
-        The call.
-
-    Raises:
-        CodecError: The input is not JSON, not an object, or holds no usable session id.
-    """
+    """Read a hook's standard input."""
     payload = _load(data)
     session_id = _text(payload, "session_id")
     if not is_session_id(session_id):
@@ -90,15 +74,7 @@ def parse(event: HookEvent, data: bytes, environment: Mapping[str, str]) -> Hook
 
 
 def is_event(name: str, data: bytes) -> bool:
-    """Tell whether the client itself calls an event so, whether or not grove handles it.
-
-    Args:
-        name: The event's name, as given on the command line.
-        data: What the client wrote.
-
-    Returns:
-        Whether the payload is of that event.
-    """
+    """Return whether the client itself calls an event so, whether or not grove handles it."""
     try:
         event = _text(_load(data), "hook_event_name")
     except CodecError:
@@ -107,15 +83,7 @@ def is_event(name: str, data: bytes) -> bool:
 
 
 def context_answer(event: HookEvent, text: str) -> Answer:
-    """Answer with text for the agent.
-
-    Args:
-        event: SessionStart, UserPromptSubmit or PostToolUse.
-        text: What the agent should know; empty for silence.
-
-    Returns:
-        The answer. It never holds a permission decision.
-    """
+    """Answer with text for the agent."""
     if not text:
         return Answer()
     output = {"hookEventName": _PASCAL_CASE[event], "additionalContext": text[:CONTEXT_LIMIT]}
@@ -123,31 +91,12 @@ def context_answer(event: HookEvent, text: str) -> Answer:
 
 
 def block_answer(reason: str) -> Answer:
-    """Answer a stop with a block.
-
-    The reason goes to stderr and stdout stays empty: as JSON it would reach the agent twice.
-
-    Args:
-        reason: What the agent has to do first.
-
-    Returns:
-        The answer.
-    """
+    """Answer a stop with a block."""
     return Answer(exit_code=2, stderr=reason + "\n")
 
 
 def has_edits(transcript_path: str, offset: int, root: Path, excluded: Iterable[str]) -> bool:
-    """Tell whether the agent has edited files of a project, from the client's transcript.
-
-    Args:
-        transcript_path: The transcript, JSON Lines.
-        offset: Where to begin, in bytes.
-        root: The project's root; files elsewhere do not count.
-        excluded: Paths relative to the root where edits do not count.
-
-    Returns:
-        Whether an editing tool was called since then. A call that names no file counts.
-    """
+    """Return whether the agent has edited files of a project, from the client's transcript."""
     try:
         with Path(transcript_path).open("rb") as transcript:
             transcript.seek(offset)

@@ -1,8 +1,4 @@
-"""grove's hooks in Claude Code's configuration: what they look like, and how to know one again.
-
-Pure. The plugin's ``hooks/hooks.json`` says the same through its launcher; a test holds the two
-together.
-"""
+"""grove's hooks in Claude Code's configuration: what they look like, and how to know one again."""
 
 import shlex
 from collections.abc import Collection, Mapping, Sequence
@@ -37,15 +33,7 @@ _ARGUMENTS: Final = frozenset(event.value for event in HookEvent)
 
 @frozen(kw_only=True)
 class HookSlot:
-    """When the client runs a hook.
-
-    Attributes:
-        event: grove's event.
-        name: The client's name of it.
-        timeout: Seconds after which the client gives up.
-        for_tools: Whether it is about a tool call.
-        for_files: Whether it is about files that tools touch as well.
-    """
+    """When the client runs a hook."""
 
     event: HookEvent
     name: str
@@ -78,26 +66,14 @@ Group = Mapping[str, Any]
 
 @frozen
 class OwnHook:
-    """A hook of grove's as a configuration names it.
-
-    Attributes:
-        program: The program, as it is written.
-        arguments: What it is called with.
-    """
+    """A hook of grove's as a configuration names it."""
 
     program: str
     arguments: tuple[str, ...]
 
 
 def own_hook(hook: object) -> OwnHook | None:
-    """Tell whether a hook is one of grove's, whichever version wrote it.
-
-    Args:
-        hook: A hook of a configuration: any JSON value.
-
-    Returns:
-        Its program and arguments, or ``None`` when it is no hook of grove's.
-    """
+    """Return whether a hook is one of grove's, whichever version wrote it."""
     if not isinstance(hook, Mapping):
         return None
     if (hook.get("server"), hook.get("tool")) == (PLUGIN_SERVER, HOOK_TOOL):
@@ -131,20 +107,7 @@ def _is_named(program: str, name: str) -> bool:
 
 
 def conditions_for(literals: Sequence[str]) -> tuple[str, ...]:
-    """Say for which shell commands a hook is worth starting.
-
-    A condition looks at each command without its redirections. ``*bd *`` would miss ``xargs bd <
-    ids``, so a word may have anything around it. A hook that starts in vain is harmless, since it
-    looks for itself; a close that none sees would not be.
-
-    Args:
-        literals: Words of which one stands in every command that could close a ticket; of an entry
-            with blanks, all do.
-
-    Returns:
-        At most three conditions; none when there is no word, or too many: then every shell
-        command is looked at.
-    """
+    """Say for which shell commands a hook is worth starting."""
     words = _narrowest({literal.partition(" ")[0] for literal in literals})
     shells = _SHELLS if len(words) + len(_SHELLS) <= MOST_CONDITIONS else (_ANY_SHELL,)
     if not words or len(words) + len(shells) > MOST_CONDITIONS:
@@ -160,15 +123,7 @@ def _narrowest(words: Collection[str]) -> Sequence[str]:
 
 
 def hook_groups(program: str, conditions: Sequence[str]) -> dict[str, list[Group]]:
-    """Make grove's hooks as they stand in the client's settings.
-
-    Args:
-        program: The program ``grove``, absolute.
-        conditions: What the hooks of shell commands are narrowed to; none for every command.
-
-    Returns:
-        The groups by the client's name of the event.
-    """
+    """Make grove's hooks as they stand in the client's settings."""
     return {slot.name: _groups(slot, program, conditions) for slot in SLOTS}
 
 

@@ -1,7 +1,4 @@
-"""grove's entries in the text of Claude Code's settings: put in, and taken out again.
-
-Pure. Everything else in the settings stays as it is, byte for byte.
-"""
+"""grove's entries in the text of Claude Code's settings: put in, and taken out again."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -15,18 +12,7 @@ _NEW: Final = "{}\n"
 
 
 def with_hooks(text: str, groups: Mapping[str, Sequence[Group]]) -> str:
-    """Put grove's hooks into settings; those of an older grove are replaced where they stand.
-
-    Args:
-        text: The settings; empty when there are none yet.
-        groups: The wanted groups by the client's name of the event.
-
-    Returns:
-        The settings with these hooks of grove's and no others of it.
-
-    Raises:
-        CodecError: The settings are no JSON object, or hold something else where hooks belong.
-    """
+    """Put grove's hooks into settings; those of an older grove are replaced where they stand."""
     mark, text = _split(text)
     for event in _events(text):
         if event not in groups:
@@ -37,17 +23,7 @@ def with_hooks(text: str, groups: Mapping[str, Sequence[Group]]) -> str:
 
 
 def without_hooks(text: str) -> str:
-    """Take grove's hooks out of settings, with what is empty then.
-
-    Args:
-        text: The settings.
-
-    Returns:
-        The settings without them.
-
-    Raises:
-        CodecError: The settings are no JSON object, or hold something else where hooks belong.
-    """
+    """Take grove's hooks out of settings, with what is empty then."""
     mark, text = _split(text)
     for event in _events(text):
         text = _without_hooks_of(text, event)
@@ -55,18 +31,7 @@ def without_hooks(text: str) -> str:
 
 
 def with_rule(text: str, rule: str) -> str:
-    """Put a permission rule among what is allowed without a question.
-
-    Args:
-        text: The settings; empty when there are none yet.
-        rule: The rule.
-
-    Returns:
-        The settings with the rule, unchanged when it is there.
-
-    Raises:
-        CodecError: The settings are no JSON object, or hold something else where rules belong.
-    """
+    """Put a permission rule among what is allowed without a question."""
     mark, text = _split(text)
     if rule in _rules(text):
         return mark + text
@@ -79,18 +44,7 @@ def with_rule(text: str, rule: str) -> str:
 
 
 def without_rule(text: str, rule: str) -> str:
-    """Take a permission rule out of settings, with what is empty then.
-
-    Args:
-        text: The settings.
-        rule: The rule.
-
-    Returns:
-        The settings without it.
-
-    Raises:
-        CodecError: The settings are no JSON object, or hold something else where rules belong.
-    """
+    """Take a permission rule out of settings, with what is empty then."""
     mark, text = _split(text)
     if rule in _rules(text):
         place = ("permissions", "allow", _rules(text).index(rule))
@@ -99,14 +53,7 @@ def without_rule(text: str, rule: str) -> str:
 
 
 def is_empty(text: str) -> bool:
-    """Tell whether settings hold nothing.
-
-    Args:
-        text: Valid settings.
-
-    Returns:
-        Whether they are an empty object.
-    """
+    """Return whether settings hold nothing."""
     return not _document(_split(text)[1])
 
 
@@ -118,7 +65,7 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _events(text: str) -> Mapping[str, Any]:
-    """Give the hooks by event, once they are known to be of the right shape."""
+    """Return the hooks by event, once they are known to be of the right shape."""
     events = _object(_document(text).get("hooks", {}), "hooks")
     for event, groups in events.items():
         _array(groups, f"hooks.{event}")

@@ -1,8 +1,4 @@
-"""Claude Code's hooks of type ``mcp_tool``: how they are registered, and what they say.
-
-The client calls a tool of the session's server with the payload's fields as texts: an object, a
-list and a number arrive as JSON, a field that the event lacks as an empty text.
-"""
+"""Claude Code's hooks of type ``mcp_tool``: how they are registered, and what they say."""
 
 import json
 from collections.abc import Mapping
@@ -52,14 +48,7 @@ _USUAL_TIMEOUT: Final = 15
 
 
 def server_groups(server: str) -> dict[str, list[Group]]:
-    """Make the hooks that the session's server answers.
-
-    Args:
-        server: The client's name of the server.
-
-    Returns:
-        The groups by the client's name of the event.
-    """
+    """Make the hooks that the session's server answers."""
     return {
         slot.name: [
             {**({"matcher": matcher} if matcher else {}), "hooks": [_hook(server, slot.event)]}
@@ -87,32 +76,18 @@ def _hook(server: str, event: HookEvent) -> Group:
 
 
 def tools_prefix(environment: Mapping[str, str]) -> str:
-    """Tell how the client begins the names of the server's tools."""
+    """Return how the client begins the names of the server's tools."""
     return "mcp__plugin_grove_grove__" if PLUGIN_ROOT_VARIABLE in environment else "mcp__grove__"
 
 
 def event_of(arguments: Mapping[str, Any]) -> HookEvent | None:
-    """Tell which event a call of the tool is about.
-
-    Args:
-        arguments: What the client says.
-
-    Returns:
-        The event; ``None`` for one that grove does not handle here.
-    """
+    """Return which event a call of the tool is about."""
     name = arguments.get(_EVENT)
     return _EVENTS.get(name) if isinstance(name, str) else None
 
 
 def payload_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn what the client says into what it writes to the standard input of a command hook.
-
-    Args:
-        arguments: What the client says.
-
-    Returns:
-        The payload. A field that is not of its type is left out, as is an empty one.
-    """
+    """Turn what the client says into what it writes to the standard input of a command hook."""
     payload = {
         name: _value(name, text) for name, text in arguments.items() if text and name != _EVENT
     }
@@ -132,19 +107,12 @@ def _value(name: str, text: object) -> object:
 
 
 def is_fault(answer: Answer) -> bool:
-    """Tell whether grove failed, which the client is to say and to go on."""
+    """Return whether grove failed, which the client is to say and to go on."""
     return answer.exit_code == _FAULT
 
 
 def answer_text(answer: Answer) -> str:
-    """Say as a hook's JSON what a command hook says with its exit code and its streams.
-
-    Args:
-        answer: The answer.
-
-    Returns:
-        The tool's text. Silence is an empty object: of an empty text the client tells the agent.
-    """
+    """Say as a hook's JSON what a command hook says with its exit code and its streams."""
     if answer.exit_code == _BLOCKS:
         return json.dumps({"decision": "block", "reason": answer.stderr.rstrip("\n")})
     if answer.stdout or is_fault(answer):

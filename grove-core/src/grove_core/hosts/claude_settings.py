@@ -24,18 +24,7 @@ _LAUNCHER: Final = "grove-hook"
 
 @frozen(kw_only=True)
 class Registration:
-    """A hook of grove's that the client is told to run.
-
-    Attributes:
-        source: The file that says so.
-        kind: ``plugin``, ``user``, ``project`` or ``local``.
-        event: The client's name of the event, such as ``PreToolUse``.
-        matcher: Of which tools; ``None`` for all.
-        program: What is run; the plugin's launcher for a plugin.
-        arguments: What it is called with.
-        timeout: Seconds; ``None`` for the client's own limit.
-        condition: The ``if`` that must hold, such as ``Bash(*bd*)``; ``None`` for none.
-    """
+    """A hook of grove's that the client is told to run."""
 
     source: Path
     kind: str
@@ -48,53 +37,23 @@ class Registration:
 
 
 def user_directory(environment: Mapping[str, str]) -> Path:
-    """Find the client's own directory of this user.
-
-    Args:
-        environment: The process's environment.
-
-    Returns:
-        ``CLAUDE_CONFIG_DIR``, or ``.claude`` in the user's home directory; it may not exist.
-    """
+    """Find the client's own directory of this user."""
     named = environment.get(CONFIG_VARIABLE)
     return Path(named) if named else Path(environment.get("HOME", "/")) / _DIRECTORY
 
 
 def settings_file(root: Path, *, shared: bool) -> Path:
-    """Name a project's settings file.
-
-    Args:
-        root: The project's root.
-        shared: The file that is committed, or the one of this person alone.
-
-    Returns:
-        The file, which may not exist.
-    """
+    """Name a project's settings file."""
     return root / _DIRECTORY / ("settings.json" if shared else "settings.local.json")
 
 
 def rules_file(root: Path) -> Path:
-    """Name the file of a project's rules that is grove's.
-
-    Args:
-        root: The project's root.
-
-    Returns:
-        The file, which may not exist.
-    """
+    """Name the file of a project's rules that is grove's."""
     return root / _DIRECTORY / "rules" / "grove.md"
 
 
 def settings_sources(root: Path, environment: Mapping[str, str]) -> Sequence[tuple[str, Path]]:
-    """Name the settings files that count in a project; a later one overrides.
-
-    Args:
-        root: The project's root.
-        environment: The process's environment.
-
-    Returns:
-        Kind and file of each.
-    """
+    """Name the settings files that count in a project; a later one overrides."""
     files = {
         user_directory(environment) / "settings.json": USER,
         # In the home directory this is the same file.
@@ -105,17 +64,7 @@ def settings_sources(root: Path, environment: Mapping[str, str]) -> Sequence[tup
 
 
 def registrations(root: Path, environment: Mapping[str, str]) -> Sequence[Registration]:
-    """Find grove's hooks in the settings of user and project and in the plugins that are enabled.
-
-    What cannot be read holds none.
-
-    Args:
-        root: The project's root.
-        environment: The process's environment.
-
-    Returns:
-        The hooks: those of plugins first, then user, project, local.
-    """
+    """Find grove's hooks in user and project settings and in enabled plugins."""
     found: list[Registration] = []
     for plugin in _plugins(root, environment):
         source = plugin / "hooks" / "hooks.json"
@@ -132,28 +81,12 @@ def registrations(root: Path, environment: Mapping[str, str]) -> Sequence[Regist
 
 
 def allowed(root: Path, environment: Mapping[str, str]) -> frozenset[str]:
-    """Collect what the client's settings allow without a question.
-
-    Args:
-        root: The project's root.
-        environment: The process's environment.
-
-    Returns:
-        The permission rules.
-    """
+    """Collect what the client's settings allow without a question."""
     return _rules("allow", root, environment)
 
 
 def denied(root: Path, environment: Mapping[str, str]) -> frozenset[str]:
-    """Collect what the client's settings deny, whatever else allows it.
-
-    Args:
-        root: The project's root.
-        environment: The process's environment.
-
-    Returns:
-        The permission rules.
-    """
+    """Collect what the client's settings deny, whatever else allows it."""
     return _rules("deny", root, environment)
 
 

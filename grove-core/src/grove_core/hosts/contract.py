@@ -38,30 +38,7 @@ class StartSource(Enum):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class HookInput(Value):
-    """One hook call.
-
-    Attributes:
-        event: The event.
-        session_id: The client's session id, checked.
-        cwd: The agent's directory, absolute; empty when unknown.
-        transcript_path: The client's transcript; empty when unknown.
-        prompt_id: The client's id of the current user prompt.
-        agent_id: The client's id of the subagent that acts; ``None`` for the main agent.
-        source: Why the session starts.
-        prompt: The user's prompt.
-        is_notification: Whether the prompt is the client's own notice of finished work.
-        plan_mode: Whether the client is only planning.
-        tool: The tool call.
-        result: What became of it.
-        touched_file: The file that it has read or changed, absolute; empty for other calls.
-        background: Work still running in the background.
-        stop_hook_active: Whether an earlier stop of this prompt was blocked.
-        reason: Why the session ends.
-        process_id: The client's process.
-        set_of_hooks: Which of the client's sets of hooks made the call: it may hold several.
-        tools: How the names of the agent's tools begin, where a server offers them.
-        environment_file: A file whose lines reach later shell calls of the agent.
-    """
+    """One hook call."""
 
     event: HookEvent
     session_id: str
@@ -87,13 +64,7 @@ class HookInput(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Answer(Value):
-    """What a hook process prints and exits with.
-
-    Attributes:
-        exit_code: 0 to go on, 2 to block, 3 after a crash.
-        stdout: For the client; empty or one whole answer.
-        stderr: For the agent when blocking, else for the person.
-    """
+    """What a hook process prints and exits with."""
 
     exit_code: int = 0
     stdout: str = ""

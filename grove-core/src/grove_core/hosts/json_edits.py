@@ -1,8 +1,4 @@
-"""Changing a JSON text in one place, and leaving every other byte of it as it is.
-
-Pure. A value is reached by its path: keys of objects and positions in arrays. What is written takes
-the indentation, the line ends and the spacing of what is there.
-"""
+"""Changing a JSON text in one place, and leaving every other byte of it as it is."""
 
 import json
 import re
@@ -22,17 +18,7 @@ _DEFAULT_UNIT: Final = "  "
 
 
 def parse(text: str) -> Any:  # noqa: ANN401 - any JSON value
-    """Read JSON as strictly as the client does.
-
-    Args:
-        text: The JSON.
-
-    Returns:
-        The value.
-
-    Raises:
-        CodecError: It is no JSON; the message names line and column.
-    """
+    """Read JSON as strictly as the client does."""
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
@@ -50,17 +36,7 @@ _DECODER: Final = json.JSONDecoder(parse_constant=_refuse)
 
 
 def add(text: str, container: ValuePath, value: object, key: str | None = None) -> str:
-    """Add to the end of an array or an object.
-
-    Args:
-        text: Valid JSON.
-        container: The path of the array or object.
-        value: What is added.
-        key: Its key; ``None`` in an array.
-
-    Returns:
-        The new text.
-    """
+    """Add to the end of an array or an object."""
     style = _style_of(text)
     start, _ = _find(text, container)
     children, close = _children(text, start)
@@ -82,16 +58,7 @@ def add(text: str, container: ValuePath, value: object, key: str | None = None) 
 
 
 def replace(text: str, path: ValuePath, value: object) -> str:
-    """Put another value in place of one.
-
-    Args:
-        text: Valid JSON.
-        path: The path of the value.
-        value: The new value.
-
-    Returns:
-        The new text.
-    """
+    """Put another value in place of one."""
     style = _style_of(text)
     start, end = _find(text, path)
     is_lined = style.is_lined and _LINE_END.search(text[start:end])
@@ -101,15 +68,7 @@ def replace(text: str, path: ValuePath, value: object) -> str:
 
 
 def remove(text: str, path: ValuePath) -> str:
-    """Take a value out of its array or object.
-
-    Args:
-        text: Valid JSON.
-        path: The path of the value; not empty.
-
-    Returns:
-        The new text.
-    """
+    """Take a value out of its array or object."""
     *parent, step = path
     start, _ = _find(text, parent)
     children, close = _children(text, start)
@@ -123,14 +82,7 @@ def remove(text: str, path: ValuePath) -> str:
 
 @frozen
 class _Child:
-    """A member or an element.
-
-    Attributes:
-        key: Its key; ``None`` in an array.
-        start: Where it begins, with its key.
-        value: Where its value begins.
-        end: Where it ends.
-    """
+    """A member or an element."""
 
     key: str | None
     start: int
@@ -156,7 +108,7 @@ def _index(children: Sequence[_Child], step: str | int) -> int:
 
 
 def _children(text: str, start: int) -> tuple[Sequence[_Child], int]:
-    """Give what an array or object holds, and where its closing bracket is."""
+    """Return what an array or object holds, and where its closing bracket is."""
     is_object = text[start] == "{"
     position = _skip(text, start + 1)
     children: list[_Child] = []
@@ -175,15 +127,7 @@ def _children(text: str, start: int) -> tuple[Sequence[_Child], int]:
 
 @frozen
 class _Style:
-    """How a text is laid out.
-
-    Attributes:
-        unit: What a line is indented by, for each level.
-        newline: What ends a line.
-        is_lined: Whether the members of the document have lines of their own.
-        comma: What separates elements that share a line.
-        colon: What stands between key and value.
-    """
+    """How a text is laid out."""
 
     unit: str
     newline: str

@@ -1,11 +1,4 @@
-"""Finding among thousands of learnings the ones that say what an entry says.
-
-The rules are those of a reflection (``reflection.duplicates``, ``reflection.similarity``). There,
-every candidate is compared with every learning; here, words lead to those worth comparing. Two say
-the same only where one of them mentions all subjects of the other, or where all words of one
-summary stand in the other; so it is enough to look where the rarest of these is mentioned. Entries
-of one kind share most of their words, and compared with each other they would take hours.
-"""
+"""Finding among thousands of learnings the ones that say what an entry says."""
 
 import re
 import unicodedata
@@ -28,14 +21,7 @@ _SMOOTHING: Final = 8
 
 @frozen(kw_only=True, eq=False, repr=False)
 class KnownLearning(Value):
-    """A learning that is there, as far as it is compared.
-
-    Attributes:
-        learning_id: Its id.
-        summary: Its summary.
-        normalised: The same, normalised for comparison.
-        terms: Its words.
-    """
+    """A learning that is there, as far as it is compared."""
 
     learning_id: str
     summary: str
@@ -57,13 +43,7 @@ class DuplicateIndex:
         self._by_rare_word: dict[str | None, list[int]] = {}
 
     def add(self, learning_id: str, summary: str, detail: str) -> None:
-        """Get to know a learning.
-
-        Args:
-            learning_id: Its id.
-            summary: Its summary.
-            detail: Its detail.
-        """
+        """Get to know a learning."""
         place = len(self._known)
         one = KnownLearning(
             learning_id=learning_id,
@@ -80,14 +60,7 @@ class DuplicateIndex:
         _file(self._by_word, words, place)
 
     def find(self, candidate: Candidate) -> KnownLearning | None:
-        """Find a learning that says what a candidate says, unless the candidate supersedes it.
-
-        Args:
-            candidate: The candidate.
-
-        Returns:
-            The learning, or ``None``.
-        """
+        """Find a learning that says what a candidate says, unless the candidate supersedes it."""
         normalised = normalised_summary(candidate.summary)
         same = self._by_summary.get(normalised)
         places = [same] if same is not None else []
@@ -141,11 +114,7 @@ def _file(filed: dict[Any, list[int]], keys: Iterable[str | None], place: int) -
 
 
 def _words(normalised: str) -> frozenset[str]:
-    """Split a summary where one that is held by another may begin and end.
-
-    Scripts without blanks allow that anywhere: such a summary has no words here, so that it is
-    compared with all.
-    """
+    """Split a summary where one that is held by another may begin and end."""
     if not normalised.isascii() and any(unicodedata.category(one) == "Lo" for one in normalised):
         return frozenset()
     return frozenset(_WORD.findall(normalised))

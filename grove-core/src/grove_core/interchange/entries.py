@@ -17,18 +17,7 @@ _LOOKED_AT: Final = 10_000
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Entry(Value):
-    """Something that may become a learning.
-
-    Attributes:
-        line: Number of its first line, from 1.
-        fields: What ``grove reflect`` would take as a candidate: raw, neither cleaned nor judged.
-        learning_id: The id it has already, if it has one.
-        timestamp: When it was written, UTC; ``None`` when the source does not say.
-        status: Where it stands in its life.
-        ticket_id: The ticket whose work taught it, if the source says so.
-        session_id: The session that wrote it, if the source says so.
-        notes: What the reader has added, guessed or left out, a sentence each.
-    """
+    """Something that may become a learning."""
 
     line: int
     fields: Mapping[str, Any]
@@ -42,14 +31,7 @@ class Entry(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class LeftOut(Value):
-    """A piece of the source that is no learning, or cannot be read as one.
-
-    Attributes:
-        line: Number of its first line, from 1.
-        title: The piece as one line, whose first words are shown for people to recognise it.
-        reason: Why it was left out; of a fault also how to mend it.
-        is_fault: Whether somebody should look at it.
-    """
+    """A piece of the source that is no learning, or cannot be read as one."""
 
     line: int
     title: str
@@ -59,12 +41,7 @@ class LeftOut(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Reading(Value):
-    """What a text holds, in the order of its lines.
-
-    Attributes:
-        entries: What may become learnings.
-        left_out: What was left out.
-    """
+    """What a text holds, in the order of its lines."""
 
     entries: tuple[Entry, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
@@ -72,13 +49,7 @@ class Reading(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Origin(Value):
-    """Where a text came from.
-
-    Attributes:
-        name: The file's name.
-        folder: The name of the folder it lies in.
-        path: Its path relative to the project's root with ``/``; empty outside of the project.
-    """
+    """Where a text came from."""
 
     name: str
     folder: str = ""
@@ -86,30 +57,13 @@ class Origin(Value):
 
 
 def left_out(line: int, text: str, reason: str, *, is_fault: bool = False) -> LeftOut:
-    """Leave a piece of the source out.
-
-    Args:
-        line: Number of its first line, from 1.
-        text: The piece, of which the first words are shown.
-        reason: Why.
-        is_fault: Whether somebody should look at it.
-
-    Returns:
-        The same as a value.
-    """
+    """Leave a piece of the source out."""
     title = clean_line(text, _LOOKED_AT)
     return LeftOut(line=line, title=title, reason=reason, is_fault=is_fault)
 
 
 def read_instant(raw: object) -> datetime | None:
-    """Read when something was written, in the forms that files have it in.
-
-    Args:
-        raw: Text in ISO 8601, a date, or seconds since 1970.
-
-    Returns:
-        The instant, UTC; ``None`` when it is none of these.
-    """
+    """Read when something was written, in the forms that files have it in."""
     try:
         if isinstance(raw, datetime):
             return raw.replace(tzinfo=UTC) if raw.tzinfo is None else raw.astimezone(UTC)

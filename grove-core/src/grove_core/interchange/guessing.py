@@ -59,14 +59,7 @@ _EMPTY_WORDS: Final = frozenset(
 
 
 def guess_category(*texts: str) -> Category:
-    """Guess what kind of knowledge a text holds.
-
-    Args:
-        texts: Texts, the most telling first, such as a heading and what stands below it.
-
-    Returns:
-        The category; a convention where no word tells.
-    """
+    """Guess what kind of knowledge a text holds."""
     for text in texts:
         for category, words in _CATEGORY_WORDS:
             if words.search(text):
@@ -75,14 +68,7 @@ def guess_category(*texts: str) -> Category:
 
 
 def guess_criteria(text: str) -> list[str]:
-    """Tell which criteria the words of a text support.
-
-    Args:
-        text: The text.
-
-    Returns:
-        At least one criterion: a stable fact where no word tells more.
-    """
+    """Return which criteria the words of a text support."""
     found = [
         criterion.value
         for criterion, words in (
@@ -95,15 +81,7 @@ def guess_criteria(text: str) -> list[str]:
 
 
 def guess_tags(texts: Iterable[str], spare: str) -> list[str]:
-    """Take tags from the words of texts.
-
-    Args:
-        texts: Texts, the most telling first.
-        spare: The tag that is taken when no word is one.
-
-    Returns:
-        At least one tag, and at most four.
-    """
+    """Take tags from the words of texts."""
     found: dict[str, None] = {}
     for text in texts:
         for word in _WORD.findall(_NO_WORD.sub(" ", text)):
@@ -119,53 +97,24 @@ def _tells_something(tag: str) -> bool:
 
 
 def guess_files(text: str) -> list[str]:
-    """Find the paths of files that a text names in code marks.
-
-    Args:
-        text: Markdown.
-
-    Returns:
-        Paths with a folder and an ending, each once, at most ten.
-    """
+    """Find the paths of files that a text names in code marks."""
     return list(dict.fromkeys(match[1] for match in _PATH.finditer(text)))[:_FILES_GUESSED]
 
 
 def first_sentence(text: str) -> str:
-    """Make a summary of the beginning of a text.
-
-    Args:
-        text: Markdown.
-
-    Returns:
-        Its first sentence without marks of emphasis and targets of links, at most 200 code points.
-    """
+    """Make a summary of the beginning of a text."""
     line = one_line(plain(_PARAGRAPH_END.split(text.strip(), maxsplit=1)[0]))
     match = _SENTENCE.match(line)
     return shorten(line if match is None else match[0], SUMMARY_LENGTH_MAX)
 
 
 def plain(text: str) -> str:
-    """Take emphasis and the targets of links out of markdown; code marks stay.
-
-    Args:
-        text: Markdown.
-
-    Returns:
-        The words.
-    """
+    """Take emphasis and the targets of links out of markdown; code marks stay."""
     return _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", text))
 
 
 def complete(fields: dict[str, Any], spare_tag: str) -> tuple[str, ...]:
-    """Fill in what the schema demands and a source may well leave out.
-
-    Args:
-        fields: A raw candidate, which is filled in.
-        spare_tag: The tag that is taken when no word of the summary is one.
-
-    Returns:
-        What was filled in, a note for each field.
-    """
+    """Fill in what the schema demands and a source may well leave out."""
     summary, detail = _text(fields.get("summary")), _text(fields.get("detail"))
     filled: list[tuple[str, str]] = []
     if read_enum(Category, fields.get("category")) is None:

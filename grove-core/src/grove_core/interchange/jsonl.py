@@ -1,8 +1,4 @@
-r"""JSON Lines: what ``grove export`` writes, and simpler files of other programs.
-
-A line is one object. Names of fields that other programs use stand for ours; what has neither a
-category nor tags gets guessed ones.
-"""
+"""JSON Lines: what ``grove export`` writes, and simpler files of other programs."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -45,15 +41,7 @@ _SPARE_TAG: Final = "imported"
 
 
 def read_jsonl(text: str, origin: Origin) -> Reading:
-    """Read a file of JSON Lines.
-
-    Args:
-        text: Its text.
-        origin: Where it came from.
-
-    Returns:
-        An entry for each object; lines that hold none are left out and named.
-    """
+    """Read a file of JSON Lines."""
     entries: list[Entry] = []
     out: list[LeftOut] = []
     for number, line in enumerate(text.split("\n"), start=1):
@@ -112,7 +100,7 @@ def _first(sent: Mapping[str, Any], names: Iterable[str]) -> str | None:
 
 
 def _one_text_as_two(fields: dict[str, Any], origin: Origin) -> list[str]:
-    """Give what has a single text a summary and a detail."""
+    """Return what has a single text a summary and a detail."""
     detail, summary = fields.get("detail"), fields.get("summary")
     if isinstance(detail, str) and summary is None:
         fields["summary"] = summary = first_sentence(detail)
@@ -140,13 +128,6 @@ def _session(raw: object) -> str | None:
 
 
 def write_jsonl(learnings: Iterable[Learning]) -> str:
-    """Write learnings without any loss.
-
-    Args:
-        learnings: The learnings.
-
-    Returns:
-        A line for each, which ``read_jsonl`` reads back.
-    """
+    """Write learnings without any loss."""
     documents = (learning_to_dict(learning) for learning in learnings)
     return "".join(f"{json.dumps(document, ensure_ascii=False)}\n" for document in documents)

@@ -21,15 +21,7 @@ _CODE: Final = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)")
 
 
 def write_markdown(learnings: Iterable[Learning], project: str) -> str:
-    """Write learnings as a page, by category, in the order given.
-
-    Args:
-        learnings: The learnings.
-        project: The project's name.
-
-    Returns:
-        Markdown; each detail is a quotation, so that no heading in it can break the page.
-    """
+    """Write learnings as a page, by category, in the order given."""
     by_category: dict[Category, list[Learning]] = {}
     for learning in learnings:
         by_category.setdefault(learning.category, []).append(learning)

@@ -17,13 +17,7 @@ _COMMENT_END: Final = "-->"
 
 
 class Line(NamedTuple):
-    """A line of a text.
-
-    Attributes:
-        number: Its number, from 1.
-        text: The line without its end.
-        is_code: Whether it belongs to a fenced block of code.
-    """
+    """A line of a text."""
 
     number: int
     text: str
@@ -31,13 +25,7 @@ class Line(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A heading and what stands below it, up to the next heading of any level.
-
-    Attributes:
-        number: Number of the heading's line, from 1; of what stands before any heading its first.
-        headings: The heading with those it stands below, the outermost first; empty before any.
-        lines: The lines below it.
-    """
+    """A heading and what stands below it, up to the next heading of any level."""
 
     number: int
     headings: tuple[str, ...]
@@ -45,13 +33,7 @@ class Section(NamedTuple):
 
 
 class FrontMatter(NamedTuple):
-    """What stands between the rules at the top of a file.
-
-    Attributes:
-        values: The fields; empty when there are none.
-        start: Number of the first line behind it, from 1.
-        problem: The line that cannot be read, why, and how to mend it; empty when all can.
-    """
+    """What stands between the rules at the top of a file."""
 
     values: dict[str, Any]
     start: int
@@ -59,14 +41,7 @@ class FrontMatter(NamedTuple):
 
 
 def read_front_matter(lines: Sequence[str]) -> FrontMatter:
-    """Read the YAML at the top of a file.
-
-    Args:
-        lines: The file's lines.
-
-    Returns:
-        Its fields, as texts, lists and dictionaries of texts.
-    """
+    """Read the YAML at the top of a file."""
     if not lines or lines[0].strip() != "---":
         return FrontMatter({}, 1)
     reach = lines[1 : _LONGEST_FRONT_MATTER + 1]
@@ -86,14 +61,7 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
 
 
 def without_comments(text: str) -> str:
-    """Blank out HTML comments; the numbers of lines stay.
-
-    Args:
-        text: Markdown.
-
-    Returns:
-        The text.
-    """
+    """Blank out HTML comments; the numbers of lines stay."""
     kept: list[str] = []
     at = 0
     # An expression would look for the end once for each beginning that has none.
@@ -107,15 +75,7 @@ def without_comments(text: str) -> str:
 
 
 def sections_of(lines: Sequence[str], start: int = 1) -> list[Section]:
-    """Divide a text at its headings; those inside of code are none.
-
-    Args:
-        lines: The text's lines.
-        start: Number of the line to begin with, from 1.
-
-    Returns:
-        The sections in their order.
-    """
+    """Divide a text at its headings; those inside of code are none."""
     sections: list[Section] = []
     above: list[tuple[int, str]] = []
     body: list[Line] = []

@@ -1,10 +1,4 @@
-"""Notes that people and agents keep in markdown: CLAUDE.md, AGENTS.md, MEMORY.md and their like.
-
-Each bullet at the outer level is an entry, with what is nested in it; so are the words below a
-heading that stand between its bullets and tables, with the code that follows them. The headings
-above give it its context. Files with a description in their front matter, as the client's own
-memory has them, are one entry each.
-"""
+"""Notes that people and agents keep in markdown: CLAUDE.md, AGENTS.md, MEMORY.md and their like."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -79,15 +73,7 @@ class _Item(Value):
 
 
 def read_notes(text: str, origin: Origin) -> Reading:
-    """Read a file of notes.
-
-    Args:
-        text: Its text.
-        origin: Where it came from.
-
-    Returns:
-        Entries, and what has too little substance for one.
-    """
+    """Read a file of notes."""
     lines = without_comments(text).split("\n")
     front = read_front_matter(lines)
     if front.problem:
@@ -148,7 +134,7 @@ def _items(lines: Sequence[Line]) -> Iterator[_Item]:
 
 
 def _belongs(line: Line, bullet: Sequence[Line], width: int) -> bool:
-    """Tell whether a line belongs to a bullet: nested, or going on with its paragraph."""
+    """Return whether a line belongs to a bullet: nested, or going on with its paragraph."""
     indent = len(line.text) - len(line.text.lstrip(" \t"))
     if not line.text.strip() or indent >= min(width, 2):
         return True
@@ -173,10 +159,7 @@ def _prose_of(lines: Sequence[Line]) -> Iterator[_Item]:
 
 
 def _pieces(lines: Sequence[Line]) -> Iterator[list[Line]]:
-    """Divide at tables, and behind code that no word comes before.
-
-    Code belongs to the words above it, and so does a table that they introduce with a colon.
-    """
+    """Divide at tables, and behind code that no word comes before."""
     piece: list[Line] = []
     of = ""
     for line in lines:
@@ -197,7 +180,6 @@ def _pieces(lines: Sequence[Line]) -> Iterator[list[Line]]:
 
 
 def _why_not(item: _Item) -> str | None:
-    """Tell why an item is no learning, if it is none."""
     if item.is_code:
         return "code without a word of explanation"
     for pattern, reason in _REASONS.items():

@@ -17,12 +17,7 @@ _LONGEST_TEXT: Final = 500
 
 @frozen(kw_only=True, eq=False, repr=False)
 class NumberedEvent(Value):
-    """An event and where it stands.
-
-    Attributes:
-        line: Number of its line, from 1.
-        event: The event.
-    """
+    """An event and where it stands."""
 
     line: int
     event: StatsEvent
@@ -30,13 +25,7 @@ class NumberedEvent(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class EventsRead(Value):
-    """What a log holds.
-
-    Attributes:
-        events: The events that have a counterpart here, in the log's order.
-        unknown: How many there are of the others, by name.
-        unreadable: Numbers of the lines that are no events; conflict markers are not among them.
-    """
+    """What a log holds."""
 
     events: tuple[NumberedEvent, ...]
     unknown: Mapping[str, int]
@@ -44,14 +33,7 @@ class EventsRead(Value):
 
 
 def read_older_events(text: str) -> EventsRead:
-    """Read a log of the older program.
-
-    Args:
-        text: Its text.
-
-    Returns:
-        Its events; their texts are cleaned and bounded.
-    """
+    """Read a log of the older program."""
     events: list[NumberedEvent] = []
     unknown: dict[str, int] = {}
     unreadable: list[int] = []
@@ -78,14 +60,7 @@ def _name_of(line: str) -> str:
 
 
 def texts_of(event: StatsEvent) -> Sequence[tuple[str, str]]:
-    """List the texts of an event, each of which the source may have made up.
-
-    Args:
-        event: The event.
-
-    Returns:
-        Names of fields and their texts; of a list each one.
-    """
+    """List the texts of an event, each of which the source may have made up."""
     values = [(each.name, getattr(event, each.name)) for each in fields(type(event))]
     return [
         (name, text)
@@ -96,14 +71,7 @@ def texts_of(event: StatsEvent) -> Sequence[tuple[str, str]]:
 
 
 def cleaned_event(event: StatsEvent) -> StatsEvent:
-    """Clean and bound the texts of an event.
-
-    Args:
-        event: The event.
-
-    Returns:
-        The event as it is imported.
-    """
+    """Clean and bound the texts of an event."""
     values = {each.name: getattr(event, each.name) for each in fields(type(event))}
     changes: dict[str, Any] = {name: _cleaned(value) for name, value in values.items()}
     return evolve(event, **changes)

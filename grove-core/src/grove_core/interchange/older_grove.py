@@ -1,9 +1,4 @@
-"""Learnings in the layout of the older program: an id as heading, fields in bold, the detail.
-
-The text is read more carefully than that program itself did: a detail may hold headings and rules,
-since an entry ends where the next one begins. Its personal file under Total Recall, whose entries
-begin with ``## grove:ID`` and which it could not read itself, is read as well.
-"""
+"""Learnings in the layout of the older program: an id as heading, fields in bold, the detail."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,14 +27,7 @@ _SPARE_TAG: Final = "older-grove"
 
 
 def read_older_learnings(text: str) -> Reading:
-    """Read a file of learnings of the older program.
-
-    Args:
-        text: Its text.
-
-    Returns:
-        Its entries; sections that are none are left out and named.
-    """
+    """Read a file of learnings of the older program."""
     lines = _lines_of(text)
     entries: list[Entry] = []
     out: list[LeftOut] = []
@@ -62,14 +50,7 @@ def read_older_learnings(text: str) -> Reading:
 
 
 def holds_older_learnings(text: str) -> bool:
-    """Tell whether a file of learnings of the older program is one.
-
-    Args:
-        text: Its text.
-
-    Returns:
-        Whether an entry begins in it.
-    """
+    """Return whether a file of learnings of the older program is one."""
     return next(_starts(_lines_of(text)), None) is not None
 
 

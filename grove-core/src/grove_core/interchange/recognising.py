@@ -42,15 +42,7 @@ _FOREIGN: Final[Mapping[str, frozenset[Content]]] = {
 
 
 def why_not_read_as(form: str, text: str) -> str:
-    """Tell that a text is something else than it was given as.
-
-    Args:
-        form: Name of the format that it was given as.
-        text: The text.
-
-    Returns:
-        What it looks like and what to do; nothing where it may be what it was given as.
-    """
+    """Tell that a text is something else than it was given as."""
     if not text.strip():
         return ""
     content = _content_of(text)

@@ -1,10 +1,4 @@
-"""Documents of solved problems, as the compound-engineering plugin keeps them in docs/solutions/.
-
-One problem a file: YAML front matter (``title``, ``date``, ``problem_type``, ``module``,
-``symptoms``, ``root_cause``, ``tags`` and more), then sections such as Problem, Solution, Why This
-Works, Prevention. Such a document is longer than a learning may be: the learning is its digest, and
-names the document.
-"""
+"""Solved-problem documents as the compound-engineering plugin writes them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -68,15 +62,7 @@ _INDEXES: Final = frozenset({"readme.md", "index.md"})
 
 
 def read_solution(text: str, origin: Origin) -> Reading:
-    """Read a document of a solved problem.
-
-    Args:
-        text: Its text.
-        origin: Where it came from; the folder stands for its category where nothing else does.
-
-    Returns:
-        One entry; several where the document is a list of rules without front matter.
-    """
+    """Read a document of a solved problem."""
     lines = without_comments(text).split("\n")
     front = read_front_matter(lines)
     sections = sections_of(lines, front.start)

@@ -1,8 +1,4 @@
-"""What is wrong with YAML that cannot be read: the line, and what to change there.
-
-The parser's own words name its states and not what a person has written; and nothing of the text is
-quoted here, since it may hold anything.
-"""
+"""What is wrong with YAML that cannot be read: the line, and what to change there."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -40,15 +36,7 @@ _OTHERWISE: Final = "it is no YAML; write `name: value`, one a line"
 
 
 def problem_in(error: Exception, first_line: int) -> str:
-    """Say where YAML cannot be read, why, and how to mend it.
-
-    Args:
-        error: What the parser has raised.
-        first_line: Number of the line of the file in which the YAML begins, from 1.
-
-    Returns:
-        Words such as ``line 3: a tab; use blanks``.
-    """
+    """Say where YAML cannot be read, why, and how to mend it."""
     if isinstance(error, RecursionError):
         return f"line {first_line}: it is nested too deeply; write `name: value`, one a line"
     if "special characters are not allowed" in str(error):

@@ -37,12 +37,7 @@ class Additions:
     """Learnings that go into the index and out of it, and what that does to the sums."""
 
     def __init__(self, connection: sqlite3.Connection, source: int) -> None:
-        """Begin.
-
-        Args:
-            connection: The index, in a transaction.
-            source: The number of the source they belong to.
-        """
+        """Begin."""
         self._connection = connection
         self._source = source
         # Of all learnings, and of those that tell what is rare in the project.
@@ -51,12 +46,7 @@ class Additions:
         self._next = max(row[0] or 0, -(row[1] or 0)) + 1
 
     def add(self, entry: Entry, digest: int) -> None:
-        """Put in a learning that is not there.
-
-        Args:
-            entry: The learning.
-            digest: What ``digest_of`` says of it.
-        """
+        """Put in a learning that is not there."""
         text = text_of(entry)
         number = self._next if entry.status == ACTIVE else -self._next
         self._next += 1
@@ -71,11 +61,7 @@ class Additions:
         self._count(text, 1, own=is_own(number, personal=entry.personal))
 
     def remove(self, learning_id: str) -> None:
-        """Take out a learning, if it is there.
-
-        Args:
-            learning_id: Its id.
-        """
+        """Take out a learning, if it is there."""
         find = f"SELECT personal, number, {TEXT_COLUMNS} FROM learning WHERE source = ? AND id = ?"
         row = self._connection.execute(find, (self._source, learning_id)).fetchone()
         if row is None:
@@ -116,12 +102,7 @@ class Sums:
         self.totals = [0, 0, 0, 0, 0, 0]
 
     def add(self, text: IndexedText, sign: int) -> None:
-        """Count a learning.
-
-        Args:
-            text: Its terms.
-            sign: 1 for one that comes, -1 for one that goes.
-        """
+        """Count a learning."""
         terms: set[str] = set()
         self.totals[0] += sign
         for position, field in enumerate(text, 1):
@@ -133,16 +114,7 @@ class Sums:
 
 
 def is_own(number: int, *, personal: bool) -> bool:
-    """Tell whether a learning says what is rare in the project.
-
-    Args:
-        number: Its number, positive where it may be shown.
-        personal: Whether it is one of the user's own.
-
-    Returns:
-        Whether it does: neither the archive nor what a person has learned elsewhere must change
-        how well the project's own learnings fit.
-    """
+    """Return whether a learning says what is rare in the project."""
     return number > 0 and not personal
 
 

@@ -1,9 +1,4 @@
-"""Finding the learnings that have something in common with what is looked for.
-
-The rarest terms of a query find the candidates: a term that many learnings hold tells them little
-apart, and in a large project it would make the search long. The candidates are then judged by all
-terms.
-"""
+"""Finding the learnings that have something in common with what is looked for."""
 
 from itertools import islice
 from math import log
@@ -49,15 +44,7 @@ class Search:
 
 
 def find(connection: "sqlite3.Connection", search: Search) -> list[Found]:
-    """Find learnings.
-
-    Args:
-        connection: The index.
-        search: What is looked for.
-
-    Returns:
-        Learnings with their relevance.
-    """
+    """Find learnings."""
     # Other processes change it meanwhile.
     with transaction(connection, "DEFERRED"):
         corpus, documents = _corpus(connection)

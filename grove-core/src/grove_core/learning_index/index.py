@@ -38,11 +38,7 @@ _COUNTING_LAST = "number > 0 DESC, source DESC"
 
 
 class LearningIndex:
-    """The index of one project.
-
-    What brings it up to date finds it empty after it was damaged, and says so in its answer; every
-    other question has it filled again first.
-    """
+    """The index of one project."""
 
     def __init__(
         self,
@@ -51,13 +47,7 @@ class LearningIndex:
         patience: float = PATIENCE_SECONDS,
         fill: "Callable[[LearningIndex], object] | None" = None,
     ) -> None:
-        """Open nothing yet.
-
-        Args:
-            path: The file; its directory must be there. ``IN_MEMORY`` keeps nothing.
-            patience: Seconds to wait for another process that writes.
-            fill: Puts the learnings in again, after a damaged file was made anew.
-        """
+        """Open nothing yet."""
         self._database = DerivedDatabase(
             path, schema=tables.schema(), version=tables.schema_version(), patience=patience
         )
@@ -80,24 +70,13 @@ class LearningIndex:
         return self._attempt(question, "")
 
     def set_stamp(self, stamp: str) -> None:
-        """Say that everything has been put in; what cannot be said now is said the next time.
-
-        Args:
-            stamp: How the learnings' files looked before they were read.
-        """
+        """Say that everything has been put in; what cannot be said now is said the next time."""
         put = "INSERT OR REPLACE INTO fact VALUES (?, ?)"
         with suppress(sqlite3.Error):
             self._database.open().execute(put, (tables.STAMP, stamp))
 
     def progress(self, source: str) -> Progress:
-        """Tell how far the index has come with a source.
-
-        Args:
-            source: The source.
-
-        Returns:
-            The mark of what was put in, and what ``put`` wants to know.
-        """
+        """Return how far the index has come with a source."""
         return self._attempt(lambda connection: progress_of(connection, source), NO_PROGRESS)
 
     def put(
@@ -110,23 +89,7 @@ class LearningIndex:
         since: Progress | None = None,
         until: float | None = None,
     ) -> bool:
-        """Put in the learnings of a source.
-
-        What is there already and has not changed costs next to nothing. What was put in is kept
-        when the time is over or the process is killed; the mark is set once all are in.
-
-        Args:
-            source: Where they come from.
-            entries: The learnings; of several with one id the last counts.
-            mark: What to say of them: see ``progress``.
-            whole: Whether these are all there are of that source; else the others stay.
-            since: The progress before the learnings were read; ``None`` for that of now.
-            until: When to stop, on the clock of ``time.process_time``.
-
-        Returns:
-            Whether all are in; ``False`` as well when another process has put in what it read
-            later, is writing while there is no time to wait, or the file had to be made anew.
-        """
+        """Put in the learnings of a source."""
         known = self.progress(source) if since is None else since
         wanted = {one.id: (one, tables.digest_of(one)) for one in entries}
 
@@ -141,15 +104,7 @@ class LearningIndex:
             return False
 
     def forget_others(self, sources: "Iterable[str]", until: float | None = None) -> bool:
-        """Take out the learnings of sources that there are no more.
-
-        Args:
-            sources: Those that there are.
-            until: When to stop, on the clock of ``time.process_time``.
-
-        Returns:
-            Whether all those learnings are out.
-        """
+        """Take out the learnings of sources that there are no more."""
         known: list[str] = self._attempt(tables.sources, [])
         gone = sorted(set(known).difference(sources))
         # Another process may have begun with the same source anew.
@@ -172,17 +127,7 @@ class LearningIndex:
         all_statuses: bool = False,
         admits: "Callable[[Entry], bool] | None" = None,
     ) -> list[Found]:
-        """Find the learnings that have something in common with what is looked for.
-
-        Args:
-            query: What is looked for.
-            most: At most this many.
-            all_statuses: Whether archived and superseded ones are found as well.
-            admits: Says which ones may be found; ``None`` for all.
-
-        Returns:
-            Learnings with their relevance, in no order; of several with one id the most relevant.
-        """
+        """Find the learnings that have something in common with what is looked for."""
         search = finding.Search(query, most, all_statuses=all_statuses, admits=admits)
         return self._ask(lambda connection: finding.find(connection, search))
 
@@ -192,15 +137,7 @@ class LearningIndex:
         return self._ask(lambda connection: list(_unique(connection.execute(select)).values()))
 
     def newest(self, most: int = MOST_NEWEST, *, personal: bool = True) -> list[Entry]:
-        """List the newest learnings that may be shown.
-
-        Args:
-            most: At most this many.
-            personal: Whether the user's own ones are listed as well.
-
-        Returns:
-            The newest first; of several with one id only the newest.
-        """
+        """List the newest learnings that may be shown."""
 
         def question(connection: sqlite3.Connection) -> list[Entry]:
             found: dict[str, Entry] = {}
@@ -213,28 +150,13 @@ class LearningIndex:
         return self._ask(question)
 
     def written_before(self, moment: int, *, personal: bool) -> list[tuple[str, int]]:
-        """List the learnings that may be shown and are older than a moment.
-
-        Args:
-            moment: In microseconds since 1970.
-            personal: Whether the user's own are meant, or the project's.
-
-        Returns:
-            Each with when it was written, the oldest first.
-        """
+        """List the learnings that may be shown and are older than a moment."""
         return self._ask(
             lambda connection: connection.execute(_OLDER, (personal, moment)).fetchall()
         )
 
     def get(self, learning_id: str) -> Entry | None:
-        """Fetch a learning of any status.
-
-        Args:
-            learning_id: Its id.
-
-        Returns:
-            The learning, from the first source that has it or has put it away, or ``None``.
-        """
+        """Fetch a learning of any status."""
         columns = tables.STORED_COLUMNS
         select = f"SELECT {columns} FROM learning WHERE id = ? ORDER BY {_COUNTING_LAST}"
         return self._ask(
@@ -242,15 +164,11 @@ class LearningIndex:
         )
 
     def noted_files(self) -> list[tuple[str, str]]:
-        """List the files that a pitfall or convention which may be shown names.
-
-        Returns:
-            Path and id, ordered.
-        """
+        """List the files that a pitfall or convention which may be shown names."""
         return self._ask(lambda connection: connection.execute(_NOTED_FILES).fetchall())
 
     def __len__(self) -> int:
-        """Tell how many learnings of any status are in."""
+        """Return how many learnings of any status are in."""
         count = "SELECT documents FROM total WHERE own = 0"
         return self._ask(lambda connection: int(connection.execute(count).fetchone()[0]))
 

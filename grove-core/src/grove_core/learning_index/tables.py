@@ -1,8 +1,4 @@
-"""The tables of the index, and moving learnings in and out of them.
-
-A learning that may be shown has a positive number, any other one a negative number, so that those
-can be passed over without a look at them.
-"""
+"""The tables of the index, and moving learnings in and out of them."""
 
 import sqlite3
 from functools import cache
@@ -79,7 +75,7 @@ _FIND_WITHOUT_FTS5 = (
 
 @cache
 def has_fts5() -> bool:
-    """Tell whether this SQLite can search full text; almost every one can."""
+    """Return whether this SQLite can search full text; almost every one can."""
     connection = sqlite3.connect(":memory:")
     try:
         row = connection.execute("SELECT sqlite_compileoption_used('ENABLE_FTS5')").fetchone()
@@ -89,27 +85,17 @@ def has_fts5() -> bool:
 
 
 def schema() -> str:
-    """Give the statements that lay the tables; without FTS5 all learnings are looked through."""
+    """Return the statements that lay the tables; without FTS5 all learnings are looked through."""
     return _TABLES + _TERMS if has_fts5() else _TABLES
 
 
 def schema_version() -> int:
-    """Give the version of the schema, which is another one without FTS5."""
+    """Return the version of the schema, which is another one without FTS5."""
     return SCHEMA_VERSION if has_fts5() else _VERSION_WITHOUT_FTS5
 
 
 def entry_of(row: "Sequence[Any]") -> Entry:
-    """Read a learning from the columns ``STORED_COLUMNS``.
-
-    Args:
-        row: The values.
-
-    Returns:
-        The learning.
-
-    Raises:
-        sqlite3.DatabaseError: It is not what was put in.
-    """
+    """Read a learning from the columns ``STORED_COLUMNS``."""
     *values, digest = row
     entry = Entry(*values)
     entry = entry._replace(personal=bool(entry.personal), complete=bool(entry.complete))
@@ -119,43 +105,17 @@ def entry_of(row: "Sequence[Any]") -> Entry:
 
 
 def digest_of(entry: Entry) -> int:
-    """Stand for all that the index keeps of a learning.
-
-    Args:
-        entry: The learning.
-
-    Returns:
-        64 bits with sign.
-    """
+    """Stand for all that the index keeps of a learning."""
     return fingerprint("\0".join(map(str, entry)).encode("utf-8", "surrogatepass"))
 
 
 def sources(connection: sqlite3.Connection) -> list[str]:
-    """List the sources that were put in.
-
-    Args:
-        connection: The index.
-
-    Returns:
-        Their names.
-    """
+    """List the sources that were put in."""
     return [name for (name,) in connection.execute("SELECT name FROM source")]
 
 
 def numbers_of(connection: sqlite3.Connection, term: str, documents: int) -> list[int]:
-    """List the numbers of the learnings that hold a term.
-
-    Args:
-        connection: The index.
-        term: The term, of letters and digits.
-        documents: How many hold it, as ``frequencies_of`` says.
-
-    Returns:
-        The numbers.
-
-    Raises:
-        sqlite3.DatabaseError: They are fewer, so that something is lost.
-    """
+    """List the numbers of the learnings that hold a term."""
     if has_fts5():
         rows = connection.execute(_FIND, (f'"{term}"',)).fetchall()
     else:
@@ -166,15 +126,7 @@ def numbers_of(connection: sqlite3.Connection, term: str, documents: int) -> lis
 
 
 def newest_of(connection: sqlite3.Connection, numbers: "Sequence[int]") -> "Iterator[int]":
-    """Sort learnings by their age.
-
-    Args:
-        connection: The index.
-        numbers: Their numbers.
-
-    Yields:
-        These numbers, the newest first.
-    """
+    """Sort learnings by their age."""
     wanted = set(numbers)
     these = f"WHERE number IN ({','.join(map(str, numbers))})" if len(numbers) <= _FEW else ""
     rows = connection.execute(f"SELECT number FROM learning {these} ORDER BY created DESC, id")
@@ -186,16 +138,7 @@ def newest_of(connection: sqlite3.Connection, numbers: "Sequence[int]") -> "Iter
 def frequencies_of(
     connection: sqlite3.Connection, terms: "Iterable[str]", *, own: bool = False
 ) -> "Mapping[str, int]":
-    """Tell how many learnings hold each of some terms.
-
-    Args:
-        connection: The index.
-        terms: The terms.
-        own: Whether only those count that ``is_own`` names.
-
-    Returns:
-        The numbers of those that any learning holds.
-    """
+    """Return how many learnings hold each of some terms."""
     column = "own" if own else "documents"
     found: dict[str, int] = {}
     for some in portions(list(terms)):
@@ -206,13 +149,6 @@ def frequencies_of(
 
 
 def portions(names: "Sequence[str]") -> "Iterator[Sequence[str]]":
-    """Divide names into as many as one question may hold.
-
-    Args:
-        names: The names.
-
-    Yields:
-        Some at a time.
-    """
+    """Divide names into as many as one question may hold."""
     for start in range(0, len(names), _MOST_NAMED):
         yield names[start : start + _MOST_NAMED]

@@ -1,9 +1,4 @@
-"""Putting the learnings of a source into the index, a portion at a time.
-
-Several processes may be at it, each with what it read at its own time. A process that another one
-has overtaken leaves off, so that nothing older takes the place of what is there; and the stamp,
-which says that everything is in, is gone as soon as anybody changes something.
-"""
+"""Putting the learnings of a source into the index, a portion at a time."""
 
 import time
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,12 +18,7 @@ _AT_ONCE = 100
 
 
 class Progress(NamedTuple):
-    """How far the index has come with a source.
-
-    Attributes:
-        mark: What was said when all its learnings had been put in; empty for never.
-        updates: How many times that was.
-    """
+    """How far the index has come with a source."""
 
     mark: str
     updates: int
@@ -38,15 +28,7 @@ NO_PROGRESS = Progress("", 0)
 
 
 def progress_of(connection: "sqlite3.Connection", source: str) -> Progress:
-    """Tell how far the index has come with a source.
-
-    Args:
-        connection: The index.
-        source: The source.
-
-    Returns:
-        The progress.
-    """
+    """Return how far the index has come with a source."""
     find = "SELECT mark, updates FROM source WHERE name = ?"
     row = connection.execute(find, (source,)).fetchone()
     return NO_PROGRESS if row is None else Progress(row[0].decode("utf-8", "surrogatepass"), row[1])
@@ -64,15 +46,7 @@ class Update:
         *,
         whole: bool,
     ) -> None:
-        """Prepare; see ``LearningIndex.put``.
-
-        Args:
-            connection: The index.
-            source: The name of the source.
-            since: How far the index had come before the learnings were read.
-            wanted: The learnings and their digests by id.
-            whole: Whether these are all there are.
-        """
+        """Prepare; see ``LearningIndex.put``."""
         self._connection = connection
         self._name = source
         self._since = since
@@ -80,15 +54,7 @@ class Update:
         self._whole = whole
 
     def run(self, mark: str, until: float | None) -> bool:
-        """Put them in.
-
-        Args:
-            mark: What to say of them.
-            until: When to stop, on the clock of ``time.process_time``.
-
-        Returns:
-            Whether all are in.
-        """
+        """Put them in."""
         missing, surplus = self._differences()
         # The newest first: should the time be over, they are what a session wants most.
         missing.sort(key=lambda one: -self._wanted[one][0].created)

@@ -53,14 +53,7 @@ class AvailableBackends:
         personal_backend: str,
         settings: Mapping[str, Any],
     ) -> None:
-        """Open nothing yet.
-
-        Args:
-            plugins: The installed plugins; their backends come in the configured order.
-            context: Where to work.
-            personal_backend: Name of the backend for personal learnings.
-            settings: Validated settings by backend.
-        """
+        """Open nothing yet."""
         self._plugins = plugins
         self._context = context
         self._personal_backend = personal_backend
@@ -112,31 +105,15 @@ class AvailableBackends:
         return [*self.project_backends, *([self.personal] if self.personal else [])]
 
     def own_paths(self) -> tuple[str, ...]:
-        """Tell which paths belong to backends.
-
-        Returns:
-            Paths relative to the project root.
-        """
+        """Return which paths belong to backends."""
         return tuple(path for one in self._plugins.memory_backends() for path in one.value.paths)
 
     def availability(self) -> Availability | None:
-        """Tell where to look, to see that the same backends are available.
-
-        Returns:
-            The places; ``None`` when that is not all.
-        """
+        """Tell where to look, to see that the same backends are available."""
         return availability(self.states, self._context.root, self._looks)
 
     def target_for(self, scope: Scope) -> OpenBackend | None:
-        """Tell where a learning of some scope is written.
-
-        Args:
-            scope: The scope.
-
-        Returns:
-            The backend, or ``None`` when none can take it. Ephemeral learnings go to the first
-            backend that keeps a daily log; without one they stay in the session.
-        """
+        """Tell where a learning of some scope is written."""
         if scope is Scope.PERSONAL:
             return self.personal
         if scope is Scope.EPHEMERAL:
@@ -161,16 +138,7 @@ class AvailableBackends:
         return None
 
     def awaited(self, name: str | None, scope: Scope) -> str | None:
-        """Tell whether a learning is written elsewhere than where the project wants it.
-
-        Args:
-            name: The backend that is configured for the project's learnings, if one is.
-            scope: The learning's scope.
-
-        Returns:
-            The name of that backend, when it is installed and not available here; or of one that
-            would come first and could not say whether it is available.
-        """
+        """Return whether a learning is written elsewhere than where the project wants it."""
         if scope not in {Scope.PROJECT, Scope.TEAM}:
             return None
         for state in self.states:
@@ -180,40 +148,17 @@ class AvailableBackends:
         return next((state.spec.name for state in before if state.has_failed), None)
 
     def homes_of(self, name: str | None, scopes: Iterable[Scope]) -> tuple[str, ...]:
-        """Name the backends that learnings of some scopes wait for.
-
-        Args:
-            name: The backend that is configured for the project's learnings, if one is.
-            scopes: The scopes.
-
-        Returns:
-            Their names, each once.
-        """
+        """Name the backends that learnings of some scopes wait for."""
         homes = (self.home_of(name, scope) for scope in dict.fromkeys(scopes))
         return tuple(dict.fromkeys(home for home in homes if home is not None))
 
     def home_of(self, name: str | None, scope: Scope) -> str | None:
-        """Name the backend that a learning of some scope belongs to, available or not.
-
-        Args:
-            name: The backend that is configured for the project's learnings, if one is.
-            scope: The scope.
-
-        Returns:
-            Its name, or ``None`` when none can take it.
-        """
+        """Name the backend that a learning of some scope belongs to, available or not."""
         target = self.target_for(scope)
         return self.awaited(name, scope) or (None if target is None else target.backend.name)
 
     def named(self, name: str) -> OpenBackend | None:
-        """Give one of the project's open backends.
-
-        Args:
-            name: Its name.
-
-        Returns:
-            The backend, or ``None`` when it is not open here.
-        """
+        """Return one of the project's open backends."""
         return next((one for one in self.project_backends if one.backend.name == name), None)
 
     @property
@@ -223,15 +168,7 @@ class AvailableBackends:
         return primary is not None and Capability.SLOW in primary.backend.capabilities
 
     def lenders(self, target: OpenBackend, scope: Scope) -> Sequence[OpenBackend]:
-        """Name the backends that can keep what another one cannot take, until that can.
-
-        Args:
-            target: The other one.
-            scope: Scope of what is to be kept; only what is the project's goes elsewhere.
-
-        Returns:
-            Backends of the project, in order.
-        """
+        """Name the backends that can keep what another one cannot take, until that can."""
         if scope not in {Scope.PROJECT, Scope.TEAM}:
             return ()
         return [
@@ -259,11 +196,7 @@ class AvailableBackends:
         return [one for one in expected if one not in opened]
 
     def names_with(self, capability: Capability) -> frozenset[str]:
-        """Name the backends that have a capability.
-
-        Args:
-            capability: The capability.
-        """
+        """Name the backends that have a capability."""
         return frozenset(one.backend.name for one in self._with(capability))
 
     def _with(self, capability: Capability) -> Sequence[OpenBackend]:
@@ -294,20 +227,12 @@ class AvailableBackends:
         return OpenBackend(state=state, area=area, backend=backend)
 
     def context_for(self, name: str, area: Area) -> BackendContext:
-        """Describe the place to work to a backend.
-
-        Args:
-            name: The backend's name.
-            area: Whose learnings it is to work on.
-
-        Returns:
-            The description, with the backend's own settings.
-        """
+        """Describe the place to work to a backend."""
         return evolve(self._context, area=area, settings=self._settings.get(name))
 
 
 def _complaint_about(backend: object) -> str:
-    """Tell what is wrong with a backend; its properties are the plugin's code and may raise."""
+    """Return what is wrong with a backend; its properties are the plugin's code and may raise."""
     kind = type(backend).__name__
     if missing := [one for one in _ALWAYS if not hasattr(backend, one)]:
         return f"returned {kind}, which has no {', '.join(missing)}"

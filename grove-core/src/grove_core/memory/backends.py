@@ -17,15 +17,7 @@ from grove_core.stats_cache.stamps import Stamp
 
 @frozen(kw_only=True, eq=False, repr=False)
 class BackendState(Value):
-    """A memory backend and how it stands to a project.
-
-    Attributes:
-        provided: The specification, and the plugin that offers it.
-        detection: What makes it available; ``None`` when nothing does.
-        is_primary: Whether the project's learnings go there.
-        why: The reason for the above, for people.
-        has_failed: Whether it could not say what makes it available.
-    """
+    """A memory backend and how it stands to a project."""
 
     provided: Provided[BackendSpec]
     detection: Detection | None
@@ -46,13 +38,7 @@ class BackendState(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class OpenBackend(Value):
-    """A backend that is open.
-
-    Attributes:
-        state: How it stands to the project.
-        area: Whose learnings it was opened for.
-        backend: The backend itself.
-    """
+    """A backend that is open."""
 
     state: BackendState
     area: Area
@@ -61,13 +47,7 @@ class OpenBackend(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class FoundLearning(Value):
-    """A hit and where it came from.
-
-    Attributes:
-        hit: The hit, cleaned: what a backend returns is untrusted text.
-        backend: Name of the backend.
-        area: Whose learnings were searched.
-    """
+    """A hit and where it came from."""
 
     hit: Hit
     backend: str
@@ -75,13 +55,7 @@ class FoundLearning(Value):
 
 
 class Availability(NamedTuple):
-    """Where to look, to see that the same backends are available.
-
-    Attributes:
-        used: Files and folders of the backends that are available.
-        unused: Those of the others.
-        unused_stamp: How the latter looked before the backends were asked.
-    """
+    """Where to look, to see that the same backends are available."""
 
     used: Sequence[Path]
     unused: Sequence[Path]
@@ -95,17 +69,7 @@ def judge(
     is_primary: bool,
     has_failed: bool = False,
 ) -> BackendState:
-    """Tell how a backend stands to a project.
-
-    Args:
-        provided: The specification, and the plugin that offers it.
-        detection: What makes it available, if anything does.
-        is_primary: Whether the project's learnings go there.
-        has_failed: Whether it could not say what makes it available.
-
-    Returns:
-        The same, with the reason for people.
-    """
+    """Return how a backend stands to a project."""
     if detection is None:
         why = "not available in this project"
     elif not detection.usable:
@@ -125,17 +89,7 @@ def judge(
 def availability(
     states: Sequence[BackendState], root: Path, looks: Mapping[str, Stamp]
 ) -> Availability | None:
-    """Tell where to look.
-
-    Args:
-        states: The backends as they stand to the project.
-        root: The project's root.
-        looks: By backend, how its paths looked before it was asked.
-
-    Returns:
-        The places; ``None`` when a backend that is not available has none: what makes it available
-        may be anything.
-    """
+    """Tell where to look."""
     used = [root / path for one in states if one.is_active for path in one.spec.paths]
     others = [one for one in states if not one.is_active]
     if not all(one.spec.paths for one in others):
@@ -145,28 +99,11 @@ def availability(
 
 
 def located(learning: Learning, opened: OpenBackend, *, complete: bool = True) -> FoundLearning:
-    """Say where a learning came from, and clean it.
-
-    Args:
-        learning: What a backend returned.
-        opened: The backend.
-        complete: Whether all its fields are the stored ones.
-
-    Returns:
-        The learning as a hit of full relevance.
-    """
+    """Say where a learning came from, and clean it."""
     hit = cleaned(Hit(learning=learning, relevance=1.0, complete=complete))
     return FoundLearning(hit=hit, backend=opened.backend.name, area=opened.area)
 
 
 def queued_receipt(learning: Learning, backend: str) -> Receipt:
-    """Make the receipt of a learning that waits in the outbox.
-
-    Args:
-        learning: The learning.
-        backend: Name of the backend it is meant for.
-
-    Returns:
-        The receipt.
-    """
+    """Make the receipt of a learning that waits in the outbox."""
     return Receipt(learning_id=learning.id, status=ReceiptStatus.QUEUED, backend=backend)

@@ -1,10 +1,4 @@
-"""Keeping a learning whatever happens: in its backend, in another one until that can, or waiting.
-
-A learning that its own backend cannot take waits in the outbox. Where another backend of the
-project can give back what it was lent, it is kept there meanwhile, so that it is found; once it has
-got home it is taken out there again. Two processes must not do that at once for one project, so
-that whoever calls ``keep`` or ``deliver`` holds a lock.
-"""
+"""Store a learning in its backend, in a fallback backend, or in the outbox."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -24,16 +18,7 @@ from grove_core.model.value import Value
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Shelves(Value):
-    """Where learnings of a project can be kept.
-
-    Attributes:
-        library: The backends.
-        outbox: What waits for them.
-        root: The project's root.
-        home: The backend that is configured for the project's learnings, if one is.
-        team_copies: Whether what a team learning's own backend does not share goes to one that does
-            as well.
-    """
+    """Where learnings of a project can be kept."""
 
     library: MemoryLibrary
     outbox: Outbox
@@ -44,32 +29,14 @@ class Shelves(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Kept(Value):
-    """What became of a learning.
-
-    Attributes:
-        receipt: Where it is now.
-        notes: What a person should know besides, a sentence each.
-    """
+    """What became of a learning."""
 
     receipt: Receipt
     notes: tuple[str, ...] = ()
 
 
 def keep(shelves: Shelves, target: OpenBackend, learning: Learning, now: datetime) -> Kept:
-    """Write a learning, or keep it elsewhere until it can be written.
-
-    Args:
-        shelves: Where it can be kept.
-        target: The backend it belongs to.
-        learning: The learning.
-        now: The time, UTC.
-
-    Returns:
-        What became of it.
-
-    Raises:
-        StorageError: It could be kept nowhere.
-    """
+    """Write a learning, or keep it elsewhere until it can be written."""
     library = shelves.library
     lenders = library.lenders(target, learning.scope)
     home = library.awaited(shelves.home, learning.scope)
@@ -151,16 +118,7 @@ def _copied_for_team(
 
 
 def deliver(shelves: Shelves, *, in_a_hurry: bool = False) -> Sequence[Receipt]:
-    """Try to deliver what waits for a project; backends are idempotent, so once is enough.
-
-    Args:
-        shelves: Where it waits, and where it belongs.
-        in_a_hurry: Whether slow backends are given one learning only.
-
-    Returns:
-        The receipts of what could be delivered, with notes of what a person should know besides;
-        the rest waits on.
-    """
+    """Try to deliver what waits for a project; backends are idempotent, so once is enough."""
     receipts: list[Receipt] = []
     was_slow = False
     for entry in shelves.outbox.entries(shelves.root):

@@ -71,24 +71,12 @@ class Missing(Enum):
 
 
 class MemoryLibrary(AvailableBackends):
-    """All memory backends that are available in a project: searched together, written to by scope.
-
-    Attributes:
-        has_written: Whether anything was written or changed through it.
-    """
+    """All memory backends that are available in a project."""
 
     has_written = False
 
     def get_from(self, name: str, learning_id: str) -> Learning | Missing:
-        """Fetch a learning from one backend of the project.
-
-        Args:
-            name: The backend's name.
-            learning_id: The learning's id.
-
-        Returns:
-            The learning, or why there is none.
-        """
+        """Fetch a learning from one backend of the project."""
         opened = self.named(name)
         if opened is None:
             return Missing.FAILED if (Area.PROJECT, name) in self.silent() else Missing.NOT_ASKED
@@ -105,16 +93,7 @@ class MemoryLibrary(AvailableBackends):
         return next(iter(self._sound(opened, "get", [answer], is_learning)), Missing.FAILED)
 
     def withdraw(self, name: str, learning: Learning) -> bool | None:
-        """Take a learning out of the backend that has kept it for another one.
-
-        Args:
-            name: The backend's name.
-            learning: The learning as it is there.
-
-        Returns:
-            Whether it was taken out: not when somebody has edited it there; ``None`` when the
-            backend failed, which has then been reported.
-        """
+        """Take a learning out of the backend that has kept it for another one."""
         opened = self.named(name)
         if opened is None or not isinstance(opened.backend, Withdrawing):
             return False
@@ -126,15 +105,7 @@ class MemoryLibrary(AvailableBackends):
         return taken if isinstance(taken, bool) else None
 
     def write(self, target: OpenBackend, learning: Learning) -> Receipt | None:
-        """Write a learning.
-
-        Args:
-            target: Where to, from ``target_for``.
-            learning: The learning.
-
-        Returns:
-            The receipt, or ``None`` when the backend failed, which has then been reported.
-        """
+        """Write a learning."""
         self.has_written = True
         slow = Capability.SLOW in target.backend.capabilities
         seconds = SLOW_WRITE_SECONDS if slow else WRITE_SECONDS
@@ -151,17 +122,7 @@ class MemoryLibrary(AvailableBackends):
     def changes(
         self, opened: OpenBackend, mark: str, *, seconds: float = LIST_SECONDS
     ) -> Changes | None:
-        """Ask a backend that can list its learnings what has changed.
-
-        Args:
-            opened: The backend, from ``listable``.
-            mark: What its latest answer said; empty at first.
-            seconds: Time limit.
-
-        Returns:
-            What has changed, or everything where the backend can tell no more; ``None`` when it
-            has failed. Texts are cleaned.
-        """
+        """Ask a backend that can list its learnings what has changed."""
         backend = opened.backend
         if Capability.CHANGES in backend.capabilities and isinstance(backend, Incremental):
             answer: object = self._call(
@@ -194,17 +155,7 @@ class MemoryLibrary(AvailableBackends):
         seconds: float = READ_SECONDS,
         asked: Callable[[OpenBackend], bool] = lambda _: True,
     ) -> Sequence[FoundLearning]:
-        """Search backends; of several hits with one id the most relevant stays.
-
-        Args:
-            query: What to look for.
-            filters: What may be returned; the limit holds for the whole answer.
-            seconds: Time limit for each backend.
-            asked: Tells which backends are searched; all of them by default.
-
-        Returns:
-            Hits, most relevant first.
-        """
+        """Search backends; of several hits with one id the most relevant stays."""
         found: dict[str, FoundLearning] = {}
         for opened in filter(asked, self._all()):
             search = opened.backend.search
@@ -221,14 +172,7 @@ class MemoryLibrary(AvailableBackends):
         return ordered[: filters.limit]
 
     def get(self, learning_id: str) -> FoundLearning | None:
-        """Fetch one learning of any status from whichever backend has it.
-
-        Args:
-            learning_id: Its id.
-
-        Returns:
-            The learning, as the first one has it or the first that has put it away; or ``None``.
-        """
+        """Fetch one learning of any status from whichever backend has it."""
         found: FoundLearning | None = None
         for opened in self._with(Capability.GET):
             learning = self._get(opened, learning_id)
@@ -238,7 +182,7 @@ class MemoryLibrary(AvailableBackends):
         return found
 
     def _is_note(self, opened: OpenBackend, learning_id: str) -> bool:
-        """Tell whether what a backend has given is somebody else's note: those it does not list."""
+        """Return whether what a backend has given is somebody else's note."""
         if not {Capability.NOTES, Capability.ITERATE} <= opened.backend.capabilities:
             return False
         return all(one.id != learning_id for one in self._listed_by(opened))
@@ -257,12 +201,7 @@ class MemoryLibrary(AvailableBackends):
         )
 
     def iterate(self) -> Iterator[FoundLearning]:
-        """Go through the learnings of all backends that can list theirs.
-
-        Yields:
-            Learnings of any status, each once: where several have it, as the first one has it, or
-            the first one that has put it away.
-        """
+        """Go through the learnings of all backends that can list theirs."""
         found: dict[str, FoundLearning] = {}
         for opened in self._with(Capability.ITERATE):
             for learning in self._listed_by(opened):
@@ -277,11 +216,7 @@ class MemoryLibrary(AvailableBackends):
         return sum(one.area is Area.PROJECT for one in self._with(Capability.ITERATE)) > 1
 
     def level(self) -> None:
-        """Put away in each backend of the project what another one has put away.
-
-        Where a learning has a copy, somebody may have put away one of the two by hand, or with
-        another program. A backend that fails is reported, and the next call tries again.
-        """
+        """Put away in each backend of the project what another one has put away."""
         listed = {
             one.backend.name: {learning.id: learning.status for learning in self._listed_by(one)}
             for one in self._with(Capability.ITERATE)
@@ -301,11 +236,7 @@ class MemoryLibrary(AvailableBackends):
                         self._set_status(opened, learning_id, put_away[learning_id], _ELSEWHERE)
 
     def sources(self) -> Sequence[Path] | None:
-        """Name what the learnings that can be listed are read from.
-
-        Returns:
-            Files and folders; ``None`` when not all learnings lie in files.
-        """
+        """Name what the learnings that can be listed are read from."""
         found: list[Path] = []
         for opened in self._with(Capability.ITERATE):
             backend = opened.backend
@@ -318,21 +249,7 @@ class MemoryLibrary(AvailableBackends):
         return found
 
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
-        """Archive, restore or supersede a learning wherever it lies.
-
-        Args:
-            learning_id: Its id.
-            status: The new status.
-            note: A few words for people.
-
-        Returns:
-            The learning with its new status.
-
-        Raises:
-            LearningNotFoundError: No backend that can change it has it.
-            BackendError: The backend failed.
-            UnsupportedError: The backend that has it cannot change a status.
-        """
+        """Archive, restore or supersede a learning wherever it lies."""
         holders = [one for one in self._with(Capability.GET) if self._get(one, learning_id)]
         if not holders:
             raise LearningNotFoundError(f"no learning has the id {learning_id}")
@@ -372,14 +289,7 @@ class MemoryLibrary(AvailableBackends):
         return changed
 
     def healths(self, *, servers: bool = True) -> dict[str, Health]:
-        """Ask the project's backends how they do.
-
-        Args:
-            servers: Whether those are asked that have a server, which may have to be started.
-
-        Returns:
-            Health by name, also of what should be there and cannot be opened.
-        """
+        """Ask the project's backends how they do."""
         opened = {one.state.spec.name: one for one in self.project_backends}
         closed = UnopenedBackend("").ping()
         return {
@@ -396,14 +306,7 @@ class MemoryLibrary(AvailableBackends):
         return Health(ok=True, detail="not asked here: `grove backends` asks its server")
 
     def health(self, opened: OpenBackend) -> Health:
-        """Ask a backend how it does.
-
-        Args:
-            opened: The backend.
-
-        Returns:
-            Its health.
-        """
+        """Ask a backend how it does."""
         ping, seconds = opened.backend.ping, self._limit(opened, READ_SECONDS)
         health = cleaned_health(self._call(opened, "ping", ping, seconds=seconds, default=None))
         if health is not None:
@@ -411,11 +314,7 @@ class MemoryLibrary(AvailableBackends):
         return Health(ok=False, detail="did not answer; `grove plugins` names the fault")
 
     def freshness(self) -> Sequence[Freshness]:
-        """Tell how well what backends keep here stands for what their servers have.
-
-        Returns:
-            One for each backend that has a server. Texts are cleaned.
-        """
+        """Return how well what backends keep here stands for what their servers have."""
         found: list[Freshness] = []
         for opened in self._with(Capability.SYNCHRONISE):
             if isinstance(opened.backend, Synchronising):
@@ -429,15 +328,7 @@ class MemoryLibrary(AvailableBackends):
         return found
 
     def synchronise(self, seconds: float, *, asked: bool) -> Sequence[tuple[str, Synchronised]]:
-        """Bring backends and their servers into line.
-
-        Args:
-            seconds: How long that may take for each.
-            asked: Whether a person has asked for it.
-
-        Returns:
-            The name of each backend that has a server, and what came of it. Texts are cleaned.
-        """
+        """Bring backends and their servers into line."""
         found: list[tuple[str, Synchronised]] = []
         for opened in self._with(Capability.SYNCHRONISE):
             if isinstance(opened.backend, Synchronising):
@@ -455,7 +346,7 @@ class MemoryLibrary(AvailableBackends):
         return found
 
     def _limit(self, opened: OpenBackend, seconds: float) -> float:
-        """Give a slow backend more time, where no hook waits for it."""
+        """Return a slow backend more time, where no hook waits for it."""
         slow = Capability.SLOW in opened.backend.capabilities and not self._context.in_hook
         return max(seconds, SLOW_READ_SECONDS) if slow else seconds
 
@@ -502,7 +393,7 @@ class MemoryLibrary(AvailableBackends):
 
 
 def _puts_away(learning: Learning, known: FoundLearning) -> bool:
-    """Tell whether a backend has put away what another one still has as active."""
+    """Return whether a backend has put away what another one still has as active."""
     active = LearningStatus.ACTIVE
     return known.hit.learning.status is active and learning.status is not active
 

@@ -23,18 +23,7 @@ _INSIDE = "//"
 
 @frozen(kw_only=True, eq=False, repr=False)
 class OutboxEntry(Value):
-    """A learning that waits for delivery.
-
-    Attributes:
-        learning: The learning, under the id it will keep.
-        root: The project it belongs to.
-        path: Where it waits.
-        queued_at: Since when, UTC.
-        repository: Where the project lies in its git repository, whichever work tree it is; empty
-            when it lies in none.
-        kept_in: The backend that keeps it meanwhile; empty when none does.
-        is_kept: Whether that backend has taken it for certain.
-    """
+    """A learning that waits for delivery."""
 
     learning: Learning
     root: str
@@ -56,11 +45,7 @@ class Outbox:
     """Learnings that wait, one file each, named by their ids."""
 
     def __init__(self, directory: Path) -> None:
-        """Name the directory; it is created by the first entry.
-
-        Args:
-            directory: Where the entries lie.
-        """
+        """Name the directory; it is created by the first entry."""
         self._directory = directory
 
     def put(
@@ -72,18 +57,7 @@ class Outbox:
         kept_in: str = "",
         is_kept: bool = False,
     ) -> None:
-        """Keep a learning for later; what waits already under its id is replaced.
-
-        Args:
-            learning: The learning.
-            root: The project it belongs to.
-            now: The time, for people who look into the file.
-            kept_in: The backend that keeps it meanwhile; empty when none does.
-            is_kept: Whether that backend has taken it for certain.
-
-        Raises:
-            StorageError: It could not be kept.
-        """
+        """Keep a learning for later; what waits already under its id is replaced."""
         files.make_directory(self._directory)
         document = {
             "learning": learning_to_dict(learning),
@@ -99,15 +73,7 @@ class Outbox:
         files.replace(self._directory / f"{learning.id}{_SUFFIX}", content)
 
     def entries(self, root: Path | None = None) -> Sequence[OutboxEntry]:
-        """List what waits; entries that cannot be read are left where they are.
-
-        Args:
-            root: Only what belongs to this project, personal learnings included, and what another
-                work tree of its repository has left that is gone; ``None`` for all.
-
-        Returns:
-            The entries, by id.
-        """
+        """List what waits; entries that cannot be read are left where they are."""
         found: list[OutboxEntry] = []
         for path in self._files():
             entry = _read(path)
@@ -118,19 +84,11 @@ class Outbox:
         return found
 
     def stranded(self) -> Sequence[OutboxEntry]:
-        """Name what no project is left for: its folder is gone, and was no mere work tree.
-
-        Returns:
-            The entries, by id.
-        """
+        """Name what no project is left for: its folder is gone, and was no mere work tree."""
         return [entry for entry in self.entries() if entry.is_stranded]
 
     def unreadable(self) -> tuple[Path, ...]:
-        """Name the entries that cannot be read, of all projects; people have to look at them.
-
-        Returns:
-            Their files, by name.
-        """
+        """Name the entries that cannot be read, of all projects; people have to look at them."""
         return tuple(path for path in self._files() if _read(path) is None and path.exists())
 
     def _files(self) -> Sequence[Path]:

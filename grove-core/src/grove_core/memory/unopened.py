@@ -13,11 +13,7 @@ from grove_core.model.value import Value
 
 @frozen(eq=False, repr=False)
 class UnopenedBackend(Value):
-    """A backend that can do nothing, so that learnings go to the outbox and not elsewhere.
-
-    Attributes:
-        name: The backend's name.
-    """
+    """A backend that can do nothing, so that learnings go to the outbox and not elsewhere."""
 
     name: str
 

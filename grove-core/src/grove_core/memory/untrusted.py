@@ -65,14 +65,7 @@ _BREAKS: Final = re.compile(r"[\n\t]")
 
 
 def is_learning(value: object) -> TypeGuard[Learning]:
-    """Tell whether something is a learning whose fields have the types they should have.
-
-    Args:
-        value: What a backend returned.
-
-    Returns:
-        Whether it can be used.
-    """
+    """Return whether something is a learning whose fields have the types they should have."""
     return (
         isinstance(value, Learning)
         and all(map(isinstance, _fields_of(value), _TYPES.values()))
@@ -89,14 +82,7 @@ def _holds_only(items: Any, kind: type) -> bool:  # noqa: ANN401 - any value
 
 
 def is_hit(value: object) -> TypeGuard[Hit]:
-    """Tell whether something is a hit whose fields have the types they should have.
-
-    Args:
-        value: What a backend returned.
-
-    Returns:
-        Whether it can be used.
-    """
+    """Return whether something is a hit whose fields have the types they should have."""
     return (
         isinstance(value, Hit)
         and isinstance(value.relevance, int | float)
@@ -106,14 +92,7 @@ def is_hit(value: object) -> TypeGuard[Hit]:
 
 
 def cleaned(hit: Hit) -> Hit:
-    """Bound and clean all text of a hit, and bring its relevance between 0 and 1.
-
-    Args:
-        hit: The hit.
-
-    Returns:
-        The hit as it may be shown.
-    """
+    """Bound and clean all text of a hit, and bring its relevance between 0 and 1."""
     relevance = hit.relevance if math.isfinite(hit.relevance) else 0.0
     return _with(
         hit,
@@ -140,16 +119,7 @@ def _cleaned_learning(learning: Learning) -> Learning:
 
 
 def cleaned_receipt(receipt: object, learning: Learning) -> Receipt | None:
-    """Check what a backend says of a write, and bound and clean its text.
-
-    Args:
-        receipt: What the backend returned.
-        learning: What was written.
-
-    Returns:
-        The receipt as it may be shown; ``None`` when it is none, is one of another learning, or has
-        a field of another type.
-    """
+    """Check what a backend says of a write, and bound and clean its text."""
     if not isinstance(receipt, Receipt) or receipt.learning_id != learning.id:
         return None
     return _cleaned_receipt_of(receipt)
@@ -175,14 +145,7 @@ def _cleaned_receipt_of(receipt: Receipt) -> Receipt | None:
 
 
 def cleaned_freshness(answer: object) -> Freshness | None:
-    """Check what a backend says of its server, and bound and clean its text.
-
-    Args:
-        answer: What the backend returned.
-
-    Returns:
-        The same as it may be shown; ``None`` when it is none, or names no server.
-    """
+    """Check what a backend says of its server, and bound and clean its text."""
     if not (
         isinstance(answer, Freshness)
         and isinstance(answer.source, str)
@@ -200,14 +163,7 @@ def cleaned_freshness(answer: object) -> Freshness | None:
 
 
 def cleaned_health(answer: object) -> Health | None:
-    """Check what a backend says of itself, and bound and clean its text.
-
-    Args:
-        answer: What the backend returned.
-
-    Returns:
-        The same as it may be shown; ``None`` when it is none.
-    """
+    """Check what a backend says of itself, and bound and clean its text."""
     if not isinstance(answer, Health):
         return None
     if not _holds_only((answer.detail, answer.location, answer.mend), str):
@@ -221,26 +177,12 @@ def cleaned_health(answer: object) -> Health | None:
 
 
 def line_with_paths(text: str) -> str:
-    """Clean a line that may hold paths: two blanks in one are two, so it is not folded.
-
-    Args:
-        text: A plugin's words.
-
-    Returns:
-        The words on one line, bounded, without what would steer a terminal.
-    """
+    """Clean a line that may hold paths: two blanks in one are two, so it is not folded."""
     return shorten(_BREAKS.sub(" ", remove_invisible(text)), _LONGEST_LOCATION)
 
 
 def cleaned_synchronised(answer: object) -> Synchronised | None:
-    """Check what a backend says of its synchronising, and bound and clean its text.
-
-    Args:
-        answer: What the backend returned.
-
-    Returns:
-        The same as it may be shown; ``None`` when it is none.
-    """
+    """Check what a backend says of its synchronising, and bound and clean its text."""
     if not (
         isinstance(answer, Synchronised)
         and isinstance(answer.received, int)
@@ -259,7 +201,7 @@ def cleaned_synchronised(answer: object) -> Synchronised | None:
 
 
 def _with(value: V, **fields: Any) -> V:  # noqa: ANN401 - fields of any type
-    """Give a value other fields; where nothing is other, as almost always, it is not copied."""
+    """Return a value other fields; where nothing is other, as almost always, it is not copied."""
     changes = {
         name: new
         for name, new in fields.items()

@@ -36,17 +36,7 @@ class AutoSkipDecider(Enum):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class GatePolicy(Value):
-    """The numbers that the gate works with; see the configuration keys of the same names.
-
-    Attributes:
-        max_blocks: Blocks given before the breaker opens, 1 to 6.
-        cooldown_seconds: Seconds since the last block after which the count starts again.
-        auto_skip_enabled: Whether small changes are let through in session mode.
-        auto_skip_line_threshold: The most lines a small change has.
-        auto_skip_decider: Who decides about small changes.
-        session_rearm_lines: Further lines before session mode asks a second time.
-        session_rearm_seconds: Seconds before session mode asks a second time.
-    """
+    """The numbers that the gate works with; see the configuration keys of the same names."""
 
     max_blocks: int = 3
     cooldown_seconds: int = 300
@@ -66,12 +56,7 @@ class Credit(Enum):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class GateCredit(Value):
-    """A credit and when it was earned.
-
-    Attributes:
-        kind: What was done ahead of the close.
-        earned_at: When, UTC.
-    """
+    """A credit and when it was earned."""
 
     kind: Credit
     earned_at: datetime
@@ -79,15 +64,7 @@ class GateCredit(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CircuitBreaker(Value):
-    """Counts blocks so that an agent is never stopped for ever.
-
-    Attributes:
-        block_count: Blocks since the count last started.
-        cycle_blocks: Blocks in this cycle, cooldowns notwithstanding.
-        last_block_at: When the last block was given, UTC.
-        last_blocked_session_id: Kept for ``grove debug``; state is per session anyway.
-        tripped: Whether the breaker ended the latest cycle.
-    """
+    """Counts blocks so that an agent is never stopped for ever."""
 
     block_count: int = 0
     cycle_blocks: int = 0
@@ -98,15 +75,7 @@ class CircuitBreaker(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Cycle(Value):
-    """One debt of reflection, from the close that opened it to its end.
-
-    Attributes:
-        tickets: The tickets closed in it, in order; empty in session mode.
-        opened_at: When it was opened, UTC.
-        before: The status to go back to if the close turns out to have failed.
-        before_ticket: The ticket that was in progress then.
-        unpaid_reported: Whether a session has already ended with this debt and said so in the log.
-    """
+    """One debt of reflection, from the close that opened it to its end."""
 
     tickets: tuple[Ticket, ...]
     opened_at: datetime
@@ -117,13 +86,7 @@ class Cycle(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class BrokenCycle(Value):
-    """A cycle that the breaker ended: its debt stays visible.
-
-    Attributes:
-        tickets: The tickets closed in it.
-        broken_at: When the breaker opened, UTC.
-        blocks: How often the agent had been stopped.
-    """
+    """A cycle that the breaker ended: its debt stays visible."""
 
     tickets: tuple[Ticket, ...]
     broken_at: datetime
@@ -132,13 +95,7 @@ class BrokenCycle(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionMode(Value):
-    """What session mode remembers about its earlier cycles.
-
-    Attributes:
-        cycles: How many cycles it has opened in this session.
-        last_cycle_at: When the latest one was opened, UTC.
-        lines_at_last_cycle: Changed lines then; zero once the baseline has moved.
-    """
+    """What session mode remembers about its earlier cycles."""
 
     cycles: int = 0
     last_cycle_at: datetime | None = None
@@ -204,26 +161,14 @@ class TicketReopened(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionChange(Value):
-    """What session mode measured since its baseline.
-
-    Attributes:
-        lines: Added plus deleted lines; ``None`` when something changed but the size is unknown.
-    """
+    """What session mode measured since its baseline."""
 
     lines: int | None
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class StopRequested(Value):
-    """The agent is about to end its turn.
-
-    Attributes:
-        session_id: The session, for the breaker's memory.
-        plan_mode: Whether the client is only planning.
-        background: Work still running in the background.
-        change: What session mode measured; ``None`` where session mode does not apply.
-        stop_hook_active: The client's flag of that name; traced and nothing else.
-    """
+    """The agent is about to end its turn."""
 
     session_id: str
     plan_mode: bool = False
@@ -248,11 +193,7 @@ class SkipAccepted(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SessionEnded(Value):
-    """The session ends.
-
-    Attributes:
-        change: What session mode measured last; ``None`` where session mode does not apply.
-    """
+    """The session ends."""
 
     change: SessionChange | None = None
 
@@ -299,14 +240,7 @@ class CycleOutcome(Enum):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class FinishedCycle(Value):
-    """A gate cycle that has come to its end.
-
-    Attributes:
-        outcome: How.
-        tickets: The tickets closed in it.
-        blocks: How often the agent was stopped.
-        seconds: From its opening to its end.
-    """
+    """A gate cycle that has come to its end."""
 
     outcome: CycleOutcome
     tickets: tuple[Ticket, ...]
@@ -316,15 +250,7 @@ class FinishedCycle(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Decision(Value):
-    """What follows from one step of the gate.
-
-    Attributes:
-        verdict: The answer to a stop; ``NONE`` for every other event.
-        reason: Why, in a word or two, for the trace.
-        finished: The cycle that this step ended, to be logged.
-        auto_skip: A skip that the gate itself decided, to be logged.
-        baseline_moves: Whether session mode's baseline is to be taken anew.
-    """
+    """What follows from one step of the gate."""
 
     verdict: Verdict = Verdict.NONE
     reason: str = ""

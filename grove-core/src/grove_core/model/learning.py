@@ -151,15 +151,7 @@ class Rejection(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class RejectedCandidate(Value):
-    """A candidate that was refused, as it is reported and logged.
-
-    Attributes:
-        position: Zero-based place in the submission.
-        summary: Its summary, at most 200 code points, for people to recognise it.
-        tags: Its tags as far as they could be read.
-        stage: The stage that refused it.
-        rejection: The objection.
-    """
+    """A candidate that was refused, as it is reported and logged."""
 
     position: int
     summary: str

@@ -19,14 +19,7 @@ class SkipDecider(Enum):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SkipDecision(Value):
-    """A reason for not reflecting.
-
-    Attributes:
-        reason: Free text.
-        decider: Who decided.
-        timestamp: When, UTC.
-        lines_changed: Size of the change in lines, if known.
-    """
+    """A reason for not reflecting."""
 
     reason: str
     decider: SkipDecider
@@ -36,14 +29,7 @@ class SkipDecision(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ReflectionResult(Value):
-    """What became of one submission.
-
-    Attributes:
-        learning_ids: Ids of the learnings that were accepted.
-        rejected: The candidates that were refused.
-        candidates_produced: How many candidates the submission held.
-        completed_at: When, UTC.
-    """
+    """What became of one submission."""
 
     learning_ids: tuple[str, ...]
     rejected: tuple[RejectedCandidate, ...]

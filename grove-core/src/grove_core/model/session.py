@@ -46,13 +46,7 @@ class EventType(Enum):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class TraceEvent(Value):
-    """One thing that happened in a session.
-
-    Attributes:
-        event_type: What kind of thing.
-        timestamp: When, UTC.
-        details: Short strings by name.
-    """
+    """One thing that happened in a session."""
 
     event_type: EventType
     timestamp: datetime
@@ -61,12 +55,7 @@ class TraceEvent(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Trace(Value):
-    """A bounded list of trace events: the first ten and the newest are kept.
-
-    Attributes:
-        events: What is kept, oldest first.
-        dropped: How many were dropped so far.
-    """
+    """A bounded list of trace events: the first ten and the newest are kept."""
 
     events: tuple[TraceEvent, ...] = ()
     dropped: int = 0
@@ -74,12 +63,7 @@ class Trace(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SubagentObservation(Value):
-    """A one-line note of a subagent for the agent that will reflect.
-
-    Attributes:
-        note: The note.
-        timestamp: When it was made, UTC.
-    """
+    """A one-line note of a subagent for the agent that will reflect."""
 
     note: str
     timestamp: datetime
@@ -96,17 +80,7 @@ class InjectionOutcome(Enum):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class InjectedLearning(Value):
-    """A learning that was shown in this session.
-
-    Attributes:
-        learning_id: Its id.
-        summary: Its summary, for messages.
-        score: Its score when it was chosen.
-        injected_at: When, UTC.
-        via: How it was shown: start, prompt or file.
-        personal: Whether it came from the personal store.
-        outcome: What became of it.
-    """
+    """A learning that was shown in this session."""
 
     learning_id: str
     summary: str
@@ -119,12 +93,7 @@ class InjectedLearning(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class WrittenCandidate(Value):
-    """A candidate that this session has already written, so that sending it again writes nothing.
-
-    Attributes:
-        fingerprint: Digest of the candidate's content.
-        learning_id: The learning it became.
-    """
+    """A candidate this session has already stored; sending it again stores nothing."""
 
     fingerprint: str
     learning_id: str
@@ -132,15 +101,7 @@ class WrittenCandidate(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class DirtyFile(Value):
-    """A file that already differed from the last commit when the baseline was taken.
-
-    Attributes:
-        path: POSIX path relative to the work tree's top.
-        digest: Digest of its content; empty when it did not exist.
-        line_hashes: 32-bit hashes of its lines, packed and base64-encoded; ``None`` beyond the
-            bounds.
-        lines: Its number of lines.
-    """
+    """A file that already differed from the last commit when the baseline was taken."""
 
     path: str
     digest: str
@@ -150,15 +111,7 @@ class DirtyFile(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Baseline(Value):
-    """The state of the work that session mode measures against.
-
-    Attributes:
-        taken_at: When, UTC.
-        head: Commit id of HEAD; empty for a repository without commits, ``None`` outside git.
-        dirty: Files that already differed then.
-        excluded: Paths that belong to ticket systems and backends: changes there are not work.
-        transcript_offset: Size of the client's transcript in bytes, used outside git.
-    """
+    """The state of the work that session mode measures against."""
 
     taken_at: datetime
     head: str | None = None
@@ -169,13 +122,7 @@ class Baseline(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Measurement(Value):
-    """A measured change and the state of the repository it belongs to.
-
-    Attributes:
-        key: Digest of HEAD, index and status.
-        lines: Changed lines; ``None`` when unknown.
-        small: Whether the gate has let exactly this change through as a small one.
-    """
+    """A measured change and the state of the repository it belongs to."""
 
     key: str
     lines: int | None
@@ -184,13 +131,7 @@ class Measurement(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class StopCount(Value):
-    """The latest stop with a debt, to tell it from further reports of the same.
-
-    Attributes:
-        prompt_id: The client's id of its prompt; ``None`` when it names none.
-        at: When it was first reported, UTC; ``None`` before the first.
-        reported_by: The sets of hooks that have reported it.
-    """
+    """The latest stop with a debt, to tell it from further reports of the same."""
 
     prompt_id: str | None = None
     at: datetime | None = None

@@ -1,8 +1,4 @@
-"""Numbers derived from the event log and from the learnings it is about.
-
-These are named tuples and not attrs classes: ``grove stats --json`` answers within a few times what
-starting Python costs, and importing attrs alone would take half of that.
-"""
+"""Numbers derived from the event log and from the learnings it is about."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime

@@ -97,17 +97,7 @@ class Confirmation(Enum):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CloseIntent(Value):
-    """Closes that a tool call announced and that still wait for confirmation.
-
-    Attributes:
-        key: The client's tool use id, or another string that names the call once.
-        call: The tool call, without its input.
-        closes: What it would close.
-        recorded_at: When it was announced, UTC.
-        prompt_id: The client's id of the user prompt in which it came, if known.
-        agent_id: The client's id of the subagent that made the call; ``None`` for the main agent.
-        background_task_id: Set while the command runs in the background.
-    """
+    """Closes that a tool call announced and that still wait for confirmation."""
 
     key: str
     call: ToolCall
@@ -120,12 +110,7 @@ class CloseIntent(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class BackgroundTask(Value):
-    """Work that the client says is still running in the background.
-
-    Attributes:
-        id: The client's id of the task.
-        kind: ``shell``, ``subagent`` or whatever else the client names.
-    """
+    """Work that the client says is still running in the background."""
 
     id: str
     kind: str = field(default="")

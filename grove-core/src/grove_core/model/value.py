@@ -16,11 +16,7 @@ what the user has set, and whether or not others have been agreed to."""
 
 
 class Value:
-    """Equality, hash and representation of a frozen attrs class.
-
-    attrs would compile these three for each class when the class is made. A hook makes some eighty
-    classes and compares hardly any two instances, and the compiling took a fifth of its time.
-    """
+    """Equality, hash and representation of a frozen attrs class."""
 
     __slots__ = ()
 

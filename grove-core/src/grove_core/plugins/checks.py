@@ -131,15 +131,7 @@ _CHECKS: Final[Mapping[type, Mapping[str, Check]]] = {
 
 
 def complaint_about(descriptor: object, kind: type) -> str:
-    """Tell what is wrong with a descriptor or an objection.
-
-    Args:
-        descriptor: What a plugin returned.
-        kind: The class it should be of.
-
-    Returns:
-        What is wrong, or an empty string.
-    """
+    """Return what is wrong with a descriptor or an objection."""
     if not isinstance(descriptor, kind):
         return f"returned {type(descriptor).__name__} instead of {kind.__name__}"
     for attribute, (is_right, words) in _CHECKS[kind].items():

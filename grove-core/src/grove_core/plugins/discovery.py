@@ -1,8 +1,4 @@
-"""Which plugins are installed, as plain data; nothing of a plugin is imported to find out.
-
-Reading the metadata of all installed distributions takes longer than everything else a hook does,
-so the result is kept in a file together with the state of the directories it came from.
-"""
+"""Which plugins are installed, as plain data; nothing of a plugin is imported to find out."""
 
 import json
 import re
@@ -34,16 +30,7 @@ _EXTRA: Final = re.compile(r";.*\bextra\s*==")
 
 @frozen(eq=False, repr=False)
 class FoundPlugin(Value):
-    """An installed entry point of one of grove's groups.
-
-    Attributes:
-        group: The entry point group.
-        name: The entry point's name, which is the plugin's name.
-        target: ``module`` or ``module:attribute``.
-        distribution: Name of the distribution that provides it.
-        version: The distribution's version; empty when it tells none.
-        first_party: Whether an extra of grove-core names the distribution.
-    """
+    """An installed entry point of one of grove's groups."""
 
     group: str
     name: str
@@ -54,14 +41,7 @@ class FoundPlugin(Value):
 
 
 def discover(home: Path) -> tuple[FoundPlugin, ...]:
-    """Find the installed plugins, from the cache while nothing was installed or removed since.
-
-    Args:
-        home: grove's own directory of the user; a cache that cannot be used there is no fault.
-
-    Returns:
-        All of them, duplicates of a name included, sorted by group, name and distribution.
-    """
+    """Find the installed plugins, from the cache while nothing was installed or removed since."""
     environment = look()
     cache = Path(cache_file(home, "plugins"))
     known = _read_cache(cache, environment)

@@ -20,14 +20,7 @@ Scores = Sequence[tuple[float, tuple[str, ...]]]
 
 @frozen(kw_only=True)
 class Engine:
-    """An engine that can be called without fear.
-
-    Attributes:
-        name: Its name.
-        floor: The relevance below which nothing is worth showing.
-        score: Scores learnings as ``EngineSpec.score`` does; an answer that cannot be used is
-            reported, and empty.
-    """
+    """An engine that can be called without fear."""
 
     name: str
     floor: float
@@ -35,16 +28,7 @@ class Engine:
 
 
 def find_engine(plugins: Plugins, name: str) -> Engine | None:
-    """Find the engine of a name.
-
-    Args:
-        plugins: The plugins.
-        name: What the configuration says.
-
-    Returns:
-        The engine, or ``None`` when no plugin offers it. One whose floor is no relevance is
-        reported, and not offered.
-    """
+    """Find the engine of a name."""
     for provided in plugins.retrieval_engines():
         if provided.value.name == name:
             if _is_relevance(provided.value.floor):
@@ -54,27 +38,12 @@ def find_engine(plugins: Plugins, name: str) -> Engine | None:
 
 
 def scoring(name: str) -> str:
-    """Say what an engine is asked for, as it is reported when it fails.
-
-    Args:
-        name: Its name.
-
-    Returns:
-        The words.
-    """
+    """Return what an engine is asked for, as it is reported when it fails."""
     return f"score of {name}"
 
 
 def engine_of(plugins: Plugins, provided: Provided[EngineSpec]) -> Engine:
-    """Make an engine safe to call.
-
-    Args:
-        plugins: The plugins.
-        provided: What a plugin offers.
-
-    Returns:
-        The engine.
-    """
+    """Make an engine safe to call."""
     spec = provided.value
     what = scoring(spec.name)
 

@@ -1,7 +1,4 @@
-"""The state of the Python environment, to tell whether anything was installed or removed since.
-
-Nothing here imports more than the command line's own help may cost.
-"""
+"""The state of the Python environment, to tell whether anything was installed or removed since."""
 
 import os
 import sys
@@ -18,20 +15,13 @@ Environment = list[list[str | int]]
 
 
 def look() -> Environment:
-    """Look at the directories in which distributions are installed.
-
-    Returns:
-        Their state; it is another one after an installation or a removal.
-    """
+    """Look at the directories in which distributions are installed."""
     rows = [_state(entry) for entry in sys.path if isinstance(entry, str)]
     return [row for row in rows if row]
 
 
 def _state(entry: str) -> list[str | int]:
-    """Look at an entry of ``sys.path``; nothing comes back where no distribution can be.
-
-    A source directory, in which files come and go, thus does not outdate what is kept.
-    """
+    """Look at an entry of ``sys.path``; nothing comes back where no distribution can be."""
     try:
         path = os.path.abspath(entry)
         status = os.stat(path)
@@ -57,29 +47,12 @@ def looks_the_same(environment: Environment) -> bool:
 
 
 def is_settled(environment: Environment) -> bool:
-    """Tell whether a state is old enough to be told from the next one.
-
-    Args:
-        environment: What ``look`` has returned.
-
-    Returns:
-        Whether it may be kept.
-    """
+    """Return whether a state is old enough to be told from the next one."""
     newest = max((int(modified) for _, modified, _ in environment), default=0)
     return newest < time.time_ns() - _SETTLED_AFTER_NS
 
 
 def cache_file(home: str | os.PathLike[str], name: str) -> str:
-    """Name a file of what is known about the environment.
-
-    Every Python environment has files of its own, so that two of them do not take turns.
-
-    Args:
-        home: grove's own directory.
-        name: What is kept there.
-
-    Returns:
-        The path.
-    """
+    """Name a file of what is known about the environment."""
     environment = zlib.crc32(os.fsencode(sys.prefix))
     return os.path.join(home, "cache", f"{name}-{environment:08x}.json")

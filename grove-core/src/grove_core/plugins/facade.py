@@ -1,9 +1,4 @@
-"""The one place from which plugins are called.
-
-Every implementation is called by itself, within a time limit, and whatever it does wrong is
-reported under the name of its distribution while the others go on. Plugins must not be loaded while
-a module of grove is still being imported: they run in other threads and would wait for it.
-"""
+"""The one place from which plugins are called."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -69,27 +64,14 @@ _DESCRIPTORS: Final = (
 
 @frozen(kw_only=True)
 class Provided(Generic[T]):
-    """A value and the plugin it comes from.
-
-    Attributes:
-        value: The value.
-        source: Where it comes from.
-    """
+    """A value and the plugin it comes from."""
 
     value: T
     source: PluginSource
 
 
 class Plugins:
-    """All plugins of this process, imported when something is asked of them.
-
-    Args:
-        found: What is installed, as ``discover`` tells.
-        settings: What the user and the project want.
-        on_problem: Is told once of everything that a plugin does wrong.
-        limits: How long plugins may take, each by itself.
-        deadline: When all of them together must be done; by default never.
-    """
+    """All plugins of this process, imported when something is asked of them."""
 
     def __init__(
         self,
@@ -117,43 +99,35 @@ class Plugins:
         self._hung.clear()
 
     def ticket_probes(self) -> list[Provided[TicketProbe]]:
-        """Give the ticket systems: configured ones in their order, the others by name."""
+        """Return the ticket systems: configured ones in their order, the others by name."""
         return self._offered("grove_ticket_probes", TicketProbe, TICKET_GROUP)
 
     def close_matchers(self) -> list[Provided[CloseMatcher]]:
-        """Give the close matchers, in the order of their ticket systems."""
+        """Return the close matchers, in the order of their ticket systems."""
         return self._offered("grove_close_matchers", CloseMatcher, TICKET_GROUP)
 
     def command_readers(self) -> list[Provided[CommandReader]]:
-        """Give what reads the commands of a shell, in the order of the plugins' names."""
+        """Return what reads the commands of a shell, in the order of the plugins' names."""
         return self._offered("grove_command_readers", CommandReader, GENERAL_GROUP)
 
     def memory_backends(self) -> list[Provided[BackendSpec]]:
-        """Give the memory backends: configured ones in their order, the others by name."""
+        """Return the memory backends: configured ones in their order, the others by name."""
         return self._offered("grove_memory_backends", BackendSpec, BACKEND_GROUP)
 
     def commands(self) -> list[Provided[CommandSpec]]:
-        """Give the plugins' sub-commands by name."""
+        """Return the plugins' sub-commands by name."""
         return self._offered("grove_commands", CommandSpec, GENERAL_GROUP)
 
     def health_checks(self) -> list[Provided[HealthCheck]]:
-        """Give the plugins' health checks by name."""
+        """Return the plugins' health checks by name."""
         return self._offered("grove_health_checks", HealthCheck, GENERAL_GROUP)
 
     def retrieval_engines(self) -> list[Provided[EngineSpec]]:
-        """Give what judges how well learnings fit, besides grove's own index, by name."""
+        """Return what judges how well learnings fit, besides grove's own index, by name."""
         return self._offered("grove_retrieval_engines", EngineSpec, GENERAL_GROUP)
 
     def query_terms(self, project: ProjectContext, ticket: Ticket | None) -> frozenset[str]:
-        """Ask for further words to search with.
-
-        Args:
-            project: Where the work happens.
-            ticket: The ticket in progress, if one is known.
-
-        Returns:
-            All plugins' words, without blanks at their ends.
-        """
+        """Ask for further words to search with."""
         hook = "grove_query_terms"
         terms: set[str] = set()
         for plugin, answer in self._ask(hook, {"project": project, "ticket": ticket}, _terms):
@@ -168,15 +142,7 @@ class Plugins:
     def check_candidate(
         self, candidate: Candidate, context: ReflectionContext
     ) -> list[Provided[Rejection]]:
-        """Ask whether there are objections to a candidate.
-
-        Args:
-            candidate: The candidate, read and cleaned.
-            context: Where it comes from.
-
-        Returns:
-            The objections; none of them means that it may be kept.
-        """
+        """Ask whether there are objections to a candidate."""
         hook = "grove_check_candidate"
         rejections: list[Provided[Rejection]] = []
         for plugin, answer in self._ask(hook, {"candidate": candidate, "context": context}, _as_is):
@@ -189,14 +155,7 @@ class Plugins:
         return rejections
 
     def insights(self, statistics: "Statistics") -> "tuple[Insight, ...]":
-        """Ask what is worth knowing in the numbers, grove's own part first.
-
-        Args:
-            statistics: Everything that was counted.
-
-        Returns:
-            What all of them see, the most urgent first.
-        """
+        """Ask what is worth knowing in the numbers, grove's own part first."""
         from grove_core.plugins.insight_answers import read_insights
         from grove_core.stats.insights import ranked
 
@@ -211,32 +170,16 @@ class Plugins:
         return ranked(seen)
 
     def learning_written(self, learning: Learning, receipt: Receipt) -> None:
-        """Tell the plugins that a learning was written.
-
-        Args:
-            learning: The learning.
-            receipt: What the backend answered.
-        """
+        """Tell the plugins that a learning was written."""
         self._ask("grove_learning_written", {"learning": learning, "receipt": receipt}, _as_is)
 
     def gate_changed(self, session: Session, before: Gate, after: Gate, cause: str) -> None:
-        """Tell the plugins that a session's gate has moved.
-
-        Args:
-            session: The session with its new gate.
-            before: The gate before.
-            after: The gate now.
-            cause: The event that moved it.
-        """
+        """Tell the plugins that a session's gate has moved."""
         arguments = {"session": session, "before": before, "after": after, "cause": cause}
         self._ask("grove_gate_changed", arguments, _as_is)
 
     def observe_the_gate(self) -> bool:
-        """Tell whether any plugin wants to hear of changes of the gate.
-
-        Returns:
-            Whether one implements ``grove_gate_changed``.
-        """
+        """Return whether any plugin wants to hear of changes of the gate."""
         return self._is_implemented("grove_gate_changed")
 
     def _is_implemented(self, hook: str) -> bool:
@@ -252,34 +195,13 @@ class Plugins:
         default: D,
         what: str = "",
     ) -> T | D:
-        """Call a function that a descriptor holds.
-
-        A function that has been late once is not called again in this process.
-
-        Args:
-            provided: The descriptor, or another object of a plugin.
-            function: The function.
-            *arguments: The function's arguments.
-            seconds: How much processor time it may use.
-            default: What to return when it fails; the failure is reported.
-            what: What to call the function in the report, such as ``write of markdown``, where no
-                descriptor tells its name.
-
-        Returns:
-            The function's result, of whatever type the plugin made it, or the default.
-        """
+        """Call a function that a descriptor holds."""
         what = what or _describe_call(provided.value, function)
         answers = self._limited(provided.source, what, partial(function, *arguments), seconds)
         return answers[0] if answers else default
 
     def complain(self, provided: Provided[Any], what: str, detail: str) -> None:
-        """Report something that a plugin did wrong without raising, such as a senseless answer.
-
-        Args:
-            provided: The descriptor, or another object of the plugin.
-            what: What was being done.
-            detail: What happened.
-        """
+        """Report something that a plugin did wrong without raising, such as a senseless answer."""
         self._problems.add(provided.source, what, detail)
 
     def load_all(self) -> None:
@@ -293,7 +215,7 @@ class Plugins:
         self.health_checks()
 
     def report(self) -> PluginReport:
-        """Tell what has become of each plugin so far, without loading any."""
+        """Return what has become of each plugin so far, without loading any."""
         return PluginReport(
             plugins=self._manager.entries(),
             problems=self._problems.everything(),
@@ -349,11 +271,7 @@ class Plugins:
     def _limited(
         self, source: PluginSource, what: str, function: Callable[[], T], seconds: float
     ) -> tuple[T, ...]:
-        """Call one function; nothing comes back when it fails, which is reported.
-
-        What has been late once is not called again: the other plugins, and the person who waits,
-        need the time.
-        """
+        """Call one function; nothing comes back when it fails, which is reported."""
         if (source, what) in self._hung:
             return ()
         try:
@@ -403,7 +321,7 @@ def _name_of(descriptor: Any) -> str:  # noqa: ANN401 - one of the descriptors
 
 
 def _describe_call(value: object, function: Callable[..., object]) -> str:
-    """Say which function failed: a descriptor's by the name that grove knows it by."""
+    """Return which function failed: a descriptor's by the name that grove knows it by."""
     if isinstance(value, _DESCRIPTORS):
         for field in fields(type(value)):
             if getattr(value, field.name) is function:

@@ -16,17 +16,7 @@ _PRIORITIES: Final = (1, 2, 3)
 
 
 def read_insights(answer: object) -> tuple[tuple[Insight, ...], tuple[str, ...]]:
-    """Read what a plugin has returned; it runs within the plugin's time limit.
-
-    Args:
-        answer: Anything.
-
-    Returns:
-        What can be used, each on lines that a terminal can show; and what is wrong with the rest.
-
-    Raises:
-        PluginError: It is no list.
-    """
+    """Read what a plugin has returned; it runs within the plugin's time limit."""
     if not isinstance(answer, Iterable) or isinstance(answer, str | bytes | Mapping | Insight):
         raise PluginError(f"returned {type(answer).__name__} instead of a list of Insight")
     insights: list[Insight] = []

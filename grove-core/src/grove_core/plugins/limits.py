@@ -1,11 +1,4 @@
-"""Time limits for calls into plugins.
-
-Calls run in threads of their own, which stay for the next call. Python cannot stop a thread, so a
-call that is late goes on by itself: its thread is a daemon, and gets no further call.
-
-A limit counts the processor time of the call, so that a busy machine makes no plugin late. What
-waits, for a program or a disk, is cut off by the clock, which is more generous.
-"""
+"""Time limits for calls into plugins."""
 
 import os
 import time
@@ -40,13 +33,7 @@ class NoTimeLeftError(PluginError):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class TimeLimits(Value):
-    """How long plugins may take, in seconds of processor time.
-
-    Attributes:
-        load: To import one plugin, and again to register it.
-        registration: To answer one registration hook.
-        life_cycle: To answer one life-cycle hook.
-    """
+    """How long plugins may take, in seconds of processor time."""
 
     load: float = 1.0
     registration: float = 0.5
@@ -54,21 +41,14 @@ class TimeLimits(Value):
 
 
 class Deadline:
-    """When all calls of a process together must have come to an end.
-
-    ``at`` is a time of ``time.monotonic``, ``work`` one of ``time.process_time``.
-    """
+    """When all calls of a process together must have come to an end."""
 
     def __init__(self, at: float | None = None, work: float | None = None) -> None:
         self.at = at
         self.work = work
 
     def limits(self, seconds: float) -> tuple[float, float]:
-        """The processor time that a call may use, and how long it may take by the clock.
-
-        Raises:
-            NoTimeLeftError: The deadline has passed.
-        """
+        """The processor time that a call may use, and how long it may take by the clock."""
         work, clock = seconds, clock_limit(seconds)
         if self.work is not None:
             work = min(work, _left(self.work - time.process_time()))
@@ -92,22 +72,7 @@ def _left(seconds: float) -> float:
 
 
 def call_limited(function: Callable[[], T], seconds: float, deadline: Deadline = _NEVER) -> T:
-    """Call a function in another thread and wait for it for a limited time.
-
-    Args:
-        function: What to call.
-        seconds: How much processor time it may use.
-        deadline: When everything must be done.
-
-    Returns:
-        The function's result.
-
-    Raises:
-        TimeLimitError: It was not done in time; it may still be running.
-        NoTimeLeftError: It was not called, since the deadline has passed.
-        PluginError: It tried to end the process (``SystemExit``, ``KeyboardInterrupt``).
-        Exception: Whatever else the function raised.
-    """
+    """Call a function in another thread and wait for it for a limited time."""
     work, clock = deadline.limits(seconds)
     results: list[T] = []
     errors: list[BaseException] = []
@@ -141,7 +106,7 @@ def call_limited(function: Callable[[], T], seconds: float, deadline: Deadline =
 
 
 def is_any_late() -> bool:
-    """Tell whether a call that nobody waits for any more still runs."""
+    """Return whether a call that nobody waits for any more still runs."""
     _late[:] = [one for one in _late if one.is_alive()]
     return bool(_late)
 

@@ -64,14 +64,7 @@ class _RefusedError(PluginError):
 
 @frozen(kw_only=True, eq=False)
 class LoadedPlugin:
-    """A plugin that is ready to be called.
-
-    Attributes:
-        source: Where it comes from.
-        first_party: Whether an extra of grove-core names its distribution.
-        instance: The module or object that the entry point names.
-        implementations: Its hook implementations by hook.
-    """
+    """A plugin that is ready to be called."""
 
     source: PluginSource
     first_party: bool
@@ -106,15 +99,7 @@ class Manager:
         self._registry: pluggy.PluginManager | None = None
 
     def plugins(self, groups: Iterable[str]) -> tuple[LoadedPlugin, ...]:
-        """Give the usable plugins of some groups, loading what is not loaded yet.
-
-        Args:
-            groups: Entry point groups.
-
-        Returns:
-            The plugins in the order in which they are asked; one that stands in several groups or
-            under several names stands here once.
-        """
+        """Return the usable plugins of some groups, loading what is not loaded yet."""
         loaded = [plugin for group in groups for plugin in self._load_group(group)]
         unique: dict[int, LoadedPlugin] = {}
         for plugin in loaded:
@@ -122,11 +107,11 @@ class Manager:
         return tuple(unique.values())
 
     def entries(self) -> tuple[PluginEntry, ...]:
-        """Tell what has become of each installed plugin so far, in the order they are asked."""
+        """Return what has become of each installed plugin so far, in the order they are asked."""
         return tuple(entry for found, entry in self._entries.items() if found is not _OWN)
 
     def own_entry(self) -> PluginEntry:
-        """Tell what has become of grove's own part."""
+        """Return what has become of grove's own part."""
         return self._entries[_OWN]
 
     def _load_group(self, group: str) -> tuple[LoadedPlugin, ...]:

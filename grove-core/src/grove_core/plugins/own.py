@@ -31,5 +31,5 @@ def _score_by_rules(
 
 @hookimpl
 def grove_insights(statistics: Statistics) -> Sequence[Insight]:
-    """Tell what grove itself sees in the numbers."""
+    """Return what grove itself sees in the numbers."""
     return insights_of(statistics)

@@ -28,14 +28,7 @@ class PluginState(Enum):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class PluginSource(Value):
-    """Where something that a plugin said or did comes from.
-
-    Attributes:
-        name: The plugin's name.
-        distribution: The distribution that provides it.
-        version: The distribution's version.
-        entry_point: The entry point's group and name, such as ``grove.tickets:beads``.
-    """
+    """Where something that a plugin said or did comes from."""
 
     name: str
     distribution: str
@@ -58,13 +51,7 @@ class PluginSource(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class PluginProblem(Value):
-    """Something that a plugin did wrong.
-
-    Attributes:
-        source: Whose fault it is.
-        what: What was being done: ``load``, a hook's name, or a descriptor's name and function.
-        detail: What happened, in one line.
-    """
+    """Something that a plugin did wrong."""
 
     source: PluginSource
     what: str
@@ -76,15 +63,7 @@ class PluginProblem(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class PluginEntry(Value):
-    """One plugin that was found.
-
-    Attributes:
-        found: Where it comes from.
-        state: What became of it.
-        detail: Why, in one line; empty when there is nothing to say.
-        hooks: Names of the hooks it implements, sorted.
-        milliseconds: How long loading took; ``None`` when it was not tried.
-    """
+    """One plugin that was found."""
 
     found: FoundPlugin
     state: PluginState
@@ -95,13 +74,7 @@ class PluginEntry(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class PluginReport(Value):
-    """All plugins, and all that went wrong in this process so far.
-
-    Attributes:
-        plugins: The plugins that were found, by group and in the order in which they are asked.
-        problems: What went wrong, oldest first.
-        own: What grove itself contributes, for hooks that it answers as plugins do.
-    """
+    """All plugins, and all that went wrong in this process so far."""
 
     plugins: tuple[PluginEntry, ...]
     problems: tuple[PluginProblem, ...]
@@ -122,26 +95,14 @@ class ProblemList:
         self._out_of_time = False
 
     def add(self, source: PluginSource, what: str, detail: str) -> None:
-        """Note a problem.
-
-        Args:
-            source: Whose fault it is.
-            what: What was being done.
-            detail: What happened; made one line of limited length.
-        """
+        """Note a problem."""
         problem = PluginProblem(source=source, what=what, detail=clean_detail(detail))
         if problem not in self._problems:
             self._problems[problem] = None
             self._on_problem(problem)
 
     def add_error(self, source: PluginSource, what: str, error: Exception) -> None:
-        """Note an exception; that no time is left is nobody's fault and is noted once for all.
-
-        Args:
-            source: In whose code it was raised.
-            what: What was being done.
-            error: What was raised.
-        """
+        """Note an exception; that no time is left is nobody's fault and is noted once for all."""
         if isinstance(error, NoTimeLeftError):
             if self._out_of_time:
                 return
@@ -159,14 +120,7 @@ def clean_detail(text: str) -> str:
 
 
 def describe_error(error: Exception) -> str:
-    """Say what an exception says, by a class that may be a plugin's own.
-
-    Args:
-        error: What was raised.
-
-    Returns:
-        One line; grove's own messages as they are, others with the exception's class.
-    """
+    """Return what an exception says, by a class that may be a plugin's own."""
     try:
         message = str(error)
     except Exception:  # noqa: BLE001 - the exception's __str__ is the plugin's code

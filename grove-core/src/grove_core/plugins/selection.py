@@ -20,17 +20,7 @@ _SECTION_OF_GROUP: Final = {TICKET_GROUP: "ticketing", BACKEND_GROUP: "backends"
 
 @frozen(kw_only=True, eq=False, repr=False)
 class PluginSettings(Value):
-    """What the user and the project want of plugins.
-
-    Attributes:
-        ticket_order: Names of ticket systems, first one first; ``name@distribution`` chooses one
-            provider of a name. What is not listed follows by name.
-        backend_order: The same for memory backends.
-        ticket_overrides: By ticket system; ``False`` blocks it.
-        backend_overrides: By memory backend; ``False`` blocks it.
-        enabled: Whether any plugin is loaded at all.
-        allowed: The only plugins that may be loaded, by name; ``None`` for all.
-    """
+    """What the user and the project want of plugins."""
 
     ticket_order: tuple[str, ...] = ()
     backend_order: tuple[str, ...] = ()
@@ -44,20 +34,13 @@ class PluginSettings(Value):
         return {TICKET_GROUP: self.ticket_order, BACKEND_GROUP: self.backend_order}.get(group, ())
 
     def blocks(self, group: str, name: str) -> bool:
-        """Tell whether an override switches off what bears a name in a group."""
+        """Return whether an override switches off what bears a name in a group."""
         overrides = {TICKET_GROUP: self.ticket_overrides, BACKEND_GROUP: self.backend_overrides}
         return overrides.get(group, {}).get(name) is False
 
 
 def read_allow_list(environment: Mapping[str, str]) -> frozenset[str] | None:
-    """Read ``GROVE_PLUGINS``: names separated by commas.
-
-    Args:
-        environment: The process's environment.
-
-    Returns:
-        The names, none when the variable is empty, or ``None`` when it is not set.
-    """
+    """Read ``GROVE_PLUGINS``: names separated by commas."""
     text = environment.get(ALLOW_LIST_VARIABLE)
     if text is None:
         return None
@@ -66,13 +49,7 @@ def read_allow_list(environment: Mapping[str, str]) -> frozenset[str] | None:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Choice(Value):
-    """What is to be done with a plugin that was found.
-
-    Attributes:
-        found: The plugin.
-        state: ``NOT_LOADED`` when it is to be loaded, else ``BLOCKED`` or ``SHADOWED``.
-        detail: Why, or who else provides the name.
-    """
+    """What is to be done with a plugin that was found."""
 
     found: FoundPlugin
     state: PluginState
@@ -80,19 +57,7 @@ class Choice(Value):
 
 
 def choose(found: Iterable[FoundPlugin], group: str, settings: PluginSettings) -> list[Choice]:
-    """Decide which plugins of a group are used.
-
-    Of several providers of one name the configured one is used, else a first-party one, else the
-    one whose distribution comes first in the alphabet.
-
-    Args:
-        found: What is installed, of all groups.
-        group: The group to decide about.
-        settings: What is wanted.
-
-    Returns:
-        All plugins of the group, in the order in which they are asked.
-    """
+    """Decide which plugins of a group are used."""
     order = settings.order(group)
     plugins = sorted(
         (plugin for plugin in found if plugin.group == group),
@@ -109,16 +74,7 @@ def choose(found: Iterable[FoundPlugin], group: str, settings: PluginSettings) -
 
 
 def rank(order: Sequence[str], name: str, distribution: str) -> tuple[int, str]:
-    """Give the sort key that puts configured names first and the others in the alphabet's order.
-
-    Args:
-        order: Configured names, each as ``name`` or ``name@distribution``.
-        name: The name to place.
-        distribution: The distribution that it comes from.
-
-    Returns:
-        A key to sort by.
-    """
+    """Give the sort key that puts configured names first and the others in the alphabet's order."""
     for position, wanted in enumerate(order):
         wanted_name, _, wanted_distribution = wanted.partition("@")
         if wanted_name == name and (

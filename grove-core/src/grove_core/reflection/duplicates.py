@@ -1,14 +1,4 @@
-"""Candidates that say again what a learning says already, and submissions that come twice.
-
-Two summaries repeat each other when they are the same after normalising, or when one holds the
-other. The design says "substring"; taken literally that refuses a long, specific summary because
-of a short, general one ("retry on timeout"). So the shorter must have ten characters or more,
-stand on whole words in the longer, and make up at least 60 % of it. At 60 % the longer adds so
-little that it is a new wording of the same learning: if it is a better one, it names the old one
-in ``supersedes`` and is no duplicate of it.
-
-Beyond the summary, summary and detail together are compared (``similarity``).
-"""
+"""Candidates that say again what a learning says already, and submissions that come twice."""
 
 import hashlib
 import json
@@ -31,15 +21,7 @@ _NO_JOINERS: Final = str.maketrans("", "", "\u200c\u200d")
 
 @frozen(kw_only=True, eq=False, repr=False)
 class KnownSummary(Value):
-    """A summary that a candidate must not repeat.
-
-    Attributes:
-        summary: The summary, fit for a message.
-        normalised: The same, normalised for comparison.
-        learning_id: The stored learning it belongs to; ``None`` within a submission.
-        detail: The detail that goes with it.
-        position: Zero-based place in the submission, if it belongs to an earlier candidate.
-    """
+    """A summary that a candidate must not repeat."""
 
     summary: str
     normalised: str
@@ -54,14 +36,7 @@ class KnownSummary(Value):
 
 
 def normalised_summary(summary: str) -> str:
-    """Bring a summary into the form in which summaries are compared.
-
-    Args:
-        summary: The summary.
-
-    Returns:
-        It without case, compatibility forms, surplus white space and surrounding punctuation.
-    """
+    """Bring a summary into the form in which summaries are compared."""
     visible = remove_invisible(summary).translate(_NO_JOINERS)
     folded = unicodedata.normalize("NFKC", visible).casefold()
     line = one_line(unicodedata.normalize("NFKC", folded))
@@ -74,14 +49,7 @@ def normalised_summary(summary: str) -> str:
 
 
 def known_summaries(existing: Iterable[Learning]) -> tuple[KnownSummary, ...]:
-    """List the summaries of stored learnings that a candidate must not repeat.
-
-    Args:
-        existing: Stored learnings; only active ones count.
-
-    Returns:
-        Their summaries, ready for comparison.
-    """
+    """List the summaries of stored learnings that a candidate must not repeat."""
     return tuple(
         KnownSummary(
             summary=clean_line(learning.summary, SUMMARY_LENGTH_MAX),
@@ -95,15 +63,7 @@ def known_summaries(existing: Iterable[Learning]) -> tuple[KnownSummary, ...]:
 
 
 def find_duplicate(candidate: Candidate, known: Sequence[KnownSummary]) -> Rejection | None:
-    """Object to a candidate that says what a known one says.
-
-    Args:
-        candidate: The candidate.
-        known: Stored summaries and those of earlier candidates.
-
-    Returns:
-        The objection, or ``None``. What the candidate supersedes it may repeat.
-    """
+    """Object to a candidate that says what a known one says."""
     normalised = normalised_summary(candidate.summary)
     for other in known:
         if repeats(normalised, other.normalised) and other.learning_id not in candidate.supersedes:
@@ -124,15 +84,7 @@ def _find_similar(candidate: Candidate, known: Sequence[KnownSummary]) -> Reject
 
 
 def repeats(first: str, second: str) -> bool:
-    """Tell whether two normalised summaries say the same.
-
-    Args:
-        first: A normalised summary.
-        second: Another.
-
-    Returns:
-        Whether they are equal, or one holds the other as the module's rule says.
-    """
+    """Return whether two normalised summaries say the same."""
     if first == second:
         return True
     shorter, longer = (first, second) if len(first) < len(second) else (second, first)
@@ -147,14 +99,7 @@ def repeats(first: str, second: str) -> bool:
 
 
 def fingerprint(candidate: Candidate) -> str:
-    """Digest all content of a candidate, so that one sent twice is recognised.
-
-    Args:
-        candidate: The candidate, cleaned.
-
-    Returns:
-        A hexadecimal SHA-256; the order of tags, files, criteria and ids does not matter.
-    """
+    """Digest all content of a candidate, so that one sent twice is recognised."""
     content = (
         candidate.category.value,
         candidate.summary,
@@ -170,7 +115,7 @@ def fingerprint(candidate: Candidate) -> str:
 
 
 def _is_bound(text: str, position: int) -> bool:
-    """Tell whether a word may end before a position; scripts without blanks allow it anywhere."""
+    """Return whether a word may end before a position; scripts without blanks allow it anywhere."""
     around = text[max(position - 1, 0) : position + 1]
     if position in {0, len(text)} or not around.isalnum():
         return True

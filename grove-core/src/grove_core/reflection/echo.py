@@ -1,10 +1,4 @@
-"""Text that grove has shown in this session and that comes back as if it were new.
-
-A learning that was shown and is handed in again teaches nothing, and would confirm itself. So a
-candidate is an echo when nearly all that it says stands in what was shown: that learning may be
-personal, archived, or of a backend that cannot be listed, where the check for duplicates sees
-nothing.
-"""
+"""Text that grove has shown in this session and that comes back as if it were new."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -24,13 +18,7 @@ _SAID_MIN: Final = 3
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ShownText(Value):
-    """A text that grove has put before the agent.
-
-    Attributes:
-        text: All of it.
-        learning_id: The learning it is; empty for grove's own words.
-        summary: Its summary.
-    """
+    """A text that grove has put before the agent."""
 
     text: str
     learning_id: str = ""
@@ -38,16 +26,7 @@ class ShownText(Value):
 
 
 def find_echo(candidate: Candidate, shown: Sequence[ShownText]) -> Rejection | None:
-    """Object to a candidate that merely repeats what was shown.
-
-    Args:
-        candidate: The candidate.
-        shown: What was shown in this session.
-
-    Returns:
-        The objection, or ``None``. What the candidate supersedes it may repeat; and a candidate
-        that adds several words of its own adds something.
-    """
+    """Object to a candidate that merely repeats what was shown."""
     said = stems(f"{candidate.summary} {candidate.detail}")
     texts = [one for one in shown if one.learning_id not in candidate.supersedes]
     if len(said) < _SAID_MIN or not texts:

@@ -28,13 +28,7 @@ WITHHELD: Final = "(withheld)"
 
 @frozen(kw_only=True, eq=False, repr=False)
 class CheckStage(Value):
-    """A check that a candidate must pass after its shape is right.
-
-    Attributes:
-        stage: The stage in whose name it refuses, and which says when it runs.
-        check: Gives an objection, or ``None``.
-        warns: Whether its objections are only told, and refuse nothing.
-    """
+    """A check that a candidate must pass after its shape is right."""
 
     stage: Stage
     check: Callable[[Candidate], Rejection | None]
@@ -43,13 +37,7 @@ class CheckStage(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class AcceptedCandidate(Value):
-    """A candidate that passed every stage.
-
-    Attributes:
-        position: Zero-based place in the submission.
-        candidate: The candidate, cleaned.
-        notes: What was changed or ignored in reading it.
-    """
+    """A candidate that passed every stage."""
 
     position: int
     candidate: Candidate
@@ -58,13 +46,7 @@ class AcceptedCandidate(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class RepeatedCandidate(Value):
-    """A candidate that this session has written already: accepted, and not written again.
-
-    Attributes:
-        position: Zero-based place in the submission.
-        candidate: The candidate, cleaned.
-        learning_id: The learning that was written for it.
-    """
+    """A candidate that this session has written already: accepted, and not written again."""
 
     position: int
     candidate: Candidate
@@ -73,13 +55,7 @@ class RepeatedCandidate(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class SiftResult(Value):
-    """What became of the candidates of a submission; each is in exactly one list.
-
-    Attributes:
-        accepted: To be written.
-        repeated: Written already by this session.
-        rejected: Refused, with stage and reason.
-    """
+    """What became of the candidates of a submission; each is in exactly one list."""
 
     accepted: tuple[AcceptedCandidate, ...] = ()
     repeated: tuple[RepeatedCandidate, ...] = ()
@@ -95,22 +71,7 @@ def sift(
     checks: Sequence[CheckStage] = (),
     screen: Callable[[Any], Rejection | None] | None = None,
 ) -> SiftResult:
-    """Judge the candidates of a submission one by one, in their order.
-
-    The stages run in the order of ``Stage``, whatever the order of ``checks``; within a stage in
-    the order given. The first objection refuses the candidate.
-
-    Args:
-        candidates: Raw JSON values.
-        existing: Stored learnings that must not be repeated; only active ones count.
-        written: Learning ids by the fingerprints of the candidates that this session has written.
-        root: The project's root, so that absolute paths inside it can be made relative.
-        checks: Further checks; the funnel itself looks at shape and duplicates.
-        screen: Looks for secrets in a raw candidate, before anything is said about it.
-
-    Returns:
-        What became of each candidate.
-    """
+    """Judge the candidates of a submission one by one, in their order."""
     known = list(known_summaries(existing))
     duplicates = CheckStage(
         stage=Stage.DUPLICATE, check=lambda candidate: find_duplicate(candidate, known)
@@ -138,18 +99,7 @@ def learning_from(
     ticket_id: str | None,
     now: datetime,
 ) -> Learning:
-    """Make the learning of an accepted candidate.
-
-    Args:
-        candidate: The candidate, cleaned.
-        learning_id: The id it gets.
-        session_id: The session that wrote it.
-        ticket_id: The ticket of that session, if there is one.
-        now: The time, UTC.
-
-    Returns:
-        An active learning.
-    """
+    """Make the learning of an accepted candidate."""
     return Learning(
         id=learning_id,
         category=candidate.category,

@@ -1,8 +1,4 @@
-"""The JSON Schema of what ``grove reflect`` accepts, made from the enums and limits themselves.
-
-It describes the canonical form: what it allows has the right shape. What is forgiven besides (one
-text for a list, other spellings of enum values, unknown fields) it does not advertise.
-"""
+"""The JSON Schema of what ``grove reflect`` accepts, made from the enums and limits themselves."""
 
 from enum import Enum
 from typing import Any
@@ -27,11 +23,7 @@ _JsonObject = dict[str, Any]
 
 
 def submission_schema() -> _JsonObject:
-    """Describe every form of a submission.
-
-    Returns:
-        A JSON Schema of draft 2020-12.
-    """
+    """Describe every form of a submission."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Submission to grove reflect",
@@ -55,11 +47,7 @@ def submission_schema() -> _JsonObject:
 
 
 def tool_schema() -> _JsonObject:
-    """Describe the object form alone: a tool's arguments are one object.
-
-    Returns:
-        A JSON Schema whose root is an object.
-    """
+    """Describe the object form alone: a tool's arguments are one object."""
     properties = _submission()["properties"]
     candidates = {
         key: value for key, value in properties["candidates"].items() if key != "minItems"
@@ -75,14 +63,7 @@ def tool_schema() -> _JsonObject:
 
 
 def example_submission(session_id: str) -> _JsonObject:
-    """Make the smallest submission of the object form, to be filled in.
-
-    Args:
-        session_id: The session that owes the reflection.
-
-    Returns:
-        A submission of one candidate, of valid shape.
-    """
+    """Make the smallest submission of the object form, to be filled in."""
     return {
         "session_id": session_id,
         "candidates": [

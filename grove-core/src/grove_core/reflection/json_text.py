@@ -1,8 +1,4 @@
-"""Finding the one JSON value in what an agent sends: bare, in a markdown fence, or amid prose.
-
-The work is linear in the length of the text: the search goes on where a broken value broke off,
-never inside what was read already, and ends after a fixed number of broken values.
-"""
+"""Finding the one JSON value in what an agent sends: bare, in a markdown fence, or amid prose."""
 
 import json
 import re
@@ -21,21 +17,7 @@ _DECODER: Final = json.JSONDecoder(parse_int=float)
 
 
 def find_value(text: str, known_fields: frozenset[str]) -> tuple[JsonContainer, bool]:
-    """Find the first JSON object or array that can be a submission.
-
-    A value that names a known field and then breaks is an error: if the search went on behind the
-    break, a part of a submission could pass for the whole.
-
-    Args:
-        text: What was sent.
-        known_fields: Names of which an object amid prose must have one.
-
-    Returns:
-        The value, and whether more JSON seems to follow it.
-
-    Raises:
-        ReflectionError: There is none, or it is broken or nested too deeply.
-    """
+    """Find the first JSON object or array that can be a submission."""
     if not text.strip():
         raise ReflectionError("The submission is empty. Send the JSON of `grove reflect --schema`.")
     try:
@@ -95,7 +77,7 @@ def _broken(error: json.JSONDecodeError) -> ReflectionError:
 
 
 def _nothing_found(text: str) -> ReflectionError:
-    """Say what breaks the first thing that looks like JSON, if anything does."""
+    """Return what breaks the first thing that looks like JSON, if anything does."""
     bracket = _BRACKET.search(text)
     if bracket is not None:
         try:

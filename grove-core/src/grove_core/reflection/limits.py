@@ -1,7 +1,4 @@
-"""The limits of a submission and of the learnings in it, in one place.
-
-Lengths count Unicode code points after trimming.
-"""
+"""The limits of a submission and of the learnings in it, in one place."""
 
 from typing import Final
 

@@ -12,12 +12,7 @@ from grove_core.reflection.wording import kind_of
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Rating(Value):
-    """What somebody thinks of a learning.
-
-    Attributes:
-        learning_id: The learning.
-        useful: Whether it is useful.
-    """
+    """What somebody thinks of a learning."""
 
     learning_id: str
     useful: bool
@@ -25,26 +20,14 @@ class Rating(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class RatingsRead(Value):
-    """What was read of ratings that somebody sent.
-
-    Attributes:
-        ratings: One for each learning; of several the last.
-        problems: What cannot be used and why, a sentence each.
-    """
+    """What was read of ratings that somebody sent."""
 
     ratings: tuple[Rating, ...] = ()
     problems: tuple[str, ...] = ()
 
 
 def read_each(entries: Sequence[Any]) -> RatingsRead:
-    """Read ratings.
-
-    Args:
-        entries: JSON values, each of which should be an object with ``id`` and ``useful``.
-
-    Returns:
-        What can be used, and what is wrong with the rest.
-    """
+    """Read ratings."""
     problems: list[str] = []
     ratings: dict[str, Rating] = {}
     for position, entry in enumerate(entries):

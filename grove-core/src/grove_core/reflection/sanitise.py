@@ -1,7 +1,4 @@
-"""Cleaning the texts of one raw candidate before its fields are judged.
-
-Only what has the right type is cleaned; everything else is left for the schema to name.
-"""
+"""Cleaning the texts of one raw candidate before its fields are judged."""
 
 import re
 import unicodedata
@@ -32,15 +29,7 @@ _OUTSIDE: Final = re.compile(r"/|~|[A-Za-z]:|[A-Za-z][A-Za-z0-9+.-]*:/")
 def sanitise(
     raw: Mapping[str, Any], *, root: PurePath | None = None
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Clean the texts of a candidate.
-
-    Args:
-        raw: The candidate as it was sent.
-        root: The project's root, so that absolute paths inside it can be made relative.
-
-    Returns:
-        The same fields cleaned, and what was changed, a note each.
-    """
+    """Clean the texts of a candidate."""
     cleaned = dict(raw)
     notes: list[str] = []
     _clean_summary(cleaned, notes)
@@ -57,14 +46,7 @@ def sanitise(
 
 
 def close_fences(text: str) -> str:
-    """Close a code fence that a markdown text leaves open.
-
-    Args:
-        text: Markdown.
-
-    Returns:
-        The text, with the closing fence appended that is missing.
-    """
+    """Close a code fence that a markdown text leaves open."""
     opened = ""
     for line in text.split("\n"):
         fence = _FENCE.fullmatch(line)
@@ -78,16 +60,7 @@ def close_fences(text: str) -> str:
 
 
 def clean_tag(text: str) -> str | None:
-    """Normalise a tag to lower-case letters, digits and single hyphens.
-
-    Letters of every script are kept, with the marks that belong to them.
-
-    Args:
-        text: The tag as it was sent.
-
-    Returns:
-        The tag, or ``None`` if nothing of it is left or it is too long.
-    """
+    """Normalise a tag to lower-case letters, digits and single hyphens."""
     lowered = unicodedata.normalize("NFKC", remove_invisible(text)).lower()
     kept = "".join(
         character
@@ -99,15 +72,7 @@ def clean_tag(text: str) -> str | None:
 
 
 def clean_path(text: str, *, root: PurePath | None = None) -> str | None:
-    """Normalise a path to a relative POSIX path inside the project.
-
-    Args:
-        text: The path as it was sent.
-        root: The project's root.
-
-    Returns:
-        The path, or ``None`` if it is empty, too long, or leads out of the project.
-    """
+    """Normalise a path to a relative POSIX path inside the project."""
     # A NUL or a line break is no slip of the pen: do not guess what was meant.
     if "\0" in text or len(text.strip().splitlines()) != 1:
         return None

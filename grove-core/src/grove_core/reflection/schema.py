@@ -35,27 +35,14 @@ _SHAPE: Final = "an object with category, summary, detail, criteria_met and tags
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ReadCandidate(Value):
-    """A candidate that has the right shape.
-
-    Attributes:
-        candidate: The candidate, cleaned.
-        notes: What was changed or ignored in reading it, a short phrase each.
-    """
+    """A candidate that has the right shape."""
 
     candidate: Candidate
     notes: tuple[str, ...]
 
 
 def read_enum(enum_class: type[_EnumT], text: Any) -> _EnumT | None:  # noqa: ANN401 - any JSON value
-    """Read an enum's value in any case, with ``-``, ``_``, blanks or nothing between its words.
-
-    Args:
-        enum_class: The enum.
-        text: What was sent; anything but text is no value.
-
-    Returns:
-        The member, or ``None``.
-    """
+    """Read an enum's value in any case, with ``-``, ``_``, blanks or nothing between its words."""
     if not isinstance(text, str):
         return None
     wanted = _letters(text)
@@ -67,15 +54,7 @@ def read_candidate(
     *,
     root: PurePath | None = None,
 ) -> ReadCandidate | Rejection:
-    """Clean and read one candidate.
-
-    Args:
-        raw: The candidate as it was sent.
-        root: The project's root, so that absolute paths inside it can be made relative.
-
-    Returns:
-        The candidate with notes, or a rejection that names every field at fault.
-    """
+    """Clean and read one candidate."""
     if not isinstance(raw, dict):
         return Rejection(reason=f"a candidate is {_SHAPE}; this is {kind_of(raw)}")
     fields, changes = sanitise(raw, root=root)

@@ -1,9 +1,4 @@
-"""How much two texts say the same, by the words they share: rare words count more.
-
-Lexical on purpose: it is deterministic, explains itself, and takes milliseconds. Two lessons on the
-same matter share its names, so sharing words is not enough: where each has a subject of its own,
-they are two lessons.
-"""
+"""How much two texts say the same, by the words they share: rare words count more."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,13 +41,7 @@ _SAMPLE: Final = 1_000
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Terms(Value):
-    """The words of a learning that tell what it is about, without their endings.
-
-    Attributes:
-        summary: Those of its summary.
-        whole: Those of its summary and detail.
-        subjects: Those of its summary that its detail names again.
-    """
+    """The words of a learning that tell what it is about, without their endings."""
 
     summary: frozenset[str]
     whole: frozenset[str]
@@ -60,28 +49,13 @@ class Terms(Value):
 
 
 def terms_of(summary: str, detail: str) -> Terms:
-    """Read the terms of a learning.
-
-    Args:
-        summary: Its summary.
-        detail: Its detail.
-
-    Returns:
-        The terms.
-    """
+    """Read the terms of a learning."""
     first, second = stems(summary), stems(detail)
     return Terms(summary=first, whole=first | second, subjects=first & second)
 
 
 def stems(text: str) -> frozenset[str]:
-    """Split a text into words without endings; each stem is a beginning of its word.
-
-    Args:
-        text: Text of any script; one without blanks is split into pairs of characters.
-
-    Returns:
-        The stems of all words but the commonest.
-    """
+    """Split a text into words without endings; each stem is a beginning of its word."""
     found: set[str] = set()
     for word in _TOKEN.findall(text.lower()):
         if word in _STOPWORDS:
@@ -110,15 +84,7 @@ def _stem(word: str) -> str:
 
 
 def weights_for(terms: Iterable[str], texts: Sequence[str]) -> dict[str, float]:
-    """Weigh terms by how few of the known texts hold them.
-
-    Args:
-        terms: The terms.
-        texts: The known texts in lower case.
-
-    Returns:
-        A weight above zero for each term.
-    """
+    """Weigh terms by how few of the known texts hold them."""
     sample = texts[:: max(1, len(texts) // _SAMPLE)]
     number = len(sample) + _SMOOTHING
     return {
@@ -127,15 +93,7 @@ def weights_for(terms: Iterable[str], texts: Sequence[str]) -> dict[str, float]:
 
 
 def candidates_for(terms: Terms, texts: Sequence[str]) -> tuple[list[int], dict[str, float]]:
-    """Pick the texts that are worth a closer look.
-
-    Args:
-        terms: What is looked for.
-        texts: The known texts in lower case.
-
-    Returns:
-        The places of those that hold enough of the rarest terms, and the weights of all terms.
-    """
+    """Pick the texts that are worth a closer look."""
     weights = weights_for(terms.whole, texts)
     order = sorted(terms.whole, key=lambda term: (term not in terms.summary, -weights[term], term))
     probes = order[:_PROBES]
@@ -149,16 +107,7 @@ def candidates_for(terms: Terms, texts: Sequence[str]) -> tuple[list[int], dict[
 
 
 def say_the_same(first: Terms, second: Terms, weights: Mapping[str, float]) -> bool:
-    """Tell whether two learnings say the same in other words.
-
-    Args:
-        first: The terms of one.
-        second: The terms of the other.
-        weights: Weights of terms; what is not in it weighs as much as the heaviest.
-
-    Returns:
-        Whether summary and detail together are alike, and neither has a subject of its own.
-    """
+    """Return whether two learnings say the same in other words."""
     whole = _shared(first.whole, second.whole, weights)
     if whole >= _NEARLY_EQUAL:
         return not (_own(first, second) and _own(second, first))

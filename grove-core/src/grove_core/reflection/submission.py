@@ -1,8 +1,4 @@
-"""Reading what an agent sends to ``grove reflect``, forgiving in form and strict in nothing else.
-
-The candidates stay raw JSON values here: each is judged by itself later. Whatever stands beside
-them never spoils them: what cannot be used is left out and named.
-"""
+"""Parse what an agent sends to ``grove reflect``, lenient about its form."""
 
 from typing import Any, Final
 
@@ -38,12 +34,7 @@ _CANDIDATE_MARKS: Final = frozenset({"category", "summary", "detail"})
 
 @frozen(kw_only=True, eq=False, repr=False)
 class UsedLearning(Value):
-    """A learning that the agent says it used.
-
-    Attributes:
-        id: The learning's id.
-        how: What it was good for, one line, if the agent said so.
-    """
+    """A learning that the agent says it used."""
 
     id: str
     how: str | None = None
@@ -51,12 +42,7 @@ class UsedLearning(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Correction(Value):
-    """A learning that the agent says is wrong.
-
-    Attributes:
-        id: The learning's id.
-        why: What is wrong with it, one line, if the agent said so.
-    """
+    """A learning that the agent says is wrong."""
 
     id: str
     why: str | None = None
@@ -64,19 +50,7 @@ class Correction(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Submission(Value):
-    """What an agent sent, before its candidates are judged.
-
-    Attributes:
-        session_id: The session it names, if it names one that can be an id.
-        candidates: The candidates as raw JSON values.
-        learnings_used: Learnings that were used, each once.
-        corrections: Learnings that were found wrong, each once.
-        ratings: Learnings that were rated, each once; of several ratings the last.
-        notes: Free text without invisible characters.
-        nothing_learned: Why there is nothing to keep, one line; it may stand beside candidates.
-        unknown_fields: Names of fields that were ignored.
-        problems: What else was ignored and why, a sentence each.
-    """
+    """What an agent sent, before its candidates are judged."""
 
     session_id: str | None = None
     candidates: tuple[Any, ...] = ()
@@ -90,18 +64,7 @@ class Submission(Value):
 
 
 def parse_submission(data: bytes) -> Submission:
-    """Read a submission: an object, a bare array, one candidate; bare, fenced or amid prose.
-
-    Args:
-        data: What was sent.
-
-    Returns:
-        The submission.
-
-    Raises:
-        ReflectionError: It is too large, not UTF-8, not JSON, or nested too deeply; its candidates
-            are no list; or it holds no candidate and its ``nothing_learned`` is no reason.
-    """
+    """Read a submission: an object, a bare array, one candidate; bare, fenced or amid prose."""
     value, more_follows = find_value(_decode(data), _KNOWN_FIELDS)
     sent = _as_object(value)
     problems: list[str] = []

@@ -10,26 +10,12 @@ _NAMES_LISTED: Final = 5
 
 
 def shown(text: str) -> str:
-    """Make a text of any origin fit for a message.
-
-    Args:
-        text: The text.
-
-    Returns:
-        At most 60 code points of it on one line.
-    """
+    """Make a text of any origin fit for a message."""
     return clean_line(text, _SHOWN_LENGTH)
 
 
 def listed(texts: Iterable[str]) -> str:
-    """Quote several texts, the first five of them.
-
-    Args:
-        texts: The texts.
-
-    Returns:
-        The quoted texts, and how many more there are.
-    """
+    """Quote several texts, the first five of them."""
     every = tuple(texts)
     first = ", ".join(f'"{shown(text)}"' for text in every[:_NAMES_LISTED])
     hidden = len(every) - _NAMES_LISTED
@@ -37,14 +23,7 @@ def listed(texts: Iterable[str]) -> str:
 
 
 def kind_of(value: Any) -> str:  # noqa: ANN401 - any JSON value
-    """Name the kind of a JSON value.
-
-    Args:
-        value: What the JSON decoder made.
-
-    Returns:
-        Its kind with an article, such as ``an array``.
-    """
+    """Name the kind of a JSON value."""
     if value is None:
         return "null"
     if isinstance(value, bool):

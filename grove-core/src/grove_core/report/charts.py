@@ -1,9 +1,4 @@
-"""Charts of the page, drawn by pygal.
-
-What pygal makes for pages of its own - a style sheet, scripts, a tooltip - is taken out: the page
-has one style sheet with both colour schemes, and no script at all. A browser shows an element's
-title as its tooltip.
-"""
+"""Charts of the page, drawn by pygal."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -41,16 +36,7 @@ Values = Sequence[float | None]
 
 
 def rate_lines(weeks: Sequence[str], series: Mapping[str, Values], title: str) -> Element:
-    """Draw rates over weeks.
-
-    Args:
-        weeks: The weeks.
-        series: By name a rate for each week, ``None`` where there is none.
-        title: What is seen, for those who cannot see it.
-
-    Returns:
-        The drawing.
-    """
+    """Draw rates over weeks."""
     chart = pygal.Line(
         **_common(),
         range=(0, 1),
@@ -64,16 +50,7 @@ def rate_lines(weeks: Sequence[str], series: Mapping[str, Values], title: str) -
 
 
 def count_bars(weeks: Sequence[str], series: Mapping[str, Values], title: str) -> Element:
-    """Draw counts over weeks.
-
-    Args:
-        weeks: The weeks.
-        series: By name a count for each week.
-        title: What is seen, for those who cannot see it.
-
-    Returns:
-        The drawing.
-    """
+    """Draw counts over weeks."""
     chart = pygal.Bar(
         **_common(),
         value_formatter=_whole,
@@ -85,45 +62,20 @@ def count_bars(weeks: Sequence[str], series: Mapping[str, Values], title: str) -
 
 
 def rate_bars(names: Sequence[str], rates: Values, title: str) -> Element:
-    """Draw a rate for each of several things.
-
-    Args:
-        names: The things.
-        rates: Their rates, ``None`` where there is none.
-        title: What is seen, for those who cannot see it.
-
-    Returns:
-        The drawing.
-    """
+    """Draw a rate for each of several things."""
     chart = _lying(len(names), range=(0, 1), value_formatter=_percent)
     chart.y_labels = _RATES
     return _of_things(chart, names, {"": rates}, title)
 
 
 def stacked_bars(names: Sequence[str], series: Mapping[str, Values], title: str) -> Element:
-    """Draw counts of several things, their parts one after the other.
-
-    Args:
-        names: The things.
-        series: By name of the part a count for each thing.
-        title: What is seen, for those who cannot see it.
-
-    Returns:
-        The drawing.
-    """
+    """Draw counts of several things, their parts one after the other."""
     chart = _lying(len(names), value_formatter=_whole, max_scale=_MOST_STEPS)
     return _of_things(chart, names, series, title)
 
 
 def sparkline(rates: Values) -> Element:
-    """Draw a line without axes.
-
-    Args:
-        rates: A rate for each week, ``None`` where there is none.
-
-    Returns:
-        The drawing, hidden from those who cannot see it.
-    """
+    """Draw a line without axes."""
     chart = pygal.Line(js=(), style=_STYLE, range=(0, 1), dots_size=1.5)
     chart.add("", rates)
     text = chart.render_sparkline(

@@ -1,7 +1,4 @@
-"""The dashboard of ``grove stats``: sections from top to bottom, each left out when it is empty.
-
-What is to be done stands last, where the eye is when a long text has passed a terminal.
-"""
+"""The dashboard of ``grove stats``: sections from top to bottom, each left out when it is empty."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -23,14 +20,7 @@ _WIDEST: Final = 120
 def print_dashboard(
     statistics: Statistics, insights: Sequence[Insight], title: str, console: Console
 ) -> None:
-    """Print the numbers for a person.
-
-    Args:
-        statistics: The numbers.
-        insights: What was seen in them.
-        title: The project's name.
-        console: Where to; a terminal gets colours and its own width, anything else neither.
-    """
+    """Print the numbers for a person."""
     width = min(console.width, _WIDEST) if console.is_terminal else _PIPED_WIDTH
     frame = Frame(width=width, is_terminal=console.is_terminal)
     with console.capture() as capture:
@@ -43,14 +33,7 @@ def print_dashboard(
 
 
 def is_empty(statistics: Statistics) -> bool:
-    """Tell whether there is nothing to show.
-
-    Args:
-        statistics: The numbers.
-
-    Returns:
-        Whether there is neither a learning nor an event.
-    """
+    """Return whether there is nothing to show."""
     return not statistics.learnings and not statistics.log.events
 
 

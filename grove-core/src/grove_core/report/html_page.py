@@ -22,15 +22,7 @@ _STYLE_SHEET: Final = Path(__file__).with_name("page.css")
 
 
 def html_page(document: Mapping[str, Any], title: str) -> str:
-    """Make the page.
-
-    Args:
-        document: The document of ``--json``, which the page holds as well.
-        title: The project's name.
-
-    Returns:
-        The text of the file.
-    """
+    """Make the page."""
     plain: dict[str, Any] = json.loads(json.dumps(to_jsonable(document)))
     style = _STYLE_SHEET.read_text(encoding="utf-8")
     page = element("html", _head(title, style), _body(Numbers(plain), title), lang="en")
@@ -38,14 +30,7 @@ def html_page(document: Mapping[str, Any], title: str) -> str:
 
 
 def is_page(start: bytes) -> bool:
-    """Tell whether a file is a page that grove has written.
-
-    Args:
-        start: Its first few hundred bytes.
-
-    Returns:
-        Whether it names grove as what has made it.
-    """
+    """Return whether a file is a page that grove has written."""
     return start.startswith(b"<!doctype html>") and f'content="{_GENERATOR}"'.encode() in start
 
 

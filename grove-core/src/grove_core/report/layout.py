@@ -15,12 +15,7 @@ _LONGEST_ID: Final = 20
 
 
 class Frame(NamedTuple):
-    """What the dashboard is printed into.
-
-    Attributes:
-        width: Columns.
-        is_terminal: Whether a person looks at it: colours and arrows instead of words.
-    """
+    """What the dashboard is printed into."""
 
     width: int
     is_terminal: bool
@@ -37,26 +32,14 @@ class Frame(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A part of the dashboard.
-
-    Attributes:
-        title: Its title, empty for the summary.
-        parts: What it shows; a section without parts is left out.
-    """
+    """A part of the dashboard."""
 
     title: str
     parts: Sequence[RenderableType]
 
 
 def grid(*, header: bool = False) -> Table:
-    """Make a table without lines.
-
-    Args:
-        header: Whether its columns are titled.
-
-    Returns:
-        The table, as wide as the frame.
-    """
+    """Make a table without lines."""
     return Table(
         box=None,
         show_header=header,
@@ -68,14 +51,7 @@ def grid(*, header: bool = False) -> Table:
 
 
 def add_column(table: Table, title: str = "", *, right: bool = False, fills: bool = False) -> None:
-    """Add a column of single lines.
-
-    Args:
-        table: The table.
-        title: Its title.
-        right: Whether it is aligned to the right.
-        fills: Whether it takes the room that the others leave, cutting what is too long.
-    """
+    """Add a column of single lines."""
     table.add_column(
         title,
         justify="right" if right else "left",
@@ -86,40 +62,17 @@ def add_column(table: Table, title: str = "", *, right: bool = False, fills: boo
 
 
 def add_id_column(table: Table, title: str = "") -> None:
-    """Add a column of ids, which are never cut: people copy them.
-
-    Args:
-        table: The table.
-        title: Its title.
-    """
+    """Add a column of ids, which are never cut: people copy them."""
     table.add_column(title, overflow="fold", max_width=_LONGEST_ID, style="cyan")
 
 
 def paragraph(text: str | Text, *, indent: int = 0, style: str = "") -> RenderableType:
-    """Make a paragraph that wraps.
-
-    Args:
-        text: Its text.
-        indent: Columns before each line.
-        style: Its style.
-
-    Returns:
-        The paragraph.
-    """
+    """Make a paragraph that wraps."""
     words = Text(text, style=style) if isinstance(text, str) else text
     return Padding(words, (0, 0, 0, indent), expand=False)
 
 
 def more_of(total: int, shown: int, where: str) -> Sequence[RenderableType]:
-    """Say how many more there are, and where.
-
-    Args:
-        total: How many there are.
-        shown: How many are shown.
-        where: The command that shows them.
-
-    Returns:
-        A line, or none when all are shown.
-    """
+    """Return how many more there are, and where."""
     left = total - shown
     return [Text(f"… and {left:,} more: {where}", style="dim")] if left > 0 else []

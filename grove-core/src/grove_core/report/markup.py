@@ -11,17 +11,7 @@ _UNSAFE_IN_SCRIPT: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "
 
 
 def element(tag: str, *children: Element | str, **attributes: str) -> Element:
-    """Make an element.
-
-    Args:
-        tag: Its name.
-        *children: What it holds: elements and texts.
-        **attributes: Its attributes; ``_`` stands for ``-``, and one at the end is dropped, as in
-            ``class_`` and ``aria_label``.
-
-    Returns:
-        The element.
-    """
+    """Make an element."""
     named = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()}
     made = Element(tag, named)
     for child in children:
@@ -35,26 +25,11 @@ def element(tag: str, *children: Element | str, **attributes: str) -> Element:
 
 
 def json_script(document: Mapping[str, Any], identifier: str) -> Element:
-    """Make a script element that holds data; a browser does not run it.
-
-    Args:
-        document: The data.
-        identifier: The element's id.
-
-    Returns:
-        The element.
-    """
+    """Make a script element that holds data; a browser does not run it."""
     text = json.dumps(document, ensure_ascii=True).translate(_UNSAFE_IN_SCRIPT)
     return element("script", text, type="application/json", id=identifier)
 
 
 def to_html(page: Element) -> str:
-    """Write a page.
-
-    Args:
-        page: Its root, ``html``.
-
-    Returns:
-        The text of the file.
-    """
+    """Write a page."""
     return _DOCTYPE + tostring(page, encoding="unicode", method="html") + "\n"

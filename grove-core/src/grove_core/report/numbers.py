@@ -9,115 +9,50 @@ from grove_core.report.words import in_days, interval_of, percent
 
 
 class Numbers:
-    """Elements for the numbers of one document.
-
-    ``data-pointer`` of each holds the JSON Pointer (RFC 6901) of its number, and ``value`` the
-    number itself, unrounded.
-    """
+    """Elements for the numbers of one document."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
-        """Start.
-
-        Args:
-            document: The document, made of plain JSON.
-        """
+        """Start."""
         self.document = document
 
     def at(self, *path: str | int) -> Any:  # noqa: ANN401 - whatever JSON has there
-        """Get a part of the document.
-
-        Args:
-            *path: Keys and indexes that lead to it.
-
-        Returns:
-            The part.
-        """
+        """Get a part of the document."""
         part: Any = self.document
         for step in path:
             part = part[step]
         return part
 
     def indexes(self, *path: str | int) -> Sequence[int]:
-        """Give the indexes of a list.
-
-        Args:
-            *path: Keys and indexes that lead to it.
-
-        Returns:
-            The indexes.
-        """
+        """Return the indexes of a list."""
         return range(len(self.at(*path)))
 
     def count(self, *path: str | int) -> Element:
-        """Make an element for a count.
-
-        Args:
-            *path: Keys and indexes that lead to it.
-
-        Returns:
-            The element.
-        """
+        """Make an element for a count."""
         number = self.at(*path)
         return self._data(f"{number:,}", number, path)
 
     def things(self, noun: str, *path: str | int) -> Sequence[Element | str]:
-        """Make a count of things.
-
-        Args:
-            noun: What they are, in the singular; its plural takes an ``s``.
-            *path: Keys and indexes that lead to the count.
-
-        Returns:
-            What an element may hold, such as ``2 files``.
-        """
+        """Make a count of things."""
         return [self.count(*path), f" {noun}{'' if self.at(*path) == 1 else 's'}"]
 
     def rate(self, *path: str | int) -> Element:
-        """Make an element for a rate.
-
-        Args:
-            *path: Keys and indexes that lead to it; it must not be null.
-
-        Returns:
-            The element, in percent.
-        """
+        """Make an element for a rate."""
         number = self.at(*path)
         return self._data(percent(number), number, path)
 
     def days(self, *path: str | int) -> Element:
-        """Make an element for the days that are left until something is done.
-
-        Args:
-            *path: Keys and indexes that lead to them.
-
-        Returns:
-            The element, such as ``in 4 days`` or ``now``.
-        """
+        """Make an element for the days that are left until something is done."""
         number = self.at(*path)
         return self._data(in_days(number), number, path)
 
     def share(self, *path: str | int) -> Sequence[Element | str]:
-        """Make the counts of a share, such as ``12 of 31``.
-
-        Args:
-            *path: Keys and indexes that lead to it.
-
-        Returns:
-            What an element may hold; a dash of nothing.
-        """
+        """Make the counts of a share, such as ``12 of 31``."""
         if not self.at(*path, "total"):
             return ["–"]
         return [self.count(*path, "count"), " of ", self.count(*path, "total")]
 
     def interval(self, *path: str | int) -> str:
-        """Say the interval of a share's rate.
-
-        Args:
-            *path: Keys and indexes that lead to the share.
-
-        Returns:
-            Text such as ``24–56 %``, empty of nothing.
-        """
+        """Say the interval of a share's rate."""
         share = self.at(*path)
         return "" if share["rate"] is None else interval_of(share["low"], share["high"])
 

@@ -17,14 +17,7 @@ _OF_WEEKS: Final = {"reflections": "Reflections", "accepted": "Accepted", "skips
 
 
 def figures_of(numbers: Numbers) -> list[Element]:
-    """Make the charts.
-
-    Args:
-        numbers: The numbers.
-
-    Returns:
-        A section with those charts that have something to show, or nothing.
-    """
+    """Make the charts."""
     found = [
         figure
         for make in (_hits_by_week, _work_by_week, _hits_by_category, _by_status, _funnel, _cycles)

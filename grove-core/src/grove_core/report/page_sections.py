@@ -19,14 +19,7 @@ from grove_core.report.words import (
 
 
 def sections_of(numbers: Numbers) -> Iterator[Element]:
-    """Make the sections below the charts.
-
-    Args:
-        numbers: The numbers.
-
-    Yields:
-        Those that have something to say.
-    """
+    """Make the sections below the charts."""
     yield from _categories(numbers)
     yield from _most_valuable(numbers)
     yield from _cross_pollination(numbers)

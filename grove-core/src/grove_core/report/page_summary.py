@@ -14,14 +14,7 @@ _PRIORITIES: Final = {1: "look at this first", 2: "worth a look", 3: "good to kn
 
 
 def summary_of_page(numbers: Numbers) -> Iterator[Element]:
-    """Make the tiles at the top and the insights.
-
-    Args:
-        numbers: The numbers.
-
-    Yields:
-        The sections.
-    """
+    """Make the tiles at the top and the insights."""
     tiles = [
         _tile("Learnings", [numbers.count("learnings", "total")], _statuses(numbers)),
         _share_tile(numbers, "Used when shown", "showings", "usage", "hits"),

@@ -9,31 +9,14 @@ Cell = Element | Sequence[Element | str]
 
 
 def section(title: str, *parts: Element) -> Element:
-    """Make a section.
-
-    Args:
-        title: Its heading.
-        *parts: What it holds.
-
-    Returns:
-        The section.
-    """
+    """Make a section."""
     identifier = title.lower().replace(" ", "-")
     heading = element("h2", title, id=identifier)
     return element("section", heading, *parts, aria_labelledby=identifier)
 
 
 def table_of(caption: str, titles: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Element:
-    """Make a table; its first column holds the names of its rows.
-
-    Args:
-        caption: What it shows.
-        titles: Titles of its columns.
-        rows: A cell for each column: an element for text, a sequence for numbers.
-
-    Returns:
-        The table in a box of its own, which scrolls where the window is narrow.
-    """
+    """Make a table; its first column holds the names of its rows."""
     head = element("tr", *(element("th", title, scope="col") for title in titles))
     table = element(
         "table",

@@ -52,16 +52,7 @@ _URGENCY: Final = {1: ("!", "bold red"), 2: ("•", "yellow"), 3: ("•", "green
 
 
 def all_of(statistics: Statistics, insights: Sequence[Insight], frame: Frame) -> Sequence[Section]:
-    """Make the dashboard's sections.
-
-    Args:
-        statistics: The numbers.
-        insights: What was seen in them.
-        frame: What they are printed into.
-
-    Returns:
-        Those that have something to say, from top to bottom.
-    """
+    """Make the dashboard's sections."""
     found = (
         Section("", [*_summary(statistics, frame)]),
         Section("By category", _categories(statistics.categories, frame)),
@@ -144,7 +135,7 @@ def _category(group: GroupStats, frame: Frame) -> Iterator[Text]:
 
 
 def _share_cells(share: Share) -> Iterator[Text]:
-    """Give a share's counts, its rate, and where there are few its interval."""
+    """Return a share's counts, its rate, and where there are few its interval."""
     yield Text(_plain_share(share))
     yield Text("" if share.rate is None else percent(share.rate), style="bold")
     few = share.interval is not None and share.total < FEW
@@ -181,7 +172,7 @@ def _most_valuable(statistics: Statistics, frame: Frame) -> Sequence[RenderableT
 
 
 def _used(hits: Share, referenced: int) -> Text:
-    """Say how often it was used; found by a search, it is used without being shown."""
+    """Return how often it was used; found by a search, it is used without being shown."""
     return Text(f"{referenced:,} of {hits.total:,}" if hits.total else f"{referenced:,}")
 
 

@@ -18,26 +18,12 @@ _ASCII: Final = str.maketrans("▁▂▃▄▅▆▇█·▲▼▬■→–…�
 
 
 def in_ascii(text: str) -> str:
-    """Write grove's own signs with ASCII, for an encoding that has no others.
-
-    Args:
-        text: The text.
-
-    Returns:
-        The text, as long as it was; digits 1 to 8 stand for the steps of a sparkline.
-    """
+    """Write grove's own signs with ASCII, for an encoding that has no others."""
     return text.translate(_ASCII)
 
 
 def spark_of_counts(counts: Sequence[int]) -> str:
-    """Draw counts of weeks, the highest of them as high as can be.
-
-    Args:
-        counts: The counts, the oldest first; the last twelve are drawn.
-
-    Returns:
-        A sign for each of twelve weeks.
-    """
+    """Draw counts of weeks, the highest of them as high as can be."""
     last = counts[-WEEKS:]
     highest = max(last, default=0)
     signs = [_level(one / highest) if one else _NOTHING for one in last]
@@ -45,29 +31,13 @@ def spark_of_counts(counts: Sequence[int]) -> str:
 
 
 def spark_of_rates(shares: Sequence[Share]) -> str:
-    """Draw rates of weeks from 0 to 100 %, so that lines compare with each other.
-
-    Args:
-        shares: The shares, the oldest first; the last twelve are drawn.
-
-    Returns:
-        A sign for each of twelve weeks.
-    """
+    """Draw rates of weeks from 0 to 100 %, so that lines compare with each other."""
     signs = [_NOTHING if one.rate is None else _level(one.rate) for one in shares[-WEEKS:]]
     return "".join(signs).rjust(WEEKS, _NOTHING)
 
 
 def bar_of(count: int, highest: int, width: int) -> str:
-    """Draw a count as a bar.
-
-    Args:
-        count: The count, above zero.
-        highest: The count that gets the whole width.
-        width: The whole width, in signs.
-
-    Returns:
-        At least one sign.
-    """
+    """Draw a count as a bar."""
     return BAR * max(1, round(width * count / highest))
 
 

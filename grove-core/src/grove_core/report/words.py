@@ -35,54 +35,23 @@ class Trend(Enum):
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """Say a number of things.
-
-    Args:
-        number: How many there are.
-        noun: What they are, in the singular.
-        plural: Its plural; by default with an ``s``.
-
-    Returns:
-        Words such as ``1 learning`` or ``2 learnings``.
-    """
+    """Say a number of things."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def percent(rate: float) -> str:
-    """Say a rate.
-
-    Args:
-        rate: The rate, 0 to 1.
-
-    Returns:
-        Text such as ``34 %``; a rate that is not all or nothing is never rounded to that.
-    """
+    """Say a rate."""
     return f"{_whole(rate)} %"
 
 
 def interval_of(low: float, high: float) -> str:
-    """Say an interval of rates.
-
-    Args:
-        low: Its lower end, 0 to 1.
-        high: Its upper end, 0 to 1.
-
-    Returns:
-        Text such as ``27–41 %``; one number where rounding leaves no more.
-    """
+    """Say an interval of rates."""
     ends = dict.fromkeys((f"{low * 100:.0f}", f"{high * 100:.0f}"))
     return f"{'–'.join(ends)} %"
 
 
 def rate_of(share: Share) -> str:
-    """Say the rate of a share, which is shown beside its count.
-
-    Args:
-        share: The share.
-
-    Returns:
-        Text such as ``34 %``, with the interval where there are few; empty of nothing.
-    """
+    """Say the rate of a share, which is shown beside its count."""
     if share.rate is None or share.interval is None:
         return ""
     rate = percent(share.rate)
@@ -90,30 +59,13 @@ def rate_of(share: Share) -> str:
 
 
 def share_of(share: Share, noun: str = "") -> str:
-    """Say a share with its rate.
-
-    Args:
-        share: The share; of nothing, only its counts are said.
-        noun: What it is a share of, in the plural.
-
-    Returns:
-        Words such as ``12 of 31 candidates, 39 % (24–56 %)``.
-    """
+    """Say a share with its rate."""
     words = f"{share.count:,} of {share.total:,}{' ' + noun if noun else ''}"
     return f"{words}, {rate_of(share)}" if share.total else words
 
 
 def trend_of(recent: Share, before: Share) -> Trend:
-    """Judge a trend.
-
-    Args:
-        recent: Used of shown in the last 30 days.
-        before: Used of shown in the 30 days before those.
-
-    Returns:
-        The trend, unknown where one of the two has fewer than five showings. A difference below
-        5 percentage points is none.
-    """
+    """Judge a trend."""
     if min(recent.total, before.total) < _FEWEST_OF_A_TREND:
         return Trend.UNKNOWN
     difference = recent.count / recent.total - before.count / before.total
@@ -123,65 +75,30 @@ def trend_of(recent: Share, before: Share) -> Trend:
 
 
 def in_days(days: float) -> str:
-    """Say when something that is due on a day is done.
-
-    Args:
-        days: Days until then, negative when it is overdue.
-
-    Returns:
-        Words such as ``in 4 days`` or ``now``.
-    """
+    """Say when something that is due on a day is done."""
     whole = math.ceil(days)
     return f"in {counted(whole, 'day')}" if whole > 0 else "now"
 
 
 def day_of(moment: datetime) -> str:
-    """Say a day.
-
-    Args:
-        moment: An instant, UTC.
-
-    Returns:
-        Text such as ``2026-02-06``.
-    """
+    """Say a day."""
     return f"{moment:%Y-%m-%d}"
 
 
 def period_of(statistics: Statistics) -> str:
-    """Say what period the numbers are of.
-
-    Args:
-        statistics: The numbers.
-
-    Returns:
-        Words such as ``since 2026-02-06, as of 2026-03-08``.
-    """
+    """Return what period the numbers are of."""
     since = statistics.since
     start = "all time" if since is None else f"since {day_of(since)}"
     return f"{start}, as of {day_of(statistics.now)}"
 
 
 def named_counts(counts: Mapping[str, int]) -> str:
-    """List counts by name, the highest first.
-
-    Args:
-        counts: The counts.
-
-    Returns:
-        Words such as ``6 agent, 4 auto``; what did not happen is left out.
-    """
+    """List counts by name, the highest first."""
     return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in by_size(counts))
 
 
 def by_size(counts: Mapping[str, int]) -> Sequence[tuple[str, int]]:
-    """Sort counts, the highest first.
-
-    Args:
-        counts: The counts by name.
-
-    Returns:
-        Those above zero; equal ones in the order of their names.
-    """
+    """Sort counts, the highest first."""
     return sorted(
         ((name, count) for name, count in counts.items() if count),
         key=lambda one: (-one[1], one[0]),
@@ -189,26 +106,12 @@ def by_size(counts: Mapping[str, int]) -> Sequence[tuple[str, int]]:
 
 
 def summary_of(text: str) -> str:
-    """Make a learning's summary fit to be shown.
-
-    Args:
-        text: The summary, of any origin.
-
-    Returns:
-        One visible line.
-    """
+    """Make a learning's summary fit to be shown."""
     return clean_line(text, _LONGEST_SUMMARY)
 
 
 def travels_of(one: CrossPollination) -> str:
-    """Say where a learning came from and where it helped.
-
-    Args:
-        one: The learning.
-
-    Returns:
-        Words such as ``from shop-1 to shop-20, shop-31 and 2 more``.
-    """
+    """Say where a learning came from and where it helped."""
     examples = [clean_line(ticket, _LONGEST_NAME) for ticket in one.examples]
     more = one.tickets - len(examples)
     targets = ", ".join(examples) or counted(one.tickets, "ticket")
@@ -217,14 +120,7 @@ def travels_of(one: CrossPollination) -> str:
 
 
 def fault_of(fault: LogFault) -> str:
-    """Say what is wrong with an event log.
-
-    Args:
-        fault: The faults of one file.
-
-    Returns:
-        Words such as ``FILE: 2 lines cannot be read (17, 30)``.
-    """
+    """Return what is wrong with an event log."""
     said = []
     if fault.unreadable_count:
         numbers = ", ".join(map(str, fault.unreadable[:_MOST_LINE_NUMBERS]))
@@ -237,15 +133,7 @@ def fault_of(fault: LogFault) -> str:
 
 
 def evidence_of(evidence: Mapping[str, object]) -> str:
-    """Say the numbers that an insight is concluded from.
-
-    Args:
-        evidence: The numbers by name; ``rate``, ``low`` and ``high``, whatever stands before them,
-            are shares of one.
-
-    Returns:
-        Words such as ``used 2, shown 17, rate 12 % (3–34 %)``.
-    """
+    """Say the numbers that an insight is concluded from."""
     said = []
     for name, value in evidence.items():
         prefix, _, bound = name.rpartition("_")

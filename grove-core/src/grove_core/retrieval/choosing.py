@@ -52,25 +52,14 @@ BEYOND_LIMIT: Final = "others fit better, and no more are shown at once"
 
 
 class Verdict(NamedTuple):
-    """What became of a learning that was found.
-
-    Attributes:
-        ranked: The learning with its score.
-        reason: Why it is shown or not, in words; ``SHOWN`` if it is.
-    """
+    """What became of a learning that was found."""
 
     ranked: Ranked
     reason: str
 
 
 class Choice(NamedTuple):
-    """What is to be shown.
-
-    Attributes:
-        chosen: The learnings, best first.
-        verdicts: What became of each that was found, best first.
-        exact: Keys of the tags and files that were asked for, where only these are shown.
-    """
+    """What is to be shown."""
 
     chosen: Sequence[Ranked]
     verdicts: Sequence[Verdict]
@@ -92,20 +81,7 @@ def choose(
     exact: Collection[str] = (),
     shown: Collection[str] = (),
 ) -> Choice:
-    """Choose what is worth showing; nothing is a correct answer.
-
-    Args:
-        ranked: Scored learnings, best first.
-        strategy: How generous to be.
-        limit: The configured maximum.
-        now: The time, UTC.
-        floor: The relevance below which nothing is shown.
-        exact: Keys of the tags and files that are asked for: see ``exact_matches``.
-        shown: Ids of what the session has been shown already.
-
-    Returns:
-        The chosen ones, and what became of all.
-    """
+    """Choose what is worth showing; nothing is a correct answer."""
     selection = _Selection(ranked, min(limit, MOST_BY_STRATEGY[strategy]), shown)
     # Where others allow it, what is merely recent comes after what fits.
     late: list[tuple[Ranked, str]] = []
@@ -129,17 +105,7 @@ def choose_without_query(
     *,
     shown: Collection[str] = (),
 ) -> Choice:
-    """Choose what to show when nothing is known about the work: the most proven recent ones.
-
-    Args:
-        ranked: Scored learnings of any relevance.
-        stats: How learnings have fared, by id.
-        limit: The configured maximum.
-        shown: Ids of what the session has been shown already.
-
-    Returns:
-        At most three, the most proven first, and what became of all.
-    """
+    """Choose what to show when nothing is known about the work: the most proven recent ones."""
 
     def worth(one: Ranked) -> tuple[float, int]:
         seen = stats.get(one.entry.id)
@@ -155,57 +121,24 @@ def choose_without_query(
 
 
 def most_for_prompt(retrieval: "PromptLimits", given: int) -> int:
-    """Tell how many learnings may be shown with a prompt.
-
-    Args:
-        retrieval: What is configured.
-        given: How many the session was shown with prompts before.
-
-    Returns:
-        The number; none when it is not above 0.
-    """
+    """Return how many learnings may be shown with a prompt."""
     left = retrieval.max_per_session - given
     return min(retrieval.max_per_prompt, left) if retrieval.on_prompt else 0
 
 
 def exact_matches(tags: Iterable[str], files: Iterable[str], said: str) -> frozenset[str]:
-    """Name the exact tags and files of a query, as the conservative strategy asks for them.
-
-    Args:
-        tags: Tags.
-        files: Paths relative to the project root.
-        said: Words, each of which may be a tag: those of a prompt and of a ticket's title.
-
-    Returns:
-        Keys, as they stand among the terms of a learning.
-    """
+    """Name the exact tags and files of a query, as the conservative strategy asks for them."""
     words = (word.strip(_PUNCTUATION) for word in said.split())
     return frozenset((*tag_keys((*tags, *words)), *file_keys(files)))
 
 
 def is_exact(one: Ranked, exact: Collection[str]) -> bool:
-    """Tell whether a learning has a tag or names a file that is asked for.
-
-    Args:
-        one: The learning.
-        exact: Keys of the tags and files: see ``exact_matches``.
-
-    Returns:
-        Whether it does.
-    """
+    """Return whether a learning has a tag or names a file that is asked for."""
     return any(key in exact for key in one.text.keys.split())
 
 
 def says_the_same(one: Ranked, other: Ranked) -> bool:
-    """Tell whether somebody who has read one learning gains nothing by another.
-
-    Args:
-        one: One learning.
-        other: The other.
-
-    Returns:
-        Whether they share most of their words, deny the same and give the same numbers.
-    """
+    """Return whether somebody who has read one learning gains nothing by another."""
     words, others = _words_of(one.text), _words_of(other.text)
     together = len(words | others)
     if not together or len(words & others) < SAME_SHARE * together:

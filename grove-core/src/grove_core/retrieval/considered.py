@@ -1,9 +1,4 @@
-"""What was considered for showing on one occasion, as a line of JSON that keeps no secret.
-
-A prompt may hold anything. Of the words that were looked for only those are kept that a learning
-which was found holds as well; the others are numbered, with their weights, so that a score can be
-worked out again.
-"""
+"""What was considered for showing on one occasion, as a line of JSON that keeps no secret."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,14 +27,7 @@ _KEPT_LINES: Final = MOST_LINES // 2
 
 
 class Considered(NamedTuple):
-    """What became of a learning.
-
-    Attributes:
-        id: Its id.
-        rank: Its place among all that were found, from 1 on.
-        score: Its score with all components.
-        reason: Why it was shown or not, as ``choosing`` says it, or ``NO_ROOM``.
-    """
+    """What became of a learning."""
 
     id: str
     rank: int
@@ -48,19 +36,7 @@ class Considered(NamedTuple):
 
 
 class Circumstances(NamedTuple):
-    """When and how learnings were considered.
-
-    Attributes:
-        at: When, as text.
-        via: How they would be shown: start or prompt.
-        strategy: The value of ``retrieval.strategy``.
-        limit: How many may be shown.
-        floor: The relevance below which nothing is shown.
-        max_chars: How long the text may be.
-        engine: What has judged: the value of ``retrieval.engine``, or the index in its place.
-        complete: Whether everything was in the index.
-        failed: What backends could not be asked, such as "search of NAME".
-    """
+    """When and how learnings were considered."""
 
     at: str
     via: str
@@ -74,16 +50,7 @@ class Circumstances(NamedTuple):
 
 
 class Occasion(NamedTuple):
-    """An occasion on which learnings were considered.
-
-    Attributes:
-        circumstances: When and how.
-        found: How many learnings were found.
-        query: What was looked for; ``None`` where there was too much of it to keep.
-        verdicts: What became of the best and of those that were shown, best first.
-        exact: Keys of the tags and files that were asked for, where only these were shown; only
-            keys of learnings that were found.
-    """
+    """An occasion on which learnings were considered."""
 
     circumstances: Circumstances
     found: int
@@ -100,17 +67,7 @@ class Occasion(NamedTuple):
 def line_of(
     circumstances: Circumstances, query: QueryTerms, choice: Choice, shown: Sequence[str]
 ) -> str:
-    """Write an occasion as a line.
-
-    Args:
-        circumstances: When and how.
-        query: What was looked for.
-        choice: What was found, and what became of it.
-        shown: Ids of what had room in the text.
-
-    Returns:
-        One line of ASCII with its end, at most 64 KiB.
-    """
+    """Write an occasion as a line."""
     failed = [one[:_LONGEST_NAME] for one in circumstances.failed][:_MOST_PARTS]
     document: dict[str, Any] = {
         "v": _VERSION,
@@ -219,14 +176,7 @@ class _Names:
 
 
 def occasion_of(line: str) -> Occasion | None:
-    """Read a line.
-
-    Args:
-        line: The line.
-
-    Returns:
-        What it says, or ``None`` when it is torn, or of another version.
-    """
+    """Read a line."""
     try:
         document = json.loads(line)
         if document["v"] != _VERSION:
@@ -261,28 +211,12 @@ def _considered_of(document: dict[str, Any]) -> Considered:
 
 
 def has_room(text: str, line: str) -> bool:
-    """Tell whether a file of lines may take one more.
-
-    Args:
-        text: What it holds.
-        line: The line.
-
-    Returns:
-        Whether it stays within ``MOST_LINES`` and ``MOST_CHARACTERS``.
-    """
+    """Return whether a file of lines may take one more."""
     return text.count("\n") < MOST_LINES and len(text) + len(line) <= MOST_CHARACTERS
 
 
 def with_room_made(text: str, line: str) -> str:
-    """Add a line to a file that is full; the first line and the newest stay.
-
-    Args:
-        text: What it holds.
-        line: The line.
-
-    Returns:
-        What it is to hold.
-    """
+    """Add a line to a file that is full; the first line and the newest stay."""
     lines = text.splitlines(keepends=True)
     newest = lines[1:][-_KEPT_LINES:]
     while newest and not has_room("".join((lines[0], *newest)), line):

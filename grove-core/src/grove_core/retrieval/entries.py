@@ -9,17 +9,7 @@ from grove_core.stats.log_lines import microseconds
 
 
 def entry_of(learning: Learning, *, backend: str, personal: bool, complete: bool = True) -> Entry:
-    """Make a learning into what the index keeps.
-
-    Args:
-        learning: The learning, cleaned.
-        backend: The name of the backend that has it.
-        personal: Whether it is one of the user's own.
-        complete: Whether all its fields are the stored ones.
-
-    Returns:
-        The entry.
-    """
+    """Make a learning into what the index keeps."""
     return Entry(
         id=learning.id,
         backend=backend,
@@ -35,12 +25,5 @@ def entry_of(learning: Learning, *, backend: str, personal: bool, complete: bool
 
 
 def learning_of(entry: Entry) -> Learning:
-    """Make an entry into a learning again.
-
-    Args:
-        entry: The entry.
-
-    Returns:
-        The learning.
-    """
+    """Make an entry into a learning again."""
     return learning_from_dict(entry.fields())

@@ -8,20 +8,7 @@ from grove_core.retrieval.relevance import Relevance
 
 
 class Entry(NamedTuple):
-    """A learning, and where it comes from.
-
-    Attributes:
-        id: Its id.
-        backend: The name of the backend that has it.
-        personal: Whether it is one of the user's own.
-        status: Where it stands in its life.
-        scope: Who it is for.
-        category: What kind of knowledge it is.
-        confidence: How sure its author was.
-        created: When it was written, in microseconds since 1970, UTC.
-        complete: Whether all its fields are the stored ones.
-        document: All of it, as JSON.
-    """
+    """A learning, and where it comes from."""
 
     id: str
     backend: str
@@ -41,13 +28,7 @@ class Entry(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A learning that was found.
-
-    Attributes:
-        entry: The learning.
-        text: Its terms.
-        relevance: How well it fits what was looked for.
-    """
+    """A learning that was found."""
 
     entry: Entry
     text: IndexedText
@@ -55,14 +36,7 @@ class Found(NamedTuple):
 
 
 def text_of(entry: Entry) -> IndexedText:
-    """Make an entry into terms.
-
-    Args:
-        entry: The entry.
-
-    Returns:
-        Its terms.
-    """
+    """Make an entry into terms."""
     fields = entry.fields()
     return indexed_text(
         summary=fields["summary"],

@@ -13,15 +13,7 @@ if TYPE_CHECKING:
 class IndexedText(
     namedtuple("IndexedText", ("summary", "tags", "detail", "paths", "keys"))  # noqa: PYI024 - as above
 ):
-    """The terms of a learning's fields, joined by blanks.
-
-    Attributes:
-        summary: Of the summary.
-        tags: Of the tags and the category.
-        detail: Of the detail.
-        paths: Of the paths of the files it names.
-        keys: What is matched as a whole: tags, files, directories, areas and the ticket.
-    """
+    """The terms of a learning's fields, joined by blanks."""
 
     __slots__ = ()
     summary: str
@@ -40,19 +32,7 @@ def indexed_text(
     files: "Sequence[str]",
     ticket_id: str,
 ) -> IndexedText:
-    """Make a learning into terms.
-
-    Args:
-        summary: Its summary.
-        detail: Its detail.
-        category: Its category.
-        tags: Its tags.
-        files: Paths of the files it names.
-        ticket_id: The ticket it comes from, or nothing.
-
-    Returns:
-        Its terms.
-    """
+    """Make a learning into terms."""
     keys = [*tag_keys(tags), *file_keys(files), *directory_keys(files), *area_keys(files)]
     return IndexedText(
         summary=" ".join(words(summary)),
@@ -64,64 +44,28 @@ def indexed_text(
 
 
 def tag_keys(tags: "Iterable[str]") -> list[str]:
-    """Name tags as wholes.
-
-    Args:
-        tags: Tags.
-
-    Returns:
-        A key for each.
-    """
+    """Name tags as wholes."""
     return [key("tag", tag.strip().lower()) for tag in tags]
 
 
 def ticket_keys(ticket_id: str) -> list[str]:
-    """Name a ticket as a whole.
-
-    Args:
-        ticket_id: Its id, or nothing.
-
-    Returns:
-        One key, or none.
-    """
+    """Name a ticket as a whole."""
     return [key("ticket", ticket_id.strip().lower())] if ticket_id.strip() else []
 
 
 def file_keys(files: "Iterable[str]") -> list[str]:
-    """Name files as wholes.
-
-    Args:
-        files: Paths.
-
-    Returns:
-        A key for each.
-    """
+    """Name files as wholes."""
     return [key("file", "/".join(parts)) for parts in map(_parts, files) if parts]
 
 
 def directory_keys(files: "Iterable[str]") -> list[str]:
-    """Name the directories that files lie in.
-
-    Args:
-        files: Paths.
-
-    Returns:
-        A key for each directory; files at the root have none.
-    """
+    """Name the directories that files lie in."""
     directories = dict.fromkeys("/".join(parts[:-1]) for parts in map(_parts, files) if parts[1:])
     return [key("directory", directory) for directory in directories]
 
 
 def area_keys(files: "Iterable[str]") -> list[str]:
-    """Name the parts of a project that files lie in.
-
-    Args:
-        files: Paths.
-
-    Returns:
-        A key for each directory above a file from the second level on. The first level (``src``,
-        ``docs``) and what belongs to tools (``.github/workflows``) are the same in any project.
-    """
+    """Name the parts of a project that files lie in."""
     areas: dict[str, None] = {}
     for parts in map(_parts, files):
         if not any(part.startswith(".") for part in parts[:-1]):

@@ -17,16 +17,7 @@ _PIECE: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 
 
 class Matches(NamedTuple):
-    """What a learning and a query have in common.
-
-    Attributes:
-        words: Words, as the learning writes them.
-        path_words: Parts of the paths that it names, where no whole path is meant.
-        tags: Its tags that are asked for.
-        files: Paths that it names and the work touches.
-        directories: Directories of other paths it names, in which the work touches files.
-        ticket: The ticket it comes from, if that is the one in progress.
-    """
+    """What a learning and a query have in common."""
 
     words: tuple[str, ...]
     path_words: tuple[str, ...]
@@ -37,15 +28,7 @@ class Matches(NamedTuple):
 
 
 def matches_of(query: QueryTerms, entry: Entry) -> Matches:
-    """Tell what a learning and a query have in common.
-
-    Args:
-        query: What is looked for.
-        entry: The learning.
-
-    Returns:
-        The matches, what counts most first.
-    """
+    """Return what a learning and a query have in common."""
     fields, text = entry.fields(), text_of(entry)
     said = f"{text.summary} {text.tags} {text.detail}".split()
     spelled = spellings([entry])
@@ -64,14 +47,7 @@ def matches_of(query: QueryTerms, entry: Entry) -> Matches:
 
 
 def in_words(matches: Matches) -> list[str]:
-    """Say what a learning and a query have in common.
-
-    Args:
-        matches: The matches.
-
-    Returns:
-        A few words for each kind, such as ``words orders, export``.
-    """
+    """Return what a learning and a query have in common."""
     named = (
         ("words", matches.words),
         ("tags", matches.tags),
@@ -86,16 +62,7 @@ def in_words(matches: Matches) -> list[str]:
 def missing_words(
     query: QueryTerms, entry: Entry, spelled: Mapping[str, str]
 ) -> tuple[tuple[str, ...], int]:
-    """Tell which words are looked for that a learning does not hold.
-
-    Args:
-        query: What was looked for, perhaps with words that are only numbered.
-        entry: The learning.
-        spelled: How people write words; see ``spellings``.
-
-    Returns:
-        The words, what counts most first, and the number of those that no learning holds.
-    """
+    """Return which words are looked for that a learning does not hold."""
     text = text_of(entry)
     said = set(f"{text.summary} {text.tags} {text.detail}".split())
     missing = {term: weight for term, weight in query.words.items() if term not in said}
@@ -104,14 +71,7 @@ def missing_words(
 
 
 def spellings(entries: Iterable[Entry]) -> dict[str, str]:
-    """Tell how learnings write words.
-
-    Args:
-        entries: The learnings.
-
-    Returns:
-        By term, a word that it stands for, in lower case.
-    """
+    """Return how learnings write words."""
     found: dict[str, str] = {}
     for entry in entries:
         fields = entry.fields()

@@ -7,28 +7,14 @@ _LONGEST_END = 4_000
 
 
 def asked_in(prompt: str) -> str:
-    """Take of a prompt what is searched for: all of it, or the ends of a very long one.
-
-    Args:
-        prompt: What a person wrote, perhaps around a pasted log.
-
-    Returns:
-        At most 8,000 characters.
-    """
+    """Take of a prompt what is searched for: all of it, or the ends of a very long one."""
     if len(prompt) <= 2 * _LONGEST_END:
         return prompt
     return f"{prompt[:_LONGEST_END]}\n{prompt[-_LONGEST_END:]}"
 
 
 def files_named_in(text: str) -> tuple[str, ...]:
-    """Pick what looks like a file's path or name.
-
-    Args:
-        text: Any text, such as a prompt.
-
-    Returns:
-        Paths as they are written, each once: ``src/login.py``, ``login.py``, ``docs/guide/setup``.
-    """
+    """Pick what looks like a file's path or name."""
     found: dict[str, None] = {}
     for word in text.split():
         path = word.strip(_PUNCTUATION).rstrip(".").removeprefix("@").removeprefix("./")

@@ -38,15 +38,7 @@ _AROUND_IDS = "\"'`()[]{}<>,;:.!?"
 class QueryTerms(
     namedtuple("QueryTerms", ("words", "path_words", "keys", "identifiers", "areas"))  # noqa: PYI024 - as above
 ):
-    """What is looked for.
-
-    Attributes:
-        words: Terms of the texts and how much each counts.
-        path_words: Terms of the paths and how much each counts.
-        keys: What is matched as a whole and how much each counts.
-        identifiers: Those of the words that join several: names out of code.
-        areas: Keys of the parts of the project that the work is in.
-    """
+    """What is looked for."""
 
     __slots__ = ()
     words: "Mapping[str, float]"
@@ -56,11 +48,7 @@ class QueryTerms(
     areas: frozenset[str]
 
     def all_terms(self) -> "Mapping[str, float]":
-        """Put together all terms that can make a learning a candidate.
-
-        Returns:
-            Each term and how much it counts.
-        """
+        """Put together all terms that can make a learning a candidate."""
         return {**self.path_words, **self.words, **self.keys}
 
 
@@ -74,20 +62,7 @@ def query_terms(
     files: "Iterable[str]" = (),
     error_signature: str = "",
 ) -> QueryTerms:
-    """Make what is known of the work at hand into terms.
-
-    Args:
-        text: What was asked, or any other text.
-        ticket_id: The ticket's id.
-        ticket_title: Its title.
-        ticket_description: Its description.
-        tags: Its labels.
-        files: Paths the work touches.
-        error_signature: An error met.
-
-    Returns:
-        The terms, weighed. A word said ten times does not count ten times as much.
-    """
+    """Make what is known of the work at hand into terms."""
     tags, files = list(tags), list(files)[:_MOST_FILES]
     said = " \n ".join(part[:_MOST_CHARACTERS] for part in (ticket_description, text))
     stressed = " \n ".join(part[:_MOST_CHARACTERS] for part in (ticket_title, error_signature))
@@ -115,10 +90,7 @@ def query_terms(
 
 
 def _tickets_named_in(text: str) -> list[str]:
-    """Pick what looks like the id of a ticket that this work follows up: ``app-12``, ``#12``.
-
-    What is none costs nothing, since no learning comes from it.
-    """
+    """Pick what looks like the id of a ticket that this work follows up: ``app-12``, ``#12``."""
     found: dict[str, None] = {}
     for word in text.split():
         name = word.strip(_AROUND_IDS)

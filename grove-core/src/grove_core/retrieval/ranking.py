@@ -1,8 +1,4 @@
-"""Ranking: relevance, recency and how often a learning has helped, combined into one score.
-
-Named tuples and plain values, like all that hooks rank with: attrs costs more to import than a
-search takes.
-"""
+"""Ranking: relevance, recency and how often a learning has helped, combined into one score."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,17 +26,7 @@ _SECONDS_A_DAY: Final = 86_400.0
 
 
 class Score(NamedTuple):
-    """A score and what it is made of.
-
-    Attributes:
-        total: The product of the next three.
-        relevance: How well the learning fits the query, 0 to 1.
-        recency: A factor for how fresh it is, up to 1.
-        boost: A factor for how often it has helped, how it was rated, and how sure its author was,
-            0.4 to 1.
-        parts: What the relevance is made of, in log odds.
-        reasons: Why a plugin's engine or backend has found it, in its own words.
-    """
+    """A score and what it is made of."""
 
     total: float
     relevance: float
@@ -51,13 +37,7 @@ class Score(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """A learning with its score.
-
-    Attributes:
-        entry: The learning.
-        text: Its terms.
-        score: Its score.
-    """
+    """A learning with its score."""
 
     entry: Entry
     text: IndexedText
@@ -70,17 +50,7 @@ def rank(
     now: datetime,
     recency_days: float,
 ) -> list[Ranked]:
-    """Score what was found and put the best first; ties go to the newer, then to the smaller id.
-
-    Args:
-        found: Learnings with their relevance.
-        stats: How learnings have fared, by id.
-        now: The time, UTC.
-        recency_days: The age in days at which recency is 0.3.
-
-    Returns:
-        All of them with their scores.
-    """
+    """Score what was found and put the best first; ties go to the newer, then to the smaller id."""
     ranked = [
         Ranked(one.entry, one.text, score_of(one, stats.get(one.entry.id), now, recency_days))
         for one in found
@@ -91,17 +61,7 @@ def rank(
 def score_of(
     found: Found, stats: LearningStats | None, now: datetime, recency_days: float
 ) -> Score:
-    """Score one learning.
-
-    Args:
-        found: The learning with its relevance.
-        stats: How it has fared, if anything is known.
-        now: The time, UTC.
-        recency_days: The age in days at which recency is 0.3.
-
-    Returns:
-        The score with its parts.
-    """
+    """Score one learning."""
     entry, relevance = found.entry, found.relevance.value
     fresh = recency(last_verified(entry, stats, now), now, recency_days) ** RECENCY_WEIGHT
     boost = reference_boost(stats, entry.confidence)
@@ -110,52 +70,19 @@ def score_of(
 
 
 def recency(verified: datetime, now: datetime, recency_days: float) -> float:
-    """Tell how fresh something is.
-
-    Args:
-        verified: When it was last known to hold.
-        now: The time.
-        recency_days: The age in days at which the answer is 0.3.
-
-    Returns:
-        ``exp(-λ·days)``, at least 0.1 and at most 1.
-    """
+    """Return how fresh something is."""
     days = max(0.0, (now - verified).total_seconds() / _SECONDS_A_DAY)
     rate = -math.log(RECENCY_AT_REFERENCE_AGE) / recency_days
     return max(RECENCY_FLOOR, math.exp(-rate * days))
 
 
 def last_verified(entry: Entry, stats: LearningStats | None, now: datetime) -> datetime:
-    """Tell when a learning was last written, shown, used or restored.
-
-    Args:
-        entry: The learning.
-        stats: How it has fared, if anything is known.
-        now: The time, UTC.
-
-    Returns:
-        The latest of these instants, at most now; one that was shown often and never used is not
-        kept fresh by being shown.
-    """
+    """Tell when a learning was last written, shown, used or restored."""
     return verification(instant(entry.created), stats, now).at
 
 
 def reference_boost(stats: LearningStats | None, confidence: str = "high") -> float:
-    """Turn a learning's history, and its author's confidence, into a factor.
-
-    Showings and ratings are observations of how useful the learning is: a showing speaks for it
-    when it was used, and a rating, which weighs as two showings, when it says so. The rate is
-    estimated with a prior of four observations, up to half of them good, so that a few say little:
-    one bad rating leaves 0.8 of a score, three leave 0.64, and no number of them less than 0.4.
-
-    Args:
-        stats: How the learning has fared, if anything is known.
-        confidence: How sure its author was: ``high``, ``medium`` or ``low``.
-
-    Returns:
-        A factor from 0.4 (shown or rated often, never of use) to 1 (sure and nothing known, or of
-        use).
-    """
+    """Turn a learning's history, and its author's confidence, into a factor."""
     prior = PRIOR_BY_CONFIDENCE.get(confidence, PRIOR_HIT_RATE)
     observed, good = 0.0, 0.0
     if stats is not None:

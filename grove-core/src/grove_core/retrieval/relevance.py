@@ -1,8 +1,4 @@
-"""How well a learning fits what is looked for: absolute, and about a probability.
-
-The formula, where its numbers come from and how the floor was chosen are told in
-``docs/explanation/retrieval.md``; ``scripts/tune_retrieval.py`` measures them again.
-"""
+"""How well a learning fits what is looked for: absolute, and about a probability."""
 
 from collections import namedtuple
 from math import exp, log
@@ -45,13 +41,7 @@ RECENCY_WEIGHT = 0.3
 
 
 class Corpus(namedtuple("Corpus", ("documents", "lengths", "frequencies"))):  # noqa: PYI024 - as above
-    """What is known of all learnings together.
-
-    Attributes:
-        documents: How many there are.
-        lengths: Mean number of terms of each field of ``IndexedText``, in order.
-        frequencies: Says how many documents hold each of some terms in any field.
-    """
+    """What is known of all learnings together."""
 
     __slots__ = ()
     documents: int
@@ -62,14 +52,7 @@ class Corpus(namedtuple("Corpus", ("documents", "lengths", "frequencies"))):  # 
 class Relevance(
     namedtuple("Relevance", ("value", "parts", "reasons"), defaults=((),))  # noqa: PYI024 - as above
 ):
-    """How well a learning fits.
-
-    Attributes:
-        value: 0 to 1, about the probability that it matters for the work at hand.
-        parts: What each component adds, in log odds. They sum up to the log odds of the value.
-        reasons: Why it fits, in a few words each, where somebody else than the index says so; then
-            there are no parts.
-    """
+    """How well a learning fits."""
 
     __slots__ = ()
     value: float
@@ -91,16 +74,7 @@ class _Wanted(namedtuple("_Wanted", ("words", "path_words", "keys", "lengths", "
 def relevances(
     query: "QueryTerms", texts: "Sequence[IndexedText]", corpus: Corpus
 ) -> list[Relevance]:
-    """Tell how well each of some learnings fits.
-
-    Args:
-        query: What is looked for.
-        texts: The learnings' terms.
-        corpus: What is known of all learnings together.
-
-    Returns:
-        An answer for each learning, in order.
-    """
+    """Return how well each of some learnings fits."""
     if not texts:
         return []
     wanted = _wanted(query, corpus)
@@ -182,17 +156,7 @@ def _evidence(wanted: _Wanted, text: "IndexedText") -> dict[str, float]:
 def _saturated(
     found: list[str], weights: "Mapping[str, float]", length: int, mean_length: float
 ) -> float:
-    """Sum up a field's matches as BM25 does (Robertson and Zaragoza 2009).
-
-    Args:
-        found: The matched terms of the field, as often as they stand there.
-        weights: How much each term counts.
-        length: How many terms the field has.
-        mean_length: How many it has in the mean of all learnings.
-
-    Returns:
-        The sum; a term counts the less the more often it was said before.
-    """
+    """Sum up a field's matches as BM25 does (Robertson and Zaragoza 2009)."""
     if not found:
         return 0.0
     norm = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length / (mean_length or 1))

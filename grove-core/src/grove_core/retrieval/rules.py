@@ -1,8 +1,4 @@
-"""The rule scorer: exact tags, partial tags, file overlap, keywords.
-
-The weights are those of the design documents; the scorer is kept as ``retrieval.engine = "rules"``
-and as the baseline that any better engine is measured against.
-"""
+"""The rule scorer: exact tags, partial tags, file overlap, keywords."""
 
 import re
 from collections.abc import Iterable
@@ -166,14 +162,7 @@ _latest: Final[dict[str, _Scorer]] = {}
 
 
 def keywords(text: str) -> frozenset[str]:
-    """Pick the words of a text that say what it is about.
-
-    Args:
-        text: Free text.
-
-    Returns:
-        Lower-case words of three letters or more that are no stop words.
-    """
+    """Pick the words of a text that say what it is about."""
     return frozenset(
         word
         for word in _WORD.findall(text.lower())
@@ -182,15 +171,7 @@ def keywords(text: str) -> frozenset[str]:
 
 
 def overlaps(file: str, others: Iterable[str]) -> bool:
-    """Tell whether a path names the same file as one of others, as far as one can see.
-
-    Args:
-        file: A POSIX path.
-        others: POSIX paths, perhaps relative to another directory.
-
-    Returns:
-        Whether one is equal to, or the tail of, the other.
-    """
+    """Return whether a path names the same file as one of others, as far as one can see."""
     parts = _parts(file)
     return any(_is_tail(parts, _parts(other)) for other in others)
 
@@ -210,7 +191,7 @@ def _is_tail(parts: list[str], others: list[str]) -> bool:
 
 
 def _stands_alone(word: str, text: str) -> bool:
-    """Tell whether a word is one of a text's, and not just a part of one."""
+    """Return whether a word is one of a text's, and not just a part of one."""
     start = text.find(word)
     while start >= 0:
         end = start + len(word)

@@ -1,8 +1,4 @@
-"""The stems of English words.
-
-The algorithm of M. F. Porter, "An algorithm for suffix stripping", Program 14 (1980), 130-137,
-written anew after the paper. Other languages are left alone by whoever calls.
-"""
+"""The stems of English words."""
 
 _SHORTEST = 3
 _MOST_KEPT = 20_000
@@ -41,14 +37,7 @@ _kept: dict[str, str] = {}
 
 
 def stem(word: str) -> str:
-    """Cut an English word down to its stem.
-
-    Args:
-        word: Letters "a" to "z" only.
-
-    Returns:
-        The stem, which need not be a word. Words of two letters stay as they are.
-    """
+    """Cut an English word down to its stem."""
     found = _kept.get(word)
     if found is None:
         if len(_kept) >= _MOST_KEPT:

@@ -38,15 +38,7 @@ STOP_WORDS = frozenset(
 
 
 def words(text: str) -> list[str]:
-    """Pick the terms of a text in order.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        Lower-case stems without stop words. Of what is written together (``readFile``,
-        ``read_file``, ``os.path``) both the parts and the whole, the whole first.
-    """
+    """Pick the terms of a text in order."""
     found: list[str] = []
     for chunk in _chunks(text):
         if chunk.isalpha() and chunk.isascii() and (chunk.islower() or chunk.istitle()):
@@ -65,14 +57,7 @@ def words(text: str) -> list[str]:
 
 
 def identifiers(text: str) -> list[str]:
-    """Pick the terms of a text that are written together of several words.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        Those wholes among its terms that join words: ``readFile``, ``read_file``, ``read-file``.
-    """
+    """Pick the terms of a text that are written together of several words."""
     found: list[str] = []
     for chunk in _chunks(text):
         if chunk.islower() and chunk.isalpha():
@@ -85,15 +70,7 @@ def identifiers(text: str) -> list[str]:
 
 
 def key(kind: str, value: str) -> str:
-    """Make one term of something that is looked for as a whole.
-
-    Args:
-        kind: What it is, such as ``"file"``.
-        value: Its text.
-
-    Returns:
-        "k" and 14 hexadecimal digits, the same in every process. No word is like it.
-    """
+    """Make one term of something that is looked for as a whole."""
     text = f"{kind}:{value}".encode("utf-8", "surrogatepass")
     return f"k{crc32(text):08x}{crc32(text[::-1]) & 0xFFFFFF:06x}"
 

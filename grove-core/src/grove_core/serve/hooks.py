@@ -52,12 +52,7 @@ class Hooks:
     """Answers the hooks of the client that has started this process."""
 
     def __init__(self, environment: Mapping[str, str], answer: AnswerHook | None = None) -> None:
-        """Begin with no session known.
-
-        Args:
-            environment: The environment that the client gives its servers.
-            answer: Answers a hook in place of the usual way.
-        """
+        """Begin with no session known."""
         self._warm = WarmCache()
         self._environment = {
             PROCESS_ID_VARIABLE: str(os.getppid()),
@@ -79,13 +74,7 @@ class Hooks:
         Workspace(Path.cwd(), self.environment, now_utc(), warm=self._warm).plugins.load_all()
 
     def handle(self, arguments: Mapping[str, Any], limit_for: LimitFor, send: Send) -> None:
-        """Answer a hook.
-
-        Args:
-            arguments: What the client says.
-            limit_for: Makes its time limit.
-            send: Takes the answer.
-        """
+        """Answer a hook."""
         event = event_of(arguments)
         if event is None or self._environment.get("GROVE_NO_HOOKS") == "1":
             _give(SILENCE, send)
@@ -132,7 +121,7 @@ class Hooks:
         return home
 
     def _is_new_call(self, event: HookEvent, payload: Mapping[str, Any]) -> bool:
-        """Tell whether a call has ended that this process was not told of before."""
+        """Return whether a call has ended that this process was not told of before."""
         use_id = payload.get("tool_use_id")
         if not isinstance(use_id, str):
             return False

@@ -1,8 +1,4 @@
-"""The Model Context Protocol, as far as a server of tools needs it: JSON-RPC, a message a line.
-
-Both eras are spoken, since no request depends on an earlier one: a client of 2026-07-28 names its
-version in every request and asks ``server/discover``; an older one begins with ``initialize``.
-"""
+"""The Model Context Protocol, as far as a server of tools needs it: JSON-RPC, a message a line."""
 
 import json
 import re
@@ -36,14 +32,7 @@ class Refused(Exception):  # noqa: N818 - the answer to a request, which is no f
     def __init__(
         self, code: int, reason: str, request_id: Id = None, data: Message | None = None
     ) -> None:
-        """Say why.
-
-        Args:
-            code: The number of JSON-RPC or of the protocol.
-            reason: Why, for people.
-            request_id: The request, if it can be told.
-            data: What the protocol wants to be said besides.
-        """
+        """Say why."""
         super().__init__(reason)
         self.request_id = request_id
         self._error = {"code": code, "message": reason, **({"data": data} if data else {})}
@@ -61,14 +50,7 @@ class Lines:
         self._is_too_long = False
 
     def feed(self, data: bytes) -> Iterator[bytes | Refused]:
-        """Take what was read.
-
-        Args:
-            data: The bytes.
-
-        Yields:
-            Each line that is complete now, or why it is refused.
-        """
+        """Take what was read."""
         first, *others = data.split(b"\n")
         self._add(first)
         for part in others:
@@ -98,14 +80,7 @@ class Request:
     """A message of the client: a request, or a notification, which has no id."""
 
     def __init__(self, line: bytes) -> None:
-        """Read a message.
-
-        Args:
-            line: The line.
-
-        Raises:
-            Refused: It is not one.
-        """
+        """Read a message."""
         try:
             message = json.loads(line)
         except (ValueError, RecursionError) as error:
@@ -132,23 +107,14 @@ class Request:
         return self.version is not None
 
     def check_version(self) -> None:
-        """Refuse a version that is not spoken.
-
-        Raises:
-            Refused: The request names one.
-        """
+        """Refuse a version that is not spoken."""
         if self.version not in (None, MODERN):
             data = {"supported": [MODERN], "requested": self.version}
             reason = f"version {self.version} is not supported"
             raise self.refuse(UNSUPPORTED_VERSION, reason, data)
 
     def answer(self, result: Message, *, cacheable: bool = False) -> bytes:
-        """Write the answer.
-
-        Args:
-            result: The result.
-            cacheable: Whether it says the same as long as the server lives.
-        """
+        """Write the answer."""
         if self.is_modern:
             result = {**result, "resultType": "complete", "_meta": {f"{_META}/serverInfo": _info()}}
             if cacheable:
@@ -161,18 +127,7 @@ class Request:
 
 
 def answer(request: Request, tools: Callable[[], Sequence[Message]]) -> bytes:
-    """Answer a request that calls no tool.
-
-    Args:
-        request: The request.
-        tools: Lists the tools.
-
-    Returns:
-        The answer.
-
-    Raises:
-        Refused: There is no such method.
-    """
+    """Answer a request that calls no tool."""
     match request.method:
         case "initialize":
             wanted = request.parameters.get("protocolVersion")

@@ -1,8 +1,4 @@
-"""The process of ``grove serve``: one thread reads, one answers hooks, one calls the agent's tools.
-
-The client starts it with a session and ends it by closing its input. It may end at any moment: all
-that counts is on disk, and the client starts it again for the next hook.
-"""
+"""The ``grove serve`` process: one thread each for input, hooks and agent tools."""
 
 import faulthandler
 import os
@@ -50,11 +46,7 @@ _MODULES: Final = (
 
 
 def run() -> int:
-    """Run ``grove serve`` until its input ends.
-
-    Returns:
-        The exit code.
-    """
+    """Run ``grove serve`` until its input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a person's Ctrl-C is meant for the client
     # Plugins and their programs must neither read nor write what belongs to the protocol.
     incoming, outgoing = os.dup(0), os.dup(1)
@@ -88,7 +80,7 @@ class _Limit:
         faulthandler.cancel_dump_traceback_later()
 
     def is_over(self, worked: float) -> bool:
-        """Tell whether the hook has passed one of its limits."""
+        """Return whether the hook has passed one of its limits."""
         return self.clock > 0 and (worked > self.work or time.monotonic() > self.clock)
 
 
@@ -103,15 +95,7 @@ class Server:
         answer_hook: "AnswerHook | None" = None,
         end: Callable[[int], object] = os._exit,
     ) -> None:
-        """Read nothing yet.
-
-        Args:
-            incoming: Where the client writes.
-            outgoing: Where it reads.
-            environment: The environment that it gives its servers.
-            answer_hook: Answers a hook in place of the usual way.
-            end: Ends the process when a hook cannot be ended in another way.
-        """
+        """Read nothing yet."""
         self._incoming, self._outgoing = incoming, outgoing
         self._environment = environment
         self._answer_hook = answer_hook
@@ -240,7 +224,7 @@ class Server:
             self._hooks.warm_up()
 
     def _is_outdated(self) -> bool:
-        """Tell whether a new process should follow: grove was upgraded, or a plugin hangs here."""
+        """Return whether a new process should follow."""
         from grove_core.plugins.limits import is_any_late
 
         now = time.monotonic()
@@ -269,7 +253,7 @@ class Server:
 
 
 def _worked(thread: int) -> float:
-    """Tell how much processor time a thread has used, where the system tells."""
+    """Return how much processor time a thread has used, where the system tells."""
     if not hasattr(time, "pthread_getcpuclockid"):
         return 0.0
     return time.clock_gettime(time.pthread_getcpuclockid(thread))

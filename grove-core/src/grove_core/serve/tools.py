@@ -79,16 +79,7 @@ def _tool(
 
 
 def call_tool(name: str, arguments: Arguments, environment: Mapping[str, str]) -> Mapping[str, Any]:
-    """Call a tool.
-
-    Args:
-        name: One of ``TOOLS``.
-        arguments: What the agent says.
-        environment: The environment, with the session that the client is at.
-
-    Returns:
-        The result as the protocol wants it; a refusal says every reason.
-    """
+    """Call a tool."""
     from grove_core.clock import now_utc
     from grove_core.codec.converter import to_jsonable
     from grove_core.workspace import Workspace

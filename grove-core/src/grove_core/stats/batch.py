@@ -1,9 +1,4 @@
-"""What some lines of an event log add up to, before it goes to the cache. No I/O, no clock.
-
-Everything here can be added up in any order and in any portions: counts, sets, and earliest and
-latest instants. So a log that is read on from where it was left gives the same numbers as one that
-is read whole, and files may be read one after the other whatever their times.
-"""
+"""What some lines of an event log add up to, before it goes to the cache. No I/O, no clock."""
 
 from collections import Counter
 
@@ -28,34 +23,12 @@ _WRITE_GATE = "write_gate"
 
 
 def key_of(name: str) -> int:
-    """Stand for a learning's id, a session's id or the like.
-
-    Args:
-        name: The id, any text.
-
-    Returns:
-        A number of 64 bits.
-    """
+    """Stand for a learning's id, a session's id or the like."""
     return fingerprint(name.encode("utf-8", "surrogatepass"))
 
 
 class Batch:
-    """The sums of some lines.
-
-    Attributes:
-        events: How many events were read for it, repeats included.
-        names: Ids of the learnings in it, by key.
-        uses: By learning and session: when it was first shown, used and dismissed, in microseconds.
-        latest: By learning and kind of use, when it last happened.
-        restored: By learning, when it was last taken back from the archive.
-        marks: By learning: corrections, useful and useless ratings.
-        used_for: By learning and the ticket that it was used for, when that first was.
-        counters: By name and day since 1970.
-        skipped: By ticket, when it was first skipped.
-        accepted: By ticket, when something of it was last accepted.
-        rejected: What the write gate refused: moment, session, summary, tags.
-        corrections: Learning, moment, what takes its place.
-    """
+    """The sums of some lines."""
 
     def __init__(self) -> None:
         """Hold nothing yet."""
@@ -75,20 +48,11 @@ class Batch:
         self._learnings: dict[str, int] = {}
 
     def add(self, line: EventLine) -> None:
-        """Add an event that counts once.
-
-        Args:
-            line: A line that holds one, of another kind than ``USES``; the caller sees to it that
-                it is no repeat.
-        """
+        """Add an event that counts once."""
         _ADDERS[line.event](self, line)
 
     def add_use(self, line: EventLine) -> None:
-        """Add that a learning was shown, used or dismissed; added again, it changes nothing.
-
-        Args:
-            line: A line that holds one of ``USES``.
-        """
+        """Add that a learning was shown, used or dismissed; added again, it changes nothing."""
         use = USES[line.event]
         fields, moment = line.fields, line.moment
         # Looked up here, for they are most of what a log holds.
@@ -169,13 +133,7 @@ class Batch:
                 self.count("blocked_and_reflected", line)
 
     def count(self, name: str, line: EventLine, number: int = 1) -> None:
-        """Add to a counter, on the day of an event.
-
-        Args:
-            name: The counter.
-            line: The event.
-            number: How much to add.
-        """
+        """Add to a counter, on the day of an event."""
         self.counters[name, line.moment // MICROSECONDS_A_DAY] += number
 
     def _mark(self, learning: int, which: int) -> None:
@@ -201,14 +159,7 @@ def _keep(
 
 
 def storable(text: str) -> str:
-    """Replace half a surrogate pair, which JSON can hold and no file can.
-
-    Args:
-        text: Any text.
-
-    Returns:
-        Text that can be written as UTF-8.
-    """
+    """Replace half a surrogate pair, which JSON can hold and no file can."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 

@@ -1,7 +1,4 @@
-"""Decay: when a learning that nobody is shown or uses any more is archived. No I/O, no clock.
-
-Plain named tuples and texts, for the same reason as in ``model.statistics``.
-"""
+"""Decay: when a learning that nobody is shown or uses any more is archived. No I/O, no clock."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -22,12 +19,7 @@ _ACTIVE: Final = "active"
 
 
 class DecayRule(NamedTuple):
-    """What the configuration says about decay.
-
-    Attributes:
-        passive_days: Days without being shown or used after which a learning is archived.
-        immunity_hit_rate: The hit rate, 0 to 1, from which a learning stays.
-    """
+    """What the configuration says about decay."""
 
     passive_days: int
     immunity_hit_rate: float
@@ -49,14 +41,7 @@ class DecayState(Enum):
 
 
 class Verification(NamedTuple):
-    """What last spoke for a learning.
-
-    Attributes:
-        at: When, UTC.
-        by: What: ``written``, ``shown``, ``used`` or ``restored``.
-        fast_track: Whether being shown does not count, since it was shown often and never used.
-        from_future: Whether the files say a later moment than now, which counts as now.
-    """
+    """What last spoke for a learning."""
 
     at: datetime
     by: str
@@ -65,25 +50,7 @@ class Verification(NamedTuple):
 
 
 class DecayVerdict(NamedTuple):
-    """How a learning stands to the rule, with the numbers behind it.
-
-    Attributes:
-        state: The verdict.
-        reason: The same in words, with the numbers.
-        last_verified: When it was last written, shown, used or restored, UTC.
-        verified_by: Which of these it was: ``written``, ``shown``, ``used`` or ``restored``.
-        days_since: Days since then.
-        days_left: Days until it is due; negative when it is overdue. Where the rule does not apply
-            (immune, archived, superseded) it is what would be left if it did.
-        passive_days: The days that a learning has.
-        fast_track: Whether being shown does not count, since it was shown often and never used.
-        from_future: Whether the files say a later moment than now, which counts as now.
-        immunity_hit_rate: The hit rate from which a learning stays.
-        surfaced: In how many sessions it was shown.
-        referenced: In how many sessions it was used.
-        hit_rate: Used over shown, 0 to 1; ``None`` when it was never shown.
-        hidden_since: Since when this machine hides it, before its file says that it is archived.
-    """
+    """How a learning stands to the rule, with the numbers behind it."""
 
     state: DecayState
     reason: str
@@ -118,30 +85,12 @@ class DecayVerdict(NamedTuple):
 
 
 def stale_days(passive_days: int) -> float:
-    """Tell how long before it is due a learning counts as going stale.
-
-    Args:
-        passive_days: Days without being shown or used after which a learning is archived.
-
-    Returns:
-        Seven days, but never more than half of what a learning has.
-    """
+    """Return how long before it is due a learning counts as going stale."""
     return min(STALE_DAYS, passive_days / 2)
 
 
 def verification(created: datetime, stats: LearningStats | None, now: datetime) -> Verification:
-    """Tell what last spoke for a learning.
-
-    Args:
-        created: When it was written, UTC.
-        stats: How it has fared, if anything is known.
-        now: The time, UTC.
-
-    Returns:
-        The latest of its writing, showing, use and restoring, at most now: a clock that was wrong
-        once must not keep a learning for years. One that was shown often and never used is not
-        kept fresh by being shown.
-    """
+    """Return what last spoke for a learning."""
     stats = stats or LearningStats(learning_id="")
     fast_track = stats.surfaced >= UNUSED_SHOWINGS and not stats.referenced
     known = [
@@ -161,18 +110,7 @@ def verification(created: datetime, stats: LearningStats | None, now: datetime) 
 def judge_decay(
     created: datetime, status: str, stats: LearningStats | None, now: datetime, rule: DecayRule
 ) -> DecayVerdict:
-    """Judge one learning.
-
-    Args:
-        created: When it was written, UTC.
-        status: Where it stands in its life, as in the files (``active``).
-        stats: How it has fared, if anything is known.
-        now: The time, UTC.
-        rule: What the configuration says.
-
-    Returns:
-        The verdict, with a reason in words and the numbers behind it.
-    """
+    """Judge one learning."""
     verified = verification(created, stats, now)
     days_since = (now - verified.at) / _DAY
     stats = stats or LearningStats(learning_id="")
@@ -225,7 +163,7 @@ def _immune(verdict: DecayVerdict) -> str:
 
 
 def _since(verdict: DecayVerdict) -> str:
-    """Say what last spoke for it, and how long ago."""
+    """Return what last spoke for it, and how long ago."""
     last = "" if verdict.verified_by == "written" else "last "
     when = f"{verdict.last_verified:%Y-%m-%d}, {_days(floor(verdict.days_since))} ago"
     if verdict.from_future:

@@ -20,16 +20,7 @@ _MOST_LISTED: Final = 50
 
 
 def statistics_document(statistics: Statistics, insights: Sequence[Insight]) -> dict[str, Any]:
-    """Describe the numbers.
-
-    Args:
-        statistics: The numbers.
-        insights: What was seen in them.
-
-    Returns:
-        A JSON object; instants are ISO 8601 texts in UTC, and every rate comes with its count and
-        its 95 % interval.
-    """
+    """Describe the numbers."""
     return {
         "version": DOCUMENT_VERSION,
         "generated_at": _instant(statistics.now),
@@ -72,14 +63,7 @@ def statistics_document(statistics: Statistics, insights: Sequence[Insight]) -> 
 
 
 def share_document(share: Share) -> dict[str, Any]:
-    """Describe a share with its rate and its interval.
-
-    Args:
-        share: The share.
-
-    Returns:
-        ``count``, ``total``, and ``rate``, ``low`` and ``high``, which are null of nothing.
-    """
+    """Describe a share with its rate and its interval."""
     low, high = share.interval or (None, None)
     return {
         "count": share.count,

@@ -1,8 +1,4 @@
-"""grove's own insights: what the numbers say, each with its evidence and one thing to do.
-
-A pure function of the statistics. ``grove stats --json`` calls it directly and must answer within a
-few times what starting Python costs, so that nothing but plain Python is imported here.
-"""
+"""grove's own insights: what the numbers say, each with its evidence and one thing to do."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
@@ -23,14 +19,7 @@ _ROUNDING: Final = 1e-9  # 0.9 of 10 are 9, also where floats have it otherwise
 
 
 def insights_of(statistics: Statistics) -> tuple[Insight, ...]:
-    """Tell what is worth knowing in the numbers.
-
-    Args:
-        statistics: The numbers.
-
-    Returns:
-        What is seen, the most urgent first.
-    """
+    """Return what is worth knowing in the numbers."""
     found: list[Insight] = []
     for look in (
         _rubber_stamping,
@@ -51,14 +40,7 @@ def insights_of(statistics: Statistics) -> tuple[Insight, ...]:
 
 
 def ranked(insights: Iterable[Insight]) -> tuple[Insight, ...]:
-    """Put the most urgent first; ties go by kind, then by subject.
-
-    Args:
-        insights: What was seen, in any order.
-
-    Returns:
-        All of it.
-    """
+    """Put the most urgent first; ties go by kind, then by subject."""
     return tuple(sorted(insights, key=lambda one: (one.priority, one.kind, one.subject)))
 
 

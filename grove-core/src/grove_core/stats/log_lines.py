@@ -1,9 +1,4 @@
-"""Lines of an event log, read as fast as they can be.
-
-Hooks and reports read logs of a million lines, and reading those into objects takes several times
-what they may take. Here lines are parsed together and looked at as they are; lines of older
-versions, and any that this module has doubts about, go the usual way through the codec.
-"""
+"""Lines of an event log, read as fast as they can be."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -28,14 +23,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 class EventLine:
-    """A line that holds an event that counts.
-
-    Attributes:
-        line: The line itself.
-        event: The event's name.
-        moment: When it happened, in microseconds since 1970, UTC.
-        fields: Its fields by name, of the types that the event's class says.
-    """
+    """A line that holds an event that counts."""
 
     __slots__ = ("event", "fields", "line", "moment")
 
@@ -52,15 +40,7 @@ UNKNOWN = "unknown"
 
 
 def read_lines(lines: "Sequence[bytes]") -> "Iterator[EventLine | str | None]":
-    """Read lines.
-
-    Args:
-        lines: Lines of a log without their line ends.
-
-    Yields:
-        For each line its event, ``UNREADABLE``, ``UNKNOWN`` for events of a newer grove, or
-        ``None`` for an empty line.
-    """
+    """Read lines."""
     kept = [line for line in lines if line and not line.isspace()]
     documents = iter(_documents(kept))
     moments: dict[str, int] = {}  # many events of a session happen in the same second
@@ -85,26 +65,12 @@ def read_lines(lines: "Sequence[bytes]") -> "Iterator[EventLine | str | None]":
 
 
 def microseconds(moment: datetime) -> int:
-    """Give an instant as the cache keeps it.
-
-    Args:
-        moment: An aware datetime.
-
-    Returns:
-        Microseconds since 1970, UTC.
-    """
+    """Return an instant as the cache keeps it."""
     return (moment - _EPOCH) // _MICROSECOND
 
 
 def instant(moment: int) -> datetime:
-    """Give back what ``microseconds`` was given.
-
-    Args:
-        moment: Microseconds since 1970, UTC.
-
-    Returns:
-        An aware datetime in UTC.
-    """
+    """Return back what ``microseconds`` was given."""
     return _EPOCH + timedelta(microseconds=moment)
 
 

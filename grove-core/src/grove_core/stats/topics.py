@@ -26,34 +26,17 @@ _EMPTY_WORDS = frozenset(
 
 
 class Topic:
-    """What a summary is about.
-
-    Attributes:
-        words: The words in it that say something, without case.
-        tags: The tags beside it.
-    """
+    """What a summary is about."""
 
     __slots__ = ("tags", "words")
 
     def __init__(self, summary: str, tags: "Iterable[str]") -> None:
-        """Take a summary apart.
-
-        Args:
-            summary: A summary.
-            tags: Its tags.
-        """
+        """Take a summary apart."""
         self.words = frozenset(_WORD.findall(summary.casefold())) - _EMPTY_WORDS
         self.tags = frozenset(tags)
 
     def is_same(self, other: "Topic") -> bool:
-        """Tell whether another summary is about the same.
-
-        Args:
-            other: The other one's topic.
-
-        Returns:
-            Whether so many words of the shorter one are common, fewer when a tag is common too.
-        """
+        """Return whether another summary is about the same."""
         common = len(self.words & other.words)
         shorter = min(len(self.words), len(other.words))
         if common >= _LEAST_WITHOUT_TAG and common >= SHARE_WITHOUT_TAG * shorter:

@@ -5,13 +5,7 @@ from typing import Final, NamedTuple
 
 
 class Trigger(NamedTuple):
-    """When an insight shows.
-
-    Attributes:
-        priority: 1 for what should be looked at first, 3 for what is merely good to know.
-        when: The condition in words; ``{name}`` stands for a limit.
-        limits: The numbers of the condition, by name.
-    """
+    """When an insight shows."""
 
     priority: int
     when: str

@@ -47,11 +47,7 @@ FROM correction JOIN learning USING (learning) WHERE moment >= ? ORDER BY moment
 
 
 class StatsCache:
-    """The cache of one project.
-
-    Attributes:
-        complete: Whether the latest refresh came to the end of all logs.
-    """
+    """The cache of one project."""
 
     def __init__(
         self,
@@ -61,14 +57,7 @@ class StatsCache:
         personal: str | None = None,
         since: datetime | None = None,
     ) -> None:
-        """Open nothing yet.
-
-        Args:
-            path: The file; its directory must be there. ``IN_MEMORY`` keeps nothing.
-            logs: The event logs, those that are not there included.
-            personal: The one of them that all projects of the user share.
-            since: Events before this instant do not count; only in memory.
-        """
+        """Open nothing yet."""
         self._database = DerivedDatabase(
             path,
             schema=database.SCHEMA,
@@ -88,13 +77,7 @@ class StatsCache:
         return self._database.path
 
     def refresh(self, until: float | None = None, *, patience: float | None = None) -> None:
-        """Add what the logs hold by now; what is damaged is made anew.
-
-        Args:
-            until: When to stop, on the clock of ``time.process_time``; the next call goes on.
-            patience: Seconds to wait for another process that is adding the same; else a few, and
-                fewer where there is an end to the time.
-        """
+        """Add what the logs hold by now; what is damaged is made anew."""
         self._until = until
         usual = _USUAL_PATIENCE_SECONDS if until is None else BUSY_SECONDS
         self._database.patience = usual if patience is None else patience
@@ -114,38 +97,19 @@ class StatsCache:
             return
 
     def renew(self, error: sqlite3.DatabaseError) -> None:
-        """Count anew after a question has failed; the learnings have to be put in again.
-
-        Args:
-            error: Why it failed.
-        """
+        """Count anew after a question has failed; the learnings have to be put in again."""
         self._database.mend(error)
         self.refresh(self._until, patience=self._database.patience)
 
     def usage(self, learning_ids: "Iterable[str] | None" = None) -> "dict[str, LearningStats]":
-        """Tell how learnings have fared.
-
-        Args:
-            learning_ids: Which ones; ``None`` for all.
-
-        Returns:
-            The numbers of those that stand in a log, by id.
-        """
+        """Return how learnings have fared."""
         keys = None if learning_ids is None else [key_of(one) for one in learning_ids]
         return self._ask(lambda connection: records.usage(connection, keys))
 
     def corrections(
         self, since: datetime
     ) -> "list[tuple[str, str | None, datetime, datetime | None]]":
-        """Find what was corrected lately.
-
-        Args:
-            since: Only corrections from this instant on.
-
-        Returns:
-            Learning, what takes its place, when it was corrected, and when it was last shown
-            before; the oldest first.
-        """
+        """Find what was corrected lately."""
         terms = (microseconds(since),)
         rows = self._ask(lambda connection: connection.execute(_CORRECTIONS, terms).fetchall())
         return [
@@ -161,20 +125,7 @@ class StatsCache:
         personal_rule: "DecayRule | None" = None,
         learnings_bytes: int = 0,
     ) -> "Statistics":
-        """Count everything.
-
-        Args:
-            now: The time, UTC.
-            rule: When learnings go stale.
-            personal_rule: When the user's own ones do; the same where none is given.
-            learnings_bytes: Size of the largest file that learnings are kept in.
-
-        Returns:
-            The numbers.
-
-        Raises:
-            sqlite3.DatabaseError: The cache is damaged; after ``renew`` it wants its learnings.
-        """
+        """Count everything."""
         # Hooks count nothing.
         from grove_core.stats_cache import counting
 
@@ -198,13 +149,7 @@ class StatsCache:
         return row[0] if row else ""
 
     def put_learnings(self, records: "Iterable[LearningRecord]", stamp: str) -> None:
-        """Put in the stored learnings, in the place of those before.
-
-        Args:
-            records: The learnings, in the order of their ids; how they have fared does not
-                matter.
-            stamp: What to say of them; empty when they must be put in anew next time.
-        """
+        """Put in the stored learnings, in the place of those before."""
         rows = [_row_of(one) for one in records]
         self._ask(lambda connection: _put(connection, rows, stamp))
 

@@ -86,20 +86,7 @@ def count(
     learnings_bytes: int = 0,
     complete: bool = True,
 ) -> Statistics:
-    """Count everything.
-
-    Args:
-        connection: The cache, with the learnings in it.
-        now: The time, UTC.
-        rule: When learnings go stale.
-        personal_rule: When the user's own ones do; the same where none is given.
-        since: From when on events are in the cache; ``None`` for all.
-        learnings_bytes: Size of the largest file that learnings are kept in.
-        complete: Whether all logs are in the cache.
-
-    Returns:
-        The numbers.
-    """
+    """Count everything."""
     counters = dict(connection.execute("SELECT name, sum(number) FROM counter GROUP BY name"))
     pollination = connection.execute(_OTHER_TICKETS, (_MOST_LISTED,)).fetchall()
     kinds = kinds_of(connection)

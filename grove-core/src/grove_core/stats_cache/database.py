@@ -1,7 +1,4 @@
-"""The tables of the statistics cache: what is kept of the event logs, and of the learnings.
-
-One SQLite file per project, derived and disposable: whatever is wrong with it, it is made anew.
-"""
+"""The tables of the statistics cache: what is kept of the event logs, and of the learnings."""
 
 import sqlite3
 
@@ -148,15 +145,7 @@ _LATEST_COLUMNS = {SURFACED: "last_surfaced", REFERENCED: "last_referenced"}
 
 
 def is_seen(connection: sqlite3.Connection, line: int) -> bool:
-    """Tell whether a line was added before.
-
-    Args:
-        connection: The cache.
-        line: Its fingerprint.
-
-    Returns:
-        Whether it was.
-    """
+    """Return whether a line was added before."""
     found = connection.execute("SELECT 1 FROM seen WHERE line = ?", (line,)).fetchone()
     return found is not None
 
@@ -164,15 +153,7 @@ def is_seen(connection: sqlite3.Connection, line: int) -> bool:
 def add(
     connection: sqlite3.Connection, batch: Batch, lines: "Iterable[int]", *, anew: bool
 ) -> None:
-    """Add a batch; totals are right again after ``settle``.
-
-    Args:
-        connection: The cache, in a transaction.
-        batch: The sums of some lines.
-        lines: The fingerprints of these lines.
-        anew: Whether the cache was empty before this transaction; then so are the days until
-            ``settle``.
-    """
+    """Add a batch; totals are right again after ``settle``."""
     many = connection.executemany
     many(_LEARNINGS, batch.names.items())
     many("INSERT OR IGNORE INTO fresh VALUES (?)", ((learning,) for learning in batch.names))
@@ -208,12 +189,7 @@ def add(
 
 
 def settle(connection: sqlite3.Connection, *, anew: bool) -> None:
-    """Make right what follows from what was added.
-
-    Args:
-        connection: The cache, in the transaction of the adding.
-        anew: Whether the cache was empty before it.
-    """
+    """Make right what follows from what was added."""
     connection.execute(_TOTALS)
     connection.execute(_AT_HOME)
     if anew:
@@ -223,11 +199,7 @@ def settle(connection: sqlite3.Connection, *, anew: bool) -> None:
 
 
 def join_anew(connection: sqlite3.Connection) -> None:
-    """Make right what follows from logs and learnings together, after the learnings have changed.
-
-    Args:
-        connection: The cache, in a transaction in which nothing was added.
-    """
+    """Recompute what depends on both logs and learnings after learnings changed."""
     connection.execute("DELETE FROM day")
     connection.execute("DELETE FROM edge")
     connection.execute("DELETE FROM miss")

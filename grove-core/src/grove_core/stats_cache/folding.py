@@ -30,19 +30,7 @@ _COLUMNS = ("offset", "lines", "checksum", "tail", "torn", "unknown", "unreadabl
 
 
 class Log:
-    """What is known of a log file.
-
-    Attributes:
-        path: The file.
-        state: Device and inode, times of change, and size when it was last read.
-        offset: How many bytes of it were added, up to a line's end.
-        lines: How many lines that are.
-        checksum: CRC-32 of these bytes.
-        tail: CRC-32 of the last few thousand of them.
-        torn: How many bytes behind them are a last line that was not written to its end.
-        unknown: How many events in them only a newer grove knows.
-        unreadable: How many lines in them cannot be read.
-    """
+    """What is known of a log file."""
 
     __slots__ = ("path", "state", *_COLUMNS)
 
@@ -67,23 +55,7 @@ def refresh(
     since: int | None = None,
     until: float | None = None,
 ) -> bool:
-    """Add what the logs hold by now.
-
-    Args:
-        connection: The cache.
-        paths: The log files; those that are not there hold nothing.
-        personal: The one of them that the user's projects share: what it says of reflections may
-            be about any of them, and only what it says of learnings counts.
-        since: Events before this instant do not count, in microseconds; for a cache in memory.
-        until: When to stop, on the clock of ``time.process_time``; the next call goes on.
-
-    Returns:
-        Whether everything was read; ``False`` also while another process adds it.
-
-    Raises:
-        sqlite3.Error: The cache is damaged.
-        OSError: A log is there and cannot be read.
-    """
+    """Add what the logs hold by now."""
     if _is_current(connection, paths):
         return True
     try:
@@ -126,7 +98,7 @@ def _state_of(path: str) -> "State | None":
 
 
 def _is_current(connection: sqlite3.Connection, paths: "Sequence[str]") -> bool:
-    """Tell whether nothing has changed since everything was read."""
+    """Return whether nothing has changed since everything was read."""
     rows = connection.execute("SELECT path, file, changed, size, offset + torn = size FROM log")
     known = {path: (state, whole) for path, *state, whole in rows}
     found = {path: state for path in paths if (state := _state_of(path)) is not None}
@@ -146,7 +118,7 @@ def _known_logs(connection: sqlite3.Connection) -> dict[str, Log]:
 
 
 def _is_continued(known: dict[str, Log], paths: "Sequence[str]") -> bool:
-    """Tell whether all logs still begin with what was added from them."""
+    """Return whether all logs still begin with what was added from them."""
     return known.keys() <= set(paths) and all(_begins_as_known(log) for log in known.values())
 
 
@@ -192,12 +164,7 @@ def _empty(connection: sqlite3.Connection) -> None:
 
 
 class _Folder:
-    """Adds logs, portion by portion.
-
-    Attributes:
-        late: Whether the time was over before everything was read.
-        was_filled: Whether something was in the cache before.
-    """
+    """Adds logs, portion by portion."""
 
     def __init__(
         self,
@@ -241,7 +208,7 @@ class _Folder:
         self._batch, self._added = Batch(), []
 
     def _is_late(self) -> bool:
-        """Tell whether the time is over; each call gets on by a portion, however little it has."""
+        """Return whether the time is over."""
         until = self._until
         self.late = self._has_added and until is not None and time.process_time() > until
         return self.late

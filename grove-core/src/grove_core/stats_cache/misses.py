@@ -28,16 +28,7 @@ INSERT OR REPLACE INTO miss VALUES (?1, (SELECT learning FROM catalogue WHERE na
 
 
 class Miss:
-    """A refusal, and the learning about the same topic if another session wrote one later.
-
-    Attributes:
-        rejected: The refusal's number in the cache.
-        summary: What was refused.
-        moment: When, in microseconds since 1970.
-        learning_id: The learning; ``None`` without one.
-        accepted: When it was written, in microseconds since 1970.
-        is_new: Whether it was not compared before.
-    """
+    """A refusal, and the learning about the same topic if another session wrote one later."""
 
     __slots__ = ("accepted", "is_new", "learning_id", "moment", "rejected", "summary")
 
@@ -52,16 +43,7 @@ class Miss:
 
 
 def find_misses(connection: "sqlite3.Connection") -> "Sequence[Miss]":
-    """Find refusals whose topic another session wrote down later.
-
-    The same session may mend what was refused: then the gate has done its work.
-
-    Args:
-        connection: The cache, with the learnings in it.
-
-    Returns:
-        The latest refusals, the very latest first; those with a learning were missed.
-    """
+    """Find refusals whose topic another session wrote down later."""
     rows = connection.execute(_LATEST, (MOST_REFUSALS,)).fetchall()
     later = _Later(connection, [row[1] for row in rows if row[5]])
     compared = []
@@ -75,23 +57,12 @@ def find_misses(connection: "sqlite3.Connection") -> "Sequence[Miss]":
 
 
 def any_is_new(connection: "sqlite3.Connection") -> bool:
-    """Tell whether there are refusals that were not compared yet.
-
-    Args:
-        connection: The cache.
-
-    Returns:
-        Whether there are.
-    """
+    """Return whether there are refusals that were not compared yet."""
     return any(row[5] for row in connection.execute(_LATEST, (MOST_REFUSALS,)))
 
 
 def remember_misses(connection: "sqlite3.Connection") -> None:
-    """Compare the refusals that were not compared yet, and keep the result.
-
-    Args:
-        connection: The cache, in a transaction.
-    """
+    """Compare the refusals that were not compared yet, and keep the result."""
     new = (one for one in find_misses(connection) if one.is_new)
     rows = ((one.rejected, one.learning_id, one.accepted) for one in new)
     connection.executemany(_REMEMBER, rows)
@@ -119,10 +90,7 @@ class _Later:
         return None, 0
 
     def _places(self, topic: Topic) -> "Sequence[int]":
-        """Tell which learnings may be about it: two words are common at least.
-
-        So one of them is not the commonest, which need not be looked up.
-        """
+        """Return which learnings may be about it: two words are common at least."""
         known = [self._by_word[word] for word in topic.words if word in self._by_word]
         rarest_first = sorted(known, key=len)[: max(1, len(topic.words) - 1)]
         return sorted({place for places in rarest_first for place in places})[:_MOST_COMPARED]

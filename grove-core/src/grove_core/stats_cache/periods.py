@@ -41,31 +41,14 @@ WHERE (name IN ('submissions', 'candidates', 'accepted', 'blocked') OR name GLOB
 
 
 def kinds_of(connection: "sqlite3.Connection") -> "Kinds":
-    """Sum up the learnings of each category, scope and status.
-
-    Args:
-        connection: The cache.
-
-    Returns:
-        Rows of category, scope, status, number, uses and showings.
-    """
+    """Sum up the learnings of each category, scope and status."""
     return connection.execute(_KINDS).fetchall()
 
 
 def groups(
     connection: "sqlite3.Connection", kinds: "Kinds", by: str, now: datetime
 ) -> tuple[GroupStats, ...]:
-    """Give the numbers of each category, or of each scope.
-
-    Args:
-        connection: The cache.
-        kinds: What ``kinds_of`` has returned.
-        by: ``category`` or ``scope``.
-        now: The time, UTC.
-
-    Returns:
-        The numbers, in the order of the names.
-    """
+    """Return the numbers of each category, or of each scope."""
     months = _windows(connection, by, now, TREND_DAYS, 2)
     weeks = _windows(connection, by, now, 7, GROUP_WEEKS)
     column = _GROUPED_BY.index(by)
@@ -89,28 +72,13 @@ def groups(
 
 
 def by_status(kinds: "Kinds") -> dict[str, int]:
-    """Give the number of learnings by status.
-
-    Args:
-        kinds: What ``kinds_of`` has returned.
-
-    Returns:
-        The numbers.
-    """
+    """Return the number of learnings by status."""
     statuses = sorted({kind[2] for kind in kinds})
     return {one: sum(kind[3] for kind in kinds if kind[2] == one) for one in statuses}
 
 
 def weeks(connection: "sqlite3.Connection", now: datetime) -> tuple[WeekStats, ...]:
-    """Tell what happened week by week.
-
-    Args:
-        connection: The cache.
-        now: The time, UTC.
-
-    Returns:
-        The latest weeks, the oldest of them first, from the first in which anything happened.
-    """
+    """Return what happened week by week."""
     today = day_of(now)
     this = (today + _MONDAY) // 7
     terms = {"today": today, "first": (this - MOST_WEEKS + 1) * 7 - _MONDAY}
@@ -148,12 +116,5 @@ def _windows(
 
 
 def day_of(now: datetime) -> int:
-    """Number the day, in UTC.
-
-    Args:
-        now: The time.
-
-    Returns:
-        Days since the first of January 1970.
-    """
+    """Number the day, in UTC."""
     return microseconds(now) // MICROSECONDS_A_DAY

@@ -28,15 +28,7 @@ _BY_NAME = "ORDER BY catalogue.name"
 def usage(
     connection: "sqlite3.Connection", keys: Sequence[int] | None = None
 ) -> dict[str, LearningStats]:
-    """Tell how learnings have fared.
-
-    Args:
-        connection: The cache.
-        keys: The keys of those that are asked for; ``None`` for all.
-
-    Returns:
-        The numbers of those that stand in a log, by id.
-    """
+    """Return how learnings have fared."""
     chosen = "" if keys is None else f"WHERE learning IN ({','.join(map(str, keys))})"
     rows = connection.execute(f"SELECT {_USAGE} FROM learning {chosen}")
     return {row[0]: _stats(row[0], row) for row in rows}
@@ -46,20 +38,16 @@ class StoredRecords(Sequence[LearningRecord]):
     """All learnings with how they have fared, read from the cache when one is first asked for."""
 
     def __init__(self, connection: "sqlite3.Connection") -> None:
-        """Read nothing yet.
-
-        Args:
-            connection: The cache, which must stay open.
-        """
+        """Read nothing yet."""
         self._connection = connection
         self._records: tuple[LearningRecord, ...] | None = None
 
     def __getitem__(self, index: "Any") -> "Any":  # noqa: ANN401 - as for any sequence
-        """Give a learning, or a slice of them."""
+        """Return a learning, or a slice of them."""
         return self._read()[index]
 
     def __len__(self) -> int:
-        """Tell how many there are."""
+        """Return how many there are."""
         return len(self._read())
 
     def _read(self) -> tuple[LearningRecord, ...]:
@@ -70,14 +58,7 @@ class StoredRecords(Sequence[LearningRecord]):
 
 
 def record_of(row: "Sequence[Any]") -> LearningRecord:
-    """Read a row of ``RECORDS``.
-
-    Args:
-        row: The row.
-
-    Returns:
-        The learning.
-    """
+    """Read a row of ``RECORDS``."""
     name, summary, category, scope, status, confidence = row[:6]
     criteria, tags, created, session, ticket, backend = row[6:12]
     return LearningRecord(

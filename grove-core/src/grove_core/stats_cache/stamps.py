@@ -13,26 +13,12 @@ Stamp = str
 
 
 def stamp_of(paths: "Iterable[str | os.PathLike[str]]") -> Stamp:
-    """Look at files, and at the files in folders.
-
-    Args:
-        paths: Files and folders, whether they are there or not.
-
-    Returns:
-        Their state.
-    """
+    """Look at files, and at the files in folders."""
     return "\n".join(_stamp(os.fspath(path)) for path in paths)
 
 
 def largest_size(paths: "Iterable[str | os.PathLike[str]]") -> int:
-    """Find the largest of files, and of the files in folders.
-
-    Args:
-        paths: Files and folders, whether they are there or not.
-
-    Returns:
-        Its size in bytes; 0 without any file.
-    """
+    """Find the largest of files, and of the files in folders."""
     statuses = (one for path in paths for one in _statuses(os.fspath(path)).values())
     return max((one.st_size for one in statuses if not S_ISDIR(one.st_mode)), default=0)
 

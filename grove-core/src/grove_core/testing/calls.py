@@ -12,27 +12,12 @@ _PLAIN: Final = re.compile(r"(?!(?:if|for|while|until|case|function|select|time)
 
 
 def shell_call(line: str, cwd: str = "") -> ToolCall:
-    """Make a call of the client's shell.
-
-    Args:
-        line: The shell text.
-        cwd: The directory the call starts in, absolute.
-
-    Returns:
-        The call.
-    """
+    """Make a call of the client's shell."""
     return ToolCall(name=SHELL, input={"command": line}, use_id="toolu_01", cwd=cwd)
 
 
 def mentions(line: str) -> Iterator[str]:
-    """Make shell text that names a command and does not run it.
-
-    Args:
-        line: The command.
-
-    Yields:
-        The texts.
-    """
+    """Make shell text that names a command and does not run it."""
     quoted = shlex.quote(line)
     yield f"echo {quoted}"
     yield f"printf '%s\\n' {quoted} > notes.txt"
@@ -43,14 +28,7 @@ def mentions(line: str) -> Iterator[str]:
 
 
 def dressings(line: str) -> Iterator[str]:
-    """Make shell text that runs a command among other things.
-
-    Args:
-        line: The command, whose last line ends no here-document.
-
-    Yields:
-        The texts.
-    """
+    """Make shell text that runs a command among other things."""
     yield f"true && {line}"
     yield f"  {line}  "
     yield f"echo before; {line}"

@@ -20,28 +20,10 @@ _QUIET: Final = {
 
 
 class Payloads:
-    """Makes the payloads of one session, in the order in which they are asked for.
-
-    Each method takes further fields, which are added to what the client always sends, or take its
-    place::
-
-        call = grove_payloads.pre_tool_use("Bash", command="tracker close T-1")
-        done = grove_payloads.post_tool_use(call, stdout="closed")
-        run(["grove", "hook", "pre-tool-use"], input=json.dumps(call))
-
-    Attributes:
-        project: The project's root; the agent is there.
-        session_id: The session.
-        prompt_id: The latest prompt.
-    """
+    """Makes the payloads of one session, in the order in which they are asked for."""
 
     def __init__(self, project: Path, session_id: str = "session-1") -> None:
-        """Begin a session.
-
-        Args:
-            project: The project's root.
-            session_id: The client's id of the session.
-        """
+        """Begin a session."""
         self.project = project
         self.session_id = session_id
         self.prompt_id = _PROMPT_ID.format(0)
@@ -49,40 +31,16 @@ class Payloads:
         self._calls = count(1)
 
     def session_start(self, source: str = "startup", **fields: Any) -> Payload:  # noqa: ANN401
-        """Start the session, or go on with it.
-
-        Args:
-            source: ``startup``, ``resume``, ``clear``, ``compact`` or ``fork``.
-            **fields: Further fields.
-
-        Returns:
-            The payload.
-        """
+        """Start the session, or go on with it."""
         return self._payload("SessionStart", source=source, **fields)
 
     def user_prompt_submit(self, prompt: str, **fields: Any) -> Payload:  # noqa: ANN401
-        """Ask the agent for something; what follows belongs to this prompt.
-
-        Args:
-            prompt: The user's words.
-            **fields: Further fields.
-
-        Returns:
-            The payload.
-        """
+        """Ask the agent for something; what follows belongs to this prompt."""
         self.prompt_id = _PROMPT_ID.format(next(self._prompts))
         return self._in_prompt("UserPromptSubmit", prompt=prompt, **fields)
 
     def pre_tool_use(self, tool: str = "Bash", **tool_input: Any) -> Payload:  # noqa: ANN401
-        """Announce a call of a tool.
-
-        Args:
-            tool: The tool's name.
-            **tool_input: What it is called with: ``command`` for a shell.
-
-        Returns:
-            The payload, which the methods below take.
-        """
+        """Announce a call of a tool."""
         return self._in_prompt(
             "PreToolUse",
             tool_name=tool,
@@ -96,16 +54,7 @@ class Payloads:
         response: Any = None,  # noqa: ANN401 - of each tool another
         **shell_answer: Any,  # noqa: ANN401
     ) -> Payload:
-        """Say that a call has worked.
-
-        Args:
-            call: The payload that announced it.
-            response: What the tool answered; by default what a shell does that prints nothing.
-            **shell_answer: Fields of a shell's answer, such as ``stdout``.
-
-        Returns:
-            The payload.
-        """
+        """Say that a call has worked."""
         answer = {**_QUIET, **shell_answer} if response is None else response
         return {
             **call,
@@ -115,15 +64,7 @@ class Payloads:
         }
 
     def post_tool_use_failure(self, call: Mapping[str, Any], error: str = "Exit code 1") -> Payload:
-        """Say that a call has failed.
-
-        Args:
-            call: The payload that announced it.
-            error: What the client says of it.
-
-        Returns:
-            The payload.
-        """
+        """Say that a call has failed."""
         return {
             **call,
             "hook_event_name": "PostToolUseFailure",
@@ -133,14 +74,7 @@ class Payloads:
         }
 
     def stop(self, **fields: Any) -> Payload:  # noqa: ANN401
-        """Let the agent want to end its turn.
-
-        Args:
-            **fields: Further fields, such as ``stop_hook_active=True`` after a block.
-
-        Returns:
-            The payload.
-        """
+        """Let the agent want to end its turn."""
         return self._in_prompt(
             "Stop",
             **{
@@ -153,15 +87,7 @@ class Payloads:
         )
 
     def session_end(self, reason: str = "other", **fields: Any) -> Payload:  # noqa: ANN401
-        """End the session.
-
-        Args:
-            reason: ``clear``, ``prompt_input_exit`` or ``other``.
-            **fields: Further fields.
-
-        Returns:
-            The payload.
-        """
+        """End the session."""
         return self._payload("SessionEnd", prompt_id=self.prompt_id, reason=reason, **fields)
 
     def _in_prompt(self, event: str, **fields: Any) -> Payload:  # noqa: ANN401

@@ -1,7 +1,4 @@
-"""Fixtures for the tests of plugins, by themselves: pytest loads this module in every session.
-
-That is why nothing is imported here besides pytest: a session of other tests is no slower for it.
-"""
+"""Fixtures for the tests of plugins, by themselves: pytest loads this module in every session."""
 
 import os
 import shutil
@@ -27,11 +24,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def grove_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a home of its own for a test, so that nothing of the user's is read or written.
-
-    Returns:
-        grove's own directory in it (``GROVE_HOME``); ``HOME`` is the folder around it.
-    """
+    """Make a home of its own for a test, so that nothing of the user's is read or written."""
     home = tmp_path / "home"
     folder = home / ".grove"
     folder.mkdir(parents=True)
@@ -44,11 +37,7 @@ def grove_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def grove_project(tmp_path: Path, grove_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a project that uses grove, and a git repository of it where git is installed.
-
-    Returns:
-        Its root; the home is that of ``grove_home``.
-    """
+    """Make a project that uses grove, and a git repository of it where git is installed."""
     del grove_home  # so that git reads no settings of the user's
     for name in _OF_A_HOOK:
         monkeypatch.delenv(name, raising=False)
@@ -66,11 +55,7 @@ def grove_project(tmp_path: Path, grove_home: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.fixture
 def grove_clock() -> "SetClock":
-    """Make a clock that stands still until the test moves it.
-
-    Returns:
-        A function that tells the time, with ``set`` and ``move``.
-    """
+    """Make a clock that stands still until the test moves it."""
     from grove_core.testing.set_clock import SetClock
 
     return SetClock()
@@ -78,11 +63,7 @@ def grove_clock() -> "SetClock":
 
 @pytest.fixture
 def grove_payloads(grove_project: Path) -> "Payloads":
-    """Make what the client sends to hooks in a session in the project.
-
-    Returns:
-        The factory: a method for each event.
-    """
+    """Make what the client sends to hooks in a session in the project."""
     from grove_core.testing.payloads import Payloads
 
     return Payloads(project=grove_project)

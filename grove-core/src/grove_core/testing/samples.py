@@ -29,15 +29,7 @@ _USUAL: Final[Mapping[str, Any]] = {
 
 
 def example_learning(number: int = 1, **fields: Any) -> Learning:  # noqa: ANN401 - any field
-    """Make an ordinary learning.
-
-    Args:
-        number: What tells it from others: its id, its summary and its minute depend on it.
-        fields: Fields that are to be other than usual.
-
-    Returns:
-        The learning.
-    """
+    """Make an ordinary learning."""
     values = {
         **_USUAL,
         "id": learning_id(number),
@@ -62,14 +54,7 @@ def example_candidate() -> Candidate:
 
 
 def learning_id(number: int) -> str:
-    """Make an id as core makes them.
-
-    Args:
-        number: What tells it from others, below 32⁶.
-
-    Returns:
-        The id.
-    """
+    """Make an id as core makes them."""
     digits = "abcdefghijklmnopqrstuvwxyz234567"
     return "cl_20260206_" + "".join(digits[number >> 5 * place & 31] for place in range(5, -1, -1))
 

@@ -4,11 +4,7 @@ from typing import ClassVar
 
 
 class Reason(str):
-    """Why a test is left out, for ``pytest.skip``.
-
-    Attributes:
-        kind: Which kind of reason it is, as reports of ``grove plugins check`` call it.
-    """
+    """Why a test is left out, for ``pytest.skip``."""
 
     __slots__ = ()
 
@@ -40,13 +36,6 @@ class NoPlace(NotGiven):
 
 
 def kind_of(skipped: BaseException) -> str:
-    """Tell which kind of reason a test was skipped for.
-
-    Args:
-        skipped: What ``pytest.skip`` has raised.
-
-    Returns:
-        The kind; that of ``Reason`` where the reason is a plain text.
-    """
+    """Return which kind of reason a test was skipped for."""
     reason = getattr(skipped, "msg", None)
     return reason.kind if isinstance(reason, Reason) else Reason.kind

@@ -12,15 +12,7 @@ class StandardTests:
     _contract: ClassVar[str] = ""
 
     def __init_subclass__(cls, *, standard: bool = False, **kwargs: Any) -> None:  # noqa: ANN401
-        """Refuse a class that leaves out a test.
-
-        Args:
-            standard: Whether this is a contract, and not a plugin's tests.
-            **kwargs: Whatever other bases take.
-
-        Raises:
-            TypeError: A test of the contract is replaced or removed, or all of them are.
-        """
+        """Refuse a class that leaves out a test."""
         super().__init_subclass__(**kwargs)
         if standard:
             cls._standard = {name: getattr(cls, name) for name in standard_tests(cls)}
@@ -49,12 +41,5 @@ class StandardTests:
 
 
 def standard_tests(contract: type) -> tuple[str, ...]:
-    """Name the tests of a contract.
-
-    Args:
-        contract: The contract's class.
-
-    Returns:
-        Their names.
-    """
+    """Name the tests of a contract."""
     return tuple(name for name in dir(contract) if name.startswith("test_"))

@@ -61,14 +61,7 @@ def learnings(*scopes: Scope) -> "SearchStrategy[Learning]":
 
 
 def shell_texts(lines: Sequence[str]) -> "SearchStrategy[str]":
-    """Make shell text around some commands, most of it senseless.
-
-    Args:
-        lines: The commands.
-
-    Returns:
-        A strategy.
-    """
+    """Make shell text around some commands, most of it senseless."""
     from hypothesis import strategies as st
 
     words = st.sampled_from([*lines, *_SHELL_WORDS])

@@ -20,14 +20,7 @@ class BrokenRuleError(AssertionError):
 
 
 def rule(read: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """Make a test that names its rule, and where that is written down, when it fails.
-
-    Args:
-        read: The public name whose documentation has more on it.
-
-    Returns:
-        A decorator for a test whose docstring is the rule.
-    """
+    """Make a test that names its rule, and where that is written down, when it fails."""
 
     def decorate(test: Callable[P, None]) -> Callable[P, None]:
         text = (test.__doc__ or "").strip().partition("\n")[0]
@@ -57,16 +50,7 @@ def _named(text: str, found: str, read: str, error: Exception) -> AssertionError
 
 
 def expect(found: object, expected: object, about: str) -> None:
-    """Compare what came with what a rule says.
-
-    Args:
-        found: What came.
-        expected: What should have come.
-        about: What is compared, for people.
-
-    Raises:
-        BrokenRuleError: They differ.
-    """
+    """Compare what came with what a rule says."""
     __tracebackhide__ = True
     if found == expected:
         return
@@ -82,32 +66,14 @@ def expect(found: object, expected: object, about: str) -> None:
 
 
 def require(holds: bool, *, expected: str, found: object) -> None:  # noqa: FBT001 - the condition
-    """Ask that something is so.
-
-    Args:
-        holds: Whether it is.
-        expected: What is asked for, in words.
-        found: What came.
-
-    Raises:
-        BrokenRuleError: It is not so.
-    """
+    """Ask that something is so."""
     __tracebackhide__ = True
     if not holds:
         raise BrokenRuleError(f"  expected: {expected}\n  found: {_shown(found)}")
 
 
 def expect_error(kind: type[Exception], call: Callable[[], object], about: str) -> None:
-    """Ask for an error.
-
-    Args:
-        kind: The error.
-        call: What should raise it.
-        about: What is called, for people.
-
-    Raises:
-        BrokenRuleError: It raised nothing, or something else.
-    """
+    """Ask for an error."""
     found = "no error"
     try:
         answer = call()

@@ -24,18 +24,10 @@ _WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEN
 
 
 class Watching:
-    """Hears what this thread, plugins' and those that begin meanwhile do in a ``with`` statement.
-
-    Attributes:
-        heard: What it did, a line each.
-    """
+    """Records audit events of this thread, plugin threads and threads started meanwhile."""
 
     def __init__(self, events: frozenset[str] = ASKING) -> None:
-        """Say what to listen for.
-
-        Args:
-            events: Names of audit events.
-        """
+        """Return what to listen for."""
         self.heard: list[str] = []
         self._events = events
         self._others: frozenset[int | None] = frozenset()

@@ -7,12 +7,12 @@ from grove_core.model.ticket import Ticket, TicketClose
 
 
 def is_list(answer: object) -> bool:
-    """Tell whether an answer is a list of something."""
+    """Return whether an answer is a list of something."""
     return isinstance(answer, list | tuple)
 
 
 def is_close(value: object) -> TypeGuard[TicketClose]:
-    """Tell whether a value is a close that can be written down and read again."""
+    """Return whether a value is a close that can be written down and read again."""
     return (
         isinstance(value, TicketClose)
         and isinstance(value.system, str)
@@ -25,7 +25,7 @@ def is_close(value: object) -> TypeGuard[TicketClose]:
 
 
 def is_ticket(value: object) -> TypeGuard[Ticket]:
-    """Tell whether a value is a ticket that can be written down and read again."""
+    """Return whether a value is a ticket that can be written down and read again."""
     return (
         isinstance(value, Ticket)
         and isinstance(value.ticket_id, str | None)

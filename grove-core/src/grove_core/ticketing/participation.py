@@ -12,16 +12,7 @@ from grove_core.plugins.facade import Provided
 
 @frozen(kw_only=True, eq=False, repr=False)
 class TicketSystem(Value):
-    """A ticket system and how it stands to a project.
-
-    Attributes:
-        provided: The probe, and the plugin that offers it.
-        detection: What gives it away; ``None`` when it is not used here.
-        is_active: Whether it is the first in order that is used here; one that takes part only
-            under a condition must fulfil it.
-        takes_part: Whether its closes count here.
-        why: The reason for the above, for people.
-    """
+    """A ticket system and how it stands to a project."""
 
     provided: Provided[TicketProbe]
     detection: Detection | None
@@ -37,28 +28,22 @@ class TicketSystem(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ParticipationRules(Value):
-    """What decides about taking part, besides what was found.
-
-    Attributes:
-        initialised: Whether the project has a ``.grove`` directory.
-        overrides: ``ticketing.overrides`` of the configuration.
-        listed: ``ticketing.discovery`` of the configuration.
-    """
+    """What decides about taking part, besides what was found."""
 
     initialised: bool
     overrides: Mapping[str, bool]
     listed: Sequence[str] = ()
 
     def switched_on(self, probe: TicketProbe) -> bool:
-        """Tell whether the configuration turns a system on."""
+        """Return whether the configuration turns a system on."""
         return self.overrides.get(probe.name) is True
 
     def may_ever_count(self, probe: TicketProbe) -> bool:
-        """Tell whether a system's closes could count anywhere under this configuration."""
+        """Return whether a system's closes could count anywhere under this configuration."""
         return probe.participation is not Participation.ENABLED or self.switched_on(probe)
 
     def may_be_active(self, probe: TicketProbe) -> bool:
-        """Tell whether a system may be the active one: what takes part nowhere is in no way."""
+        """Return whether a system may be the active one: what takes part nowhere is in no way."""
         if probe.participation is Participation.DETECTED or self.switched_on(probe):
             return True
         return probe.participation is Participation.ACTIVE and self.initialised
@@ -67,18 +52,7 @@ class ParticipationRules(Value):
 def judge(
     found: Sequence[tuple[Provided[TicketProbe], Detection | None]], rules: ParticipationRules
 ) -> Sequence[TicketSystem]:
-    """Decide how each ticket system stands to a project.
-
-    A session is there everywhere, and to-dos are no tickets beside tickets. Where the configuration
-    lists no other system behind them, they are active only if none is, listed or not.
-
-    Args:
-        found: The systems in order, with what gives each away.
-        rules: What else decides.
-
-    Returns:
-        The systems, the one that would be active first.
-    """
+    """Decide how each ticket system stands to a project."""
     last = _makeshifts_at_the_end(found, rules.listed)
     by_precedence = sorted(found, key=lambda each: each[0].value.name in last)
     active = next(

@@ -31,27 +31,13 @@ class PatternSystems:
     def __init__(
         self, plugins: Plugins, patterns: Sequence[TicketPattern], *, initialised: bool
     ) -> None:
-        """Note them.
-
-        Args:
-            plugins: The installed plugins, some of which read shell commands.
-            patterns: The patterns.
-            initialised: Whether the project has a ``.grove`` directory; elsewhere they are not
-                used, so that a user's own patterns leave projects without grove alone.
-        """
+        """Note them."""
         self._plugins = plugins
         self._patterns = patterns
         self._initialised = initialised
 
     def probes(self, taken: Sequence[str]) -> list[Provided[TicketProbe]]:
-        """Offer a system for each name that no plugin has.
-
-        Args:
-            taken: Names of the plugins' systems.
-
-        Returns:
-            The probes.
-        """
+        """Offer a system for each name that no plugin has."""
         named = {one.name: one for one in self._patterns if one.name not in taken}
         return [
             Provided(

@@ -38,15 +38,7 @@ class TicketSystems:
         settings: Mapping[str, Any],
         patterns: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        """Look at nothing yet.
-
-        Args:
-            plugins: The installed plugins.
-            context: Where to look.
-            rules: What decides which systems take part.
-            settings: Validated settings by system.
-            patterns: ``ticketing.patterns`` of the configuration, checked.
-        """
+        """Look at nothing yet."""
         self._plugins = plugins
         self._context = context
         self._rules = rules
@@ -60,27 +52,15 @@ class TicketSystems:
         return self._look(self._context)
 
     def active(self) -> TicketSystem | None:
-        """Tell which system is the active one.
-
-        Returns:
-            The first in order that is used here, or ``None``.
-        """
+        """Return which system is the active one."""
         return next((system for system in self.all if system.is_active), None)
 
     def own_paths(self) -> tuple[str, ...]:
-        """Tell which paths belong to ticket systems.
-
-        Returns:
-            Paths relative to the project root.
-        """
+        """Return which paths belong to ticket systems."""
         return tuple(path for one in self._probes for path in one.value.paths)
 
     def current_ticket(self) -> Ticket | None:
-        """Ask which ticket is in progress.
-
-        Returns:
-            The first answer of the systems that take part, in order.
-        """
+        """Ask which ticket is in progress."""
         # One may hang; no further one is asked then, since a person waits for the session to start.
         end = time.monotonic() + clock_limit(CURRENT_TICKET_SECONDS)
         for system in self.all:
@@ -108,42 +88,19 @@ class TicketSystems:
         return [one for one in self._all_matchers if one.value.system not in off]
 
     def literals(self) -> frozenset[str]:
-        """Collect the words without which no call can close anything.
-
-        Returns:
-            Whole words, and several with blanks between them of which all must be there.
-        """
+        """Collect the words without which no call can close anything."""
         return frozenset(word for one in self.matchers for word in one.value.literals)
 
     def once_per_prompt(self) -> frozenset[str]:
-        """Tell which systems open at most one gate cycle in a user prompt.
-
-        Returns:
-            Their names.
-        """
+        """Return which systems open at most one gate cycle in a user prompt."""
         return frozenset(one.value.system for one in self.matchers if one.value.once_per_prompt)
 
     def announced(self, call: ToolCall) -> Sequence[TicketClose]:
-        """Ask what a tool call would close or open again here.
-
-        Args:
-            call: The call.
-
-        Returns:
-            The closes of systems that take part where the call would take effect, each system's
-            in the order in which they would happen.
-        """
+        """Ask what a tool call would close or open again here."""
         return [close for close in self._closes(call, self.matchers) if self._takes_part(close)]
 
     def closes_of(self, call: ToolCall) -> Sequence[TicketClose]:
-        """Ask what a tool call would close if every installed system took part.
-
-        Args:
-            call: The call.
-
-        Returns:
-            The closes, without reopenings.
-        """
+        """Ask what a tool call would close if every installed system took part."""
         found = self._closes(call, self._all_matchers)
         return [close for close in found if not close.reopens]
 
@@ -167,29 +124,13 @@ class TicketSystems:
         return list(dict.fromkeys(reversed(found)))[::-1]
 
     def matcher_of(self, system: str) -> Provided[CloseMatcher] | None:
-        """Find the matcher of a system.
-
-        Args:
-            system: Its name.
-
-        Returns:
-            The matcher, or ``None`` when no installed plugin has one.
-        """
+        """Find the matcher of a system."""
         return next((one for one in self._all_matchers if one.value.system == system), None)
 
     def confirm(
         self, close: TicketClose, result: ToolResult | None, *, cwd: str = ""
     ) -> Confirmation:
-        """Ask whether a close really happened.
-
-        Args:
-            close: The close.
-            result: What became of the call; ``None`` when it is asked later.
-            cwd: Where the call began; it may have gone elsewhere since.
-
-        Returns:
-            Yes, no or unknown; unknown as well when all closes together have taken too long.
-        """
+        """Ask whether a close really happened."""
         matcher = self.matcher_of(close.system)
         is_late = time.monotonic() >= self._confirm_until
         if matcher is None or matcher.value.confirm is None or is_late:

@@ -50,14 +50,7 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 
 
 def detect(context: ProjectContext) -> Detection | None:
-    """Find beads' store.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The store that ``bd`` would use, or ``None``.
-    """
+    """Find beads' store."""
     from grove_tickets.beads.store import find_store
 
     store = find_store(context.cwd, context.environment)
@@ -65,14 +58,7 @@ def detect(context: ProjectContext) -> Detection | None:
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
-    """Tell which issue is in progress.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The issue in progress; of several the one that was touched last, or ``None``.
-    """
+    """Return which issue is in progress."""
     from grove_tickets.beads.state import read_current
 
     issue = read_current(context)
@@ -90,15 +76,7 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
-    """Tell which issues a call would close or open again.
-
-    Args:
-        call: A call of the shell or of beads' MCP server.
-        context: Where it would run.
-
-    Returns:
-        The effects, in the order in which they would happen.
-    """
+    """Return which issues a call would close or open again."""
     from grove_tickets.beads import commands
 
     if call.name == "Bash":
@@ -114,17 +92,7 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
 
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
-    """Tell whether an issue was really closed.
-
-    Args:
-        close: The announced close.
-        result: What became of the call, or ``None`` when the state is asked for again.
-        context: Where it ran.
-
-    Returns:
-        What the call's own output says, else what the store says; else no after a failure, and
-        unknown after a success.
-    """
+    """Return whether an issue was really closed."""
     from grove_tickets.beads import output, state
     from grove_tickets.confirming import confirmation
 

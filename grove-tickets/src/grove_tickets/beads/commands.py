@@ -38,13 +38,7 @@ _UPDATE_FLAGS: Final = (
 
 @frozen
 class _Verb:
-    """How a command of ``bd`` names the issues that it closes or opens again.
-
-    Attributes:
-        issues: From its arguments to the ids, ``UNKNOWN`` for those known only when it runs.
-        valued: Its flags that take a value, besides those of all commands.
-        reopens: From its arguments to whether it opens them again.
-    """
+    """How a command of ``bd`` names the issues that it closes or opens again."""
 
     issues: Callable[[Arguments], Sequence[str]]
     valued: tuple[str, ...] = ()
@@ -53,13 +47,7 @@ class _Verb:
 
 @frozen
 class Effect:
-    """What happens to an issue.
-
-    Attributes:
-        ticket_id: Its id; ``None`` when it is known only once the command runs.
-        directory: The directory whose store is meant, ``None`` for the call's own.
-        reopens: Whether it is opened again instead of closed.
-    """
+    """What happens to an issue."""
 
     ticket_id: str | None
     directory: str | None
@@ -67,15 +55,7 @@ class Effect:
 
 
 def effects_of_shell(call: ToolCall, environment: Mapping[str, str]) -> Iterator[Effect]:
-    """Tell which issues a shell command would close or open again.
-
-    Args:
-        call: A call of the shell.
-        environment: The process's environment.
-
-    Yields:
-        The effects, in the order of the text.
-    """
+    """Return which issues a shell command would close or open again."""
     for command in shell_commands(call, "bd"):
         name, arguments = _take_apart(command.words[1:])
         if arguments.has(*_CANCELLING_FLAGS):
@@ -94,15 +74,7 @@ def effects_of_shell(call: ToolCall, environment: Mapping[str, str]) -> Iterator
 
 
 def effects_of_mcp(call: ToolCall, environment: Mapping[str, str]) -> Iterator[Effect]:
-    """Tell which issue a call of beads' MCP server would close or open again.
-
-    Args:
-        call: A call of a tool named ``mcp__<server>__<tool>``.
-        environment: The process's environment.
-
-    Yields:
-        The effects.
-    """
+    """Return which issue a call of beads' MCP server would close or open again."""
     tool = tool_of(call, "beads")
     status = call.input.get("status")
     closes = tool == "close" or (tool == "update" and status == "closed")
@@ -144,12 +116,12 @@ def _named_store(command: "Command", arguments: Arguments) -> str | None:
 
 
 def _positionals(arguments: Arguments) -> Sequence[str]:
-    """Give the ids; without any, the issue that was touched last is meant."""
+    """Return the ids; without any, the issue that was touched last is meant."""
     return _named(arguments) if any(arguments.positionals) else [UNKNOWN]
 
 
 def _named(arguments: Arguments) -> Sequence[str]:
-    """Give the ids of a command that needs one; `bd` knows no lists with commas."""
+    """Return the ids of a command that needs one; `bd` knows no lists with commas."""
     return [word for word in arguments.positionals if word and "," not in word]
 
 

@@ -14,15 +14,7 @@ _REFUSED: Final = re.compile(
 
 
 def says_closed(result: ToolResult, ticket_id: str | None) -> bool | None:
-    """Tell whether a call's own output says that an issue was closed.
-
-    Args:
-        result: What became of the call.
-        ticket_id: The issue's id as typed; ``None`` for any issue.
-
-    Returns:
-        Whether it says so, or ``None`` when it says nothing about it.
-    """
+    """Return whether a call's own output says that an issue was closed."""
     if says_error(result):
         return False
     text = output_text(result)
@@ -37,5 +29,5 @@ def says_closed(result: ToolResult, ticket_id: str | None) -> bool | None:
 
 
 def is_closed_issue(value: dict[str, object]) -> bool:
-    """Tell whether an object of a tool's JSON is an issue that is closed."""
+    """Return whether an object of a tool's JSON is an issue that is closed."""
     return isinstance(value.get("id"), str) and value.get("status") == "closed"

@@ -29,16 +29,7 @@ _MAX_METADATA_BYTES: Final = 65536
 
 
 def read_current(context: ProjectContext) -> dict[str, Any] | None:
-    """Read the issue in progress.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The issue that was touched last, if the store exports its issues and it is not closed;
-        else the one in progress, asked of ``bd``: of several the one that
-        was touched last, or changed last.
-    """
+    """Read the issue in progress."""
     store = find_store(context.cwd, context.environment)
     if store is None:
         return None
@@ -57,31 +48,14 @@ def read_current(context: ProjectContext) -> dict[str, Any] | None:
 
 
 def read_touched(store: Path) -> dict[str, Any] | None:
-    """Read the issue that was touched last from the files of a store.
-
-    Args:
-        store: The store's directory.
-
-    Returns:
-        The issue, if the store exports its issues and it is not closed.
-    """
+    """Read the issue that was touched last from the files of a store."""
     touched = _last_touched(store)
     issue = _exported(store, touched) if touched else None
     return None if issue is None or text_field(issue, "status") == "closed" else issue
 
 
 def is_closed(ticket_id: str, directory: str | None, context: ProjectContext) -> bool | None:
-    """Tell whether an issue is closed now.
-
-    Args:
-        ticket_id: Its id as typed.
-        directory: The directory whose store is meant, ``None`` for the context's own.
-        context: Where the call ran.
-
-    Returns:
-        What ``bd`` says; else whether the store's files say that it was closed,
-        or ``None`` when they do not.
-    """
+    """Return whether an issue is closed now."""
     start = context.cwd if directory is None else Path(directory)
     environment = dict(context.environment)
     if directory is not None:
@@ -154,10 +128,7 @@ def _ask(
 
 
 def _may_be_asked(store: Path, environment: Mapping[str, str]) -> bool:
-    """Tell whether reading is known to start nothing and to stay on this machine.
-
-    Some modes start a server in any case, and a repository that was cloned may name another host.
-    """
+    """Return whether reading is known to start nothing and to stay on this machine."""
     if environment.get("BEADS_DOLT_SERVER_HOST", "") not in _LOCAL_HOSTS:
         return False
     path = store / "metadata.json"

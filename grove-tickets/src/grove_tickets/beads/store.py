@@ -18,18 +18,7 @@ _MARKER: Final = ".beads"
 
 
 def find_store(cwd: Path, environment: Mapping[str, str]) -> Path | None:
-    """Find the store that ``bd`` would use in a directory.
-
-    ``BEADS_DIR`` comes first; then the directories up to the top of the git work tree, where
-    linked work trees share the main one's store; outside git, all directories upwards.
-
-    Args:
-        cwd: The directory, absolute.
-        environment: The process's environment.
-
-    Returns:
-        The store's directory, or ``None``.
-    """
+    """Find the store that ``bd`` would use in a directory."""
     named = environment.get("BEADS_DIR")
     if named:
         store = _follow_redirect(cwd / named)
@@ -42,15 +31,7 @@ def find_store(cwd: Path, environment: Mapping[str, str]) -> Path | None:
 
 
 def possible_stores(cwd: Path, environment: Mapping[str, str]) -> list[Path]:
-    """List the stores that ``bd`` might use in a directory, and those that name another one.
-
-    Args:
-        cwd: The directory, absolute.
-        environment: The process's environment.
-
-    Returns:
-        Directories, whether they are there or not.
-    """
+    """List the stores that ``bd`` might use in a directory, and those that name another one."""
     named = environment.get("BEADS_DIR")
     stores = [*([cwd / named] if named else []), *candidates(cwd, _MARKER)]
     repository = find_repository(cwd)
@@ -74,7 +55,7 @@ def _candidates(cwd: Path) -> Iterator[Path]:
 
 
 def _shared_stores(top: Path, common: Path) -> Iterator[Path]:
-    """Give the stores of a linked work tree: its own only if it is redirected or a database."""
+    """Return the stores of a linked work tree: its own only if it is redirected or a database."""
     own = top / _MARKER
     target = _follow_redirect(own)
     if target != own or _has_database(own):

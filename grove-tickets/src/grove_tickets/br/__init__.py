@@ -50,14 +50,7 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 
 
 def detect(context: ProjectContext) -> Detection | None:
-    """Find beads_rust's store.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The store that ``br`` would use, if it holds a database and its export, or ``None``.
-    """
+    """Find beads_rust's store."""
     from grove_tickets.br.store import find_store
 
     store = find_store(context)
@@ -65,15 +58,7 @@ def detect(context: ProjectContext) -> Detection | None:
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
-    """Tell which issue is in progress.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        Of the issues in progress the one that ``br`` touched last, else the one that was updated
-        last, or ``None``.
-    """
+    """Return which issue is in progress."""
     from grove_tickets.br.state import read_current
     from grove_tickets.records import list_field, text_field
 
@@ -90,32 +75,14 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
-    """Tell which issues a shell command would close and open again.
-
-    Args:
-        call: A call of the shell.
-        context: Where it would run.
-
-    Returns:
-        Closes and reopenings, one for each issue.
-    """
+    """Return which issues a shell command would close and open again."""
     from grove_tickets.br.commands import closed_by_shell
 
     return tuple(closed_by_shell(SYSTEM, call, context.environment))
 
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
-    """Tell whether an issue is closed.
-
-    Args:
-        close: The announced close.
-        result: What became of the call, or ``None`` when the state is asked for again.
-        context: Where it ran.
-
-    Returns:
-        What the call's own output says, else what the export says; else no after a failure, and
-        unknown after a success.
-    """
+    """Return whether an issue is closed."""
     from grove_tickets.br.output import says_closed
     from grove_tickets.br.state import is_closed
     from grove_tickets.confirming import confirmation

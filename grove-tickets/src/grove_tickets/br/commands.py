@@ -36,16 +36,7 @@ _NO_CLOSES: Final = frozenset({"tombstone"})
 def closed_by_shell(
     system: str, call: ToolCall, environment: Mapping[str, str]
 ) -> Iterator[TicketClose]:
-    """Tell which issues a shell command would close and open again.
-
-    Args:
-        system: The ticket system's name.
-        call: A call of the shell.
-        environment: The process's environment.
-
-    Yields:
-        Closes and reopenings.
-    """
+    """Return which issues a shell command would close and open again."""
     for command in shell_commands(call, "br"):
         name, arguments = take_apart(command.words[1:], {"epic"}, _GLOBAL_FLAGS, _VALUED)
         if arguments.has("-h", "--help", "--dry-run"):
@@ -63,7 +54,7 @@ def closed_by_shell(
 
 
 def _issues(name: str, arguments: Arguments) -> tuple[Sequence[str], bool]:
-    """Give the issues that a command changes, and whether it opens them."""
+    """Return the issues that a command changes, and whether it opens them."""
     # Without an id, the issue that was touched last is meant.
     ids = [word for word in arguments.positionals if word] or [UNKNOWN]
     status = (arguments.value("-s", "--status") or "").lower()
@@ -79,7 +70,7 @@ def _issues(name: str, arguments: Arguments) -> tuple[Sequence[str], bool]:
 
 
 def _named_store(command: "Command", arguments: Arguments) -> str | None:
-    """Give the store that a command names; with a database elsewhere, ``br`` looks as usual."""
+    """Return the store that a command names; with a database elsewhere, ``br`` looks as usual."""
     database = PurePath(arguments.value("--db") or "")
     if database.parent.name in _STORES:
         return str(database.parent)

@@ -14,15 +14,7 @@ _REFUSED: Final = "refusing to close via `br update"
 
 
 def says_closed(result: ToolResult, ticket_id: str | None) -> bool | None:
-    """Tell whether a call's own output says that an issue is closed.
-
-    Args:
-        result: What became of the call.
-        ticket_id: The issue's id as typed; ``None`` for any issue.
-
-    Returns:
-        What it says last, or ``None`` when it says nothing about the issue.
-    """
+    """Return whether a call's own output says that an issue is closed."""
     text = output_text(result)
     said = [
         closed

@@ -12,15 +12,7 @@ _LAG_SECONDS: Final = 2.0
 
 
 def read_current(context: ProjectContext) -> dict[str, Any] | None:
-    """Read the issue in progress.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        Of the issues in progress the one that was touched last, else the one that was updated
-        last, or ``None``.
-    """
+    """Read the issue in progress."""
     store = find_store(context)
     export = None if store is None else find_export(store, context)
     if store is None or export is None:
@@ -35,16 +27,7 @@ def read_current(context: ProjectContext) -> dict[str, Any] | None:
 
 
 def is_closed(ticket_id: str, context: ProjectContext) -> bool | None:
-    """Tell from the export whether an issue is closed.
-
-    Args:
-        ticket_id: Its id as typed.
-        context: Where to look.
-
-    Returns:
-        Whether it is, or ``None`` when the export does not tell which issue is meant, or is older
-        than the database, which then holds changes that it lacks.
-    """
+    """Tell from the export whether an issue is closed."""
     store = find_store(context)
     export = None if store is None else find_export(store, context)
     if store is None or export is None or not _is_fresh(export, store):
@@ -57,7 +40,7 @@ def is_closed(ticket_id: str, context: ProjectContext) -> bool | None:
 
 
 def _is_fresh(export: Path, store: Path) -> bool:
-    """Tell whether the export was written after, or together with, the last change."""
+    """Return whether the export was written after, or together with, the last change."""
     try:
         written = export.stat().st_mtime
         changed = max(

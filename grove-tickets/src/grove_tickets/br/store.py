@@ -20,16 +20,7 @@ _MAX_REDIRECTS: Final = 10
 
 
 def find_store(context: ProjectContext) -> Path | None:
-    """Find the store that ``br`` would use: the nearest one upwards, unless ``BEADS_DIR`` names it.
-
-    A linked work tree without a database of its own shares the main one's.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The store's directory, if it holds a database and its export, or ``None``.
-    """
+    """Find the store that ``br`` would use."""
     store = _nearest(context)
     store = None if store is None else _follow_redirects(store)
     is_store = (
@@ -39,14 +30,7 @@ def find_store(context: ProjectContext) -> Path | None:
 
 
 def possible_stores(context: ProjectContext) -> list[Path]:
-    """List the stores and exports that ``br`` might use.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        Directories and files, whether they are there or not.
-    """
+    """List the stores and exports that ``br`` might use."""
     named = [context.environment.get(name) for name in ("BEADS_DIR", "BEADS_JSONL")]
     stores = [context.cwd / one for one in named if one] + candidates(context.cwd, *_MARKERS)
     repository = find_repository(context.cwd)
@@ -57,15 +41,7 @@ def possible_stores(context: ProjectContext) -> list[Path]:
 
 
 def find_export(store: Path, context: ProjectContext) -> Path | None:
-    """Find the export of a store's issues.
-
-    Args:
-        store: The store's directory.
-        context: Where to look.
-
-    Returns:
-        The file, or ``None``.
-    """
+    """Find the export of a store's issues."""
     named = context.environment.get("BEADS_JSONL")
     paths = [context.cwd / named] if named else [store / name for name in _EXPORTS]
     return next((path for path in paths if exists(path)), None)
@@ -85,7 +61,7 @@ def _nearest(context: ProjectContext) -> Path | None:
 
 
 def _shared_store(directory: Path) -> Path | None:
-    """Give the store of the main work tree, seen from a linked one."""
+    """Return the store of the main work tree, seen from a linked one."""
     repository = find_repository(directory)
     common = None if repository is None else repository.common
     if common is None or common.name != ".git":

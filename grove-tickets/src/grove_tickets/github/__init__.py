@@ -65,75 +65,35 @@ def grove_close_matchers() -> Sequence[CloseMatcher]:
 
 
 def detect(context: ProjectContext) -> Detection | None:
-    """Find a git repository.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        Its git directory, or ``None``.
-    """
+    """Find a git repository."""
     from grove_tickets.forges import find_git
 
     return find_git(context)
 
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
-    """Tell which issue the branch that is checked out names.
-
-    Args:
-        context: Where to look.
-
-    Returns:
-        The issue, of which only the number is known, or ``None``.
-    """
+    """Return which issue the branch that is checked out names."""
     from grove_tickets.forges import ticket_of_branch
 
     return ticket_of_branch(context, SYSTEM)
 
 
 def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
-    """Tell what a shell command would close and open again.
-
-    Args:
-        call: A call of the shell.
-        context: Where it would run.
-
-    Returns:
-        Closes and reopenings; those by words in a commit message are not certain.
-    """
+    """Return what a shell command would close and open again."""
     from grove_tickets.github.commands import read_shell
 
     return tuple(read_shell(SYSTEM, call, context.environment))
 
 
 def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:  # noqa: ARG001
-    """Tell what a call of GitHub's MCP server would close and open again.
-
-    Args:
-        call: A call of a tool of an MCP server.
-        context: Not needed: the call says it all.
-
-    Returns:
-        At most one close or reopening.
-    """
+    """Return what a call of GitHub's MCP server would close and open again."""
     from grove_tickets.github.server import read_tool
 
     return read_tool(SYSTEM, call)
 
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
-    """Tell whether an issue or a pull request is closed; GitHub itself is never asked.
-
-    Args:
-        close: The announced close.
-        result: What became of the call, or ``None`` when the state is asked for again.
-        context: Where it ran.
-
-    Returns:
-        What the call's own output says; for words in a commit message, no except on the default
-        branch; else no after a failure, and unknown after a success.
-    """
+    """Return whether an issue or a pull request is closed; GitHub itself is never asked."""
     from grove_tickets.confirming import confirmation
     from grove_tickets.github import output
 

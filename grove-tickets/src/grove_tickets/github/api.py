@@ -21,16 +21,7 @@ _MUTATIONS: Final = re.compile(
 
 
 def read_request(system: str, arguments: Arguments, stdin: str | None) -> Iterator[TicketClose]:
-    """Tell what a request would close and open again.
-
-    Args:
-        system: The ticket system's name.
-        arguments: Those of ``gh api``.
-        stdin: What it reads from standard input, if known.
-
-    Yields:
-        Closes and reopenings.
-    """
+    """Return what a request would close and open again."""
     if not arguments.positionals:
         return
     endpoint = _HOST.sub("", arguments.positionals[0], count=1)
@@ -48,7 +39,7 @@ def read_request(system: str, arguments: Arguments, stdin: str | None) -> Iterat
 
 
 def _reopens(method: str, *, is_merge: bool, state: str) -> bool | None:
-    """Tell whether a request opens something; ``None`` when it neither opens nor closes."""
+    """Return whether a request opens something; ``None`` when it neither opens nor closes."""
     if is_merge:
         return False if method == "PUT" else None
     if method not in {"PATCH", "POST"}:

@@ -52,16 +52,7 @@ _VALUED: Final[Mapping[str, Sequence[str]]] = {
 def read_shell(
     system: str, call: ToolCall, environment: Mapping[str, str]
 ) -> Iterator[TicketClose]:
-    """Tell what a shell command would close and open again.
-
-    Args:
-        system: The ticket system's name.
-        call: A call of the shell.
-        environment: The process's environment.
-
-    Yields:
-        Closes and reopenings.
-    """
+    """Return what a shell command would close and open again."""
     for command in shell_commands(call, "gh", "git"):
         if command.program == "git":
             yield from read_message(system, call, command, environment)
@@ -96,7 +87,7 @@ def _read_gh(
 
 
 def _body(arguments: Arguments, stdin: str | None) -> str:
-    """Give the text of a pull request, which closes issues once it is merged."""
+    """Return the text of a pull request, which closes issues once it is merged."""
     if arguments.has("--dry-run"):
         return ""
     from_stdin = arguments.value("-F", "--body-file") == "-"
@@ -108,7 +99,7 @@ def _owner_and_name(repository: str) -> str:
 
 
 def _tickets(name: str, arguments: Arguments, repository: str) -> Sequence[str | None]:
-    """Give what a command names; each takes one, and ``pr merge`` none for the branch's own."""
+    """Return what a command names; each takes one, and ``pr merge`` none for the branch's own."""
     if name == "pr merge" and arguments.has("--disable-auto"):
         return ()
     match arguments.positionals:

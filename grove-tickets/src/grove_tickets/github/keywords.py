@@ -42,17 +42,7 @@ _KEYWORD: Final = re.compile(
 def read_message(
     system: str, call: ToolCall, command: "Command", environment: Mapping[str, str]
 ) -> Iterator[TicketClose]:
-    """Tell which issues the message of a commit would close.
-
-    Args:
-        system: The ticket system's name.
-        call: A call of the shell.
-        command: A command of git within it.
-        environment: The process's environment.
-
-    Yields:
-        Closes that are not certain.
-    """
+    """Return which issues the message of a commit would close."""
     overall = parse(command.words[1:], _GLOBAL_FLAGS, interspersed=False)
     name, *rest = overall.positionals or ("",)
     if name not in _VALUED:
@@ -71,14 +61,7 @@ def read_message(
 
 
 def mentioned(text: str) -> Iterator[str]:
-    """Give the issues that a text closes by its words.
-
-    Args:
-        text: A commit message, or the text of a pull request.
-
-    Yields:
-        Their ids, as they are written without the word.
-    """
+    """Return the issues that a text closes by its words."""
     for found in _KEYWORD.finditer(text):
         yield f"{found['path'] or found['repository'] or ''}#{found['number']}"
 

@@ -36,20 +36,12 @@ _NOT_COMMITTED: Final = re.compile(
 
 
 def is_issue(ticket_id: str | None) -> bool:
-    """Tell whether an id may be that of an issue, which words in a commit can close."""
+    """Return whether an id may be that of an issue, which words in a commit can close."""
     return ticket_id is not None and not ticket_id.startswith("pr#")
 
 
 def says_closed(result: ToolResult, ticket_id: str | None) -> bool | None:
-    """Tell whether a call's own output says that an issue or a pull request is closed.
-
-    Args:
-        result: What became of the call.
-        ticket_id: Its id; ``None`` for any.
-
-    Returns:
-        What it says last, or ``None`` when it says nothing about it.
-    """
+    """Return whether a call's own output says that an issue or a pull request is closed."""
     text = output_text(result)
     said = [
         closed
@@ -65,16 +57,7 @@ def says_closed(result: ToolResult, ticket_id: str | None) -> bool | None:
 
 
 def takes_effect(result: ToolResult, directory: Path) -> bool | None:
-    """Tell whether the words in a commit message take effect.
-
-    Args:
-        result: What became of the call.
-        directory: Where it ran.
-
-    Returns:
-        No for the text of a pull request; yes if git says that it committed to the default branch,
-        ``None`` if that branch is checked out, else no.
-    """
+    """Return whether the words in a commit message take effect."""
     text = output_text(result)
     if _PULL_REQUEST.search(text):
         return False
@@ -96,7 +79,7 @@ def _is_meant(ticket_id: str | None, repository: str, number: str) -> bool:
 
 
 def _lines(text: str) -> Iterator[tuple[str, str, bool]]:
-    """Give the repository, the number and the state that lines tell."""
+    """Return the repository, the number and the state that lines tell."""
     for match in _LINE.finditer(text):
         verb, rest = (match["verb"] or "").lower(), match["rest"]
         is_closed = verb in {"closed", "merged"} or verb.endswith(" merged")

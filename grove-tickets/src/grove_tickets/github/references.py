@@ -2,14 +2,5 @@
 
 
 def reference(repository: str, number: str, *, is_issue: bool) -> str:
-    """Write the id of an issue or a pull request.
-
-    Args:
-        repository: ``owner/name``; empty for the one at hand.
-        number: Its number.
-        is_issue: Whether it is an issue.
-
-    Returns:
-        ``#12``, ``owner/name#12`` for either, ``pr#12``.
-    """
+    """Write the id of an issue or a pull request."""
     return f"{repository or ('' if is_issue else 'pr')}#{number}"

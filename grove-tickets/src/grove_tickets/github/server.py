@@ -12,15 +12,7 @@ _PULL_REQUEST_TOOLS: Final = frozenset({"update_pull_request", "update_pull_requ
 
 
 def read_tool(system: str, call: ToolCall) -> Sequence[TicketClose]:
-    """Tell what a call would close or open again.
-
-    Args:
-        system: The ticket system's name.
-        call: A call of a tool of an MCP server.
-
-    Returns:
-        At most one close or reopening.
-    """
+    """Return what a call would close or open again."""
     tool = tool_of(call, "github")
     fields = call.input
     state = "closed" if tool == "merge_pull_request" else text_of(fields, "state").lower()

@@ -18,16 +18,7 @@ _MERGES_LATER: Final = ("merge_when_pipeline_succeeds", "auto_merge")
 
 
 def read_request(system: str, arguments: Arguments, stdin: str | None) -> Sequence[TicketClose]:
-    """Tell what a request would close or open again.
-
-    Args:
-        system: The ticket system's name.
-        arguments: Those of ``glab api``.
-        stdin: What it reads from standard input, if known.
-
-    Returns:
-        At most one close or reopening.
-    """
+    """Return what a request would close or open again."""
     if not arguments.positionals or arguments.value("-X", "--method") not in {"PUT", "put"}:
         return ()
     endpoint, _, query = _HOST.sub("", arguments.positionals[0], count=1).partition("?")
@@ -43,15 +34,7 @@ def read_request(system: str, arguments: Arguments, stdin: str | None) -> Sequen
 
 
 def read_tool(system: str, call: ToolCall) -> Sequence[TicketClose]:
-    """Tell what a call of an MCP server would close or open again.
-
-    Args:
-        system: The ticket system's name.
-        call: A call of a tool of an MCP server.
-
-    Returns:
-        At most one close or reopening.
-    """
+    """Return what a call of an MCP server would close or open again."""
     tool = tool_of(call, "gitlab")
     is_issue = tool == "update_issue"
     number = text_of(call.input, "issue_iid" if is_issue else "merge_request_iid")
@@ -73,6 +56,6 @@ def _change(
 
 
 def _name_of(project: str) -> str:
-    """Give a project's path; nothing for a placeholder or a number."""
+    """Return a project's path; nothing for a placeholder or a number."""
     name = unquote(project)
     return name if "/" in name else ""

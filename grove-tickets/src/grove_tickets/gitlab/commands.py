@@ -40,16 +40,7 @@ _URL: Final = re.compile(
 def read_shell(
     system: str, call: ToolCall, environment: Mapping[str, str]
 ) -> Iterator[TicketClose]:
-    """Tell what a shell command would close and open again.
-
-    Args:
-        system: The ticket system's name.
-        call: A call of the shell.
-        environment: The process's environment.
-
-    Yields:
-        Closes and reopenings.
-    """
+    """Return what a shell command would close and open again."""
     for command in shell_commands(call, "glab"):
         name, arguments = take_apart(command.words[1:], _GROUPS, _GLOBAL_FLAGS, _VALUED)
         if arguments.has("-h", "--help"):
@@ -87,7 +78,7 @@ def _read(system: str, name: str, arguments: Arguments, project: str) -> Iterato
 
 
 def _tickets(arguments: Arguments, project: str, *, is_issue: bool) -> Sequence[str | None]:
-    """Give what a command names; without a name, the branch's own merge request is meant."""
+    """Return what a command names; without a name, the branch's own merge request is meant."""
     words = [word for word in arguments.positionals if word]
     if is_issue and len(words) != 1:
         return ()

@@ -28,15 +28,7 @@ _CLOSED_STATES: Final = frozenset({"closed", "merged"})
 
 
 def says_closed(result: ToolResult, ticket_id: str | None) -> bool | None:
-    """Tell whether a call's own output says that an issue or a merge request is closed.
-
-    Args:
-        result: What became of the call.
-        ticket_id: Its id; ``None`` for any.
-
-    Returns:
-        What it says last, or ``None`` when it says nothing about it.
-    """
+    """Return whether a call's own output says that an issue or a merge request is closed."""
     text = output_text(result)
     said = [
         closed
@@ -57,7 +49,7 @@ def _is_meant(ticket_id: str | None, sign: str, number: str) -> bool:
 
 
 def _lines(text: str) -> Iterator[tuple[str, str, bool]]:
-    """Give the sign, the number and the state that lines tell."""
+    """Return the sign, the number and the state that lines tell."""
     for match in _LINE.finditer(text):
         yield match[2], match[3], match[1].lower() != "reopened"
     for match in _MERGED.finditer(text):

@@ -25,15 +25,7 @@ _KEPT_TEXTS: Final = 4
 
 @lru_cache(_KEPT_TEXTS)
 def commands(text: str) -> tuple[Command, ...]:
-    """Read which simple commands a shell text would run.
-
-    Args:
-        text: The text, as for ``bash -c``.
-
-    Returns:
-        The commands in the order of the text. The work is limited: of a text that is larger, deeper
-        or more intricate than any that agents write, only the commands before that point.
-    """
+    """Read which simple commands a shell text would run."""
     found: list[Command] = []
     with suppress(TooMuchError):
         Walk(Budget(), found).run_shell(text, Scope(), None)

@@ -23,14 +23,7 @@ class _TooManyError(Exception):
 
 
 def expand_braces(parts: tuple[Part, ...]) -> list[list[Part]]:
-    """Expand the braces of a word.
-
-    Args:
-        parts: The parts of the word.
-
-    Returns:
-        The parts of each word that it becomes; an unknown word instead of very many.
-    """
+    """Expand the braces of a word."""
     if not any(isinstance(part, Text) and not part.quoted and "{" in part.text for part in parts):
         return [list(parts)]
     try:
@@ -41,7 +34,7 @@ def expand_braces(parts: tuple[Part, ...]) -> list[list[Part]]:
 
 
 def _atoms(parts: tuple[Part, ...]) -> list[Part]:
-    """Give every sign of brace expansion a part of its own."""
+    """Return every sign of brace expansion a part of its own."""
     atoms: list[Part] = []
     for part in parts:
         if isinstance(part, Text) and not part.quoted:
@@ -91,7 +84,7 @@ def _expanded(
 def _choices(
     atoms: list[Part], pairs: dict[int, list[int]], marks: list[int]
 ) -> list[list[Part]] | None:
-    """Give what a pair of braces stands for; ``None`` when it is text."""
+    """Return what a pair of braces stands for; ``None`` when it is text."""
     first, last = marks[0], marks[-1]
     if len(marks) > 2:  # noqa: PLR2004 - it has a comma
         return [

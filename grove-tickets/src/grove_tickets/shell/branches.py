@@ -19,11 +19,7 @@ _STEPS_OF_A_ROUND: Final = 5
 
 
 def leaf_of(unit: Unit, node: "Node | None") -> Leaf:
-    """Give the leaf that a name in the outline stands for.
-
-    Raises:
-        ShellSyntaxError: The grammar has found something else there than what the outline says.
-    """
+    """Return the leaf that a name in the outline stands for."""
     leaf = None if node is None else unit.leaves.get(node.text or b"")
     if leaf is None:
         raise ShellSyntaxError
@@ -131,11 +127,7 @@ class BranchRunner(CommandRunner):
         *,
         stops_when: bool,
     ) -> Outcome:
-        """Follow a loop of which the text does not tell how often it runs.
-
-        What a round changes is unknown in the next one; so the round is followed again until what
-        it starts with holds for all.
-        """
+        """Follow a loop of which the text does not tell how often it runs."""
         while True:
             self.budget.spend(_STEPS_OF_A_ROUND)
             count, waiting = len(self.found), len(scope.departed)
@@ -157,7 +149,7 @@ class BranchRunner(CommandRunner):
 
 
 def _clauses(node: "Node") -> "list[tuple[list[Node], list[Node]]]":
-    """Give the conditions of ``if`` with what they guard; the last one may be empty."""
+    """Return the conditions of ``if`` with what they guard; the last one may be empty."""
     clauses: list[tuple[list[Node], list[Node]]] = [([], [])]
     in_body = 0
     for child in node.children:
@@ -171,7 +163,7 @@ def _clauses(node: "Node") -> "list[tuple[list[Node], list[Node]]]":
 
 
 def _either(outcomes: list[Outcome]) -> Outcome:
-    """Give the outcome of branches of which one is taken."""
+    """Return the outcome of branches of which one is taken."""
     if len(outcomes) == 1:
         return outcomes[0]
     return SILENT if all(outcome.output == "" for outcome in outcomes) else UNCERTAIN

@@ -16,27 +16,13 @@ _CHANGING: Final = frozenset("Ailnu")
 
 
 def run_builtin(words: tuple[str, ...], scope: Scope) -> Outcome | None:
-    """Run a command of the shell itself.
-
-    Args:
-        words: The command.
-        scope: What is known; changed.
-
-    Returns:
-        How it ends, or ``None`` when it is none of these.
-    """
+    """Run a command of the shell itself."""
     builtin = _BUILTINS.get(words[0])
     return None if builtin is None else builtin(words[1:], scope)
 
 
 def declare(words: tuple[str, ...], names: Sequence[str], scope: Scope) -> None:
-    """Note what ``export``, ``declare`` and ``local`` say of variables besides their values.
-
-    Args:
-        words: The command without its assignments.
-        names: The variables that it has assigned.
-        scope: What is known; changed.
-    """
+    """Note what ``export``, ``declare`` and ``local`` say of variables besides their values."""
     flags = "".join(word[1:] for word in words[1:] if word.startswith("-"))
     plain = [word for word in words[1:] if not word.startswith(("-", "+"))]
     if "p" in flags or ("f" in flags and words[0] != "export"):

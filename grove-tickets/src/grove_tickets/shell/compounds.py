@@ -38,22 +38,14 @@ _BAR: Final = re.compile(r"\|(?:[ \t]|\\\n)*+")
 
 
 class CompoundReader(WordReader):
-    """Reads what begins a compound command.
-
-    Attributes:
-        outline: The outline of the unit that is being read.
-    """
+    """Reads what begins a compound command."""
 
     def __init__(self, text: str, budget: Budget) -> None:
         super().__init__(text, budget)
         self.outline = Outline()
 
     def keyword(self, keyword: str) -> None:
-        """Read on behind a keyword.
-
-        Raises:
-            ShellSyntaxError: It must not stand here, or is followed by what must not follow.
-        """
+        """Read on behind a keyword."""
         match keyword:
             case "then" | "elif" | "else" | "do":
                 self.outline.middle(keyword)

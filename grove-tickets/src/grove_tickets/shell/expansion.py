@@ -29,11 +29,7 @@ _PARTS_OF_A_STEP: Final = 4
 
 
 class Expander(ABC):
-    """Expands words in a scope.
-
-    Attributes:
-        budget: What may be spent.
-    """
+    """Expands words in a scope."""
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
@@ -43,12 +39,7 @@ class Expander(ABC):
         """Run a script in a subshell, and give its output where the text tells it."""
 
     def fields(self, items: Iterable[Item], scope: Scope) -> list[str]:
-        """Give the words that some words of the text become.
-
-        Args:
-            items: The words of the text.
-            scope: What is known; ``${name:=value}`` changes it.
-        """
+        """Return the words that some words of the text become."""
         fields = Fields()
         for item in items:
             word = item.word if isinstance(item, Assignment) else item
@@ -63,7 +54,7 @@ class Expander(ABC):
         return fields.take()
 
     def text(self, word: Word, scope: Scope) -> str:
-        """Give the text of a word that is not split, such as the value of a variable."""
+        """Return the text of a word that is not split, such as the value of a variable."""
         texts = []
         for part in word.parts:
             if isinstance(part, Text):
@@ -132,7 +123,7 @@ class Expander(ABC):
                 self._split(self._kept(element), scope, fields)
 
     def _output(self, part: Part, scope: Scope) -> str:
-        """Give what a substitution prints; other expansions are not worked out."""
+        """Return what a substitution prints; other expansions are not worked out."""
         if isinstance(part, Substitution):
             output = self.substitute(part.script, scope)
             return UNKNOWN if output is None else output.rstrip("\n")
@@ -145,7 +136,7 @@ class Expander(ABC):
         return UNKNOWN
 
     def _chosen(self, part: Parameter, scope: Scope) -> str | tuple[str, ...] | Word:
-        """Give the value of a parameter, or what stands behind its operator instead."""
+        """Return the value of a parameter, or what stands behind its operator instead."""
         value = _value(part.name, scope)
         if part.operator == "#":
             return str(len(value)) if isinstance(value, str) and is_known(value) else UNKNOWN
@@ -184,7 +175,7 @@ def _positionals(scope: Scope) -> tuple[str, ...]:
 
 
 def _positional(number: int, scope: Scope) -> str:
-    """Give one of them; where one before it is unknown, that may stand for any number."""
+    """Return one of them; where one before it is unknown, that may stand for any number."""
     values = _positionals(scope)
     if not all(map(is_known, values[:number])):
         return UNKNOWN

@@ -37,13 +37,7 @@ _FILE_PATTERN_SIGNS: Final = ("?", "*", "+", "@", "!")
 
 
 class WordReader(ABC):
-    """Reads words from a text, one after another.
-
-    Attributes:
-        text: The text.
-        position: How much of it is read.
-        budget: What may be spent on it.
-    """
+    """Reads words from a text, one after another."""
 
     def __init__(self, text: str, budget: Budget) -> None:
         self.text = text
@@ -52,25 +46,14 @@ class WordReader(ABC):
 
     @abstractmethod
     def script_within(self) -> Script:
-        """Read a script up to the parenthesis that closes it, and past that.
-
-        Raises:
-            ShellSyntaxError: It is not closed.
-        """
+        """Read a script up to the parenthesis that closes it, and past that."""
 
     @abstractmethod
     def script_apart(self, text: str) -> Script:
         """Read a script that stands in a text of its own, as far as it can be read."""
 
     def word(self) -> Word:
-        """Read a word.
-
-        Returns:
-            The word; without parts where none stands.
-
-        Raises:
-            ShellSyntaxError: Something in it is not closed.
-        """
+        """Read a word."""
         parts: list[Part] = []
         while self.position < len(self.text):
             self.budget.spend()
@@ -91,25 +74,11 @@ class WordReader(ABC):
         return Word(tuple(parts))
 
     def body(self) -> Word:
-        """Read the whole text as the body of a here-document.
-
-        Raises:
-            ShellSyntaxError: Something in it is not closed.
-        """
+        """Read the whole text as the body of a here-document."""
         return Word(tuple(self._quoted(_PLAIN_IN_HEREDOC, "", "$`\\")))
 
     def parenthesized(self, end: str) -> list[Part] | None:
-        """Read what stands between parentheses and is neither words nor commands.
-
-        Args:
-            end: What closes them: one parenthesis or two.
-
-        Returns:
-            What is expanded in it; ``None`` where other parentheses close it.
-
-        Raises:
-            ShellSyntaxError: Nothing closes them.
-        """
+        """Read what stands between parentheses and is neither words nor commands."""
         parts: list[Part] = []
         depth = 0
         with self.budget:
@@ -131,11 +100,7 @@ class WordReader(ABC):
         return parts
 
     def arithmetic(self) -> list[Part] | None:
-        """Read an arithmetic expression behind its ``((``, and past its ``))``.
-
-        Returns:
-            What is expanded in it; ``None``, with nothing read, when it is none.
-        """
+        """Read an arithmetic expression behind its ``((``, and past its ``))``."""
         start = self.position
         try:
             parts = self.parenthesized("))")
@@ -308,7 +273,7 @@ class WordReader(ABC):
 
 
 def _opens_file_pattern(parts: list[Part]) -> bool:
-    """Tell whether a parenthesis behind these parts of a word opens a pattern: ``@(a|b)``."""
+    """Return whether a parenthesis behind these parts of a word opens a pattern: ``@(a|b)``."""
     match parts:
         case [*_, Text(text=text, quoted=False)]:
             return text.endswith(_FILE_PATTERN_SIGNS)

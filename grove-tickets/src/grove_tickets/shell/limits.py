@@ -18,35 +18,20 @@ class ShellSyntaxError(Exception):
 
 
 class Budget:
-    """What may be spent on one text; shared by all scripts within it.
-
-    Attributes:
-        steps: How many steps are left.
-    """
+    """What may be spent on one text; shared by all scripts within it."""
 
     def __init__(self, steps: int = MAX_STEPS) -> None:
         self.steps = steps
         self._depth = 0
 
     def spend(self, steps: int = 1) -> None:
-        """Count steps.
-
-        Args:
-            steps: How many.
-
-        Raises:
-            TooMuchError: They are used up.
-        """
+        """Count steps."""
         self.steps -= steps
         if self.steps < 0:
             raise TooMuchError
 
     def __enter__(self) -> Self:
-        """Go one level deeper.
-
-        Raises:
-            TooMuchError: It is too deep.
-        """
+        """Go one level deeper."""
         self.spend()
         self._depth += 1
         if self._depth > MAX_DEPTH:

@@ -9,14 +9,7 @@ from grove_tickets.shell.wrappers import program_of
 
 @frozen(kw_only=True)
 class Command:
-    """A simple command that would run.
-
-    Attributes:
-        words: The program and its arguments; ``UNKNOWN`` stands for what is not known yet.
-        environment: Variables set before it in the same text, as far as they are known.
-        directory: Where the text has changed to, relative to its start; empty when it has not.
-        stdin: What it reads from standard input, if the text says so.
-    """
+    """A simple command that would run."""
 
     words: tuple[str, ...]
     environment: Mapping[str, str]

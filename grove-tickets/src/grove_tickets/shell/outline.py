@@ -1,9 +1,4 @@
-"""The outline of a unit of shell text: its keywords and operators, and names for all the rest.
-
-The grammar of commands is tree-sitter's. It stumbles over much that is in real commands, such as
-here-documents, redirected compound commands, ``! {`` and odd words; and where it stumbles, its time
-grows with the square of the length. So it is given only what it needs to find the structure.
-"""
+"""The outline of a unit of shell text: its keywords and operators, and names for all the rest."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -51,11 +46,7 @@ class _Open:
 
 @define
 class Outline:
-    """The outline of a unit while it is written.
-
-    Attributes:
-        in_pattern: Whether the pattern of a ``case`` stands next.
-    """
+    """The outline of a unit while it is written."""
 
     in_pattern: bool = False
     _tokens: list[str] = field(factory=list)
@@ -182,14 +173,7 @@ class Outline:
                 self._tokens.insert(start, f"{self.leaf(Redirected(redirections))} |")
 
     def finish(self) -> Unit | None:
-        """Parse the outline.
-
-        Returns:
-            The unit, or ``None`` when it is empty.
-
-        Raises:
-            ShellSyntaxError: It is no shell syntax.
-        """
+        """Parse the outline."""
         self.end_command()
         if not self._tokens:
             return None

@@ -16,12 +16,7 @@ _ECHO_FLAGS: Final = re.compile(r"-[neE]+")
 
 @frozen
 class Outcome:
-    """How a command ends.
-
-    Attributes:
-        output: What it prints, if known.
-        status: Whether it succeeds, if known.
-    """
+    """How a command ends."""
 
     output: str | None = None
     status: bool | None = None
@@ -34,22 +29,14 @@ UNCERTAIN: Final = Outcome()
 
 
 def together(outcomes: list[Outcome]) -> Outcome:
-    """Give the outcome of commands that run one after another."""
+    """Return the outcome of commands that run one after another."""
     outputs = [outcome.output for outcome in outcomes if outcome.output is not None]
     known = len(outputs) == len(outcomes)
     return Outcome("".join(outputs) if known else None, outcomes[-1].status if outcomes else None)
 
 
 def printed(words: tuple[str, ...], stdin: str | None) -> str | None:
-    """Give what a program prints.
-
-    Args:
-        words: The program and its arguments.
-        stdin: Its standard input, if known.
-
-    Returns:
-        The text, or ``None`` when it is not told by the words.
-    """
+    """Return what a program prints."""
     if sum(map(len, words)) > _MAX_PRINTED:
         return None
     match words:
@@ -77,7 +64,7 @@ def _echoed(words: list[str]) -> str:
 
 
 def _formatted(layout: str, words: list[str]) -> str | None:
-    """Give what ``printf`` prints: the layout as often as there are words for it."""
+    """Return what ``printf`` prints: the layout as often as there are words for it."""
     pieces = _CONVERSION.split(printed_escapes(layout))
     kinds = pieces[1::2]
     many = UNKNOWN in words and len(words) > 1  # the layout is used who knows how often

@@ -10,17 +10,7 @@ from grove_tickets.arguments import parse
 
 @frozen(kw_only=True)
 class Prefix:
-    """Where the arguments of a program end and the command begins that it runs.
-
-    Attributes:
-        valued: Its flags that take a value.
-        skipped: How many positionals come before the command.
-        behind: What the command stands behind, where that is always written.
-        scripts: Flags whose value is shell text that is run instead.
-        joins: Whether the words of the command are joined to shell text.
-        is_package: Whether the command begins with a package that is named like its program.
-        cleans: Whether variables are not passed on.
-    """
+    """Where the arguments of a program end and the command begins that it runs."""
 
     valued: str = ""
     skipped: int = 0
@@ -32,15 +22,7 @@ class Prefix:
 
 
 def find_prefix(name: str, words: tuple[str, ...]) -> tuple[Prefix, tuple[str, ...]] | None:
-    """Look a program up in the table.
-
-    Args:
-        name: The program.
-        words: Its arguments.
-
-    Returns:
-        Its row, and the arguments behind its own subcommand; ``None`` when it is not there.
-    """
+    """Look a program up in the table."""
     valued = _GLOBAL_FLAGS.get(name)
     if valued is not None:
         positionals = parse(words, valued.split(), interspersed=False).positionals

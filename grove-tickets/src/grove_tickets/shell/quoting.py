@@ -12,15 +12,7 @@ _MAX_CODE: Final = 0x10FFFF
 
 
 def ansi_c(text: str, unknown: str) -> str:
-    r"""Decode what stands between ``$'`` and ``'``.
-
-    Args:
-        text: The text as written.
-        unknown: Stands for what cannot be told, such as single bytes that are no ASCII.
-
-    Returns:
-        The text that it means.
-    """
+    r"""Decode what stands between ``$'`` and ``'``."""
 
     def character(match: re.Match[str]) -> str:
         byte, code, octal, control, letter = match.groups()

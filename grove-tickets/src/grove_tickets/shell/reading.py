@@ -42,14 +42,7 @@ class ScriptReader(CompoundReader):
         self._nested = False
 
     def units(self) -> Iterator[Unit]:
-        """Read the units of the text, each when it is asked for.
-
-        Yields:
-            A unit.
-
-        Raises:
-            ShellSyntaxError: A shell would refuse what stands next, and stop.
-        """
+        """Read the units of the text, each when it is asked for."""
         while self.position < len(self.text):
             unit = self._unit()
             if unit is not None:

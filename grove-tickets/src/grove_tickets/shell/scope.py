@@ -31,21 +31,7 @@ class Function:
 
 @define(eq=False)
 class Scope:
-    """What a shell knows at one point of the text.
-
-    Attributes:
-        variables: Variables that the text has set, also to what is unknown.
-        exported: Those of them, and functions as ``name()``, that other programs get.
-        functions: What each name may call; several where that hangs on a condition.
-        positionals: The positional parameters, if known.
-        directory: Where the text has changed to, as in ``Command``.
-        stopped: ``exit``, ``return``, ``break`` or ``continue`` when nothing more is run here.
-        levels: How many loops ``break`` or ``continue`` still has to leave.
-        loops: How many loops of the same function this is in.
-        locals: The values that the variables of a function hide; ``None`` outside functions.
-        departed: What was known where a command under a condition stopped.
-        exit_trap: What is run when the shell ends.
-    """
+    """What a shell knows at one point of the text."""
 
     variables: dict[str, str] = field(factory=dict)
     exported: set[str] = field(factory=set)
@@ -60,7 +46,7 @@ class Scope:
     exit_trap: str = ""
 
     def copy(self) -> "Scope":
-        """Give what a branch starts with; stops in it count as stops here."""
+        """Return what a branch starts with; stops in it count as stops here."""
         return Scope(
             dict(self.variables),
             set(self.exported),
@@ -76,17 +62,13 @@ class Scope:
         )
 
     def subshell(self) -> "Scope":
-        """Give what a subshell starts with."""
+        """Return what a subshell starts with."""
         shell = self.copy()
         shell.departed, shell.exit_trap, shell.loops = [], "", 0
         return shell
 
     def program(self, environment: Mapping[str, str]) -> "Scope":
-        """Give what a shell that is started as a program starts with.
-
-        Args:
-            environment: Variables that are set for it.
-        """
+        """Return what a shell that is started as a program starts with."""
         variables: dict[str, str] = {
             name: value if name in self.exported else UNKNOWN
             for name, value in self.variables.items()
@@ -99,7 +81,7 @@ class Scope:
         return Scope(variables, exported, functions, directory=self.directory)
 
     def environment(self, more: Mapping[str, str]) -> Mapping[str, str]:
-        """Give the variables whose values are known, and further ones."""
+        """Return the variables whose values are known, and further ones."""
         values = {**self.variables, **more}
         return MappingProxyType({name: value for name, value in values.items() if is_known(value)})
 
@@ -113,7 +95,7 @@ class Scope:
             self.variables[name] = UNKNOWN
 
     def restore(self, values: Mapping[str, str | None]) -> None:
-        """Give variables the values back that they had, if any."""
+        """Return variables the values back that they had, if any."""
         for name, value in values.items():
             if value is None:
                 self.variables.pop(name, None)
@@ -131,21 +113,11 @@ class Scope:
             self.directory = UNKNOWN
 
     def stop(self, how: str, levels: int = 0) -> None:
-        """Run nothing more here.
-
-        Args:
-            how: As in ``stopped``.
-            levels: As in ``levels``.
-        """
+        """Run nothing more here."""
         self.stopped, self.levels = how, levels
 
     def departures(self, since: int, how: str) -> "list[Scope]":
-        """Take out what was known where commands under a condition stopped.
-
-        Args:
-            since: How many of them came before.
-            how: Which ones, as in ``stopped``.
-        """
+        """Take out what was known where commands under a condition stopped."""
         recent = self.departed[since:]
         self.departed[since:] = [scope for scope in recent if scope.stopped != how]
         found = [scope for scope in recent if scope.stopped == how]
@@ -154,14 +126,7 @@ class Scope:
         return found
 
     def end_round(self, since: int) -> "tuple[list[Scope], list[Scope]]":
-        """End a round of a loop.
-
-        Args:
-            since: How many commands had stopped under a condition before the round.
-
-        Returns:
-            What is known where the next round may follow, and where the loop is left.
-        """
+        """End a round of a loop."""
         recent = self.departed[since:]
         self.departed[since:] = [scope for scope in recent if scope.stopped in _ENDS_SHELL]
         ends = [self.copy(), *(scope for scope in recent if scope.stopped not in _ENDS_SHELL)]
@@ -177,11 +142,7 @@ class Scope:
         return going, leaving
 
     def join(self, ends: "list[Scope]") -> None:
-        """Go on from where several ways meet, with what all of them agree on.
-
-        Args:
-            ends: What is known at the end of each; at least one.
-        """
+        """Go on from where several ways meet, with what all of them agree on."""
         going = [end for end in ends if not end.stopped]
         stopped = [end for end in ends if end.stopped]
         first, *others = going or [stopped.pop()]
@@ -191,14 +152,7 @@ class Scope:
             self.merge(other)
 
     def merge(self, other: "Scope") -> bool:
-        """Keep only what another scope agrees on, but the functions of both.
-
-        Args:
-            other: What is known on another way to the same point.
-
-        Returns:
-            Whether less is known now.
-        """
+        """Keep only what another scope agrees on, but the functions of both."""
         names = {
             name
             for name in self.variables.keys() | other.variables.keys()

@@ -67,16 +67,7 @@ class CommandRunner(Expander):
         """Follow shell text in a shell of its own, up to its end."""
 
     def simple(self, command: Simple, scope: Scope, stdin: str | None) -> Outcome:
-        """Follow a simple command.
-
-        Args:
-            command: The command.
-            scope: What is known; changed.
-            stdin: Its standard input, if known.
-
-        Returns:
-            How it ends.
-        """
+        """Follow a simple command."""
         count = 0
         while count < len(command.items) and isinstance(command.items[count], Assignment):
             count += 1
@@ -99,16 +90,7 @@ class CommandRunner(Expander):
     def redirect(
         self, redirections: Sequence[Redirection], scope: Scope, stdin: str | None
     ) -> tuple[str | None, bool]:
-        """Follow redirections.
-
-        Args:
-            redirections: The redirections.
-            scope: What is known.
-            stdin: The standard input without them, if known.
-
-        Returns:
-            The standard input with them, if known; and whether output goes elsewhere.
-        """
+        """Follow redirections."""
         discards = False
         for redirection in redirections:
             descriptor = redirection.descriptor
@@ -147,7 +129,7 @@ class CommandRunner(Expander):
                 return self.fields(items, scope), None
 
     def _value(self, item: Assignment, scope: Scope) -> str:
-        """Give the value of an assignment; those of arrays and their elements are not kept."""
+        """Return the value of an assignment; those of arrays and their elements are not kept."""
         text = self.text(item.word, scope)
         if item.elements is not None:
             self.fields(item.elements, scope)

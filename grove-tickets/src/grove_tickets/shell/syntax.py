@@ -19,15 +19,7 @@ class Text:
 
 @frozen(kw_only=True)
 class Parameter:
-    """A variable or positional parameter that is expanded.
-
-    Attributes:
-        name: Its name, or a sign such as ``@``.
-        operator: ``-``, ``=``, ``+`` or ``?``, with a colon before it where one stands;
-            ``#`` for the length.
-        argument: What stands behind the operator.
-        quoted: Whether it stands between double quotes.
-    """
+    """A variable or positional parameter that is expanded."""
 
     name: str
     operator: str = ""
@@ -53,22 +45,14 @@ class ProcessSubstitution:
 
 @frozen
 class Opaque:
-    """An expansion whose value is not worked out.
-
-    Attributes:
-        parts: What is expanded within it all the same.
-    """
+    """An expansion whose value is not worked out."""
 
     parts: "tuple[Part, ...]"
 
 
 @frozen
 class Changes:
-    """Assignments in an arithmetic expression, whose values are not worked out.
-
-    Attributes:
-        names: The variables.
-    """
+    """Assignments in an arithmetic expression, whose values are not worked out."""
 
     names: tuple[str, ...]
 
@@ -85,14 +69,7 @@ class Word:
 
 @frozen(kw_only=True)
 class Assignment:
-    """A word of the form ``name=value``.
-
-    Attributes:
-        name: The variable.
-        word: The value.
-        elements: The values between parentheses, for an array.
-        operator: What stands before the value: ``=`` or ``+=``, behind an index perhaps.
-    """
+    """A word of the form ``name=value``."""
 
     name: str
     word: Word
@@ -105,14 +82,7 @@ Item = Word | Assignment
 
 @define
 class Heredoc:
-    """A here-document, whose body is read after the line that mentions it.
-
-    Attributes:
-        delimiter: The line that ends it.
-        literal: Whether the delimiter is quoted: nothing in the body is expanded.
-        strips_tabs: Whether it was opened by ``<<-``.
-        body: Its text.
-    """
+    """A here-document, whose body is read after the line that mentions it."""
 
     delimiter: str
     literal: bool
@@ -122,13 +92,7 @@ class Heredoc:
 
 @frozen(kw_only=True)
 class Redirection:
-    """A redirection.
-
-    Attributes:
-        operator: The operator, such as ``>`` or ``2>&1`` without its number.
-        descriptor: The number before the operator, as written.
-        target: What stands behind it.
-    """
+    """A redirection."""
 
     operator: str
     descriptor: str
@@ -182,12 +146,7 @@ Leaf = Simple | Redirected | Negation | Loop | Words | Name
 
 @frozen(eq=False)
 class Unit:
-    """What a shell reads before it runs anything of it: a line, or a compound command.
-
-    Attributes:
-        root: The syntax tree of its outline.
-        leaves: What the outline leaves out, by the names that stand for it.
-    """
+    """What a shell reads before it runs anything of it: a line, or a compound command."""
 
     root: "Node"
     leaves: Mapping[bytes, Leaf]

@@ -160,11 +160,7 @@ class Walk(BranchRunner):
         return Outcome("", outcome.status) if discards else outcome
 
     def _list(self, unit: Unit, node: "Node", scope: Scope, stdin: str | None) -> Outcome:
-        """Follow a chain of ``&&`` and ``||``.
-
-        Two things are tracked: what is known where the chain so far has succeeded, and where it has
-        failed.
-        """
+        """Follow a chain of ``&&`` and ``||``."""
         first, *others = _parts(node)
         outcome = self.visit(unit, first[1], scope, stdin)
         good = None if outcome.status is False else scope.copy()
@@ -198,7 +194,7 @@ class Walk(BranchRunner):
 
 
 def _met(one: Scope | None, other: Scope | None) -> Scope | None:
-    """Give what is known where two ways meet."""
+    """Return what is known where two ways meet."""
     if one is None or other is None:
         return one or other
     met = one.copy()
@@ -207,7 +203,7 @@ def _met(one: Scope | None, other: Scope | None) -> Scope | None:
 
 
 def _parts(node: "Node") -> "list[tuple[str, Node]]":
-    """Give the parts of a chain, each with the operator before it; the tree nests to the left."""
+    """Return the parts of a chain, each with the operator before it; the tree nests to the left."""
     parts: list[tuple[str, Node]] = []
     while node.type == "list":
         first, operator, last = node.children

@@ -1,8 +1,4 @@
-r"""What is known of a word of a shell command.
-
-A word is a string in which ``UNKNOWN`` stands for each part that only the running shell knows:
-``"bd-$N"`` is ``bd-`` followed by ``UNKNOWN``.
-"""
+"""What is known of a word of a shell command."""
 
 import re
 from typing import Final
@@ -12,7 +8,7 @@ _UNKNOWNS: Final = re.compile(f"{UNKNOWN}+")
 
 
 def is_known(word: str) -> bool:
-    """Tell whether the text alone says what a word is."""
+    """Return whether the text alone says what a word is."""
     return UNKNOWN not in word
 
 
@@ -56,6 +52,6 @@ class Fields:
             self._current = None
 
     def take(self) -> list[str]:
-        """Give the finished words."""
+        """Return the finished words."""
         self.end()
         return self._finished

@@ -18,21 +18,7 @@ SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ash"})
 
 @frozen(kw_only=True)
 class Inner:
-    """A command that a wrapper runs: words, or a script for a shell.
-
-    Attributes:
-        words: The command's words; empty when a script is run.
-        builtins: Whether they may name a builtin of the shell.
-        replaces_shell: Whether the shell is gone then.
-        script: Shell text to run.
-        reads_script: The script comes from standard input.
-        same_shell: The script runs in the shell that calls it.
-        arguments: The script's positional parameters, if known.
-        environment: Variables that the wrapper sets.
-        unset: Variables that it unsets.
-        is_clean: Whether it unsets all others.
-        directory: Where the wrapper changes to; empty when it stays.
-    """
+    """A command that a wrapper runs: words, or a script for a shell."""
 
     words: tuple[str, ...] = ()
     builtins: bool = False
@@ -48,20 +34,12 @@ class Inner:
 
 
 def program_of(word: str) -> str:
-    """Give a program's name without its directory."""
+    """Return a program's name without its directory."""
     return word.rsplit("/", 1)[-1]
 
 
 def unwrap(words: tuple[str, ...], *, builtins: bool = True) -> tuple[Inner, ...] | None:
-    """Take a wrapping program off a command.
-
-    Args:
-        words: The command's words, the program first.
-        builtins: Whether a shell runs it, so that it may be ``eval`` or ``exec``.
-
-    Returns:
-        The commands that it runs, or ``None`` when the program is no wrapper.
-    """
+    """Take a wrapping program off a command."""
     handler = _BUILTINS.get(words[0]) if builtins else None
     if handler is not None:
         return handler(words[1:])
@@ -96,7 +74,7 @@ def _prefixed(prefix: Prefix, words: tuple[str, ...]) -> tuple[Inner, ...]:
 
 
 def _command(words: tuple[str, ...]) -> tuple[Inner, ...]:
-    """Give the command that words are, with assignments before it as for ``env``."""
+    """Return the command that words are, with assignments before it as for ``env``."""
     environment = {}
     position = 0
     for word in words:

@@ -45,15 +45,6 @@ __all__ = ["PACKAGES", "PROFILES", "PROFILE_NAMES", "Profile", "match_profile"]
 
 
 def match_profile(tools: Sequence[Tool], server_name: str = "", named: str = "") -> Profile | None:
-    """Find the profile of a server.
-
-    Args:
-        tools: The server's tools.
-        server_name: The name it gives itself; empty where that is not known: then the tools tell.
-        named: The profile that the user wants; empty for any.
-
-    Returns:
-        The profile, or ``None``.
-    """
+    """Find the profile of a server."""
     wanted = (profile for profile in PROFILES if not named or profile.name == named)
     return next((profile for profile in wanted if profile.fits(tools, server_name)), None)

@@ -1,8 +1,4 @@
-"""Servers that keep a graph of entities with observations.
-
-An entity is a learning: its name is grove's id, one observation is the text and another one the
-block, which so can be found and read whatever the text looks like.
-"""
+"""Servers that keep a graph of entities with observations."""
 
 from typing import Final
 
@@ -21,14 +17,7 @@ _SEARCH: Final = Operation(tool="search_nodes", arguments={"query": "{query}"})
 
 
 def _graph(name: str, names_argument: str, *, search: Operation = _SEARCH) -> ServerMapping:
-    """Map a server of the reference server's family.
-
-    The reference server changes an entity only by observations whose old text one has to name, and
-    grove does not keep the old block. So the entity is deleted and created again; relations that
-    somebody has drawn to it are lost, and should grove end in between, its own record brings the
-    entity back. Creating an entity that exists does nothing and says so by an empty list, which
-    may be grove's own doing: whether the text is there is told by reading it back.
-    """
+    """Map a server of the reference server's family."""
     delete = Operation(tool="delete_entities", arguments={names_argument: ["{handle}"]})
     return ServerMapping(
         profile=name,

@@ -12,17 +12,7 @@ from grove_backend_mcp.tools import Tool
 
 @frozen(kw_only=True)
 class Profile:
-    """A server that is known.
-
-    Attributes:
-        name: What users call it.
-        servers: A pattern for the whole name that the server gives itself.
-        packages: Names under which it is installed, in a command line.
-        tools: By the name of a tool that it must have: the arguments that the tool must require.
-            Those within a list of objects are written as ``entities.name``.
-        absent: Tools that it must not have: those of a likeness that works otherwise.
-        mapping: What is done with it; ``profile`` in it is filled in from the name.
-    """
+    """A server that is known."""
 
     name: str
     servers: str
@@ -32,15 +22,7 @@ class Profile:
     mapping: ServerMapping = field()
 
     def fits(self, tools: Sequence[Tool], server_name: str = "") -> bool:
-        """Tell whether a server is this one.
-
-        Args:
-            tools: Its tools.
-            server_name: The name it gives itself; empty where that is not known.
-
-        Returns:
-            Whether name, tools and required arguments are those of the profile.
-        """
+        """Return whether a server is this one."""
         if server_name and not re.fullmatch(self.servers, server_name.strip(), re.IGNORECASE):
             return False
         known = {tool.name: tool for tool in tools}
@@ -53,14 +35,7 @@ class Profile:
 
 
 def required_of(tool: Tool) -> frozenset[str]:
-    """Name what a tool requires, one level into lists of objects.
-
-    Args:
-        tool: The tool.
-
-    Returns:
-        Names such as ``entities`` and ``entities.name``.
-    """
+    """Name what a tool requires, one level into lists of objects."""
     required = [one for one in arguments_of(tool) if one.is_required]
     inner = (f"{outer.name}.{one}" for outer in required for one in _required_within(outer, tool))
     return frozenset([*(one.name for one in required), *inner])

@@ -1,8 +1,4 @@
-"""Servers that find by meaning.
-
-Their own metadata holds what makes a learning whole, and the text only its mark: a block in the
-text makes unlike learnings alike, and one of these servers refuses what is like something it has.
-"""
+"""Servers that find by meaning."""
 
 from typing import Final
 

@@ -17,16 +17,7 @@ _SHOWN_FROM: Final = 20
 
 @frozen(kw_only=True, eq=False, repr=False)
 class FoundSecret(Value):
-    """A secret in a text.
-
-    Attributes:
-        kind: What it is, such as ``GitHub token``.
-        start: Where it starts, in code points of the text without invisible characters.
-        end: Where it ends.
-        digest: What ``secrets.allow`` takes to let this very value pass: the first 16 hexadecimal
-            digits of the SHA-256 of its UTF-8, without salt, so that anybody can compute it.
-        masked: At most its first four characters, and its length.
-    """
+    """A secret in a text."""
 
     kind: str
     start: int
@@ -36,17 +27,7 @@ class FoundSecret(Value):
 
 
 def find_secrets(text: str) -> tuple[FoundSecret, ...]:
-    """Find keys, tokens, private keys and passwords in a text.
-
-    Args:
-        text: Text of any origin and length.
-
-    Returns:
-        What was found, in the order of the text; of what overlaps the first and longest.
-
-    Raises:
-        ReflectionError: The detector cannot be imported; nothing is stored unchecked.
-    """
+    """Find keys, tokens, private keys and passwords in a text."""
     if len(text) < _SHOWN:
         return ()
     try:
@@ -68,14 +49,7 @@ def find_secrets(text: str) -> tuple[FoundSecret, ...]:
 
 
 def digest_of(value: str) -> str:
-    """Digest a value as ``secrets.allow`` names it.
-
-    Args:
-        value: A secret, or what was taken for one.
-
-    Returns:
-        The first 16 hexadecimal digits of its SHA-256.
-    """
+    """Digest a value as ``secrets.allow`` names it."""
     return sha256(value.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
 
 

@@ -1,11 +1,4 @@
-"""The detector: the rules of detect-secrets, and grove's additions through its plugin interface.
-
-Nothing here asks a network: detect-secrets can verify a find by trying it on the provider, which
-only its own scans do. Its entropy rules are left out, for commits, checksums and fixture ids fill
-good lessons; so are its rules for assignments and URLs, which refuse every placeholder and can take
-minutes for one long line, and ``surroundings`` has their place. Importing it takes about 100 ms, so
-this module is imported when a text is checked.
-"""
+"""The detector: the rules of detect-secrets, and grove's additions through its plugin interface."""
 
 import re
 import warnings
@@ -104,14 +97,7 @@ def _plugins() -> tuple[BasePlugin, ...]:
 
 
 def detect(text: str) -> Iterator[Hit]:
-    """Find everything in a text that is or holds a secret.
-
-    Args:
-        text: The text.
-
-    Returns:
-        What was found and where, in no order, perhaps overlapping.
-    """
+    """Find everything in a text that is or holds a secret."""
     yield from _detect_plain(text)
     as_read = without_escapes(text)
     if as_read is not None:
@@ -139,7 +125,7 @@ def _detect_plain(text: str) -> Iterator[Hit]:
 
 
 def _windows(text: str) -> Iterator[tuple[int, str]]:
-    """Give the lines with their places, long ones in pieces."""
+    """Return the lines with their places, long ones in pieces."""
     start = 0
     for line in text.split("\n"):
         for at in range(0, max(len(line) - _OVERLAP, 1), _WINDOW - _OVERLAP):

@@ -1,7 +1,4 @@
-r"""Secrets behind an encoding: escapes of Markdown, URLs and HTML, wide letters, base64.
-
-Each is undone once: what was encoded twice was hidden on purpose, which no screen can prevent.
-"""
+"""Secrets behind an encoding: escapes of Markdown, URLs and HTML, wide letters, base64."""
 
 import base64
 import binascii
@@ -21,15 +18,7 @@ _CONTROLS: Final = frozenset("\t\n\r")
 
 
 def without_escapes(text: str) -> tuple[str, list[int]] | None:
-    r"""Read a text as its reader does: ``ghp\_``, ``ghp%5F``, ``ghp&#95;`` and wide letters.
-
-    Args:
-        text: The text.
-
-    Returns:
-        The text as it is read, and for each of its characters, and its end, the place in the text
-        as it is written; ``None`` where both are the same.
-    """
+    r"""Read a text as its reader does: ``ghp\_``, ``ghp%5F``, ``ghp&#95;`` and wide letters."""
     if text.isascii() and not _ESCAPE.search(text):
         return None
     read: list[str] = []
@@ -49,14 +38,7 @@ def without_escapes(text: str) -> tuple[str, list[int]] | None:
 
 
 def base64_texts(text: str) -> Iterator[tuple[str, int, int]]:
-    """Find what is base64 of plain text.
-
-    Args:
-        text: The text.
-
-    Returns:
-        What each run says, and where the run starts and ends.
-    """
+    """Find what is base64 of plain text."""
     for match in _RUN.finditer(text):
         letters = match[0].translate(_TO_STANDARD)
         # One letter too many, as in a run that was cut, is six bits and no byte.
@@ -70,7 +52,7 @@ def base64_texts(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _narrow(character: str) -> str:
-    """Give the usual form of a character, where it is one character as well."""
+    """Return the usual form of a character, where it is one character as well."""
     if character.isascii():
         return character
     usual = unicodedata.normalize("NFKC", character)

@@ -1,9 +1,4 @@
-"""Documented forms of tokens that the detector has no rule for, or an older one.
-
-Each row names what a provider documents about its own tokens: a prefix that was chosen so that
-scanners can find it, the alphabet, the length. Lengths are lower bounds, as providers lengthen
-their tokens without notice. The comment above a row is where the form is documented.
-"""
+"""Documented forms of tokens that the detector has no rule for, or an older one."""
 
 from typing import Final
 

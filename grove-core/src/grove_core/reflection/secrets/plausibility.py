@@ -1,9 +1,4 @@
-"""Whether a value that stands where a secret could stand can be one.
-
-Lessons speak of secrets without giving any: placeholders, references to variables, names, words of
-prose. An entropy threshold alone takes checksums for secrets and lets passwords pass, so this looks
-at what the value is made of.
-"""
+"""Whether a value that stands where a secret could stand can be one."""
 
 import re
 from itertools import pairwise
@@ -63,15 +58,7 @@ _LETTERS_PER_TURN: Final = 3.5
 
 
 def is_placeholder(value: str) -> bool:
-    """Tell whether a value stands for a secret and is none.
-
-    Args:
-        value: What stands where a secret could stand.
-
-    Returns:
-        Whether it is a template, a variable's name, elided, one repeated character, or made of the
-        words that examples are made of.
-    """
+    """Return whether a value stands for a secret and is none."""
     if not any(character.isalnum() for character in value):
         return True
     if _is_elided(value) or _TEMPLATE.search(value) or _is_code(value):
@@ -85,14 +72,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_password(value: str) -> bool:
-    """Tell whether a value can be a password that a person or a generator has chosen.
-
-    Args:
-        value: What stands where a password stands.
-
-    Returns:
-        Whether it has six characters or more of at least two kinds and is no name and no word.
-    """
+    """Return whether a value can be a password that a person or a generator has chosen."""
     if len(value) < _SHORTEST_PASSWORD or is_placeholder(value) or _LOCATION.search(value):
         return False
     if value.isalpha():
@@ -108,14 +88,7 @@ def is_password(value: str) -> bool:
 
 
 def is_token(value: str) -> bool:
-    """Tell whether a value can be a token or a key made by a machine.
-
-    Args:
-        value: What stands where a token stands.
-
-    Returns:
-        Whether it has twelve characters or more, without blanks, and is no name.
-    """
+    """Return whether a value can be a token or a key made by a machine."""
     if len(value) < _SHORTEST_TOKEN or is_placeholder(value) or _LOCATION.search(value):
         return False
     if not value.isascii() or _CUT.search(value) or any(map(str.isspace, value)):
@@ -131,14 +104,7 @@ def is_token(value: str) -> bool:
 
 
 def without_terms(value: str) -> str:
-    """Put an ``x`` for each term of the trade that has digits: ``sha256``, ``UTF-16LE``.
-
-    Args:
-        value: What stands where a secret could stand.
-
-    Returns:
-        The value without the digits that say nothing.
-    """
+    """Put an ``x`` for each term of the trade that has digits: ``sha256``, ``UTF-16LE``."""
     return _TERMS.sub("x", value)
 
 

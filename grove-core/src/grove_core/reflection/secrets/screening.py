@@ -19,12 +19,7 @@ _LEFT_OUT: Final = "leave the value out and say where it is kept, and change it 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Leak(Value):
-    """A secret in a field.
-
-    Attributes:
-        field: The field's name, fit for a message.
-        secret: What was found in it.
-    """
+    """A secret in a field."""
 
     field: str
     secret: FoundSecret
@@ -41,16 +36,7 @@ class Leak(Value):
 
 
 def find_leak(value: Any, allowed: Container[str], field: str = "") -> Leak | None:  # noqa: ANN401 - any JSON value
-    """Find the first secret in a text, or in the texts and names of a JSON value.
-
-    Args:
-        value: The value.
-        allowed: Digests of values that may pass.
-        field: The name of the field it stands in.
-
-    Returns:
-        What was found, or ``None``.
-    """
+    """Find the first secret in a text, or in the texts and names of a JSON value."""
     for name, text in _texts(value, field):
         for secret in find_secrets(_within_bounds(text)):
             if secret.digest not in allowed:
@@ -59,15 +45,7 @@ def find_leak(value: Any, allowed: Container[str], field: str = "") -> Leak | No
 
 
 def objection_to(raw: Any, allowed: Container[str]) -> Rejection | None:  # noqa: ANN401 - any JSON value
-    """Object to a candidate that holds a secret anywhere.
-
-    Args:
-        raw: The candidate as it was sent, known fields or not.
-        allowed: Digests of values that may pass.
-
-    Returns:
-        The objection, or ``None``.
-    """
+    """Object to a candidate that holds a secret anywhere."""
     leak = find_leak(raw, allowed)
     if leak is None:
         return None
@@ -77,17 +55,7 @@ def objection_to(raw: Any, allowed: Container[str]) -> Rejection | None:  # noqa
 def without_secrets(
     submission: Submission, allowed: Container[str]
 ) -> tuple[Submission, tuple[str, ...]]:
-    """Leave out what a submission says besides its candidates where it holds a secret.
-
-    What was used, corrected or rated still counts, without the remark.
-
-    Args:
-        submission: The submission.
-        allowed: Digests of values that may pass.
-
-    Returns:
-        The submission without such texts, and a warning for each.
-    """
+    """Leave out what a submission says besides its candidates where it holds a secret."""
     warnings: list[str] = []
 
     def safe(text: str | None, field: str) -> str | None:

@@ -1,8 +1,4 @@
-"""Secrets that only their surroundings give away: passwords in URLs, assignments, headers, options.
-
-The value of each is judged by ``plausibility``: where a secret could stand most lessons have a
-placeholder, a variable or a word of prose.
-"""
+"""Secrets known by context: passwords in URLs, assignments, headers, options."""
 
 import base64
 import binascii
@@ -153,14 +149,7 @@ _WORD_AND_NUMBER: Final = re.compile(r"(?:[A-Z]*[a-z]*)+\d{0,4}|[A-Za-z]+\d{1,4}
 
 
 def find_by_surroundings(text: str) -> Iterator[Hit]:
-    """Find values that stand where a secret stands and can be one.
-
-    Args:
-        text: The text.
-
-    Returns:
-        What was found, in the order of the rules.
-    """
+    """Find values that stand where a secret stands and can be one."""
     for kind, pattern, is_secret in _RULES:
         for match in pattern.finditer(text):
             start, end = _span(match)
@@ -171,14 +160,7 @@ def find_by_surroundings(text: str) -> Iterator[Hit]:
 
 
 def find_over_lines(text: str) -> Iterator[Hit]:
-    """Find values that stand on the line below their key.
-
-    Args:
-        text: The whole text.
-
-    Returns:
-        What was found.
-    """
+    """Find values that stand on the line below their key."""
     for kind, pattern, is_secret in _RULES_OVER_LINES:
         for match in pattern.finditer(text):
             start, end = _span(match)
@@ -244,7 +226,7 @@ def _is_machine_made(value: str) -> bool:
 
 
 def _is_basic(value: str) -> bool:
-    """Tell whether the value of ``Authorization: Basic`` holds a user and a password."""
+    """Return whether the value of ``Authorization: Basic`` holds a user and a password."""
     try:
         decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode("utf-8")
     except (binascii.Error, UnicodeDecodeError):

@@ -75,15 +75,7 @@ _WORDS_SHOWN: Final = 3
 
 
 def advice(reading: Reading, measures: Measures) -> str:
-    """Say how to mend a candidate whose score is too low.
-
-    Args:
-        reading: Its text.
-        measures: What was measured of it.
-
-    Returns:
-        One or two sentences about its worst fault.
-    """
+    """Return how to mend a candidate whose score is too low."""
     if measures.repeated > _HALF:
         return _REPEATED
     faults = {

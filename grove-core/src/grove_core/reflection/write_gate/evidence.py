@@ -61,38 +61,17 @@ REASONED: Final = frozenset({"cause", "contrast"})
 
 
 def topics(sentences: Sequence[Sentence]) -> frozenset[str]:
-    """Collect what the sentences are about beyond programming at large.
-
-    Args:
-        sentences: Sentences.
-
-    Returns:
-        Stems of their words that general programming prose hardly uses.
-    """
+    """Collect what the sentences are about beyond programming at large."""
     return frozenset[str]().union(*(sentence.topics for sentence in sentences))
 
 
 def names(sentences: Sequence[Sentence]) -> frozenset[str]:
-    """Collect what the sentences name.
-
-    Args:
-        sentences: Sentences.
-
-    Returns:
-        Identifiers, numbers and proper names, in lower case.
-    """
+    """Collect what the sentences name."""
     return frozenset[str]().union(*(sentence.names for sentence in sentences))
 
 
 def relations(sentences: Sequence[Sentence]) -> frozenset[str]:
-    """Collect the kinds of relation that the sentences state.
-
-    Args:
-        sentences: Sentences.
-
-    Returns:
-        Keys of ``RELATIONS``.
-    """
+    """Collect the kinds of relation that the sentences state."""
     return frozenset(
         kind
         for kind, pattern in RELATIONS.items()
@@ -101,27 +80,12 @@ def relations(sentences: Sequence[Sentence]) -> frozenset[str]:
 
 
 def words_among(listed: frozenset[str], sentences: Sequence[Sentence]) -> int:
-    """Count the different words of a list that the sentences hold.
-
-    Args:
-        listed: Words in lower case.
-        sentences: Sentences.
-
-    Returns:
-        How many there are.
-    """
+    """Count the different words of a list that the sentences hold."""
     return len({word for sentence in sentences for word in sentence.words if word in listed})
 
 
 def is_pinned(sentence: Sentence) -> bool:
-    """Tell whether a sentence says something countable or nameable of a thing.
-
-    Args:
-        sentence: A sentence.
-
-    Returns:
-        Whether it has a topic or a name, and a name or an exact word.
-    """
+    """Return whether a sentence says something countable or nameable of a thing."""
     if not sentence.topics and not sentence.names:
         return False
     return bool(sentence.names) or not EXACT.isdisjoint(sentence.words)

@@ -19,14 +19,7 @@ _LONG: Final = 40
 
 
 def is_worth_keeping(reading: Reading) -> bool:
-    """Tell whether a text in an unknown language says something specific.
-
-    Args:
-        reading: The text.
-
-    Returns:
-        Whether it names something or gives a reason, more than it praises and urges.
-    """
+    """Return whether a text in an unknown language says something specific."""
     words = [word for sentence in reading.sentences for word in sentence.words]
     text = "".join(sentence.text for sentence in reading.sentences)
     # German writes all nouns with a capital: only what is no plain word counts as a name.

@@ -110,14 +110,7 @@ _REPETITION_NEW_MAX: Final = 2
 
 
 def content_words(sentences: Sequence[Sentence]) -> list[str]:
-    """List the stems of all words that are no mere function words.
-
-    Args:
-        sentences: Sentences.
-
-    Returns:
-        The stems in their order, repeated ones as well.
-    """
+    """List the stems of all words that are no mere function words."""
     return [
         stem(word)
         for sentence in sentences
@@ -127,43 +120,27 @@ def content_words(sentences: Sequence[Sentence]) -> list[str]:
 
 
 def is_told(sentence: Sentence) -> bool:
-    """Tell whether a sentence tells a story, or praises."""
+    """Return whether a sentence tells a story, or praises."""
     return TOLD.search(sentence.text) is not None
 
 
 def is_urged(sentence: Sentence) -> bool:
-    """Tell whether a sentence gives advice."""
+    """Return whether a sentence gives advice."""
     return URGED.search(sentence.text) is not None
 
 
 def is_taught(sentence: Sentence) -> bool:
-    """Tell whether a sentence speaks in the manner of a textbook."""
+    """Return whether a sentence speaks in the manner of a textbook."""
     return TAUGHT.search(sentence.text) is not None
 
 
 def share(is_of_kind: Callable[[Sentence], bool], sentences: Sequence[Sentence]) -> float:
-    """Measure how many sentences are of a kind.
-
-    Args:
-        is_of_kind: Tells whether one is.
-        sentences: The sentences.
-
-    Returns:
-        A share from 0 to 1.
-    """
+    """Measure how many sentences are of a kind."""
     return sum(map(is_of_kind, sentences)) / max(len(sentences), 1)
 
 
 def is_retold(sentence: Sentence) -> bool:
-    """Tell whether a sentence only says what was changed.
-
-    Args:
-        sentence: A sentence.
-
-    Returns:
-        Whether it does; a change in a clause of time or reason ("when it was renamed") is none,
-        and neither is one whose effect was seen.
-    """
+    """Return whether a sentence only says what was changed."""
     found = RETOLD.search(sentence.text)
     if found is None or not EFFECTS.isdisjoint(sentence.words):
         return False
@@ -171,28 +148,13 @@ def is_retold(sentence: Sentence) -> bool:
 
 
 def vague_share(sentences: Sequence[Sentence]) -> float:
-    """Measure how much of a text is evaluation and vagueness.
-
-    Args:
-        sentences: Sentences.
-
-    Returns:
-        The share of such words in all words with a meaning; a short text counts as a longer one.
-    """
+    """Measure how much of a text is evaluation and vagueness."""
     vague = sum(1 for sentence in sentences for word in sentence.words if word in VAGUE)
     return vague / (len(content_words(sentences)) + 2)
 
 
 def circularity(reading: Reading) -> float:
-    """Measure how far a text goes round in a circle.
-
-    Args:
-        reading: A text.
-
-    Returns:
-        The share of its words that came before, or 1 if the detail adds nothing to the summary.
-        Code blocks add something.
-    """
+    """Measure how far a text goes round in a circle."""
     if reading.code_lines or not reading.detail:
         return 0.0
     said = set(content_words(reading.summary))
@@ -205,14 +167,7 @@ def circularity(reading: Reading) -> float:
 
 
 def definite_topics(sentences: Sequence[Sentence]) -> int:
-    """Count the topics that are spoken of as known things: "the carrier", not "carriers".
-
-    Args:
-        sentences: Sentences.
-
-    Returns:
-        How many there are.
-    """
+    """Count the topics that are spoken of as known things: "the carrier", not "carriers"."""
     found: set[str] = set()
     for sentence in sentences:
         for position, word in enumerate(sentence.words):

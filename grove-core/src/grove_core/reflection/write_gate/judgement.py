@@ -29,13 +29,7 @@ _OTHER_WORDS: Final = "other words"
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Component(Value):
-    """One term of the score.
-
-    Attributes:
-        name: The measure; in quotes a word or pair of words, stemmed; or ``other words``.
-        value: What was measured, from 0 to 1; of other words their share in all.
-        points: What it adds to the score; negative if it speaks against the candidate.
-    """
+    """One term of the score."""
 
     name: str
     value: float
@@ -44,14 +38,7 @@ class Component(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Judgement(Value):
-    """What the write gate thinks of a candidate.
-
-    Attributes:
-        rejection: The objection, or ``None``.
-        score: The sum of the components' points; ``threshold`` or more speaks for it.
-        threshold: The least score of what is worth keeping.
-        components: The terms of the score; none where the language is not English.
-    """
+    """What the write gate thinks of a candidate."""
 
     rejection: Rejection | None
     score: float
@@ -60,14 +47,7 @@ class Judgement(Value):
 
 
 def judge(candidate: Candidate) -> Judgement:
-    """Judge whether a candidate says something specific, of the kind that it claims.
-
-    Args:
-        candidate: The candidate, cleaned. Its tags do not count.
-
-    Returns:
-        The verdict and how it came about.
-    """
+    """Judge whether a candidate says something specific, of the kind that it claims."""
     reading = read(candidate.summary, candidate.detail)
     measures = measure(reading)
     weights = load_weights()
@@ -91,7 +71,7 @@ def _components(reading: Reading, measures: Measures, weights: Weights) -> tuple
 
 
 def _words(said: frozenset[str], weights: Mapping[str, float]) -> tuple[Component, ...]:
-    """Tell what the words add: those that weigh most on either side, and the rest in one sum."""
+    """Return what the words add: those that weigh most on either side, and the rest in one sum."""
     weighed = sorted((weights[phrase], phrase) for phrase in said if phrase in weights)
     against = [pair for pair in weighed[:_SHOWN] if pair[0] < 0]
     speaking = [pair for pair in weighed[-_SHOWN:] if pair[0] > 0]

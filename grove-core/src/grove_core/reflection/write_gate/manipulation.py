@@ -1,7 +1,4 @@
-"""Texts that give orders to the agent that will read them, against its user or its rules.
-
-What a project says about prompt injection it quotes; quotes and code spans do not count here.
-"""
+"""Texts that give orders to the agent that will read them, against its user or its rules."""
 
 import re
 from typing import Final
@@ -57,14 +54,7 @@ _PRETENCE: Final = re.compile(
 
 
 def commands_reader(text: str) -> bool:
-    """Tell whether a text gives orders to the agent that reads it.
-
-    Args:
-        text: The summary and the detail.
-
-    Returns:
-        Whether it does.
-    """
+    """Return whether a text gives orders to the agent that reads it."""
     whole = " ".join(text.lower().replace("’", "'").split())
     plain = " ".join(_QUOTED.sub(" … ", text).lower().replace("’", "'").split())
     if _REMOTE_SCRIPT.search(whole) and _ORDER.search(plain):

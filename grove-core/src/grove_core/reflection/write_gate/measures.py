@@ -30,26 +30,7 @@ from grove_core.reflection.write_gate.reading import Reading, Sentence, is_topic
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Measures(Value):
-    """What was measured; the names are those of the page about the write gate.
-
-    Attributes:
-        topics: Things of its own that it speaks about.
-        known: Those of them that it speaks of as known in the project.
-        names: Identifiers, numbers and proper names.
-        relations: Kinds of relation: cause, condition, limit, contrast.
-        effects: Verbs that say what was seen to happen.
-        exact: Amounts, moments, and words that single something out.
-        pinned: Sentences that say something exact of a topic or a name.
-        claims: Sentences with a topic that are no mere advice.
-        density: The share of topics in the words.
-        retold: Sentences that say what was changed.
-        passing: Signs that it will be out of date soon.
-        told: Sentences that tell a story, or praise.
-        urged: Sentences of advice.
-        taught: Sentences in the manner of a textbook.
-        vague: Evaluations and vague words.
-        repeated: How far it goes round in a circle.
-    """
+    """What was measured; the names are those of the page about the write gate."""
 
     topics: float
     known: float
@@ -74,15 +55,7 @@ class Measures(Value):
 
 
 def measure(reading: Reading) -> Measures:
-    """Measure a text.
-
-    Args:
-        reading: The text.
-
-    Returns:
-        Its measures. What sentences speak of that only say what was changed, or tell a story,
-        counts by half if they give a reason, and otherwise not at all, as with passing states.
-    """
+    """Measure a text."""
     sentences = reading.sentences
     lasting, reasoned = _lasting(sentences)
     own, half = topics(lasting), topics(reasoned)

@@ -1,9 +1,4 @@
-"""What little the write gate knows of languages other than English.
-
-The share of generic words says nothing about a text whose language is not known. Such a text is
-judged by what it names, and by a few words that state a reason, an evaluation or a passing moment
-in languages that many projects are written in. Without a sign against it, it is let through.
-"""
+"""What little the write gate knows of languages other than English."""
 
 from typing import Final
 

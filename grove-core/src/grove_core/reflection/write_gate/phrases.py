@@ -9,15 +9,7 @@ _START: Final = "^"
 
 
 def phrases(reading: Reading) -> frozenset[str]:
-    """Collect the words of a text and the pairs of words that follow each other.
-
-    Args:
-        reading: The text.
-
-    Returns:
-        Stems, function words as they stand, the kinds of what is named (``<number>``), and pairs
-        with a blank between. A pair with ``^`` is the first word of a sentence.
-    """
+    """Collect the words of a text and the pairs of words that follow each other."""
     return frozenset[str]().union(*(_phrases_of(sentence) for sentence in reading.sentences))
 
 

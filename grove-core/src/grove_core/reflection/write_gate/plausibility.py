@@ -46,17 +46,7 @@ _BEHAVIOUR: Final = re.compile(
 
 
 def implausible_claim(reading: Reading, claimed: frozenset[Criterion]) -> Criterion | None:
-    """Find out whether none of the claimed criteria fits the text.
-
-    A text in a language other than English is believed.
-
-    Args:
-        reading: The text.
-        claimed: The criteria that the candidate claims.
-
-    Returns:
-        A claimed criterion of which the text holds no sign, if that is true of all of them.
-    """
+    """Find out whether none of the claimed criteria fits the text."""
     if not reading.is_english:
         return None
     doubted = [

@@ -1,8 +1,4 @@
-"""A candidate's text as the write gate sees it: sentences, their words, and what they name.
-
-Reading is linear: in the patterns no quantifier stands inside another, and what follows a
-repetition never matches what is repeated.
-"""
+"""A candidate's text as the write gate sees it: sentences, their words, and what they name."""
 
 import re
 from functools import lru_cache
@@ -73,16 +69,7 @@ _WORDS_ABOUT_OUTPUT_MIN: Final = 8
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Sentence(Value):
-    """One sentence, list item or line.
-
-    Attributes:
-        text: It in lower case, code spans left out, bullets and blanks trimmed.
-        words: Its words in lower case, without identifiers.
-        topics: Stems of its words that general programming prose hardly uses.
-        names: Identifiers, numbers and proper names in it, in lower case.
-        tokens: Its words in lower case, with ``<identifier>``, ``<number>`` and ``<name>`` in the
-            places of what it names.
-    """
+    """One sentence, list item or line."""
 
     text: str
     words: tuple[str, ...]
@@ -93,15 +80,7 @@ class Sentence(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Reading(Value):
-    """A candidate's summary and detail, read.
-
-    Attributes:
-        summary: The sentences of the summary.
-        detail: The sentences of the detail, without code blocks and raw output.
-        code_lines: How many lines of code blocks there are.
-        output_lines: How many lines look like the output of a program.
-        is_english: Whether the words can be judged as English.
-    """
+    """A candidate's summary and detail, read."""
 
     summary: tuple[Sentence, ...]
     detail: tuple[Sentence, ...]
@@ -116,15 +95,7 @@ class Reading(Value):
 
 
 def read(summary: str, detail: str) -> Reading:
-    """Read a candidate's text.
-
-    Args:
-        summary: The summary.
-        detail: The detail, markdown.
-
-    Returns:
-        Its sentences.
-    """
+    """Read a candidate's text."""
     prose, code_lines, output_lines = _split_lines(detail)
     first = _sentences([summary])
     second = _sentences(prose)
@@ -139,28 +110,14 @@ def read(summary: str, detail: str) -> Reading:
 
 
 def is_raw_output(reading: Reading) -> bool:
-    """Tell whether a detail is what a program printed, without a word about it.
-
-    Args:
-        reading: The text.
-
-    Returns:
-        Whether it is.
-    """
+    """Return whether a detail is what a program printed, without a word about it."""
     words = sum(len(sentence.words) for sentence in reading.detail)
     return reading.output_lines > 0 and words < _WORDS_ABOUT_OUTPUT_MIN
 
 
 @lru_cache(maxsize=4096)
 def is_topic(word: str) -> bool:
-    """Tell whether general programming prose hardly uses a word.
-
-    Args:
-        word: A word in lower case.
-
-    Returns:
-        Whether it says something that other projects' texts do not.
-    """
+    """Return whether general programming prose hardly uses a word."""
     base = word.partition("'")[0]
     if len(base) < _WORD_LENGTH_MIN or base in FUNCTION_WORDS or word in FUNCTION_WORDS:
         return False

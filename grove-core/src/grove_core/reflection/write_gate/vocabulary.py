@@ -1,11 +1,4 @@
-"""The words against which a candidate's own are measured.
-
-``GENERIC`` holds what prose about any program is made of: the words that most documents among the
-docstrings and readme files of Python's standard library and of common packages share, and those
-that manuals of good practice and textbooks of programming are written in. A text that uses hardly
-any other word could stand in any project. Words are compared by a crude stem, so one form of each
-is listed.
-"""
+"""The words against which a candidate's own are measured."""
 
 from functools import lru_cache
 from typing import Final
@@ -296,14 +289,7 @@ _STEM_LENGTH_MIN: Final = 3
 
 @lru_cache(maxsize=8192)
 def stem(word: str) -> str:
-    """Cut an English word down to what its forms share; crude, but the same for all of them.
-
-    Args:
-        word: A word in lower case.
-
-    Returns:
-        Its beginning, without one suffix and without a doubled last letter.
-    """
+    """Cut an English word down to what its forms share; crude, but the same for all of them."""
     for suffix in _SUFFIXES:
         if word.endswith(suffix) and len(word) - len(suffix) >= _STEM_LENGTH_MIN:
             word = word[: -len(suffix)]

@@ -1,7 +1,4 @@
-"""The weights of the write gate, as they were learnt from labelled candidates.
-
-``scripts/train_write_gate.py`` writes them to ``weights.json`` beside this file.
-"""
+"""The weights of the write gate, as they were learnt from labelled candidates."""
 
 import json
 from collections.abc import Mapping
@@ -15,13 +12,7 @@ from grove_core.model.value import Value
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Weights(Value):
-    """What counts how much in the score of a candidate.
-
-    Attributes:
-        threshold: The least score of a candidate that is worth keeping.
-        measures: What each measure adds, times its value, by its name.
-        phrases: What each word or pair of words adds if it occurs.
-    """
+    """What counts how much in the score of a candidate."""
 
     threshold: float
     measures: Mapping[str, float]
@@ -30,10 +21,6 @@ class Weights(Value):
 
 @cache
 def load_weights() -> Weights:
-    """Read the weights that this package comes with.
-
-    Returns:
-        The weights; they are read once.
-    """
+    """Read the weights that this package comes with."""
     path = Path(__file__).with_name("weights.json")
     return Weights(**json.loads(path.read_text(encoding="utf-8")))

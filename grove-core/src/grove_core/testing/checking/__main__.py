@@ -19,11 +19,7 @@ globals().update(contracts_of(read_request()))
 
 
 def main() -> int:
-    """Run the contracts.
-
-    Returns:
-        pytest's exit code.
-    """
+    """Run the contracts."""
     folder = Path.cwd()
     (folder / REQUEST_FILE).write_text(sys.stdin.read(), encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")

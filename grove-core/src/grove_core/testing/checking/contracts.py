@@ -25,14 +25,7 @@ from grove_core.testing.ticket_contract import TicketContract
 
 
 def contracts_of(request: Request) -> dict[str, type]:
-    """Make the contracts of everything that is to be checked.
-
-    Args:
-        request: What that is.
-
-    Returns:
-        Test classes, by names that pytest collects.
-    """
+    """Make the contracts of everything that is to be checked."""
     found: list[type] = []
     for plugin in request.plugins:
         found.append(_of_plugin(plugin))
@@ -54,7 +47,7 @@ def contracts_of(request: Request) -> dict[str, type]:
 
 
 def _instance_of(target: str) -> object:
-    """Give what an entry point names; it could be imported before."""
+    """Return what an entry point names; it could be imported before."""
     module, _, path = target.partition(":")
     imported = import_module(module.strip())
     return attrgetter(path.strip())(imported) if path.strip() else imported

@@ -21,15 +21,7 @@ PLACEHOLDER: Final = "{test}"
 
 
 def make_project(root: Path, like: Path | None) -> Path:
-    """Make a project that uses grove.
-
-    Args:
-        root: Where; it is not there yet.
-        like: The project that is copied; ``None`` for an empty one.
-
-    Returns:
-        The same folder.
-    """
+    """Make a project that uses grove."""
     if like is not None:
         shutil.copytree(like, root, symlinks=True, ignore=_not_to_be_copied)
     config = root / ".grove" / "config.toml"
@@ -50,19 +42,7 @@ def _not_to_be_copied(folder: str, names: list[str]) -> list[str]:
 
 
 def place_of(spec: BackendSpec, area: Area, folder: Path, like: Path | None) -> BackendContext:
-    """Make a project and tell a backend of it.
-
-    What the copied project says counts as the user's own words: whoever named it wants it so.
-
-    Args:
-        spec: The backend.
-        area: Whose learnings it is to keep.
-        folder: An empty folder.
-        like: The project that is copied; ``None`` for an empty one.
-
-    Returns:
-        Where it is to work, with its settings.
-    """
+    """Make a project and tell a backend of it."""
     root, home = make_project(folder / "project", like), folder / "home" / ".grove"
     home.mkdir(parents=True)
     environment = {**os.environ, "HOME": str(home.parent), "GROVE_HOME": str(home)}
@@ -90,15 +70,7 @@ def _settings(spec: BackendSpec, loaded: LoadedConfig) -> object:
 
 
 def opener_of(spec: BackendSpec, context: BackendContext) -> Opener:
-    """Give what opens a backend; the test is skipped where it is not to be found.
-
-    Args:
-        spec: The backend.
-        context: Where it is to work.
-
-    Returns:
-        What opens it, on the same storage each time.
-    """
+    """Return what opens a backend; the test is skipped where it is not to be found."""
     detection = None if context.area is Area.PERSONAL else _detection_of(spec, context)
     if context.area is Area.PROJECT and not (detection and detection.usable):
         why = f" ({detection.note})" if detection and detection.note else ""

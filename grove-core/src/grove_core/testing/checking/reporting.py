@@ -27,22 +27,17 @@ class Reporter:
     """Writes the results as they come."""
 
     def __init__(self, results: TextIO, errors: TextIO) -> None:
-        """Write nothing yet.
-
-        Args:
-            results: Where the results go.
-            errors: Where it is told at which line a test hangs.
-        """
+        """Write nothing yet."""
         self._results = results
         self._errors = errors
         self._outcomes: dict[str, dict[str, Any]] = {}
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Tell how many tests there are."""
+        """Return how many tests there are."""
         self._write({"event": "collected", "tests": len(session.items)})
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Tell what cannot even be looked at."""
+        """Return what cannot even be looked at."""
         if report.failed:
             self._write({"event": "failed", "detail": str(report.longrepr)[-_LONGEST:]})
 
@@ -63,7 +58,7 @@ class Reporter:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Tell what became of a test when all of it is over; one that hangs ends everything."""
+        """Return what became of a test when all of it is over; one that hangs ends everything."""
         faulthandler.dump_traceback_later(LONGEST_TEST_SECONDS, exit=True, file=self._errors)
         try:
             answer = yield

@@ -13,12 +13,7 @@ REQUEST_FILE: Final = "request.json"
 
 @frozen(kw_only=True)
 class Request:
-    """What is to be checked.
-
-    Attributes:
-        plugins: The entry points of one distribution.
-        like: A project to make each test's project like; ``None`` for empty ones.
-    """
+    """What is to be checked."""
 
     plugins: tuple[FoundPlugin, ...]
     like: Path | None

@@ -4,17 +4,7 @@ from typing import Any
 
 
 def bounds(examples: int) -> dict[str, Any]:
-    """Give the settings of a search for what breaks a rule.
-
-    Backends may be slow, so no example has a time limit; and what one example has written is there
-    for the next, so simpler ones are not looked for: the report shows where texts differ.
-
-    Args:
-        examples: How many examples to try.
-
-    Returns:
-        Arguments for ``hypothesis.settings``.
-    """
+    """Return the settings of a search for what breaks a rule."""
     from hypothesis import Phase
 
     return {

@@ -23,12 +23,7 @@ _WRITES_OF_A_PROCESS: Final = 10
 
 
 class ConcurrencyRules:
-    """What happens when several sessions work at once.
-
-    Attributes:
-        shared_between_processes: Whether what one process has stored is there for another. Not so
-            for a backend that keeps everything in memory; the test with processes is then skipped.
-    """
+    """What happens when several sessions work at once."""
 
     shared_between_processes: ClassVar[bool] = True
 

@@ -33,15 +33,7 @@ _DAMAGES: Final[Mapping[str, Callable[[Path, Path], object]]] = {
 
 
 class DamageRules:
-    """What ``ping`` says where a file cannot be used.
-
-    The files are those that a write has written in the project, and those in grove's own folder of
-    the user that ``files`` names, unless a server holds the learnings (``SYNCHRONISE``): then what
-    lies there is a copy, which can be had again. Each is replaced in its turn. A file that the
-    backend can do without, or makes again by itself, need not be told of: it can do without it if
-    it still gives back what was written, and takes another learning and gives that back as well.
-    Where the tests are run by root, who may read everything, only folders are tried.
-    """
+    """What ``ping`` says where a file cannot be used."""
 
     @rule("grove_core.MemoryBackend.ping")
     def test_ping_tells_of_files_that_cannot_be_read(

@@ -18,17 +18,7 @@ _SECONDS: Final = 60.0
 def side_by_side_in_processes(
     openers: Sequence[Callable[[], Callable[[], object]]],
 ) -> list[object]:
-    """Do things in a forked process each, all at once.
-
-    Forked, since what opens a backend is a function within a test, which no other way of starting
-    a process could hand over. The test is skipped where the system cannot fork.
-
-    Args:
-        openers: What prepares each thing, in its own process, and returns it. They begin together.
-
-    Returns:
-        What each has returned, which has to be plain data; where it has not, the reason in words.
-    """
+    """Do things in a forked process each, all at once."""
     if "fork" not in get_all_start_methods():
         pytest.skip("processes cannot be forked on this system")
     barrier = get_context("fork").Barrier(len(openers))

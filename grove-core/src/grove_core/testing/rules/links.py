@@ -52,15 +52,7 @@ _TARGETS: Final[Mapping[str, Callable[[Path, Path], object]]] = {
 
 
 class LinksRules:
-    """What a backend does where its files are links.
-
-    Whoever made a project chose its links, and a clone brings them along: ``.grove/learnings.md``
-    may lead to ``~/.bashrc``. So a backend writes nothing that lies outside of the project and of
-    grove's own folder of the user; it refuses, or puts a file of its own in the place of the link.
-    What is the backend's own is seen by what a write has written in the project; each of these
-    files, and each folder on the way to it, is made a link in its turn. A backend that writes
-    nothing in the project is left out by name.
-    """
+    """What a backend does where its files are links."""
 
     @rule("grove_core.confined")
     def test_writes_stay_in_the_project(

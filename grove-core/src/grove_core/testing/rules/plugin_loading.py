@@ -97,11 +97,7 @@ class LoadingRules:
         expect([*map(str, problems)], [], "what grove complains about")
 
     def loaded(self) -> tuple[Plugins, list[PluginProblem]]:
-        """Load the plugin, and no other, as grove does.
-
-        Returns:
-            The plugins, and a list to which everything is added that it does wrong.
-        """
+        """Load the plugin, and no other, as grove does."""
         require(bool(self.plugin), expected="plugin = the target of the entry point", found="")
         problems: list[PluginProblem] = []
         name = self.plugin.partition(":")[0].rpartition(".")[2]

@@ -20,14 +20,7 @@ _A_FOLDER: Final = "a folder"
 
 
 def look_at(*folders: Path, without: Path | None = None) -> Look:
-    """Look at everything in folders; no link is followed.
-
-    What git keeps for itself is left out: asking git for something may change it.
-
-    Args:
-        *folders: The folders, whether they are there or not.
-        without: A folder in one of them that does not count; ``None`` for none.
-    """
+    """Look at everything in folders; no link is followed."""
     found: dict[Path, str | bytes] = {}
     for place, inner, names in (one for folder in folders for one in os.walk(folder)):
         inner[:] = [one for one in inner if one != ".git" and Path(place, one) != without]
@@ -48,27 +41,13 @@ def _what_is(path: Path) -> str | bytes:
 
 
 def differences(before: Look, after: Look) -> list[Path]:
-    """Name what is new, gone or changed, in order.
-
-    Args:
-        before: How it was.
-        after: How it is.
-    """
+    """Name what is new, gone or changed, in order."""
     everything = {*before, *after}
     return sorted(one for one in everything if before.get(one) != after.get(one))
 
 
 def written_by(open_backend: Opener, *folders: Path, without: Path | None = None) -> Sequence[Path]:
-    """Write a learning, give it another status, and see what that has written in some folders.
-
-    Args:
-        open_backend: What opens the backend.
-        *folders: Where to look.
-        without: A folder in one of them that does not count; ``None`` for none.
-
-    Returns:
-        The files that are new or changed and not empty: what is empty holds nothing.
-    """
+    """Write a learning, give it another status, and see what that has written in some folders."""
     before = look_at(*folders, without=without)
     backend, learning = open_backend(), example_learning()
     backend.write(learning)
@@ -81,12 +60,7 @@ def written_by(open_backend: Opener, *folders: Path, without: Path | None = None
 
 @contextmanager
 def replaced(path: Path, replace: Callable[[Path, Path], object]) -> Iterator[None]:
-    """Put something else in the place of a file or folder for a while.
-
-    Args:
-        path: The file or folder; it is the same one again afterwards, with its times.
-        replace: Is given the place, which is empty by then, and where the real one is meanwhile.
-    """
+    """Put something else in the place of a file or folder for a while."""
     with TemporaryDirectory() as elsewhere:
         real = Path(elsewhere) / path.name
         shutil.move(path, real)
@@ -99,11 +73,7 @@ def replaced(path: Path, replace: Callable[[Path, Path], object]) -> Iterator[No
 
 
 def remove(path: Path) -> None:
-    """Remove a file, a link or a folder with all that is in it, if it is there.
-
-    Args:
-        path: What to remove.
-    """
+    """Remove a file, a link or a folder with all that is in it, if it is there."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -111,10 +81,6 @@ def remove(path: Path) -> None:
 
 
 def whatever_it_says(call: Callable[[], object]) -> None:
-    """Do something that may be refused, in whatever way: other rules say how.
-
-    Args:
-        call: What to do.
-    """
+    """Do something that may be refused, in whatever way: other rules say how."""
     with suppress(Exception):
         call()

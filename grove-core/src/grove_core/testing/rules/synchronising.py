@@ -27,10 +27,7 @@ _SECONDS: Final = 60.0
 
 
 class SynchronisingRules:
-    """What a backend says and does whose learnings a server holds.
-
-    Its ``write`` may answer ``QUEUED``, for what is kept here and has not got to the server.
-    """
+    """What a backend says and does whose learnings a server holds."""
 
     @rule(_FRESHNESS)
     def test_freshness_tells_how_it_stands(self, open_backend: Opener) -> None:

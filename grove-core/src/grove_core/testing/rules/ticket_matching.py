@@ -75,10 +75,7 @@ class MatchingRules(TicketOffers):
 
     @rule("grove_core.CloseMatcher")
     def test_literals_are_in_every_call_that_closes(self, empty_project: Path) -> None:
-        """Some literal of the matcher stands as whole words in each call that it finds closes in.
-
-        Hooks look at no other call: what lacks them all is never seen.
-        """
+        """Each matched call contains a literal of the matcher as whole words."""
         for call, _ in self.calls(empty_project):
             for matcher in self.matchers():
                 if _closes(matcher, call, self.context(empty_project)):

@@ -72,11 +72,7 @@ class TicketOffers:
             expect(second, first, f"what {hook} gives a second time, functions aside")
 
     def probe(self) -> TicketProbe:
-        """Give the system's probe.
-
-        Returns:
-            The probe that has the name of ``system``, or the only one.
-        """
+        """Return the system's probe."""
         probes: Sequence[TicketProbe] = self._offered(_PROBES)
         fitting = [one for one in probes if not self.system or one.name == self.system]
         names = [one.name for one in probes]
@@ -88,20 +84,12 @@ class TicketOffers:
         return fitting[0]
 
     def matchers(self) -> Sequence[CloseMatcher]:
-        """Give the system's matchers."""
+        """Return the system's matchers."""
         name = self.probe().name
         return [one for one in self._offered(_MATCHERS) if one.system == name]
 
     def context(self, project: Path, **variables: str) -> ProjectContext:
-        """Say where the system is to look.
-
-        Args:
-            project: The project.
-            **variables: What the environment holds besides.
-
-        Returns:
-            The context, with the settings that the plugin has by default.
-        """
+        """Say where the system is to look."""
         settings_class = self.probe().settings
         settings = None
         if settings_class is not None:
@@ -116,20 +104,13 @@ class TicketOffers:
         )
 
     def calls(self, project: Path) -> Sequence[tuple[ToolCall, Sequence[str | None]]]:
-        """Give the calls that close something; leave the test out by name where none is given.
-
-        Args:
-            project: Where they start.
-
-        Returns:
-            Each call, and the ids that it would close.
-        """
+        """Return the calls that close something; leave the test out by name where none is given."""
         if not self.closes:
             pytest.skip(NotGiven(f"{type(self).__name__} has no closes"))
         return [(as_call(each, project), [*ids]) for each, ids in self.closes]
 
     def shell_lines(self) -> Sequence[tuple[str, Sequence[str | None]]]:
-        """Give those of them that are shell text; without any, leave the test out by name."""
+        """Return those of them that are shell text; without any, leave the test out by name."""
         lines = [(each, [*ids]) for each, ids in self.closes if isinstance(each, str)]
         if not lines:
             shell_text = "shell text among its closes" if self.closes else "closes"
@@ -145,13 +126,7 @@ class Untouched:
     """Requires that code changes nothing and asks nobody, in a ``with`` statement."""
 
     def __init__(self, project: Path, what: str, *, may_ask: bool = False) -> None:
-        """Say what is looked at.
-
-        Args:
-            project: The folder that has to stay as it is.
-            what: What is run, for people.
-            may_ask: Whether programs may be started.
-        """
+        """Return what is looked at."""
         self._what = what
         self._folder = chdir(project)
         self._watching = Watching(CHANGING if may_ask else CHANGING | ASKING)
@@ -175,28 +150,13 @@ def _state() -> tuple[str, dict[str, str]]:
 
 
 def as_call(given: str | ToolCall, project: Path) -> ToolCall:
-    """Make a call of what a plugin's tests name.
-
-    Args:
-        given: Shell text, or a call.
-        project: Where it starts.
-
-    Returns:
-        The call.
-    """
+    """Make a call of what a plugin's tests name."""
     cwd = os.fspath(project)
     return shell_call(given, cwd) if isinstance(given, str) else evolve(given, cwd=cwd)
 
 
 def data_of(descriptor: Any) -> dict[str, Any]:  # noqa: ANN401 - any descriptor
-    """Take out of a descriptor what is no function.
-
-    Args:
-        descriptor: The descriptor.
-
-    Returns:
-        The values, by name.
-    """
+    """Take out of a descriptor what is no function."""
     values = {each.name: getattr(descriptor, each.name) for each in fields(type(descriptor))}
     return {name: value for name, value in values.items() if not callable(value)}
 
@@ -204,16 +164,7 @@ def data_of(descriptor: Any) -> dict[str, Any]:  # noqa: ANN401 - any descriptor
 def closed_ids(
     matchers: Sequence[CloseMatcher], call: ToolCall, context: ProjectContext
 ) -> list[str | None]:
-    """Tell which tickets a call would close.
-
-    Args:
-        matchers: The system's matchers.
-        call: The call.
-        context: Where it would run.
-
-    Returns:
-        Their ids, in order; what is opened again is not among them.
-    """
+    """Return which tickets a call would close."""
     closes = [
         close
         for matcher in matchers
@@ -224,12 +175,7 @@ def closed_ids(
 
 
 def looks_at(matcher: CloseMatcher, call: ToolCall) -> bool:
-    """Tell whether a matcher is asked about a call's tool.
-
-    Args:
-        matcher: The matcher.
-        call: The call.
-    """
+    """Return whether a matcher is asked about a call's tool."""
     return any(
         call.name.startswith(tool[:-1]) if tool.endswith("*") else call.name == tool
         for tool in matcher.tools

@@ -35,15 +35,7 @@ _IF_DECLARED: Final[Mapping[Capability, tuple[str, Callable[[Any], object]]]] = 
 
 
 class TracesRules:
-    """What may be left where a backend was only asked.
-
-    grove asks its backends in each project that an agent works in, whether it was set up with
-    ``grove init`` or not. So a backend that is opened and asked (``ping``, ``search``, ``get``,
-    ``iterate``, ``files``, ``changes``, ``freshness``) makes, changes and removes nothing in the
-    project, not even an empty file or folder. Two places do not count: grove's own folder of the
-    user (``context.home``), where it may keep a cache or the state of a connection, and ``.git``,
-    which git itself may change when it is asked.
-    """
+    """What may be left where a backend was only asked."""
 
     @rule("grove_core.MemoryBackend")
     def test_asking_leaves_nothing_behind(
