@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from grove_core.diagnostics import ROTATION_BYTES, Diagnostics
-from grove_core.paths import Paths
+from grove_core.storage.diagnostics import ROTATION_BYTES, Diagnostics
+from grove_core.storage.paths import Paths
 
 NOW = datetime(2026, 2, 6, 10, 0, tzinfo=UTC)
 

@@ -9,10 +9,11 @@ from core_worlds import NOW
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core import event_log, files
+from grove_core import event_log
 from grove_core.errors import StorageError
 from grove_core.model.events import Referenced, Rejected, Skip, Surfaced
-from grove_core.paths import ProjectPaths
+from grove_core.storage import files
+from grove_core.storage.paths import ProjectPaths
 
 ONE = Surfaced(ts=NOW, learning_id="cl_1", session_id="s", score=0.5)
 TWO = Referenced(ts=NOW, learning_id="cl_1", session_id="s", how="é")

@@ -7,11 +7,11 @@ import textwrap
 
 import pytest
 
-from grove_core import files
+from grove_core.storage import files
 
 PREAMBLE = """
     import json, os, pathlib, signal, sys, time
-    from grove_core import files
+    from grove_core.storage import files
     from grove_core.errors import StorageError
     folder = pathlib.Path(sys.argv[1])
 

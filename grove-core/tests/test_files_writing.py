@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from grove_core import files
 from grove_core.errors import StorageError
+from grove_core.storage import files
 
 
 @pytest.fixture

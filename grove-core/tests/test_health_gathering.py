@@ -13,7 +13,7 @@ from grove_core.health.event_logs import LineFault, gather_log
 from grove_core.health.onlooking import look_only
 from grove_core.health.running import Probe, run_probes
 from grove_core.health.secrets import gather_secrets
-from grove_core.paths import Paths
+from grove_core.storage.paths import Paths
 from grove_core.workspace import Workspace
 
 KEY = "-----BEGIN PRIVATE KEY-----"

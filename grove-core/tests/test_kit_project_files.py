@@ -9,7 +9,7 @@ from faults import but
 from verdicts import verdict
 
 from grove_core.errors import BackendError, StorageError
-from grove_core.files import append_text
+from grove_core.storage.files import append_text
 from grove_core.testing import BackendContract
 from grove_core.testing.rules.project_files import differences, look_at, replaced
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from core_worlds import NOW, a_learning
 
-from grove_core import files
 from grove_core.errors import StorageError
 from grove_core.memory.keeping import Shelves, deliver
 from grove_core.memory.library import MemoryLibrary
@@ -17,6 +16,7 @@ from grove_core.memory.outbox import Outbox
 from grove_core.model.learning import Scope
 from grove_core.model.memory import Detection, ReceiptStatus
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec
+from grove_core.storage import files
 from grove_core.testing import InMemoryBackend
 
 ROOT, OTHER = Path("/projects/one"), Path("/projects/two")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from grove_core.errors import StorageError
-from grove_core.paths import ProjectPaths, grove_home, project_key, project_root
+from grove_core.storage.paths import ProjectPaths, grove_home, project_key, project_root
 
 
 @pytest.fixture

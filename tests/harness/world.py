@@ -17,7 +17,7 @@ from pathlib import Path
 import in_process
 from attrs import define, field, frozen
 
-from grove_core.paths import ProjectPaths
+from grove_core.storage.paths import ProjectPaths
 
 GROVE = (sys.executable, "-m", "grove_core._entry")
 GIT_IDENTITY = ("-c", "user.name=Dev", "-c", "user.email=dev@example.org")

@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 import in_process
 import pytest
 
-from grove_core import files
 from grove_core.config import SESSION_END_DEADLINE_MS
 from grove_core.hooks import dispatch, stop
+from grove_core.storage import files
 
 ABOUT_ORDERS = "OrderReport.rows() runs one query per order unless prefetched"
 DAYS = timedelta(days=5)

@@ -25,15 +25,6 @@ if TYPE_CHECKING:
         StorageError,
         UnsupportedError,
     )
-    from grove_core.files import (
-        append_text,
-        confined,
-        edit_text,
-        locked,
-        read_bytes,
-        read_text,
-        replace_text,
-    )
     from grove_core.git import is_ignored_by_git
     from grove_core.identifiers import is_learning_id
     from grove_core.model.gate import Gate, GateStatus
@@ -109,6 +100,15 @@ if TYPE_CHECKING:
     )
     from grove_core.plugins.markers import GROVE_API, hookimpl, hookspec
     from grove_core.retrieval.rules import best_first, rule_hits, rule_relevance
+    from grove_core.storage.files import (
+        append_text,
+        confined,
+        edit_text,
+        locked,
+        read_bytes,
+        read_text,
+        replace_text,
+    )
 
 _MODULE_OF_NAME = {
     "format_instant": "clock",
@@ -130,13 +130,13 @@ _MODULE_OF_NAME = {
     "SessionNotFoundError": "errors",
     "StorageError": "errors",
     "UnsupportedError": "errors",
-    "append_text": "files",
-    "confined": "files",
-    "edit_text": "files",
-    "locked": "files",
-    "read_bytes": "files",
-    "read_text": "files",
-    "replace_text": "files",
+    "append_text": "storage.files",
+    "confined": "storage.files",
+    "edit_text": "storage.files",
+    "locked": "storage.files",
+    "read_bytes": "storage.files",
+    "read_text": "storage.files",
+    "replace_text": "storage.files",
     "is_ignored_by_git": "git",
     "is_learning_id": "identifiers",
     "Gate": "model.gate",

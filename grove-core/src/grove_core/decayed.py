@@ -8,9 +8,9 @@ from typing import Final
 
 from attrs import field, frozen
 
-from grove_core import files
 from grove_core.clock import format_instant, parse_instant
 from grove_core.errors import StorageError
+from grove_core.storage import files
 
 HIDDEN_MAX: Final = 1000
 """The most learnings that are hidden: each search reads their ids."""

@@ -8,7 +8,6 @@ from typing import Final
 
 from attrs import evolve
 
-from grove_core import files
 from grove_core.config.schema import DEFAULT_ENGINE
 from grove_core.derived_database import BUSY_SECONDS, IN_MEMORY
 from grove_core.errors import StorageError
@@ -26,6 +25,7 @@ from grove_core.retrieval.entry import Entry, Found, text_of
 from grove_core.retrieval.query_terms import QueryTerms, query_terms
 from grove_core.retrieval.ranking import Ranked, rank
 from grove_core.retrieval.relevance import FLOOR, Relevance
+from grove_core.storage import files
 
 FILE_NAME: Final = "index.sqlite"
 LOCK_NAME: Final = "index.lock"

@@ -7,17 +7,17 @@ from functools import cached_property
 from sqlite3 import DatabaseError
 from typing import Final
 
-from grove_core import files
 from grove_core.derived_database import IN_MEMORY
 from grove_core.errors import StorageError
 from grove_core.event_log import event_files
 from grove_core.memory.library import LIST_SECONDS, MemoryLibrary
 from grove_core.model.learning import Learning
 from grove_core.model.statistics import LearningRecord, LearningStats, Statistics
-from grove_core.paths import Paths, ProjectPaths, grove_home, project_key
 from grove_core.stats.decay import DecayRule
 from grove_core.stats_cache.cache import PATIENCE_SECONDS, StatsCache
 from grove_core.stats_cache.stamps import largest_size, stamp_of
+from grove_core.storage import files
+from grove_core.storage.paths import Paths, ProjectPaths, grove_home, project_key
 
 FILE_NAME: Final = "stats.sqlite"
 

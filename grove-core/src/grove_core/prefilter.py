@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from grove_core import files
 from grove_core.errors import StorageError
+from grove_core.storage import files
 
 
 class Prefilter:

@@ -8,9 +8,9 @@ from typing import Final
 
 from attrs import frozen
 
-from grove_core import files
 from grove_core.clock import format_instant, parse_instant
 from grove_core.errors import StorageError
+from grove_core.storage import files
 
 _SUFFIX: Final = ".server"
 _BY_SERVER, _BY_COMMAND = b"s", b"c"

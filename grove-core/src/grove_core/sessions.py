@@ -9,12 +9,12 @@ from typing import Protocol
 
 from attrs import define, evolve, field, frozen
 
-from grove_core import files
 from grove_core.codec.session_json import session_from_json, session_to_json
 from grove_core.errors import CodecError, SessionNotFoundError, StorageError
 from grove_core.identifiers import is_session_id
 from grove_core.model.session import Session
 from grove_core.model.value import Value
+from grove_core.storage import files
 
 _SUFFIX = ".json"
 

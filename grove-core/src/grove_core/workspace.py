@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 from grove_core import __version__
 from grove_core.config import LoadedConfig, load_config
 from grove_core.config.schema import DEFAULT_ENGINE, Config, gate_policy
-from grove_core.diagnostics import Diagnostics
 from grove_core.environment import fingerprint
 from grove_core.errors import CodecError, StorageError
 from grove_core.model.gate import GatePolicy
 from grove_core.model.session import Session
-from grove_core.paths import Paths, ProjectPaths, grove_home, project_key, project_root
 from grove_core.prefilter import Prefilter
 from grove_core.sessions import FileSessionStore
+from grove_core.storage.diagnostics import Diagnostics
+from grove_core.storage.paths import Paths, ProjectPaths, grove_home, project_key, project_root
 
 if TYPE_CHECKING:
     # Imported by those who come to need them: many hooks log and count nothing.
@@ -210,7 +210,7 @@ class Workspace:
         """Digests of what the user has agreed to in this project; nothing when it is unknown."""
         if not os.path.lexists(self.paths.trust_file):
             return frozenset()
-        from grove_core.trust_store import TrustStore
+        from grove_core.storage.trust import TrustStore
 
         try:
             return frozenset(TrustStore(self.paths.trust_file).agreements(self.root))

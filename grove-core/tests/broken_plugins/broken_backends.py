@@ -18,7 +18,6 @@ from faults import but
 
 from grove_core.codec.session_json import learning_from_dict, learning_to_dict
 from grove_core.errors import BackendError, LearningNotFoundError, StorageError
-from grove_core.files import append_text, read_text, replace
 from grove_core.model.learning import LearningStatus, Scope
 from grove_core.model.memory import (
     Capability,
@@ -30,6 +29,7 @@ from grove_core.model.memory import (
     Synchronised,
 )
 from grove_core.plugins.descriptors import Freshness
+from grove_core.storage.files import append_text, read_text, replace
 from grove_core.testing.memory_backend import InMemoryBackend
 from grove_core.testing.samples import UNKNOWN_ID, example_learning
 

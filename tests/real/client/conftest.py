@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from grove_core.hosts.claude_hooks import hook_groups
-from grove_core.paths import ProjectPaths
+from grove_core.storage.paths import ProjectPaths
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "harness"))

@@ -16,7 +16,7 @@ from grove_backend_markdown.backend import MarkdownBackend
 from grove_core import BackendContext, LearningStatus, StorageLayout, event_log
 from grove_core.flow.merge_driver import MERGED_FILES, MergeDriver, driver_command, register
 from grove_core.model.events import Skip
-from grove_core.paths import ProjectPaths
+from grove_core.storage.paths import ProjectPaths
 from grove_core.testing.samples import example_learning
 
 START = datetime(2026, 2, 6, tzinfo=UTC)

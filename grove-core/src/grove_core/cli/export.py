@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, Unpack
 
 import rich_click as click
 
-from grove_core import files
 from grove_core.cli.invocation import Invocation, Result, counted, grove_command
 from grove_core.cli.learnings import Narrowing, filter_options, names_a_file, read_filters
 from grove_core.codec.session_json import learning_to_dict
@@ -16,6 +15,7 @@ from grove_core.interchange.jsonl import write_jsonl
 from grove_core.interchange.markdown_export import write_markdown
 from grove_core.model.learning import Learning, Scope
 from grove_core.plugins.descriptors import Area
+from grove_core.storage import files
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import Final
 
 from attrs import frozen
 
-from grove_core import files
 from grove_core.config.template import render_default_config
 from grove_core.errors import GroveError, StorageError
 from grove_core.flow.merge_driver import attributes_in_force, missing_attributes
 from grove_core.memory.backends import BackendState
 from grove_core.model.memory import StorageLayout
+from grove_core.storage import files
 from grove_core.workspace import Workspace
 
 SCAFFOLD_SECONDS: Final = 5.0

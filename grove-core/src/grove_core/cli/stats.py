@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
-from grove_core import files
 from grove_core.cli.invocation import Invocation, Result, grove_command
 from grove_core.cli.moments import read_moment
 from grove_core.errors import GroveError
 from grove_core.stats.document import statistics_document
+from grove_core.storage import files
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,8 +9,8 @@ import rich_click as click
 from grove_core.cli.invocation import Invocation, Result, counted, grove_command
 from grove_core.errors import GroveError
 from grove_core.flow.trusting import Asked, Standing, TrustState, agree, look_at_trust, revoke
+from grove_core.storage.trust import Agreement
 from grove_core.text import escape_invisible
-from grove_core.trust_store import Agreement
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -18,7 +18,7 @@ from grove_core.config.values import (
     unknown_key,
 )
 from grove_core.model.value import Value
-from grove_core.paths import Paths, ProjectPaths
+from grove_core.storage.paths import Paths, ProjectPaths
 
 _LARGEST_FILE_BYTES: Final = 1024 * 1024
 _PLUGIN_SECTIONS: Final = ("backends", "tickets")

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from grove_core import files
 from grove_core.errors import CodecError, StorageError
 from grove_core.flow.file_changes import FileChange, refuse_dangling
 from grove_core.flow.install_plan import Plan, relative_to
@@ -25,6 +24,7 @@ from grove_core.hosts.claude_settings import (
     settings_file,
 )
 from grove_core.plugins.descriptors import Participation
+from grove_core.storage import files
 from grove_core.ticketing import TicketSystem
 from grove_core.workspace import Workspace
 

@@ -3,7 +3,6 @@
 import os
 from contextlib import suppress
 
-from grove_core import files
 from grove_core.errors import StorageError
 from grove_core.retrieval.considered import (
     MOST_CHARACTERS,
@@ -12,6 +11,7 @@ from grove_core.retrieval.considered import (
     occasion_of,
     with_room_made,
 )
+from grove_core.storage import files
 
 _FOLDER = "considered"
 _SUFFIX = ".jsonl"

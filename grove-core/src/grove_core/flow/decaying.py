@@ -9,7 +9,6 @@ from attrs import frozen
 
 from grove_core.errors import StorageError
 from grove_core.event_log import event_files
-from grove_core.files import is_readable
 from grove_core.flow.curation import (
     REASON_LENGTH_MAX,
     Curated,
@@ -23,6 +22,7 @@ from grove_core.model.statistics import LearningStats
 from grove_core.model.value import Value
 from grove_core.plugins.descriptors import Area
 from grove_core.stats.decay import DecayRule, DecayState, DecayVerdict, judge_decay
+from grove_core.storage.files import is_readable
 from grove_core.text import clean_line
 from grove_core.workspace import Workspace
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from attrs import Factory, define, evolve
 
-from grove_core import files
 from grove_core.errors import CodecError, GroveError, StorageError
 from grove_core.flow.connecting import read_inside, unusable
 from grove_core.flow.file_changes import FileChange
@@ -20,6 +19,7 @@ from grove_core.flow.installation import (
 from grove_core.flow.merge_driver import MergeDriver, clone_of, find_driver, is_own, unregister
 from grove_core.hosts import claude_merge
 from grove_core.hosts.claude_settings import rules_file, settings_file
+from grove_core.storage import files
 from grove_core.workspace import Workspace
 
 

@@ -10,9 +10,9 @@ from attrs import frozen
 from grove_core.codec.events import event_from_line
 from grove_core.errors import CodecError
 from grove_core.event_log import event_files
-from grove_core.files import is_readable
 from grove_core.model.events import StatsEvent
 from grove_core.model.value import Value
+from grove_core.storage.files import is_readable
 from grove_core.workspace import Workspace
 
 # JSON may write any character of a word like this.

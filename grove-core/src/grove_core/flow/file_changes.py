@@ -6,8 +6,8 @@ from typing import Final
 
 from attrs import frozen
 
-from grove_core import files
 from grove_core.errors import StorageError
+from grove_core.storage import files
 
 _NEW_FILE_MODE: Final = 0o644
 

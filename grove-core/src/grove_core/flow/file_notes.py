@@ -6,7 +6,6 @@ from typing import Final, NamedTuple
 
 from attrs import evolve
 
-from grove_core import files
 from grove_core.file_notes import Closeness, line_of, names_of, noted_path
 from grove_core.flow.gatekeeper import Change, move
 from grove_core.flow.lifecycle import new_session
@@ -22,6 +21,7 @@ from grove_core.retrieval.ranking import rank
 from grove_core.retrieval.relevance import Relevance
 from grove_core.stats.fingerprints import fingerprint
 from grove_core.stats.log_lines import instant
+from grove_core.storage import files
 from grove_core.tracing import event
 from grove_core.workspace import Workspace
 

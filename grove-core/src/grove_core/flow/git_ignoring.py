@@ -5,10 +5,10 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from grove_core import files
 from grove_core.errors import StorageError
 from grove_core.flow.install_plan import relative_to
 from grove_core.git import find_top, run_git
+from grove_core.storage import files
 from grove_core.workspace import Workspace
 
 _SECONDS: Final = 2.0

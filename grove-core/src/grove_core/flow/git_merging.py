@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 from typing import Final
 
-from grove_core import files
 from grove_core.plugins.descriptors import BackendSpec
 from grove_core.plugins.facade import Provided
+from grove_core.storage import files
 from grove_core.workspace import Workspace
 
 MERGE_SECONDS: Final = 60.0

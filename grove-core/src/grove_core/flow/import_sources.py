@@ -9,11 +9,11 @@ from typing import Final
 
 from attrs import frozen
 
-from grove_core import files
 from grove_core.conflict_markers import is_conflict_marker
 from grove_core.errors import GroveError, StorageError
 from grove_core.interchange.entries import LeftOut, Origin, left_out
 from grove_core.model.value import Value
+from grove_core.storage import files
 from grove_core.text import clean_line
 
 FILES_MAX: Final = 10_000

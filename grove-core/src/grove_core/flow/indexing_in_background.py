@@ -4,9 +4,9 @@ from typing import Final
 
 from attrs import frozen
 
-from grove_core import files
 from grove_core.finder import FILE_NAME, LOCK_NAME, is_locked
 from grove_core.flow.background import run_in_background
+from grove_core.storage import files
 from grove_core.workspace import Workspace
 
 _BEGUN: Final = "index.begun"

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from attrs import Factory, define, evolve
 
-from grove_core import files
 from grove_core.flow.file_changes import FileChange
 from grove_core.flow.installation import (
     Installation,
@@ -15,6 +14,7 @@ from grove_core.flow.installation import (
 )
 from grove_core.hosts import claude_merge
 from grove_core.hosts.claude_hooks import ALLOW_RULE
+from grove_core.storage import files
 
 
 @define(kw_only=True)

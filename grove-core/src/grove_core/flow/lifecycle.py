@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from attrs import evolve
 
-from grove_core import files
 from grove_core.errors import StorageError
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import HookInput
 from grove_core.identifiers import is_session_id
 from grove_core.model.session import EventType, InjectionOutcome, Session
 from grove_core.model.ticket import Ticket
+from grove_core.storage import files
 from grove_core.tracing import event, extend
 
 if TYPE_CHECKING:

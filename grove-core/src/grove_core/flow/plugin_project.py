@@ -9,10 +9,11 @@ from typing import Final
 
 from attrs import frozen
 
-from grove_core import __version__, files
+from grove_core import __version__
 from grove_core.config.schema import config_keys
 from grove_core.errors import GroveError, StorageError
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP, canonical_name
+from grove_core.storage import files
 
 _TEMPLATES: Final = Path(__file__).parents[1] / "plugin_templates"
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")

@@ -5,11 +5,11 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from grove_core import files
 from grove_core.config.edit import with_setting
 from grove_core.config.template import render_default_config
 from grove_core.errors import ConfigError, StorageError
 from grove_core.model.memory import StorageLayout
+from grove_core.storage import files
 from grove_core.workspace import Workspace
 
 # Every learning may be a file that is written to the disk for good.

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from grove_core import files
 from grove_core.codec.events import event_from_line
 from grove_core.conflict_markers import is_conflict_marker
 from grove_core.errors import CodecError, StorageError
 from grove_core.event_log import shared_event_files
-from grove_core.paths import project_key
 from grove_core.plugins.descriptors import Repair
+from grove_core.storage import files
+from grove_core.storage.paths import project_key
 from grove_core.workspace import Workspace
 
 REPAIR_SECONDS: Final = 120.0

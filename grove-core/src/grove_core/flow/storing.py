@@ -6,7 +6,6 @@ from typing import Final, TypeAlias
 
 from attrs import evolve, frozen
 
-from grove_core import files
 from grove_core.errors import GroveError
 from grove_core.identifiers import new_learning_id
 from grove_core.memory.keeping import Kept, Shelves, deliver, keep
@@ -21,6 +20,7 @@ from grove_core.model.learning import (
 from grove_core.model.memory import Receipt, ReceiptStatus
 from grove_core.model.value import Value
 from grove_core.reflection.funnel import SiftResult, learning_from
+from grove_core.storage import files
 from grove_core.workspace import Workspace
 
 SESSION_BACKEND: Final = "session"

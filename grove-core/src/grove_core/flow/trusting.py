@@ -10,7 +10,7 @@ from grove_core.errors import CodecError, PluginError, StorageError
 from grove_core.model.trust import TrustRequest
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec
 from grove_core.plugins.facade import Provided
-from grove_core.trust_store import Agreement, TrustStore
+from grove_core.storage.trust import Agreement, TrustStore
 from grove_core.workspace import Workspace
 
 REQUESTS_SECONDS: Final = 5.0

@@ -10,7 +10,7 @@ from typing import Final
 from attrs import frozen
 
 from grove_core.health.check import Check, broken, ok, warning
-from grove_core.paths import Paths
+from grove_core.storage.paths import Paths
 
 _MEBIBYTE: Final = 1024 * 1024
 _FULL_BYTES: Final = 1 * _MEBIBYTE

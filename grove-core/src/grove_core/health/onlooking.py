@@ -6,8 +6,8 @@ from typing import Final
 
 from attrs import frozen
 
-from grove_core.diagnostics import Diagnostics
-from grove_core.paths import Paths
+from grove_core.storage.diagnostics import Diagnostics
+from grove_core.storage.paths import Paths
 from grove_core.workspace import Workspace
 
 _NOWHERE: Final = Path(os.devnull)

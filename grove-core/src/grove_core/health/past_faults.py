@@ -11,7 +11,7 @@ from attrs import frozen
 
 from grove_core.clock import format_instant, parse_instant
 from grove_core.health.check import Check, ok, warning
-from grove_core.paths import Paths
+from grove_core.storage.paths import Paths
 
 _CRASH: Final = re.compile(
     r"(?P<time>\S+) session=(?P<session>\S+) hook=(?P<hook>\S+) (?P<rest>.*)"

@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 from grove_core import __version__
 from grove_core.health.check import Check, broken, ok, warning
 from grove_core.health.processes import ask
-from grove_core.paths import Paths
+from grove_core.storage.paths import Paths
 
 VARIABLE: Final = "GROVE_PROGRAM"
 _ON_PATH: Final = "PATH"

@@ -8,7 +8,7 @@ from typing import Final
 
 from attrs import frozen
 
-from grove_core import files, git
+from grove_core import git
 from grove_core.errors import StorageError
 from grove_core.flow.merge_driver import (
     MergeDriver,
@@ -18,7 +18,8 @@ from grove_core.flow.merge_driver import (
 )
 from grove_core.health.check import Check, broken, ok, warning
 from grove_core.health.processes import ask
-from grove_core.paths import ProjectPaths
+from grove_core.storage import files
+from grove_core.storage.paths import ProjectPaths
 
 _GIT_SECONDS: Final = 1.0
 _IGNORED: Final = 0

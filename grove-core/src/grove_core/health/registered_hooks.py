@@ -11,7 +11,6 @@ from attrs import frozen
 
 from grove_core.clock import format_instant
 from grove_core.errors import CodecError, StorageError
-from grove_core.files import read_bytes
 from grove_core.health.check import Check, broken, ok, warning
 from grove_core.health.hook_mends import mend_of
 from grove_core.health.matchers import covers
@@ -25,6 +24,7 @@ from grove_core.hosts.claude_settings import (
     registrations,
     settings_sources,
 )
+from grove_core.storage.files import read_bytes
 from grove_core.workspace import Workspace
 
 _SWITCH: Final = "disableAllHooks"

@@ -11,14 +11,14 @@ from typing import Final, Protocol, cast
 
 from grove_core.clock import now_utc
 from grove_core.config import SESSION_END_DEADLINE_MS
-from grove_core.diagnostics import Diagnostics
 from grove_core.errors import CodecError, StorageError
 from grove_core.hooks import CRASH_EXIT_CODE, STDIN_LIMIT
 from grove_core.hooks.watchdog import Watchdog
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookEvent, HookInput
-from grove_core.paths import Paths, grove_home
 from grove_core.prefilter import Prefilter
+from grove_core.storage.diagnostics import Diagnostics
+from grove_core.storage.paths import Paths, grove_home
 from grove_core.workspace import WarmCache, Workspace
 
 # What plugins leave to grove for writing state and answering.

@@ -60,7 +60,7 @@ class Turn:
             return False
         if server <= 0 or waited >= WAIT_FOR_SERVER_SECONDS:
             return False
-        from grove_core.files import is_running
+        from grove_core.storage.files import is_running
 
         return is_running(server)
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 from attrs import evolve, frozen
 
 from grove_core.errors import StorageError
-from grove_core.files import read_bytes
 from grove_core.hosts.claude_hooks import own_hook
+from grove_core.storage.files import read_bytes
 
 CONFIG_VARIABLE: Final = "CLAUDE_CONFIG_DIR"
 PLUGIN: Final = "plugin"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 from attrs import astuple, frozen
 
 from grove_core.errors import StorageError
-from grove_core.files import make_directory, read_bytes, replace
 from grove_core.model.value import Value
 from grove_core.plugins.environment import Environment, cache_file, is_settled, look
+from grove_core.storage.files import make_directory, read_bytes, replace
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution

@@ -21,8 +21,8 @@ from grove_core.hosts.claude_server import (
 )
 from grove_core.hosts.contract import SILENCE, Answer, HookEvent
 from grove_core.identifiers import is_session_id
-from grove_core.paths import Paths, grove_home
 from grove_core.session_server import ServerRecords
+from grove_core.storage.paths import Paths, grove_home
 from grove_core.workspace import WarmCache, Workspace
 
 LimitFor = Callable[[Callable[[], None]], dispatch.TimeLimit]

@@ -289,8 +289,8 @@ def _names() -> Any:  # noqa: ANN401 - names
 
 
 def _crash(environment: Mapping[str, str], error: Exception) -> None:
-    from grove_core.diagnostics import Diagnostics
-    from grove_core.paths import Paths, grove_home
+    from grove_core.storage.diagnostics import Diagnostics
+    from grove_core.storage.paths import Paths, grove_home
 
     with suppress(Exception):
         Diagnostics(Paths(grove_home(environment))).crash(error, hook="serve")

@@ -9,11 +9,11 @@ from grove_core.derived_database import (
     DerivedDatabase,
     transaction,
 )
-from grove_core.files import is_readable
 from grove_core.stats.batch import key_of, storable
 from grove_core.stats.log_lines import instant, microseconds
 from grove_core.stats_cache import database, records
 from grove_core.stats_cache.folding import refresh
+from grove_core.storage.files import is_readable
 
 # typing.TYPE_CHECKING, without the import.
 TYPE_CHECKING = False

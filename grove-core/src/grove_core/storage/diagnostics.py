@@ -11,9 +11,9 @@ from typing import Final
 from attrs import frozen
 
 from grove_core.clock import format_instant, now_utc
-from grove_core.files import locked, make_directory
 from grove_core.model.value import Value
-from grove_core.paths import Paths
+from grove_core.storage.files import locked, make_directory
+from grove_core.storage.paths import Paths
 from grove_core.text import remove_invisible, shorten
 
 ROTATION_BYTES: Final = 1024 * 1024

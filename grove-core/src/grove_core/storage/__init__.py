@@ -1,0 +1,1 @@
+"""Files, locks and stores: everything that grove keeps on disk."""
