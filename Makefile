@@ -71,8 +71,9 @@ mutants: setup ## Plant faults one by one, and see that the tests find each.
 	$(BIN)/python tests/mutants/run.py
 
 .PHONY: size
-size: setup ## Print how much code there is; fail above the ceilings in tests/size.toml.
+size: setup ## Print how much code there is, and its shape; fail above the ceilings in tests/size.toml.
 	@$(BIN)/python scripts/size.py
+	@$(BIN)/python scripts/shape.py
 
 .PHONY: lint
 lint: setup ## Check style, layers and types.
