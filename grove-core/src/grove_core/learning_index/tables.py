@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 _VERSION_WITHOUT_FTS5 = SCHEMA_VERSION + 1000
 _TABLES = """
 CREATE TABLE learning (

@@ -3,7 +3,7 @@
 import re
 from zlib import crc32
 
-from grove_core.retrieval.stemming import stem
+from grove_core.stemmer import stems
 
 # A word, or words held together as in `read_file`, `os.path`, `crates/uv-client/src/lib.rs`.
 _CHUNK = re.compile(r"[^\W_]+(?:[_\-./:\\]+[^\W_]+)*")
@@ -53,7 +53,7 @@ def words(text: str) -> list[str]:
                 _add("".join(parts), found)
             for part in parts:
                 _add(part, found)
-    return found
+    return _stemmed(found)
 
 
 def identifiers(text: str) -> list[str]:
@@ -66,7 +66,12 @@ def identifiers(text: str) -> list[str]:
             parts = _PART_END.split(segment)
             if len(parts) > 1:
                 _add("".join(parts), found)
-    return found
+    return _stemmed(found)
+
+
+def _stemmed(found: list[str]) -> list[str]:
+    known = stems(found)
+    return [known[word] for word in found]
 
 
 def key(kind: str, value: str) -> str:
@@ -87,7 +92,7 @@ def _add(word: str, found: list[str]) -> None:
     word = word[:_LONGEST].lower()
     if word.isascii():
         if len(word) >= _SHORTEST and word not in STOP_WORDS:
-            found.append(stem(word) if word.isalpha() else word)
+            found.append(word)
         return
     # Lower-casing may leave a mark that is no letter.
     word = "".join(filter(str.isalnum, word))
