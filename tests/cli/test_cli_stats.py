@@ -13,9 +13,9 @@ from rich.console import Console  # noqa: TID253 - no hook runs this
 
 from grove_core.model.statistics import Share
 from grove_core.report.dashboard import print_dashboard
-from grove_core.report.html_page import html_page
-from grove_core.report.signs import spark_of_counts, spark_of_rates
-from grove_core.report.words import (
+from grove_core.report.layout import spark_of_counts, spark_of_rates
+from grove_core.report.page import html_page
+from grove_core.report.text import (
     Trend,
     evidence_of,
     in_days,

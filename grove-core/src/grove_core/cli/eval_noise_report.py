@@ -16,7 +16,7 @@ from grove_core.cli.eval_tables import (
 from grove_core.evaluation.noise import PairNoise, together
 from grove_core.evaluation.summary import Injection
 from grove_core.model.statistics import Share
-from grove_core.report.words import counted
+from grove_core.report.text import counted
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -24,7 +24,7 @@ from grove_core.evaluation.summary import (
     Summary,
 )
 from grove_core.model.statistics import Share
-from grove_core.report.words import counted
+from grove_core.report.text import counted
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -80,7 +80,7 @@ def _title_of(root: Path) -> str:
 
 
 def _write_page(target: Path, document: Mapping[str, Any], title: str) -> Result:
-    from grove_core.report.html_page import html_page, is_page
+    from grove_core.report.page import html_page, is_page
 
     page = html_page(document, title).encode()
     if target == _STANDARD_OUTPUT:

@@ -1,184 +1,172 @@
-"""Charts of the page, drawn by pygal."""
+"""Bar and line charts as plain shapes; the page's template draws them as SVG."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
-from xml.etree.ElementTree import Element, fromstring
+from collections.abc import Callable, Mapping, Sequence
+from math import ceil
+from textwrap import shorten
+from typing import Final
 
-import pygal  # type: ignore[import-untyped]
-from pygal.style import Style  # type: ignore[import-untyped]
+from attrs import field, frozen
 
-from grove_core.report.markup import element
-from grove_core.report.words import percent
-from grove_core.text import shorten
+from grove_core.report.text import percent
 
-_WIDTH: Final = 440
+WIDTH: Final = 640
 _HEIGHT: Final = 240
-_LABEL_SIZE: Final = 13
-_BAR_HEIGHT: Final = 27
-_AXIS_HEIGHT: Final = 48
-_SPARK_WIDTH: Final = 120
-_SPARK_HEIGHT: Final = 28
-_MOST_WEEK_LABELS: Final = 6
-_MOST_STEPS: Final = 8
-_LONGEST_LABEL: Final = 22
-_RATES: Final = (0, 0.25, 0.5, 0.75, 1)
-_PREFIX: Final = "{http://www.w3.org/2000/svg}"
-# The page's style sheet has the same sizes; pygal reckons with them.
-_STYLE: Final = Style(
-    font_family="sans-serif",
-    label_font_size=_LABEL_SIZE,
-    major_label_font_size=_LABEL_SIZE,
-    legend_font_size=_LABEL_SIZE,
-    value_font_size=_LABEL_SIZE,
-)
+_TOP: Final = 10
+_LEFT: Final = 44
+_RIGHT: Final = 26
+_BELOW: Final = 28
+_NAMES: Final = 170
+_LONGEST_NAME: Final = 22
+_ROW: Final = 34
+_MOST_LABELS: Final = 6
+_STEPS: Final = 4
 
 Values = Sequence[float | None]
 
 
-def rate_lines(weeks: Sequence[str], series: Mapping[str, Values], title: str) -> Element:
-    """Draw rates over weeks."""
-    chart = pygal.Line(
-        **_common(),
-        range=(0, 1),
-        value_formatter=_percent,
-        dots_size=4,
-        allow_interruptions=True,
-        show_legend=False,
-    )
-    chart.y_labels = _RATES
-    return _over_weeks(chart, weeks, series, title)
+@frozen
+class Mark:
+    """A bar, or where ``height`` is 0 a dot, and what it stands for; lengths in view box units."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    colour: int
+    title: str
 
 
-def count_bars(weeks: Sequence[str], series: Mapping[str, Values], title: str) -> Element:
-    """Draw counts over weeks."""
-    chart = pygal.Bar(
-        **_common(),
-        value_formatter=_whole,
-        legend_at_bottom=True,
-        legend_at_bottom_columns=len(series),
-        max_scale=_MOST_STEPS,
-    )
-    return _over_weeks(chart, weeks, series, title)
+@frozen
+class Label:
+    """A text beside an axis; ``anchor`` is that of SVG."""
+
+    x: float
+    y: float
+    anchor: str
+    text: str
 
 
-def rate_bars(names: Sequence[str], rates: Values, title: str) -> Element:
-    """Draw a rate for each of several things."""
-    chart = _lying(len(names), range=(0, 1), value_formatter=_percent)
-    chart.y_labels = _RATES
-    return _of_things(chart, names, {"": rates}, title)
+@frozen
+class Chart:
+    """The shapes of a chart, in units of a view box that is ``WIDTH`` wide."""
+
+    title: str
+    height: float
+    grid: Sequence[tuple[float, float, float, float]]
+    labels: Sequence[Label]
+    marks: Sequence[Mark]
+    lines: Sequence[str] = ()
+    legend: Sequence[str] = field(default=())
 
 
-def stacked_bars(names: Sequence[str], series: Mapping[str, Values], title: str) -> Element:
-    """Draw counts of several things, their parts one after the other."""
-    chart = _lying(len(names), value_formatter=_whole, max_scale=_MOST_STEPS)
-    return _of_things(chart, names, series, title)
+def rate_line(title: str, weeks: Sequence[str], rates: Values) -> Chart:
+    """Draw rates (0 to 1) over weeks; weeks without one interrupt the line."""
+    grid, labels = _upright_axes(weeks, 1, percent)
+    places = [
+        (_column(index, len(weeks)), _level(rate or 0, 1)) for index, rate in enumerate(rates)
+    ]
+    dots = [
+        Mark(x, y, 0, 0, 0, f"{week}: {percent(rate)}")
+        for (x, y), week, rate in zip(places, weeks, rates, strict=True)
+        if rate is not None
+    ]
+    return Chart(title, _HEIGHT, grid, labels, dots, _segments(places, rates))
 
 
-def sparkline(rates: Values) -> Element:
-    """Draw a line without axes."""
-    chart = pygal.Line(js=(), style=_STYLE, range=(0, 1), dots_size=1.5)
-    chart.add("", rates)
-    text = chart.render_sparkline(
-        width=_SPARK_WIDTH, height=_SPARK_HEIGHT, show_dots=True, is_unicode=True
-    )
-    drawing = _cleaned(text)
-    drawing.set("class", "spark")
-    drawing.set("aria-hidden", "true")
-    return drawing
+def week_bars(title: str, weeks: Sequence[str], series: Mapping[str, Sequence[int]]) -> Chart:
+    """Draw counts of several things over weeks, side by side."""
+    highest = _ceiling(max((max(counts) for counts in series.values()), default=0))
+    grid, labels = _upright_axes(weeks, highest, _whole)
+    room = (WIDTH - _LEFT - _RIGHT) / max(len(weeks), 1)
+    width = 0.8 * room / max(len(series), 1)
+    bars = []
+    for colour, counts in enumerate(series.values()):
+        for index, count in enumerate(counts):
+            if count:
+                x = _LEFT + index * room + 0.1 * room + colour * width
+                y = _level(count, highest)
+                bottom = _HEIGHT - _BELOW - y
+                bars.append(Mark(x, y, width, bottom, colour, f"{weeks[index]}: {count:,}"))
+    return Chart(title, _HEIGHT, grid, labels, bars, legend=list(series))
 
 
-def _common() -> dict[str, Any]:
-    return {
-        "js": (),
-        "style": _STYLE,
-        "width": _WIDTH,
-        "height": _HEIGHT,
-        "margin": 6,
-        "margin_right": 22,
-        "truncate_label": -1,
-        "truncate_legend": -1,
-        "legend_box_size": 12,
-        "show_minor_x_labels": False,
-    }
+def lying_bars(
+    title: str, names: Sequence[str], series: Mapping[str, Sequence[float]], *, rates: bool = False
+) -> Chart:
+    """Draw a bar for each name, the parts of several series one after the other."""
+    totals = [sum(parts) for parts in zip(*series.values(), strict=True)]
+    highest = 1 if rates else _ceiling(max(totals, default=0))
+    room = WIDTH - _NAMES - _RIGHT
+    height = _TOP + _ROW * len(names) + _BELOW
+    say = percent if rates else _whole
+    marks, labels = [], []
+    for row, name in enumerate(names):
+        y, x = _TOP + row * _ROW, float(_NAMES)
+        short = shorten(name, _LONGEST_NAME, placeholder="…") or name[:_LONGEST_NAME]
+        labels.append(Label(_NAMES - 8, y + _ROW / 2 + 4, "end", short))
+        for colour, values in enumerate(series.values()):
+            if values[row]:
+                width = room * values[row] / highest
+                bar = Mark(x, y + 5, width, _ROW - 10, colour, f"{name}: {say(values[row])}")
+                marks.append(bar)
+                x += width
+    steps = [highest * step / _STEPS for step in range(_STEPS + 1)]
+    at = [_NAMES + room * step / highest for step in steps]
+    labels += [
+        Label(x, height - 8, "middle", text)
+        for x, step in zip(at, steps, strict=True)
+        if (text := say(step))
+    ]
+    grid = [(x, _TOP, x, height - _BELOW) for x in at]
+    return Chart(title, height, grid, labels, marks, legend=list(series) if len(series) > 1 else ())
 
 
-def _lying(count: int, **settings: Any) -> Any:  # noqa: ANN401 - pygal has no types
-    height = _AXIS_HEIGHT + _BAR_HEIGHT * max(count, 2)
-    common = {**_common(), "height": height, "show_minor_x_labels": True}
-    return pygal.HorizontalStackedBar(**common, legend_at_bottom=True, **settings)
+def sparkline(rates: Values) -> Sequence[str]:
+    """Draw rates as lines without axes, 120 wide and 28 high."""
+    step = 112 / max(len(rates) - 1, 1)
+    places = [(4 + index * step, 24 - 20 * (rate or 0)) for index, rate in enumerate(rates)]
+    return _segments(places, rates)
 
 
-def _over_weeks(
-    chart: Any,  # noqa: ANN401 - pygal has no types
-    weeks: Sequence[str],
-    series: Mapping[str, Values],
-    title: str,
-) -> Element:
-    chart.x_labels = weeks
-    step = -(-len(weeks) // _MOST_WEEK_LABELS)
-    chart.x_labels_major = weeks[::step]
-    for name, values in series.items():
-        chart.add(name, values)
-    return _drawn(chart, title)
+def _upright_axes(
+    weeks: Sequence[str], highest: float, say: Callable[[float], str]
+) -> tuple[list[tuple[float, float, float, float]], list[Label]]:
+    heights = [highest * step / _STEPS for step in range(_STEPS + 1)]
+    left, right = float(_LEFT), float(WIDTH - _RIGHT)
+    grid = [(left, _level(one, highest), right, _level(one, highest)) for one in heights]
+    labels = [Label(_LEFT - 6, _level(one, highest) + 4, "end", say(one)) for one in heights]
+    every = max(1, ceil(len(weeks) / _MOST_LABELS))
+    labels += [
+        Label(_column(index, len(weeks)), _HEIGHT - 8, "middle", weeks[index])
+        for index in range(0, len(weeks), every)
+    ]
+    return grid, labels
 
 
-def _of_things(
-    chart: Any,  # noqa: ANN401 - pygal has no types
-    names: Sequence[str],
-    series: Mapping[str, Values],
-    title: str,
-) -> Element:
-    # pygal draws upwards.
-    chart.x_labels = [shorten(name, _LONGEST_LABEL) for name in reversed(names)]
-    for name, values in series.items():
-        chart.add(name, values[::-1])
-    chart.show_legend = len(series) > 1
-    return _drawn(chart, title)
+def _segments(places: Sequence[tuple[float, float]], rates: Values) -> list[str]:
+    segments: list[list[str]] = [[]]
+    for (x, y), rate in zip(places, rates, strict=True):
+        if rate is None:
+            segments.append([])
+        else:
+            segments[-1].append(f"{x:.1f},{y:.1f}")
+    # A line of one point would not be seen.
+    return [" ".join([*one, one[0]] if len(one) == 1 else one) for one in segments if one]
 
 
-def _drawn(chart: Any, title: str) -> Element:  # noqa: ANN401 - pygal has no types
-    drawing = _cleaned(chart.render(is_unicode=True))
-    drawing.set("class", "chart")
-    drawing.set("role", "img")
-    drawing.set("aria-label", title)
-    return drawing
+def _column(index: int, count: int) -> float:
+    return _LEFT + (index + 0.5) * (WIDTH - _LEFT - _RIGHT) / max(count, 1)
 
 
-def _cleaned(text: str) -> Element:
-    """Keep of a drawing what the page needs."""
-    drawing: Element = fromstring(text)  # noqa: S314 - pygal wrote it just now
-    drawing.attrib.pop("id", None)
-    for part in list(drawing.iter()):
-        part.tag = part.tag.removeprefix(_PREFIX)
-        part.attrib.pop("id", None)
-        _add_title(part)
-        for child in list(part):
-            if _is_dropped(child):
-                part.remove(child)
-    return drawing
+def _level(value: float, highest: float) -> float:
+    return _TOP + (_HEIGHT - _TOP - _BELOW) * (1 - value / highest)
 
 
-def _add_title(group: Element) -> None:
-    """Turn what pygal's script would show into a title."""
-    said = {child.get("class", ""): child.text or "" for child in group if "desc" in child.tag}
-    if "value" in said:
-        label = said.get("x_label", "")
-        group.insert(0, element("title", f"{label}: {said['value']}" if label else said["value"]))
-
-
-def _is_dropped(child: Element) -> bool:
-    tag = child.tag.removeprefix(_PREFIX)
-    return (
-        tag in {"defs", "desc"}
-        or "tooltip-overlay" in child.get("class", "")
-        or (tag == "title" and child.tag != tag)
-    )
-
-
-def _percent(rate: float) -> str:
-    return percent(rate)
+def _ceiling(highest: float) -> int:
+    """Round up, so that the steps of the axis are whole numbers."""
+    size: int = 10 ** max(len(str(ceil(highest))) - 2, 0) * _STEPS
+    return max(_STEPS, ceil(highest / size) * size)
 
 
 def _whole(number: float) -> str:
-    """Write a count; an axis has no label between two counts."""
-    return f"{number:,.0f}" if number == int(number) else ""
+    return f"{number:,.0f}"
