@@ -20,7 +20,7 @@ from attrs import frozen
 from grove_core.model.learning import Candidate
 from grove_core.reflection.schema import ReadCandidate, read_candidate
 from grove_core.reflection.secrets import find_secrets
-from grove_core.reflection.write_gate import judge
+from grove_core.reflection.write_gate import evaluate
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PAGE: Final = ROOT / "docs" / "explanation" / "write-gate.md"
@@ -122,7 +122,7 @@ def baseline_keeps(candidate: Candidate) -> bool:
 
 def write_gate_keeps(candidate: Candidate) -> bool:
     """Judge by the write gate."""
-    return judge(candidate).rejection is None
+    return evaluate(candidate).rejection is None
 
 
 def funnel_keeps(candidate: Candidate) -> bool:

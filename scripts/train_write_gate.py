@@ -29,11 +29,10 @@ from sklearn.linear_model import LogisticRegression  # type: ignore[import-not-f
 
 from grove_core.reflection.schema import ReadCandidate, read_candidate
 from grove_core.reflection.write_gate.measures import measure
-from grove_core.reflection.write_gate.phrases import phrases
-from grove_core.reflection.write_gate.reading import read
+from grove_core.reflection.write_gate.text import parse
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-WEIGHTS: Final = ROOT / "grove-core/src/grove_core/reflection/write_gate/weights.json"
+WEIGHTS: Final = ROOT / "grove-core/src/grove_core/reflection/data/weights.json"
 STRENGTH: Final = 0.3  # the inverse of the regularisation; 0.1 to 1 do about as well
 MEASURE_SCALE: Final = 0.5  # measures are shrunk more: they were made on some of the candidates
 OCCURRENCES_MIN: Final = 3
@@ -92,15 +91,15 @@ def examples() -> list[Example]:
         for item in load(part):
             candidate = read_candidate(item.candidate)
             assert isinstance(candidate, ReadCandidate), item.id
-            reading = read(candidate.candidate.summary, candidate.candidate.detail)
-            if item.kind == "secret" or not reading.is_english:
+            text = parse(candidate.candidate.summary, candidate.candidate.detail)
+            if item.kind == "secret" or not text.is_english:
                 continue
             found.append(
                 Example(
                     author=item.id.partition("-")[0] if part == "training" else part,
                     is_worth_keeping=item.label == "keep",
-                    measures=tuple(value for _, value in measure(reading).items()),
-                    phrases=phrases(reading),
+                    measures=tuple(measure(text).values()),
+                    phrases=text.phrases,
                 )
             )
     return found
@@ -247,7 +246,7 @@ def main() -> int:
     old = json.loads(WEIGHTS.read_text(encoding="utf-8")) if options.no_validation else {}
     model = learn(known)
     threshold = old.get("threshold") or round(_validate(known) - model.bias, 2)
-    names = [name for name, _ in measure(read("", "")).items()]
+    names = list(measure(parse("", "")))
     listed = {
         phrase: round(weight, 2)
         for phrase, weight in sorted(model.phrases.items())

@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 from lessons import FOLDER, PLACEHOLDER, SECRETS, lines, load
 
+from grove_core.reflection.data_files import load_json
 from grove_core.reflection.schema import ReadCandidate, read_candidate
-from grove_core.reflection.write_gate import judge
-from grove_core.reflection.write_gate.weights import load_weights
+from grove_core.reflection.write_gate import evaluate
 
 PARTS = ("development", "test", "blind", "training")
 # What was measured, rounded down; on the test half 87 of 98 are kept. The training part is learnt.
@@ -30,7 +30,7 @@ def test_a_part_is_sound_and_as_good_as_was_published(part):
         assert bool(item.secrets) is (item.kind == "secret")
         if part in PRECISION and not item.secrets:
             labels[item.label] += 1
-            kept[item.label] += judge(read.candidate).rejection is None
+            kept[item.label] += evaluate(read.candidate).rejection is None
     if part in PRECISION:
         assert kept["keep"] / kept.total() >= PRECISION[part]
         assert kept["keep"] / labels["keep"] >= RECALL[part]
@@ -52,6 +52,6 @@ def test_no_word_of_the_formula_comes_from_what_it_is_measured_on():
         (FOLDER / f"{part}.jsonl").read_text(encoding="utf-8").lower()
         for part in ("development", "training")
     )
-    words = {word for phrase in load_weights().phrases for word in phrase.split()}
+    words = {word for phrase in load_json("weights.json")["phrases"] for word in phrase.split()}
     unknown = {word for word in words if word not in text and not word.startswith(("<", "^"))}
     assert unknown == set()

@@ -69,13 +69,13 @@ def _of_raw(raw: Any, rejected: RejectedCandidate) -> dict[str, Any] | None:  # 
 
 
 def _components(candidate: Candidate) -> dict[str, Any]:
-    from grove_core.reflection.write_gate import judge
+    from grove_core.reflection.write_gate import evaluate
 
-    judgement = judge(candidate)
+    assessment = evaluate(candidate)
     return {
-        "score": judgement.score,
-        "threshold": judgement.threshold,
-        "components": judgement.components,
+        "score": assessment.score,
+        "threshold": assessment.threshold,
+        "components": assessment.components,
     }
 
 

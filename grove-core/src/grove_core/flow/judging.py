@@ -152,9 +152,9 @@ def _checks(workspace: Workspace, session: Session, known: Known) -> list[CheckS
 def _write_gate(workspace: Workspace) -> Callable[[Candidate], Rejection | None]:
     def check(candidate: Candidate) -> Rejection | None:
         try:
-            from grove_core.reflection.write_gate import judge
+            from grove_core.reflection.write_gate import evaluate
 
-            return judge(candidate).rejection
+            return evaluate(candidate).rejection
         except Exception as error:  # noqa: BLE001 - a fault of grove refuses nobody's lesson
             workspace.diagnostics.log("error", f"the write gate failed and lets pass: {error!r}")
             return None

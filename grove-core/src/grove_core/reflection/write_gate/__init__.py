@@ -1,5 +1,5 @@
 """The write gate: whether a candidate says something that is worth keeping."""
 
-from grove_core.reflection.write_gate.judgement import Component, Judgement, judge
+from grove_core.reflection.write_gate.evaluate import Assessment, Component, evaluate
 
-__all__ = ["Component", "Judgement", "judge"]
+__all__ = ["Assessment", "Component", "evaluate"]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.model.learning import Candidate, Category, Criterion
-from grove_core.reflection.write_gate import judge
+from grove_core.reflection.write_gate import evaluate
 
 
 def candidate(summary, detail, *, criteria=(Criterion.STABLE_FACT,), tags=("topic",)):
@@ -20,7 +20,7 @@ def candidate(summary, detail, *, criteria=(Criterion.STABLE_FACT,), tags=("topi
 
 
 def reason_for(*texts, **fields):
-    rejection = judge(candidate(*texts, **fields)).rejection
+    rejection = evaluate(candidate(*texts, **fields)).rejection
     return None if rejection is None else rejection.reason
 
 
@@ -114,7 +114,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_the_rest_is_refused_and_told_how_to_mend_it(name):
+def test_the_rest_is_refused_and_told_how_to_fix_it(name):
     summary, detail, told = REFUSED[name]
     reason = reason_for(summary, detail)
     assert reason is not None
@@ -125,18 +125,23 @@ def test_a_request_needs_somebody_who_asked():
     texts = LESSONS["a domain fact without identifiers"]
     reason = reason_for(*texts, criteria=[Criterion.EXPLICIT_REQUEST])
     assert reason.startswith("you claim explicit_request but nothing says who asked for what")
-    assert judge(candidate(*texts, criteria=[Criterion.EXPLICIT_REQUEST])).rejection.field == (
+    assert evaluate(candidate(*texts, criteria=[Criterion.EXPLICIT_REQUEST])).rejection.field == (
         "criteria_met"
     )
 
 
 def test_the_components_add_up_to_the_score():
-    verdict = judge(candidate(*LESSONS["short"]))
-    assert verdict.score == pytest.approx(sum(each.points for each in verdict.components))
-    assert verdict.score >= verdict.threshold
-    assert {each.name for each in verdict.components} >= {"topics", "names", "vague", "other words"}
-    assert sum(each.name.startswith('"') for each in verdict.components) >= 2
-    assert all(0 <= each.value <= 1 for each in verdict.components)
+    assessment = evaluate(candidate(*LESSONS["short"]))
+    assert assessment.score == pytest.approx(sum(each.points for each in assessment.components))
+    assert assessment.score >= assessment.threshold
+    assert {each.name for each in assessment.components} >= {
+        "topics",
+        "names",
+        "vague",
+        "other words",
+    }
+    assert sum(each.name.startswith('"') for each in assessment.components) >= 2
+    assert all(0 <= each.value <= 1 for each in assessment.components)
 
 
 TAGS = st.lists(
@@ -154,19 +159,19 @@ TEXTS = st.one_of(st.text(max_size=400), st.lists(WORDS, max_size=120).map(" ".j
 @given(TAGS)
 @settings(max_examples=50)
 def test_no_tag_carries_a_platitude_through(tags):
-    assert judge(evolve(PLATITUDE, tags=tuple(tags))) == judge(PLATITUDE)
-    assert judge(PLATITUDE).rejection is not None
+    assert evaluate(evolve(PLATITUDE, tags=tuple(tags))) == evaluate(PLATITUDE)
+    assert evaluate(PLATITUDE).rejection is not None
 
 
 @given(TEXTS, TEXTS, st.sets(st.sampled_from(list(Criterion)), min_size=1))
 @settings(max_examples=50)
-def test_every_text_gets_a_verdict(summary, detail, criteria):
-    verdict = judge(candidate(summary, detail, criteria=criteria))
-    assert verdict == judge(candidate(summary, detail, criteria=criteria))
-    assert verdict.rejection is None or verdict.rejection.reason
+def test_every_text_gets_a_assessment(summary, detail, criteria):
+    assessment = evaluate(candidate(summary, detail, criteria=criteria))
+    assert assessment == evaluate(candidate(summary, detail, criteria=criteria))
+    assert assessment.rejection is None or assessment.rejection.reason
 
 
 @pytest.mark.parametrize("piece", ["a" * 10, "`", "is a ", "- "])
-def test_long_rows_of_anything_are_judged(piece):
+def test_long_rows_of_anything_are_evaluated(piece):
     text = (piece * 2000)[:2000]
-    assert judge(candidate(text[:200], text)) is not None
+    assert evaluate(candidate(text[:200], text)) is not None
