@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from grove_core.cli.backend_commands import LazyBackends
+from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.backend_commands import SUBCOMMANDS, BackendsGroup
 from grove_core.cli.configured_backends import backend_warnings
-from grove_core.cli.invocation import Invocation, Result, grove_command
+from grove_core.cli.result import Result
 from grove_core.health.blocked_plugins import BlockedPlugin, gather_blocked, of_group
 from grove_core.health.installer import gather_installer
 from grove_core.memory.backends import BackendState
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-@click.group("backends", cls=LazyBackends, invoke_without_command=True)
+@click.group("backends", cls=BackendsGroup, lines=SUBCOMMANDS, invoke_without_command=True)
 @grove_command
 def command(invocation: Invocation) -> Result:
     """Show the memory backends: which are active here, in which order, why, and their health.

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, Result, grove_command
+from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.result import Result
 from grove_core.config.values import printable
 from grove_core.errors import PluginError
 from grove_core.health.blocked_plugins import gather_blocked, of_group

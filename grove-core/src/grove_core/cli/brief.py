@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from grove_core import git
-from grove_core.cli.invocation import Result
+from grove_core.cli.result import Result
 from grove_core.flow.gatekeeper import ticket_of
 from grove_core.flow.own_files import own_paths
 from grove_core.git import seen_from_root, without

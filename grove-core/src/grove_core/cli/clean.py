@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, Result, counted, grove_command
-from grove_core.cli.moments import local_time, read_moment
+from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.render import counted
+from grove_core.cli.result import Result
 from grove_core.cli.session_argument import debt_document
+from grove_core.cli.timeparse import local_time, parse_time
 from grove_core.flow.session_cleaning import (
     Choice,
     CleaningLimits,
@@ -73,7 +75,7 @@ def command(invocation: Invocation, *, before: str | None, orphans: bool, dry_ru
 
 
 def _past_moment(text: str, now: datetime) -> datetime:
-    moment = read_moment(text, now, "--before")
+    moment = parse_time(text, now, "--before")
     if moment > now:
         raise click.BadParameter(f"{text} lies in the future", param_hint="--before")
     return moment

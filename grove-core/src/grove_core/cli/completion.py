@@ -6,7 +6,8 @@ from typing import Final
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, Result, grove_command
+from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.result import Result
 
 _SHELLS: Final = ("bash", "zsh", "fish")
 _VARIABLE: Final = "_GROVE_COMPLETE"

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 import rich_click as click
 from attrs import evolve
 
-from grove_core.cli.invocation import Invocation, Result, counted, grove_command
+from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.render import counted
+from grove_core.cli.result import Result
 from grove_core.cli.settings import (
     EffectiveSetting,
     effective_settings,

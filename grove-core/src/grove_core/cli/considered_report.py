@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from grove_core.cli.moments import local_time
+from grove_core.cli.timeparse import local_time
 from grove_core.clock import parse_instant
 from grove_core.retrieval.considered import Occasion
 from grove_core.retrieval.explaining import explanation_of, lines_of

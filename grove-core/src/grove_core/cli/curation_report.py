@@ -1,22 +1,13 @@
 """Telling what curation has done: what the commands of ``grove maintain`` have in common."""
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import rich_click as click
-
-from grove_core.cli.invocation import Result
+from grove_core.cli.result import Result
 from grove_core.flow.curation import Curated, Outcome
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-
-def dry_run_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--dry-run`` to a command."""
-    return click.option(
-        "--dry-run", is_flag=True, help="Say what would be done, and change nothing."
-    )(function)
 
 
 def curation_result(

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.considered_report import occasion_document
-from grove_core.cli.invocation import Invocation, Result, grove_command
+from grove_core.cli.result import Result
 from grove_core.cli.session_argument import debt_document, find_named, session_argument
 from grove_core.cli.session_report import Section, report
 from grove_core.errors import SessionNotFoundError

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Final
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, Result, counted, grove_command
+from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.render import counted
+from grove_core.cli.result import Result
 from grove_core.health.check import Check, Status
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from grove_core.cli.invocation import Result
+from grove_core.cli.result import Result
 from grove_core.flow.agent_requests import rejected_fields
 from grove_core.flow.reflecting import ReflectionPreview
 from grove_core.model.learning import Candidate, RejectedCandidate, Rejection, Stage

@@ -6,13 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
-from grove_core.cli.invocation import (
-    Invocation,
-    Result,
-    grove_command,
-    name_problems,
-)
+from grove_core.cli.app import Invocation, grove_command, name_problems
 from grove_core.cli.progress import progress
+from grove_core.cli.result import Result
 from grove_core.errors import GroveError
 from grove_core.workspace import Workspace
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from grove_core.cli.invocation import Result, counted
+from grove_core.cli.render import counted
+from grove_core.cli.result import Result
 from grove_core.evaluation.collection import Judgments
 from grove_core.model.statistics import Share
 from grove_core.plugins.engines import scoring

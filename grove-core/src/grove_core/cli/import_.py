@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, Result, counted, grove_command
-from grove_core.cli.progress import Begin, progress
-from grove_core.cli.slow_backend import name_slow_backend
+from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.progress import Begin, name_slow_backend, progress
+from grove_core.cli.render import counted
+from grove_core.cli.result import Result
 from grove_core.errors import GroveError
 from grove_core.flow.import_events import NOT_INITIALISED, EventsOutcome
 from grove_core.flow.import_judging import ImportState, Outcome

@@ -11,10 +11,10 @@ import rich_click as click
 from attrs import evolve
 from click import get_current_context
 
+from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.init_guide import QUESTION_OF_RULE, agree, guide
 from grove_core.cli.init_plan import ADVICE, Wishes, plan_for
 from grove_core.cli.init_report import WORDS_OF_DRIVER, print_report
-from grove_core.cli.invocation import Invocation, Result, grove_command
 from grove_core.cli.previews import (
     confirm,
     documents_of,
@@ -22,6 +22,7 @@ from grove_core.cli.previews import (
     print_changes,
     unless_given_up,
 )
+from grove_core.cli.result import Result
 from grove_core.cli.scaffolding import (
     Scaffold,
     find_program,

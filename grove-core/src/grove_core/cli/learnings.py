@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import rich_click as click
 
-from grove_core.cli.invocation import counted
-from grove_core.cli.moments import read_moment
+from grove_core.cli.render import counted
+from grove_core.cli.timeparse import parse_time
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.learning import Category, Learning, LearningStatus, Scope
 from grove_core.model.memory import Filters
@@ -75,7 +75,7 @@ def read_filters(now: datetime, narrowing: Narrowing, *, everything: bool = Fals
         scopes=frozenset(Scope(one) for one in narrowing["scopes"]),
         categories=frozenset(Category(one) for one in narrowing["categories"]),
         tags=frozenset(tag.lower().lstrip("#") for tag in narrowing["tags"]),
-        created_after=read_moment(since, now, "--since") if since else None,
+        created_after=parse_time(since, now, "--since") if since else None,
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Unpack
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, Result, grove_command
+from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.learnings import (
     Narrowing,
     filter_options,
@@ -16,6 +16,7 @@ from grove_core.cli.learnings import (
     read_filters,
 )
 from grove_core.cli.maintain_list import decay_document
+from grove_core.cli.result import Result
 from grove_core.flow.agent_requests import learning_document
 from grove_core.flow.decaying import judged
 from grove_core.memory.backends import FoundLearning

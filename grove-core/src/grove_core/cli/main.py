@@ -2,20 +2,24 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from difflib import get_close_matches
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import rich_click as click
 
-from grove_core.cli.lazy_group import stored_help
+from grove_core.cli.groups import (
+    LazyGroup,
+    load_offered,
+    load_target,
+    offered_commands,
+    offered_help_lines,
+    workspace_of,
+)
 from grove_core.cli.options import PLUGINS_KEY, note_project, project_option
 from grove_core.errors import GroveError
-
-if TYPE_CHECKING:
-    from grove_core.plugins.descriptors import CommandSpec
-    from grove_core.plugins.facade import Provided
 
 _STDOUT_CLOSED: Final = "standard output is closed; send it to /dev/null to see nothing"
 
@@ -52,37 +56,39 @@ COMMANDS: Final = {
     "hook": "Answer a hook of the coding agent (run by the agent).",
     "serve": "Answer a session's hooks and offer tools (run by the agent).",
 }
+_TARGETS: Final = {"import": "import_:command"}  # no module can be called import
 
 
 def command_named(name: str) -> click.Command:
     """Import one of grove's own commands."""
-    from grove_core.cli.plugin_commands import load_target
-
-    # No module can be called import.
-    module = "import_" if name == "import" else name.replace("-", "_")
-    return load_target(f"grove_core.cli.{module}:command")
+    target = _TARGETS.get(name) or f"{name.replace('-', '_')}:command"
+    return load_target(f"grove_core.cli.{target}")
 
 
-class LazyGroup(click.RichGroup):
-    """Imports a command's module when the command is called, not before."""
+class GroveGroup(LazyGroup):
+    """grove's own commands and those of plugins."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name grove's commands and the plugins' ones."""
-        return [*COMMANDS, *sorted(_plugin_commands(ctx))]
+    def help_lines(self, ctx: click.Context) -> Mapping[str, str]:
+        """Return the help lines of all commands, grove's own first."""
+        if not ctx.params.get("plugins", True):
+            return COMMANDS
+        offered = offered_help_lines(ctx)
+        return {**COMMANDS, **{name: offered[name] for name in sorted(offered.keys() - COMMANDS)}}
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return what help and completion need of a command: its name and its help line."""
-        if cmd_name in COMMANDS:
-            return stored_help(cmd_name, COMMANDS[cmd_name])
-        offered = _plugin_commands(ctx).get(cmd_name)
-        return stored_help(cmd_name, offered.value.help) if offered else None
+    def load(self, ctx: click.Context, name: str) -> click.Command:
+        """Import a command, of grove or of a plugin."""
+        if name in COMMANDS:
+            return command_named(name)
+        return load_offered(ctx, offered_commands(ctx)[name])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Import the command that is called; of an unknown one say what is like it."""
+        if args[0] not in COMMANDS and ctx.params.get("plugins", True):
+            offered_help_lines(ctx, fresh=True)
         try:
-            name, command, rest = super().resolve_command(ctx, args)
+            return super().resolve_command(ctx, args)
         except click.UsageError as error:
             if args[0] == "help" and not ctx.resilient_parsing:
                 return self._help(ctx, args[1:])
@@ -91,18 +97,12 @@ class LazyGroup(click.RichGroup):
                 if args[0] == "version"
                 else get_close_matches(args[0], self.list_commands(ctx), n=1)
             )
-            from grove_core.cli.plugin_commands import name_plugin_problems
+            from grove_core.cli.app import name_problems
 
-            name_plugin_problems(ctx)
+            # An unknown command may be one of theirs.
+            name_problems(workspace_of(ctx).problems)
             hint = f" Did you mean {near[0]}?" if near else ""
             raise click.UsageError(f"{error.message}{hint}", ctx) from error
-        if name is None or command is None:
-            return name, command, rest
-        from grove_core.cli.plugin_commands import load
-
-        if name in COMMANDS:
-            return name, command_named(name), rest
-        return name, load(ctx, _plugin_commands(ctx)[name]), rest
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; what a plugin's raises on purpose ends it with words."""
@@ -112,9 +112,9 @@ class LazyGroup(click.RichGroup):
         except (GroveError, OSError) as error:
             if isinstance(error, OSError) and error.filename is None:
                 raise  # it is about no file: what was printed did not get through
-            from grove_core.cli.invocation import print_failure
+            from grove_core.cli.result import Result, print_result
 
-            print_failure(error, as_json=as_json)
+            print_result(Result.failed(str(error)), as_json=as_json, quiet=False)
             ctx.exit(1)
 
     def _help(
@@ -127,16 +127,7 @@ class LazyGroup(click.RichGroup):
         return self.resolve_command(ctx, [*words, "--help"])
 
 
-def _plugin_commands(ctx: click.Context) -> "dict[str, Provided[CommandSpec]]":
-    if not ctx.params.get("plugins", True):
-        return {}
-    from grove_core.cli.plugin_commands import offered_commands
-
-    offered = offered_commands(ctx)
-    return {name: one for name, one in offered.items() if name not in COMMANDS}
-
-
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=GroveGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--plugins/--no-plugins",
     default=True,

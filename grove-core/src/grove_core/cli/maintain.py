@@ -4,8 +4,9 @@ from typing import Final
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, Result, grove_command
-from grove_core.cli.lazy_group import LazySubcommands
+from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.groups import LazyGroup
+from grove_core.cli.result import Result
 
 # Help lines stand here so that `grove maintain --help` imports no command.
 SUBCOMMANDS: Final = {
@@ -21,7 +22,7 @@ SUBCOMMANDS: Final = {
 }
 
 
-@click.group("maintain", cls=LazySubcommands, lines=SUBCOMMANDS, invoke_without_command=True)
+@click.group("maintain", cls=LazyGroup, lines=SUBCOMMANDS, invoke_without_command=True)
 @grove_command
 def command(invocation: Invocation) -> Result:
     """Look after the learnings: archive, restore, supersede, and what else keeps them useful.

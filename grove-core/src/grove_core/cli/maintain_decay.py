@@ -2,8 +2,10 @@
 
 import rich_click as click
 
-from grove_core.cli.curation_report import curation_result, dry_run_option
-from grove_core.cli.invocation import Invocation, Result, grove_command
+from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.curation_report import curation_result
+from grove_core.cli.options import dry_run_option
+from grove_core.cli.result import Result
 from grove_core.flow.decaying import decay
 
 

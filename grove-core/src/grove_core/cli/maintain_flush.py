@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Final
 import rich_click as click
 from attrs import frozen
 
-from grove_core.cli.curation_report import dry_run_option
-from grove_core.cli.invocation import Invocation, Result, counted, grove_command
-from grove_core.cli.slow_backend import name_slow_backend
+from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.options import dry_run_option
+from grove_core.cli.progress import name_slow_backend
+from grove_core.cli.render import counted
+from grove_core.cli.result import Result
 from grove_core.errors import StorageError
 from grove_core.flow.storing import deliver_all
 from grove_core.flow.synchronising import synchronise, with_server

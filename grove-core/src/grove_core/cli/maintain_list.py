@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, Result, counted, grove_command
+from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.render import counted
+from grove_core.cli.result import Result
 from grove_core.flow.curation_overview import CuratedLearning, Overview, overview
 from grove_core.stats.decay import DecayState, DecayVerdict
 from grove_core.workspace import Workspace

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, Result, grove_command
+from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.result import Result
 from grove_core.flow.repairing import find_repairs, make_repairs
 
 if TYPE_CHECKING:

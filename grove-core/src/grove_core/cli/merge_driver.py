@@ -5,7 +5,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from grove_core.cli.invocation import name_problems
+from grove_core.cli.app import name_problems
 from grove_core.cli.options import PLUGINS_KEY
 from grove_core.clock import now_utc
 from grove_core.flow.git_merging import merge_as_git, merge_by_backend

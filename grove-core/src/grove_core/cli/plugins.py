@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, Result, grove_command
-from grove_core.cli.lazy_group import LazySubcommands
+from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.groups import LazyGroup
+from grove_core.cli.result import Result
 from grove_core.health.installer import gather_installer
 from grove_core.plugins.report import PluginEntry, PluginReport, PluginState
 
@@ -21,7 +22,7 @@ SUBCOMMANDS: Final = {
 _GOOD: Final = (PluginState.ACTIVE, PluginState.BLOCKED)
 
 
-@click.group("plugins", cls=LazySubcommands, lines=SUBCOMMANDS, invoke_without_command=True)
+@click.group("plugins", cls=LazyGroup, lines=SUBCOMMANDS, invoke_without_command=True)
 @grove_command
 def command(invocation: Invocation) -> Result:
     """Show the installed plugins in the order they are asked, and what became of each.

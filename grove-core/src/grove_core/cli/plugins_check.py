@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, Result, counted, grove_command
+from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.progress import progress
+from grove_core.cli.render import counted
+from grove_core.cli.result import Result
 from grove_core.errors import PluginError
 from grove_core.flow.plugin_checking import (
     CheckReport,

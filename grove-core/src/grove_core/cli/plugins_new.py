@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, Result, grove_command
+from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.result import Result
 from grove_core.flow.plugin_project import PluginKind, PluginProject, project_of, write_project
 from grove_core.health.installer import Tool, gather_installer
 from grove_core.plugins.discovery import discover

@@ -1,11 +1,15 @@
-"""Showing how far a long piece of work is."""
+"""Telling a person who waits how far the work is, and for whom."""
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import rich_click as click
+
+from grove_core.memory.library import SLOW_WRITE_SECONDS, MemoryLibrary
+
 Begin = Callable[[str, int], Callable[[], None]]
-"""Names a piece of work and its size; what it gives is called after each part."""
+"""Names a piece of work and its size; what it returns is called after each part."""
 
 
 @contextmanager
@@ -22,3 +26,28 @@ def progress() -> Iterator[Begin]:
             return lambda: bars.advance(task)
 
         yield begin
+
+
+def name_slow_backend(library: MemoryLibrary) -> None:
+    """Say that a write may take long, where it may and a person sees it."""
+    if library.is_slow and sys.stderr.isatty():
+        click.echo(
+            "grove: the backend asks another program or a server, up to"
+            f" {SLOW_WRITE_SECONDS:.0f} seconds for each learning",
+            err=True,
+        )
+
+
+@contextmanager
+def naming_servers(library: MemoryLibrary) -> Iterator[None]:
+    """Show on a terminal which servers are being asked."""
+    asked = sys.stderr.isatty()
+    sources = [one.source for one in library.freshness() if one.source] if asked else []
+    if not sources:
+        yield
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    with Console(stderr=True).status(Text(f"grove: asking {' and '.join(sources)}")):
+        yield

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Final
 
-from grove_core.cli.invocation import counted
+from grove_core.cli.render import counted
 from grove_core.clock import format_instant
 from grove_core.flow.reviewing import Answers, Question
 from grove_core.reflection.ratings import Rating

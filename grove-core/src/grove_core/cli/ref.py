@@ -2,13 +2,9 @@
 
 import rich_click as click
 
-from grove_core.cli.invocation import (
-    Invocation,
-    Result,
-    find_session,
-    grove_command,
-    session_option,
-)
+from grove_core.cli.app import Invocation, find_session, grove_command
+from grove_core.cli.options import session_option
+from grove_core.cli.result import Result
 from grove_core.cli.suggestions import learning_ids
 from grove_core.flow.agent_requests import refer
 

@@ -6,15 +6,11 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from grove_core.cli.app import Invocation, find_session, grove_command
 from grove_core.cli.brief import brief
-from grove_core.cli.invocation import (
-    Invocation,
-    Result,
-    find_session,
-    grove_command,
-    session_option,
-)
-from grove_core.cli.slow_backend import name_slow_backend
+from grove_core.cli.options import session_option
+from grove_core.cli.progress import name_slow_backend
+from grove_core.cli.result import Result
 from grove_core.errors import ReflectionError
 from grove_core.flow.agent_requests import read_submission, submit
 from grove_core.flow.reflecting import preview

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from grove_core.cli.invocation import Result, counted
-from grove_core.cli.moments import local_time, read_moment
+from grove_core.cli.render import counted
+from grove_core.cli.result import Result
+from grove_core.cli.timeparse import local_time, parse_time
 from grove_core.flow.event_history import LoggedEvent, find_events
 from grove_core.model.events import Rejected
 from grove_core.model.learning import Stage
@@ -21,7 +22,7 @@ _LONGEST: Final = 500
 
 def rejected_result(workspace: Workspace, since: str | None, limit: int | None) -> Result:
     """List candidates that were refused, newest first."""
-    after = read_moment(since, workspace.now, "--since") if since else None
+    after = parse_time(since, workspace.now, "--since") if since else None
     found = [
         _document(one.event, one)
         for one in reversed(find_events(workspace, [Rejected]))

@@ -1,15 +1,16 @@
 """``grove review``."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, Result, counted, grove_command
+from grove_core.cli.app import Invocation, grove_command, is_interactive
 from grove_core.cli.learnings import print_line
 from grove_core.cli.rating_input import read_input
+from grove_core.cli.render import counted
+from grove_core.cli.result import Result
 from grove_core.flow.agent_requests import learning_document
 from grove_core.flow.reviewing import (
     RATINGS_FORMAT,
@@ -69,20 +70,12 @@ def command(
         return _rated(keep_ratings(workspace, read.ratings), read.problems)
     wanted = frozenset(Category(one) for one in categories)
     questions, total = choose_questions(workspace, limit, wanted)
-    if questions and _is_watched():
+    if questions and is_interactive():
         from grove_core.cli.rating_by_key import ask
 
         ratings = ask(questions, _terminal())
         return _rated(keep_ratings(workspace, ratings), (), asked=True)
     return _sample(questions, total, sent.note)
-
-
-def _is_watched() -> bool:
-    """Return whether somebody sits at a terminal, and wants to read rather than process."""
-    context = click.get_current_context()
-    parameters = context.params if context else {}
-    plain = parameters.get("as_json") or parameters.get("quiet")
-    return not plain and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _terminal() -> "Console":

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, Result, grove_command
+from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.learnings import (
     Narrowing,
     filter_options,
@@ -12,7 +12,8 @@ from grove_core.cli.learnings import (
     print_line,
     read_filters,
 )
-from grove_core.cli.slow_backend import naming_servers
+from grove_core.cli.progress import naming_servers
+from grove_core.cli.result import Result
 from grove_core.finder import found_learning
 from grove_core.flow.agent_requests import Found, search
 from grove_core.model.memory import Query

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, find_session, session_option
+from grove_core.cli.app import Invocation, find_session
+from grove_core.cli.options import session_option
 from grove_core.cli.suggestions import session_ids
 from grove_core.flow.messages import name_of
 from grove_core.flow.session_debts import Debt

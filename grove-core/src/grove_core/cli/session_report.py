@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Final
 
 from grove_core.cli.considered_report import headline, occasion_lines
-from grove_core.cli.invocation import counted
-from grove_core.cli.moments import how_long_ago, local_time
+from grove_core.cli.render import counted
 from grove_core.cli.session_argument import ticket_in_words
+from grove_core.cli.timeparse import local_time, time_ago
 from grove_core.flow.session_debts import DebtKind, debts_of, life_of
 from grove_core.flow.session_files import FastFile, SessionFiles
 from grove_core.gate.stopping import CYCLE_FACTOR
@@ -218,7 +218,7 @@ def _rest(number: int) -> list[str]:
 
 
 def _time(instant: datetime, now: datetime) -> str:
-    return f"{local_time(instant)}, {how_long_ago(instant, now)}"
+    return f"{local_time(instant)}, {time_ago(instant, now)}"
 
 
 def _clean(text: str) -> str:

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, Result, counted, grove_command
-from grove_core.cli.moments import how_long_ago, local_time
+from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.render import counted
+from grove_core.cli.result import Result
 from grove_core.cli.session_argument import debt_document, ticket_in_words
+from grove_core.cli.timeparse import local_time, time_ago
 from grove_core.flow.session_debts import Life, debts_of, life_of
 from grove_core.flow.session_files import SessionFiles, modified_at, survey
 from grove_core.model.session import Session
@@ -133,7 +135,7 @@ def _print_session(session: Session, workspace: Workspace, console: "Console") -
     line.append(f"  gate {session.gate.status.value}")
     line.append(
         f"  written {local_time(session.updated_at)},"
-        f" {how_long_ago(session.updated_at, workspace.now)}",
+        f" {time_ago(session.updated_at, workspace.now)}",
         style="dim",
     )
     console.print(line)

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Final
 import rich_click as click
 from attrs import frozen
 
-from grove_core.cli.invocation import Invocation, Result, counted, grove_command
+from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.learnings import print_line
 from grove_core.cli.maintain_list import decay_document
+from grove_core.cli.render import counted
+from grove_core.cli.result import Result
 from grove_core.cli.suggestions import learning_ids
 from grove_core.clock import format_instant
 from grove_core.errors import LearningNotFoundError

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, Result, grove_command
-from grove_core.cli.moments import read_moment
+from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.result import Result
+from grove_core.cli.timeparse import parse_time
 from grove_core.errors import GroveError
 from grove_core.stats.document import statistics_document
 from grove_core.storage import files
@@ -70,7 +71,7 @@ def command(invocation: Invocation, *, since: str | None, html: Path | None) -> 
 
 
 def _start_of(since: str | None, now: datetime) -> datetime | None:
-    return None if since is None else read_moment(since, now, "--since")
+    return None if since is None else parse_time(since, now, "--since")
 
 
 def _title_of(root: Path) -> str:

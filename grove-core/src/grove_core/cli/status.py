@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
+from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.configured_backends import backend_warnings
-from grove_core.cli.invocation import Invocation, Result, counted, grove_command
-from grove_core.cli.moments import local_time
+from grove_core.cli.render import counted
+from grove_core.cli.result import Result
+from grove_core.cli.timeparse import local_time
 from grove_core.clock import format_instant
 from grove_core.flow.finding_session import sessions_here
 from grove_core.flow.lifecycle import debt_notice, is_over

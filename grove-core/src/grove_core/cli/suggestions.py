@@ -1,8 +1,6 @@
 """What the shell may complete a parameter with."""
 
-import os
 from collections.abc import Collection, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from grove_core.errors import GroveError
@@ -84,17 +82,9 @@ def _learnings(
 
 
 def _workspace(ctx: "click.Context") -> "Workspace":
-    from grove_core.clock import now_utc
-    from grove_core.workspace import Workspace
+    from grove_core.cli.groups import workspace_of
 
-    start: Path | None = None
-    enabled = True
-    place: click.Context | None = ctx
-    while place is not None:
-        start = start or place.params.get("project")
-        enabled = enabled and place.params.get("plugins", True)
-        place = place.parent
-    return Workspace((start or Path.cwd()).absolute(), os.environ, now_utc(), load_plugins=enabled)
+    return workspace_of(ctx)
 
 
 def _items(found: Iterable[tuple[str, str]], incomplete: str) -> "list[CompletionItem]":

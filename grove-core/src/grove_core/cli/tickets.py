@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, Result, grove_command
+from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.result import Result
 from grove_core.health.installer import gather_installer
 from grove_core.model.ticket import Ticket, TicketClose, ToolCall
 from grove_core.text import clean_line

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Final
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, Result, counted, grove_command
-from grove_core.cli.moments import local_time
+from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.render import counted
+from grove_core.cli.result import Result
 from grove_core.cli.session_argument import find_named, session_argument
+from grove_core.cli.timeparse import local_time
 from grove_core.model.session import EventType, Trace, TraceEvent
 from grove_core.text import clean_line
 from grove_core.tracing import KEPT_FROM_START

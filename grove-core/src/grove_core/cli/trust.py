@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
-from grove_core.cli.invocation import Invocation, Result, counted, grove_command
+from grove_core.cli.app import Invocation, grove_command, is_interactive
+from grove_core.cli.render import counted
+from grove_core.cli.result import Result
 from grove_core.errors import GroveError
 from grove_core.flow.trusting import Asked, Standing, TrustState, agree, look_at_trust, revoke
 from grove_core.storage.trust import Agreement
@@ -56,7 +58,7 @@ def command(invocation: Invocation, *, yes: bool, revoking: bool) -> Result:
         return _result(state)
     if yes:
         return _result(agree(workspace, state), agreed=state.untrusted)
-    if _is_watched() and not by_agent:
+    if is_interactive() and not by_agent:
         return _asked(invocation, state)
     return _result(state, hint=_hint(len(state.untrusted), by_agent=by_agent))
 
@@ -66,14 +68,6 @@ def _hint(untrusted: int, *, by_agent: bool) -> str:
     if by_agent:
         return f"{start} the user agrees: ask for `grove trust` in a terminal of the user's own"
     return f"{start} you agree: run `grove trust` in a terminal, or `grove trust --yes`"
-
-
-def _is_watched() -> bool:
-    """Return whether somebody sits at a terminal, and wants to read rather than process."""
-    context = click.get_current_context()
-    parameters = context.params if context else {}
-    plain = parameters.get("as_json") or parameters.get("quiet")
-    return not plain and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _asked(invocation: Invocation, state: TrustState) -> Result:

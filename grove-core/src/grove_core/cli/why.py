@@ -6,16 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 import rich_click as click
 from attrs import frozen
 
+from grove_core.cli.app import Invocation, find_session, grove_command
 from grove_core.cli.considered_report import occasion_document, occasion_lines
-from grove_core.cli.invocation import (
-    Invocation,
-    Result,
-    find_session,
-    grove_command,
-    session_option,
-)
-from grove_core.cli.moments import local_time
+from grove_core.cli.options import session_option
+from grove_core.cli.result import Result
 from grove_core.cli.suggestions import learning_ids
+from grove_core.cli.timeparse import local_time
 from grove_core.model.session import Session
 from grove_core.retrieval.entry import Entry
 from grove_core.retrieval.explaining import explanation_of, lines_of

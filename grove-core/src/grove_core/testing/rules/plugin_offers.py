@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 from attrs import fields, has
 
-from grove_core.cli.plugin_commands import load_target
+from grove_core.cli.groups import load_target
 from grove_core.config.plugin_section import validate_plugin_section
 from grove_core.plugins.descriptors import (
     CommandSpec,

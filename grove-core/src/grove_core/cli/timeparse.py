@@ -1,4 +1,4 @@
-"""Moments as people write and read them."""
+"""Times as people write and read them."""
 
 import re
 from datetime import datetime, timedelta
@@ -6,7 +6,7 @@ from typing import Final
 
 import rich_click as click
 
-from grove_core.cli.invocation import counted
+from grove_core.cli.render import counted
 from grove_core.clock import format_instant, parse_instant
 
 _DURATION: Final = re.compile(r"([0-9]+)\s*([smhdw])")
@@ -14,8 +14,8 @@ _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w":
 _STEPS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
-def read_moment(text: str, now: datetime, option: str) -> datetime:
-    """Read how long ago something was, or when."""
+def parse_time(text: str, now: datetime, option: str) -> datetime:
+    """Parse a date, or a duration that counts back from now."""
     match = _DURATION.fullmatch(text.strip().lower())
     try:
         if match is not None:
@@ -36,8 +36,8 @@ def local_time(instant: datetime) -> str:
         return format_instant(instant)  # at the ends of the calendar there is no local time
 
 
-def how_long_ago(instant: datetime, now: datetime) -> str:
-    """Return how long ago an instant was."""
+def time_ago(instant: datetime, now: datetime) -> str:
+    """Say how long ago an instant was."""
     seconds = int((now - instant).total_seconds())
     if seconds < 0:
         return "in the future"

@@ -1,0 +1,126 @@
+"""What every command has in common: the project, ``--json``, errors, what plugins did wrong."""
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from functools import update_wrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+from attrs import evolve, frozen
+
+from grove_core.cli.options import PLUGINS_KEY, PROJECT_KEY, note_project, project_option
+from grove_core.cli.result import Result, print_result
+from grove_core.clock import now_utc
+from grove_core.errors import GroveError
+from grove_core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from grove_core.model.session import Session
+    from grove_core.plugins.report import PluginProblem
+
+
+@frozen(kw_only=True)
+class Invocation:
+    """How a command was called."""
+
+    workspace: Workspace
+    project_given: bool = False
+
+
+def grove_command(function: "Callable[..., Result]") -> Callable[..., None]:
+    """Turn a function that returns a result into the callback of a command."""
+
+    @click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+    @click.option("-q", "--quiet", is_flag=True, help="Print ids only, or nothing.")
+    @project_option
+    @click.pass_context
+    def callback(
+        ctx: click.Context,
+        /,
+        *,
+        as_json: bool,
+        quiet: bool,
+        project: Path | None,
+        **parameters: Any,  # noqa: ANN401 - each command has its own
+    ) -> None:
+        note_project(ctx, project)
+        if ctx.invoked_subcommand is not None:
+            return
+        problems: Sequence[PluginProblem] = ()
+        invocation: Invocation | None = None
+        try:
+            invocation = _invocation(ctx)
+            problems = invocation.workspace.problems
+            result = function(invocation, **parameters)
+        except BrokenPipeError:
+            raise  # the reader has seen enough of what was printed as it went
+        except (GroveError, OSError) as error:
+            result = Result.failed(str(error))
+        if invocation is not None and invocation.workspace.lost_events:
+            result = _with_lost_events(result, invocation.workspace.lost_events)
+        print_result(result, as_json=as_json, quiet=quiet)
+        if not result.names_problems:
+            name_problems(problems)
+        if invocation is not None:
+            _update_index(invocation.workspace)
+        ctx.exit(result.exit_code)
+
+    return update_wrapper(callback, function)
+
+
+def find_session(invocation: Invocation, session_id: str | None) -> "tuple[Invocation, Session]":
+    """Find the session that a command is about, and look at its project."""
+    from grove_core.flow import finding_session
+
+    workspace, session = finding_session.find_session(invocation.workspace, session_id)
+    if invocation.project_given:
+        return invocation, session
+    return evolve(invocation, workspace=workspace), session
+
+
+def name_problems(problems: "Iterable[PluginProblem]") -> None:
+    """Print what plugins did wrong, a line each on stderr."""
+    for problem in dict.fromkeys(problems):
+        click.echo(f"grove: plugin {problem}", err=True)
+
+
+def is_interactive() -> bool:
+    """Return whether a person sits at a terminal, and wants to read rather than process."""
+    context = click.get_current_context()
+    parameters = context.params if context else {}
+    plain = parameters.get("as_json") or parameters.get("quiet")
+    return not plain and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _invocation(ctx: click.Context) -> Invocation:
+    project: Path | None = ctx.meta.get(PROJECT_KEY)
+    start = project if project is not None else Path(_working_directory())
+    load_plugins = ctx.meta.get(PLUGINS_KEY, True)
+    workspace = Workspace(start.absolute(), os.environ, now_utc(), load_plugins=load_plugins)
+    return Invocation(workspace=workspace, project_given=project is not None)
+
+
+def _working_directory() -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109 - may fail, and is only a string here
+    except OSError as error:
+        raise GroveError("the current directory does not exist any more; cd elsewhere") from error
+
+
+def _with_lost_events(result: Result, lost: Sequence[str]) -> Result:
+    """Add a warning: what was done is done, and counts nowhere."""
+    causes = "; ".join(dict.fromkeys(lost))
+    warning = f"the event log cannot be written, so this counts in no numbers: {causes}"
+    document = result.document
+    if document is not None:
+        document = {**document, "warnings": [*document.get("warnings", ()), warning]}
+    return evolve(result, document=document, warnings=(*result.warnings, warning))
+
+
+def _update_index(workspace: Workspace) -> None:
+    try:
+        workspace.index_what_was_written()
+    except Exception as error:  # noqa: BLE001 - the command is done, and a hook tries it again
+        workspace.diagnostics.log("error", f"the index could not be brought up to date: {error}")

@@ -1,0 +1,180 @@
+"""Groups whose commands are imported when they are called, and the commands that plugins offer."""
+
+import json
+import os
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import rich_click as click
+
+from grove_core.environment import fingerprint
+from grove_core.errors import GroveError, PluginError
+from grove_core.plugins.environment import cache_file, is_settled, look
+
+if TYPE_CHECKING:
+    from grove_core.plugins.descriptors import CommandSpec
+    from grove_core.plugins.facade import Provided
+    from grove_core.workspace import Workspace
+
+_WORKSPACES_KEY: Final = "grove_core.workspaces_of_commands"
+_LINES_KEY: Final = "grove_core.help_lines_of_commands"
+_CACHE_FORMAT: Final = 1
+
+
+class LazyGroup(click.RichGroup):
+    """Knows the help lines of its commands, and imports the one that is called."""
+
+    def __init__(
+        self,
+        name: str | None = None,
+        lines: Mapping[str, str] | None = None,
+        **attributes: Any,  # noqa: ANN401 - what click gives to a group
+    ) -> None:
+        super().__init__(name=name, **attributes)
+        self.lines = lines or {}
+
+    def help_lines(self, ctx: click.Context) -> Mapping[str, str]:
+        """Return the help lines of commands that are not imported, by name."""
+        del ctx
+        return self.lines
+
+    def load(self, ctx: click.Context, name: str) -> click.Command:
+        """Import a command."""
+        del ctx
+        return load_target(f"grove_core.cli.{self.name}_{name}:command")
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands."""
+        return [*super().list_commands(ctx), *self.help_lines(ctx)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return what help and completion need of a command: its name and its help line."""
+        line = self.help_lines(ctx).get(cmd_name)
+        return stored_help(cmd_name, line) if line else super().get_command(ctx, cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Import the command that is called."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if isinstance(command, _StoredHelp) and name is not None:
+            command = self.load(ctx, name)
+        return name, command, rest
+
+
+class _StoredHelp(click.RichCommand):
+    """A command of which only name and help line are known yet."""
+
+
+def stored_help(name: str, line: str) -> click.Command:
+    """Stand in for a command whose module is not imported, in help and completion."""
+    return _StoredHelp(name=name, help=line, short_help=line)
+
+
+def load_target(target: str) -> click.Command:
+    """Import a command."""
+    module, _, attribute = target.partition(":")
+    command = getattr(import_module(module), attribute)
+    if not isinstance(command, click.Command):
+        raise PluginError(f"{target} is no click command")
+    return command
+
+
+def load_offered(ctx: click.Context, offered: "Provided[CommandSpec]") -> click.Command:
+    """Import a command of a plugin."""
+    try:
+        return load_target(offered.value.target)
+    except Exception as error:
+        if ctx.resilient_parsing:
+            return click.Command(offered.value.name)
+        from grove_core.plugins.report import describe_error
+
+        name, cause = offered.value.name, describe_error(error)
+        raise PluginError(f"{name} of {offered.source} cannot be loaded: {cause}") from error
+
+
+def offered_commands(ctx: click.Context) -> "dict[str, Provided[CommandSpec]]":
+    """Load the plugins and ask for their commands."""
+    try:
+        return {one.value.name: one for one in workspace_of(ctx).plugins.commands()}
+    except (GroveError, OSError):
+        return {}
+
+
+def offered_help_lines(ctx: click.Context, *, fresh: bool = False) -> Mapping[str, str]:
+    """Return the help lines of the plugins' commands, from a file while nothing has changed."""
+    if fresh or _LINES_KEY not in ctx.meta:
+        ctx.meta[_LINES_KEY] = _read_or_ask(ctx, fresh=fresh)
+    lines: Mapping[str, str] = ctx.meta[_LINES_KEY]
+    return lines
+
+
+def _read_or_ask(ctx: click.Context, *, fresh: bool) -> Mapping[str, str]:
+    from grove_core.hooks.fast import home
+
+    cache = Path(cache_file(home(), "commands"))
+    environment = look()
+    root = _nearest_project(_start(ctx))
+    state = [_CACHE_FORMAT, environment, fingerprint(str(root), home(), "")]
+    if not fresh and (known := _read(cache, state)) is not None:
+        return known
+    lines = {name: one.value.help for name, one in offered_commands(ctx).items()}
+    if is_settled(environment) and not workspace_of(ctx).problems:
+        _keep(cache, {"state": state, "lines": lines})
+    return lines
+
+
+def _read(cache: Path, state: object) -> dict[str, str] | None:
+    try:
+        document = json.loads(cache.read_bytes())
+        if document["state"] == state:
+            return {str(name): str(line) for name, line in document["lines"].items()}
+    except (OSError, ValueError, TypeError, LookupError, AttributeError):
+        pass
+    return None
+
+
+def _keep(cache: Path, document: Mapping[str, Any]) -> None:
+    from grove_core.storage.files import make_directory, replace
+
+    try:
+        if cache.parent.parent.is_dir():  # reading makes no home
+            make_directory(cache.parent)
+            replace(cache, json.dumps(document).encode())
+    except (GroveError, OSError):
+        return
+
+
+def _nearest_project(start: Path) -> Path:
+    above = (one for one in (start, *start.parents) if (one / ".grove").is_dir())
+    return next(above, start)
+
+
+def workspace_of(ctx: click.Context) -> "Workspace":
+    """Return the project whose plugins may offer commands; it is made once."""
+    from grove_core.clock import now_utc
+    from grove_core.workspace import Workspace
+
+    start = _start(ctx)
+    made: dict[Path, Workspace] = ctx.meta.setdefault(_WORKSPACES_KEY, {})
+    if start not in made:
+        enabled = _given(ctx, "plugins") is not False
+        made[start] = Workspace(start, os.environ, now_utc(), load_plugins=enabled)
+    return made[start]
+
+
+def _start(ctx: click.Context) -> Path:
+    start: Path = _given(ctx, "project") or Path.cwd()
+    return start.absolute()
+
+
+def _given(ctx: click.Context, name: str) -> Any:  # noqa: ANN401 - a parameter of any type
+    """Return a parameter of the nearest group that has it: in completion no group has run yet."""
+    around: click.Context | None = ctx
+    while around is not None:
+        if (value := around.params.get(name)) is not None:
+            return value
+        around = around.parent
+    return None
