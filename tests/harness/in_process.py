@@ -180,12 +180,14 @@ def _standard_streams(files):
 
 @contextmanager
 def _databases():
-    """What a call has opened is closed with it, and not at some later time."""
+    """Close the files that a call has opened with it; what is in memory harms no other call."""
     opened, connect = [], sqlite3.connect
 
     def connected(*arguments, **options):
-        opened.append(connect(*arguments, **options))
-        return opened[-1]
+        made = connect(*arguments, **options)
+        if arguments[0] != ":memory:":
+            opened.append(made)
+        return made
 
     with mock.patch.object(sqlite3, "connect", connected):
         yield
