@@ -14,8 +14,13 @@ import sys
 
 import pytest
 
-from grove_core.reflection.secrets import digest_of, find_secrets
-from grove_core.reflection.secrets.screening import find_leak, objection_to, without_secrets
+from grove_core.reflection.secrets import (
+    digest_of,
+    find_leak,
+    find_secrets,
+    objection_to,
+    without_secrets,
+)
 from grove_core.reflection.submission import parse_submission
 
 CHANCE = random.Random(20261122)
@@ -296,7 +301,7 @@ def test_every_text_of_a_candidate_is_looked_at(raw, field):
 
 def test_what_is_allowed_passes_and_nothing_else():
     leak = find_leak(f"{TOKEN} and {KEY_ID}", (), "detail")
-    assert digest_of(TOKEN) in leak.words
+    assert digest_of(TOKEN) in leak.text
     assert find_leak(TOKEN, (digest_of(TOKEN),)) is None
     other = find_leak(f"{TOKEN} and {KEY_ID}", (digest_of(TOKEN),))
     assert other.secret.digest == digest_of(KEY_ID)

@@ -21,7 +21,7 @@ from grove_core.model.reflection import SkipDecider, SkipDecision
 from grove_core.model.session import EventType, Session, SubagentObservation
 from grove_core.model.statistics import LearningStats
 from grove_core.reflection.limits import REMARK_LENGTH_MAX
-from grove_core.reflection.secrets.screening import find_leak
+from grove_core.reflection.secrets import find_leak
 from grove_core.reflection.submission import Submission, UsedLearning, parse_submission
 from grove_core.retrieval.entries import learning_of
 from grove_core.retrieval.explaining import explanation_of
@@ -210,7 +210,7 @@ def refer(workspace: Workspace, session: Session, ids: Sequence[str], how: str |
     """Record that learnings were used; it fails if one of the ids is unknown, the others count."""
     remark = clean_line(how, REMARK_LENGTH_MAX) if how else None
     leak = find_leak(remark, workspace.config.secrets.allow, "--how")
-    warnings = [f"{leak.words}; the use was recorded without it"] if leak is not None else []
+    warnings = [f"{leak.text}; the use was recorded without it"] if leak is not None else []
     if leak is not None:
         remark = None
     unknown = unknown_ids(workspace, session, dict.fromkeys(ids))

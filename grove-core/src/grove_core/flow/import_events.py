@@ -15,7 +15,7 @@ from grove_core.model.learning import Scope
 from grove_core.model.value import Value
 from grove_core.plugins.descriptors import Area
 from grove_core.reflection.funnel import WITHHELD
-from grove_core.reflection.secrets.screening import find_leak
+from grove_core.reflection.secrets import find_leak
 from grove_core.workspace import Workspace
 
 # As far as clocks of other machines may be ahead.
@@ -143,7 +143,7 @@ class _LeakFinder:
         """Return what is wrong with a text; nothing where all is well."""
         if (name, text) not in self._known:
             leak = find_leak(text, self._allowed, name)
-            self._known[name, text] = "" if leak is None else leak.words
+            self._known[name, text] = "" if leak is None else leak.text
         return self._known[name, text]
 
 

@@ -24,7 +24,7 @@ from grove_core.reflection.duplicates import fingerprint
 from grove_core.reflection.echo import ShownText, find_echo
 from grove_core.reflection.funnel import CheckStage, SiftResult, sift
 from grove_core.reflection.json_schema import example_submission
-from grove_core.reflection.secrets.screening import objection_to
+from grove_core.reflection.secrets import objection_to
 from grove_core.reflection.submission import Submission
 from grove_core.workspace import Workspace
 

@@ -42,7 +42,7 @@ from grove_core.model.session import EventType, Session, WrittenCandidate
 from grove_core.model.value import Value
 from grove_core.reflection.duplicates import fingerprint
 from grove_core.reflection.funnel import SiftResult
-from grove_core.reflection.secrets.screening import without_secrets
+from grove_core.reflection.secrets import without_secrets
 from grove_core.reflection.submission import Submission, UsedLearning
 from grove_core.tracing import event
 from grove_core.workspace import Workspace

@@ -3,7 +3,7 @@
 from typing import Final
 
 from grove_core.errors import ReflectionError
-from grove_core.reflection.secrets.screening import find_leak
+from grove_core.reflection.secrets import find_leak
 from grove_core.workspace import Workspace
 
 # What may be refused because a mistake in a file keeps the file, or the key, from counting.
@@ -14,7 +14,7 @@ def refuse_secrets(workspace: Workspace, text: str | None, field: str) -> None:
     """Stop a command before it stores a secret."""
     leak = find_leak(text, workspace.config.secrets.allow, field)
     if leak is not None:
-        why = "; ".join((leak.words, *configuration_mistakes(workspace)))
+        why = "; ".join((leak.text, *configuration_mistakes(workspace)))
         raise ReflectionError(f"{why}; nothing was stored")
 
 

@@ -1,44 +1,86 @@
-"""Keeping secrets out of everything that a command or a submission would write."""
+"""Secrets in texts that grove is about to write: found, named, and shown masked only."""
 
 from collections.abc import Container, Iterator
-from typing import Any, Final
+from hashlib import sha256
+from typing import Any, Final, NamedTuple
 
-from attrs import evolve, frozen
+from attrs import evolve
 
+from grove_core.errors import ReflectionError
 from grove_core.model.learning import Rejection
-from grove_core.model.value import Value
 from grove_core.reflection.limits import CANDIDATE_FIELDS
-from grove_core.reflection.secrets import FoundSecret, find_secrets
 from grove_core.reflection.submission import Submission
 from grove_core.text import one_line, remove_invisible
 
+_DIGEST_LENGTH: Final = 16
+_SHOWN: Final = 4
+# Of a value shorter than this the first characters would tell too much.
+_SHOWN_FROM: Final = 20
 # Longer texts are refused for their length; this much covers what their refusal can quote.
 _LONGEST: Final = 10_000
-_LEFT_OUT: Final = "leave the value out and say where it is kept, and change it if it is in use"
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class Leak(Value):
+class FoundSecret(NamedTuple):
+    """A secret in a text."""
+
+    kind: str
+    start: int
+    end: int
+    digest: str
+    masked: str
+
+
+class Leak(NamedTuple):
     """A secret in a field."""
 
     field: str
     secret: FoundSecret
 
     @property
-    def words(self) -> str:
-        """What is wrong and how to mend it, with the value masked."""
+    def text(self) -> str:
+        """What is wrong and how to fix it, with the value masked."""
         one = self.secret
         return (
-            f"{self.field}: holds what looks like a secret ({one.kind}: {one.masked}): {_LEFT_OUT};"
-            " if it is none, let it pass with secrets.allow: put"
-            f' allow = ["{one.digest}"] into .grove/config.toml, below its line [secrets]'
+            f"{self.field}: holds what looks like a secret ({one.kind}: {one.masked}): leave the"
+            " value out and say where it is kept, and change it if it is in use; if it is none,"
+            f' let it pass with secrets.allow: put allow = ["{one.digest}"] into'
+            " .grove/config.toml, below its line [secrets]"
         )
+
+
+def find_secrets(text: str) -> tuple[FoundSecret, ...]:
+    """Find keys, tokens, private keys and passwords in a text."""
+    if len(text) < _SHOWN:
+        return ()
+    visible = remove_invisible(text)
+    try:
+        from grove_core.reflection.secret_rules import detect
+
+        hits = sorted(detect(visible), key=lambda hit: (hit[1], -hit[2]))
+    except ImportError as error:
+        raise ReflectionError(
+            f"texts cannot be checked for secrets, so none is stored: {error}; install grove-core"
+            " again with its dependencies"
+        ) from error
+    found: list[FoundSecret] = []
+    covered = 0
+    for kind, start, end in hits:
+        if start >= covered:
+            covered = end
+            found.append(_found(kind, start, end, visible[start:end]))
+    return tuple(found)
+
+
+def digest_of(value: str) -> str:
+    """Digest a value as ``secrets.allow`` names it."""
+    return sha256(value.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
 
 
 def find_leak(value: Any, allowed: Container[str], field: str = "") -> Leak | None:  # noqa: ANN401 - any JSON value
     """Find the first secret in a text, or in the texts and names of a JSON value."""
     for name, text in _texts(value, field):
-        for secret in find_secrets(_within_bounds(text)):
+        bounded = text if len(text) <= _LONGEST else one_line(remove_invisible(text))[:_LONGEST]
+        for secret in find_secrets(bounded):
             if secret.digest not in allowed:
                 return Leak(field=name, secret=secret)
     return None
@@ -47,9 +89,7 @@ def find_leak(value: Any, allowed: Container[str], field: str = "") -> Leak | No
 def objection_to(raw: Any, allowed: Container[str]) -> Rejection | None:  # noqa: ANN401 - any JSON value
     """Object to a candidate that holds a secret anywhere."""
     leak = find_leak(raw, allowed)
-    if leak is None:
-        return None
-    return Rejection(reason=leak.words, field=leak.field)
+    return None if leak is None else Rejection(reason=leak.text, field=leak.field)
 
 
 def without_secrets(
@@ -62,7 +102,7 @@ def without_secrets(
         leak = find_leak(text, allowed, field)
         if leak is None:
             return text
-        warnings.append(f"{leak.words}; it was left out")
+        warnings.append(f"{leak.text}; it was left out")
         return None
 
     used = tuple(
@@ -117,7 +157,7 @@ def _texts(value: Any, field: str) -> Iterator[tuple[str, str]]:  # noqa: ANN401
                 waiting.append((inner, f"{key}: {entry}" if isinstance(entry, str) else entry))
 
 
-def _within_bounds(text: str) -> str:
-    if len(text) <= _LONGEST:
-        return text
-    return one_line(remove_invisible(text))[:_LONGEST]
+def _found(kind: str, start: int, end: int, value: str) -> FoundSecret:
+    shown = value[:_SHOWN] if len(value) >= _SHOWN_FROM else ""
+    masked = f"{shown}*** ({len(value)} characters)"
+    return FoundSecret(kind, start, end, digest_of(value), masked)
