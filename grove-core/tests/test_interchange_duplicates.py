@@ -1,18 +1,14 @@
-"""The index of an import finds what a reflection's comparison finds, and derived ids are stable."""
+"""The index of an import finds what a reflection's comparison finds."""
 
 import json
-import re
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from grove_core import Candidate, Category, Criterion
 from grove_core.interchange.duplicates import DuplicateIndex
-from grove_core.interchange.identity import content_key, derived_id
 
 LESSONS = Path(__file__).parents[2] / "tests" / "data" / "lessons" / "training.jsonl"
-WHEN = datetime(2026, 2, 6, 23, 59, tzinfo=UTC)
 
 
 def candidate(summary, detail="", **fields):
@@ -55,12 +51,3 @@ def test_what_is_superseded_may_be_repeated(index):
     same = candidate("OrderStore.rows() is slow unless customers are prefetched")
     assert index.find(same) is not None
     assert index.find(candidate(same.summary, supersedes=("cl_same",))) is None
-
-
-def test_a_derived_id_has_our_shape_and_depends_on_content_and_day():
-    first = candidate("One", "Detail")
-    made = derived_id(first, WHEN)
-    assert re.fullmatch(r"cl_20260206_[a-z2-7]{6}", made)
-    assert made == derived_id(candidate("One", "Detail"), WHEN.replace(hour=1))
-    assert made != derived_id(candidate("Two", "Detail"), WHEN)
-    assert made.endswith(content_key(first))

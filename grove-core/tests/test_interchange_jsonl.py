@@ -31,7 +31,7 @@ def test_what_other_programs_write():
     # A single text becomes summary and detail.
     assert second.fields["summary"].startswith("Never call shop.mail.send() inside a transaction")
     assert second.fields["detail"].endswith("Use on_commit.")
-    assert second.fields["category"] == "pitfall"
+    assert second.fields["category"] == "convention"
     assert isinstance(read_candidate(second.fields), ReadCandidate)
     # What is guessed or ignored is named.
     guessed, _, ignored = third.notes

@@ -1,8 +1,8 @@
 """``grove import``."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
@@ -11,16 +11,19 @@ from grove_core.cli.progress import Begin, name_slow_backend, progress
 from grove_core.cli.render import counted
 from grove_core.cli.result import Result
 from grove_core.errors import GroveError
-from grove_core.flow.import_events import NOT_INITIALISED, EventsOutcome
-from grove_core.flow.import_judging import ImportState, Outcome
-from grove_core.flow.import_sources import ImportFormat
 from grove_core.model.learning import Scope, Stage
+from grove_core.services.imports import (
+    ImportFormat,
+    ImportReport,
+    ImportState,
+    Outcome,
+    Progress,
+    import_from,
+)
 from grove_core.text import clean_line
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from grove_core.flow.importing import ImportReport
 
 _LISTED: Final = 20
 _INTERRUPTED: Final = (
@@ -52,17 +55,14 @@ _WORDS: Final = {
 def command(invocation: Invocation, *, form: str, path: Path, scope: str, dry_run: bool) -> Result:
     """Bring learnings of other programs and projects here.
 
-    FORMAT is what PATH holds: `older-grove`, the older program's .grove folder, its learnings.md or
-    its stats.log; `solutions`, documents of solved problems such as docs/solutions/; `notes`,
-    CLAUDE.md, MEMORY.md and their like, a bullet or section a learning; `jsonl`, what
-    `grove export` writes, or simpler objects, one a line.
+    FORMAT is what PATH holds: `jsonl`, what `grove export` writes, or simpler objects, one a line;
+    `markdown`, documents such as docs/solutions/ or the client's memory files, each of which
+    becomes one learning; `older-grove`, the older program's .grove folder or its learnings.md.
 
     Each entry is cleaned, and refused when it holds a secret. What is here already is left as it
     is, so an import may be repeated. The files are only read. Exit code 1 when something was
     refused.
     """
-    from grove_core.flow.importing import import_from
-
     workspace = invocation.workspace
     if not dry_run:
         name_slow_backend(workspace.library)
@@ -74,39 +74,34 @@ def command(invocation: Invocation, *, form: str, path: Path, scope: str, dry_ru
                 path,
                 scope=Scope(scope),
                 dry_run=dry_run,
-                progress=_Progress(begin).tell,
+                progress=_teller(begin),
             )
     except KeyboardInterrupt:
         raise GroveError(_INTERRUPTED if not dry_run else _INTERRUPTED_DRY) from None
     return _result(report, form, path, dry_run=dry_run)
 
 
-class _Progress:
-    """Shows on a terminal how far each step of an import has got."""
+def _teller(begin: Begin) -> Progress:
+    """Return what shows on a terminal how far an import has got."""
+    advance: list[Callable[[], None]] = []
 
-    def __init__(self, begin: Begin) -> None:
-        self._begin = begin
-        self._advance: dict[str, Callable[[], None]] = {}
-        self._done: dict[str, int] = {}
+    def tell(total: int) -> None:
+        if not advance:
+            advance.append(begin("entries", total))
+        advance[0]()
 
-    def tell(self, what: str, done: int, total: int) -> None:
-        if what not in self._advance:
-            self._advance[what] = self._begin(f"entries {what}", total)
-        for _ in range(done - self._done.get(what, 0)):
-            self._advance[what]()
-        self._done[what] = done
+    return tell
 
 
-def _result(report: "ImportReport", form: str, path: Path, *, dry_run: bool) -> Result:
+def _result(report: ImportReport, form: str, path: Path, *, dry_run: bool) -> Result:
     counts = {state.value: report.count(state) for state in ImportState}
-    refused = _refusals(report)
+    refused = list(_refusals(report))
     document: dict[str, Any] = {
         "format": form,
         "path": path.absolute(),
         "dry_run": dry_run,
         "counts": counts,
         "entries": [_document(one) for one in report.outcomes],
-        "events": None if report.events is None else _events_document(report.events),
     }
     if refused:
         document["error"] = f"{counted(len(refused), 'piece')} refused; each says why"
@@ -119,47 +114,25 @@ def _result(report: "ImportReport", form: str, path: Path, *, dry_run: bool) -> 
     )
 
 
-class _Refusal(NamedTuple):
-    """A piece that was refused."""
-
-    place: str
-    shown: str
-    stage: str
-    reason: str
-    has_place: bool = True
-
-
-def _refusals(report: "ImportReport") -> list[_Refusal]:
-    found = [
-        _Refusal(
-            place=_place(one.path, one.line),
-            shown=f" {one.summary!r}",
-            stage=_stage(one),
-            reason=one.reason,
-            has_place=one.stage is not Stage.ROUTING,
-        )
-        for one in report.outcomes
-        if one.state is ImportState.REFUSED
-    ]
-    for name, line, why in report.events.refused if report.events is not None else ():
-        place = _place(name, line)
-        found.append(_Refusal(place, "", "", why, has_place=why != NOT_INITIALISED))
-    return found
+def _refusals(report: ImportReport) -> Iterator[tuple[str, str]]:
+    """Yield where each refused piece stands, and why; what many share has no place of its own."""
+    for one in report.outcomes:
+        if one.state is ImportState.REFUSED:
+            stage = "" if one.stage is None else f" ({one.stage.value})"
+            if one.stage is Stage.ROUTING:
+                yield "", f"refused{stage}: {one.reason}"
+            else:
+                yield _place(one.path, one.line), f"refused{stage} {one.summary!r}: {one.reason}"
 
 
-def _warnings(refused: Iterable[_Refusal]) -> Iterator[str]:
-    """Word what was refused; what many have been refused for is said once."""
-    alike: dict[tuple[str, str], list[_Refusal]] = {}
-    for one in refused:
-        alike.setdefault((one.stage, one.reason), []).append(one)
-    for (stage, reason), group in alike.items():
-        if len(group) == 1:
-            yield f"{group[0].place}: refused{stage}{group[0].shown}: {reason}"
-        elif group[0].has_place:
-            places = _listed([one.place for one in group])
-            yield f"{len(group)} refused{stage}, at {places}: {reason}"
-        else:
-            yield f"{len(group)} refused{stage}: {reason}"
+def _warnings(refused: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Say once what many were refused for."""
+    places: dict[str, list[str]] = {}
+    for place, said in refused:
+        places.setdefault(said, []).append(place)
+    for said, at in places.items():
+        where = f"{_listed(at)}: " if at[0] else f"{len(at)} entries: " if len(at) > 1 else ""
+        yield f"{where}{said}"
 
 
 def _listed(places: Sequence[str]) -> str:
@@ -170,10 +143,6 @@ def _listed(places: Sequence[str]) -> str:
 def _place(path: str, line: int) -> str:
     """Name a line of a file, whose name may be a stranger's and hold anything."""
     return f"{clean_line(path, _LONGEST_PATH)}:{line}"
-
-
-def _stage(one: Outcome) -> str:
-    return "" if one.stage is None else f" ({one.stage.value})"
 
 
 def _is_imported(one: Outcome) -> bool:
@@ -197,19 +166,7 @@ def _document(one: Outcome) -> dict[str, Any]:
     }
 
 
-def _events_document(events: EventsOutcome) -> dict[str, Any]:
-    return {
-        "imported": events.imported,
-        "present": events.present,
-        "refused": [
-            {"path": path, "line": line, "reason": reason} for path, line, reason in events.refused
-        ],
-        "unknown": events.unknown,
-        "unreadable": [{"path": path, "line": line} for path, line in events.unreadable],
-    }
-
-
-def _human(report: "ImportReport", console: "Console", *, dry_run: bool) -> None:
+def _human(report: ImportReport, console: "Console", *, dry_run: bool) -> None:
     for one in report.outcomes:
         place = _place(one.path, one.line)
         if _is_imported(one) and one.learning is not None:
@@ -220,29 +177,8 @@ def _human(report: "ImportReport", console: "Console", *, dry_run: bool) -> None
                 console.print(f"  {note}", style="dim")
         elif one.state in (ImportState.DUPLICATE, ImportState.LEFT_OUT):
             console.print(f"{place}  {_WORDS[one.state]}: {one.reason}", style="dim")
-    if report.events is not None:
-        _human_events(report.events, console)
     parts = [
         f"{number} {words}" for state, words in _WORDS.items() if (number := report.count(state))
     ]
     told = ", ".join(parts) or "nothing to import"
     console.print(f"{'Dry run, nothing was written: ' if dry_run else ''}{told}.")
-
-
-def _human_events(events: EventsOutcome, console: "Console") -> None:
-    if not (events.imported or events.present or events.unknown or events.unreadable):
-        return
-    console.print(
-        f"Events: {events.imported} imported, {events.present} there already"
-        f"{_unknown(events.unknown)}"
-    )
-    places = [_place(path, line) for path, line in events.unreadable]
-    if places:
-        console.print(f"  no events: {_listed(places)}", style="dim")
-
-
-def _unknown(unknown: Mapping[str, int]) -> str:
-    if not unknown:
-        return ""
-    kinds = ", ".join(f"{count} {name}" for name, count in sorted(unknown.items()))
-    return f"; without a counterpart here: {kinds}"

@@ -1,18 +1,26 @@
-"""What a reader of a foreign format finds in a text: raw entries, and what it has left out."""
+"""What a reader finds in a file: entries that may become learnings, and what it leaves out."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
 from attrs import frozen
 
 from grove_core.clock import parse_instant
-from grove_core.model.learning import LearningStatus
+from grove_core.model.learning import Category, Criterion, LearningStatus
 from grove_core.model.value import Value
-from grove_core.text import clean_line
+from grove_core.reflection.limits import SUMMARY_LENGTH_MAX
+from grove_core.reflection.sanitise import clean_tag
+from grove_core.reflection.schema import read_enum
+from grove_core.text import clean_line, one_line, shorten
 
 # A secret in it must be recognised, so not only what is shown of it is kept.
-_LOOKED_AT: Final = 10_000
+_LONGEST_TITLE: Final = 10_000
+_MOST_TAGS: Final = 4
+_TAG_LENGTHS: Final = range(4, 25)
+_SPARE_TAG: Final = "imported"
+_SENTENCE: Final = re.compile(r".{20,}?[.!?](?=\s|$)")
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -31,7 +39,7 @@ class Entry(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class LeftOut(Value):
-    """A piece of the source that is no learning, or cannot be read as one."""
+    """A piece of the source that is no learning, or a fault: one that cannot be read as one."""
 
     line: int
     title: str
@@ -49,7 +57,7 @@ class Reading(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Origin(Value):
-    """Where a text came from."""
+    """Where a text came from; ``path`` is relative to the project, empty outside of it."""
 
     name: str
     folder: str = ""
@@ -58,12 +66,12 @@ class Origin(Value):
 
 def left_out(line: int, text: str, reason: str, *, is_fault: bool = False) -> LeftOut:
     """Leave a piece of the source out."""
-    title = clean_line(text, _LOOKED_AT)
+    title = clean_line(text, _LONGEST_TITLE)
     return LeftOut(line=line, title=title, reason=reason, is_fault=is_fault)
 
 
 def read_instant(raw: object) -> datetime | None:
-    """Read when something was written, in the forms that files have it in."""
+    """Read a time in any of the forms that files have it in."""
     try:
         if isinstance(raw, datetime):
             return raw.replace(tzinfo=UTC) if raw.tzinfo is None else raw.astimezone(UTC)
@@ -74,3 +82,44 @@ def read_instant(raw: object) -> datetime | None:
         return parse_instant(raw) if isinstance(raw, str) else None
     except (ValueError, OverflowError, OSError):
         return None
+
+
+def first_sentence(text: str) -> str:
+    """Make a summary of the beginning of a text."""
+    line = one_line(text.strip().partition("\n\n")[0])
+    match = _SENTENCE.match(line)
+    return shorten(line if match is None else match[0], SUMMARY_LENGTH_MAX)
+
+
+def tags_from(*texts: str) -> list[str]:
+    """Take tags from the longer words of texts."""
+    words = (clean_tag(word) for text in texts for word in re.findall(r"[\w-]*\w", text))
+    tags = (tag for tag in words if tag and len(tag) in _TAG_LENGTHS and not tag.isdigit())
+    return list(dict.fromkeys(tags))[:_MOST_TAGS] or [_SPARE_TAG]
+
+
+def complete(fields: dict[str, Any]) -> tuple[str, ...]:
+    """Fill in what the schema demands and a source may leave out; return a note for each."""
+    notes = []
+    if read_enum(Category, fields.get("category")) is None:
+        said = fields.get("category")
+        was = (
+            f'"{clean_line(said, SUMMARY_LENGTH_MAX)}" is unknown'
+            if isinstance(said, str)
+            else "none was given"
+        )
+        fields["category"] = Category.CONVENTION.value
+        notes.append(f"category: {was}; {fields['category']} was assumed")
+    if not _has_item(fields.get("criteria_met")):
+        fields["criteria_met"] = [Criterion.STABLE_FACT.value]
+        notes.append(f"criteria_met: {Criterion.STABLE_FACT.value} was assumed")
+    if not _has_item(fields.get("tags")):
+        summary = fields.get("summary")
+        fields["tags"] = tags_from(summary if isinstance(summary, str) else "")
+        notes.append(f"tags: {', '.join(fields['tags'])} taken from the summary")
+    return tuple(notes)
+
+
+def _has_item(raw: object) -> bool:
+    items: Iterable[object] = raw if isinstance(raw, list) else [raw]
+    return any(isinstance(item, str) and item.strip() for item in items)

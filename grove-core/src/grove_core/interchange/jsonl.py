@@ -7,8 +7,16 @@ from typing import Any, Final
 from grove_core.codec.session_json import learning_to_dict
 from grove_core.conflict_markers import is_conflict_marker
 from grove_core.identifiers import is_learning_id, is_session_id
-from grove_core.interchange.entries import Entry, LeftOut, Origin, Reading, left_out, read_instant
-from grove_core.interchange.guessing import complete, first_sentence
+from grove_core.interchange.entries import (
+    Entry,
+    LeftOut,
+    Origin,
+    Reading,
+    complete,
+    first_sentence,
+    left_out,
+    read_instant,
+)
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.reflection.limits import DETAIL_LENGTH_MIN
 from grove_core.reflection.schema import read_enum
@@ -37,7 +45,6 @@ _BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _KNOWN: Final = frozenset(name for names in (*_NAMES.values(), *_BESIDE.values()) for name in names)
 _LONGEST_TICKET: Final = 200
-_SPARE_TAG: Final = "imported"
 
 
 def read_jsonl(text: str, origin: Origin) -> Reading:
@@ -74,7 +81,7 @@ def _entry(number: int, sent: dict[str, Any], origin: Origin) -> Entry:
     beside = {
         name: sent[found] for name, names in _BESIDE.items() if (found := _first(sent, names))
     }
-    notes = [*_one_text_as_two(fields, origin), *complete(fields, _SPARE_TAG)]
+    notes = [*_one_text_as_two(fields, origin), *complete(fields)]
     unknown = [name for name in sent if name not in _KNOWN]
     if unknown:
         notes.append(f"unknown fields were ignored: {listed(unknown)}")

@@ -6,8 +6,14 @@ from itertools import pairwise
 from typing import Final
 
 from grove_core.identifiers import is_learning_id, is_session_id
-from grove_core.interchange.entries import Entry, LeftOut, Reading, left_out, read_instant
-from grove_core.interchange.guessing import complete
+from grove_core.interchange.entries import (
+    Entry,
+    LeftOut,
+    Reading,
+    complete,
+    left_out,
+    read_instant,
+)
 from grove_core.model.learning import LearningStatus, Scope
 from grove_core.reflection.limits import DETAIL_LENGTH_MAX
 from grove_core.reflection.schema import read_enum
@@ -23,7 +29,6 @@ _NAMES: Final = frozenset(
 _CURRENT: Final = re.compile(r"### \[[A-Za-z0-9_-]+\]")
 _PERSONAL_HEADING: Final = "## grove:"
 _RULE: Final = "---"
-_SPARE_TAG: Final = "older-grove"
 
 
 def read_older_learnings(text: str) -> Reading:
@@ -47,11 +52,6 @@ def read_older_learnings(text: str) -> Reading:
         )
         out.append(left_out(current[0] + 1, lines[current[0]], reason, is_fault=True))
     return Reading(entries=tuple(entries), left_out=tuple(out))
-
-
-def holds_older_learnings(text: str) -> bool:
-    """Return whether a file of learnings of the older program is one."""
-    return next(_starts(_lines_of(text)), None) is not None
 
 
 def _lines_of(text: str) -> list[str]:
@@ -145,7 +145,7 @@ def _raw(fields: Mapping[str, str], detail: str) -> tuple[dict[str, object], tup
         "context_files": _list(fields.get("context files") or fields.get("files", "")),
         **{name: fields[name] for name in ("scope", "confidence") if name in fields},
     }
-    return raw, (*notes, *complete(raw, _SPARE_TAG))
+    return raw, (*notes, *complete(raw))
 
 
 def _list(text: str) -> list[str]:

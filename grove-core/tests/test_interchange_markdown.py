@@ -1,4 +1,4 @@
-"""Documents of solved problems: front matter and sections become a digest."""
+"""Markdown documents: each is one learning, of its front matter and a digest of its sections."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.interchange.entries import Origin
-from grove_core.interchange.solutions import read_solution
+from grove_core.interchange.markdown import read_document
 from grove_core.reflection.sanitise import close_fences
 from grove_core.reflection.schema import ReadCandidate, read_candidate
 
@@ -17,7 +17,7 @@ BODY = "# A title of enough words\n\n## Solution\n\nPrefetch the customers in th
 
 
 def read(text, folder="solutions", path="docs/solutions/x.md"):
-    return read_solution(text, Origin(name=path.rpartition("/")[2], folder=folder, path=path))
+    return read_document(text, Origin(name=path.rpartition("/")[2], folder=folder, path=path))
 
 
 def only(text, **origin):
@@ -42,7 +42,7 @@ def test_front_matter_and_sections_become_one_learning():
     ("front", "note"),
     [
         ("title: [unclosed", "line "),
-        ("title: Orders: slow", "line 2: a colon where none may stand"),
+        ("title: Orders: slow", "line 2: mapping values"),
         ("!!python/object/apply:os.system ['true']", ""),
     ],
 )
@@ -78,4 +78,25 @@ def test_code_that_a_digest_has_no_room_for_is_left_out_whole(fence):
     assert detail.endswith("The whole document: `docs/solutions/x.md`")
     assert "detail: a digest of the document" in one.notes
     assert "Fetch them at once." in detail
-    assert "**Prevention:** Count the queries." in detail
+    assert "**Prevention:**\n\nCount the queries." in detail
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "reason"),
+    [
+        ("# Rules\n\n- Answer in English, always.\n- Never push to main.\n", "CLAUDE.md", "rules"),
+        ("# Memory\n\n[Clock](clock.md) says how.\n", "MEMORY.md", "a list of documents"),
+    ],
+)
+def test_what_is_no_lesson_is_left_out_and_where_it_is(text, name, reason):
+    reading = read(text, path=name)
+    assert reading.entries == ()
+    assert not reading.left_out[0].is_fault
+    assert reason in reading.left_out[0].reason
+
+
+def test_a_memory_file_is_one_learning_named_by_its_description():
+    text = "---\nname: clock\ndescription: Freeze the clock of export tests\n---\n\n- One.\n- Two.\n"
+    one = only(text, path="clock.md")
+    assert one.fields["summary"] == "Freeze the clock of export tests"
+    assert "- One.\n- Two." in one.fields["detail"]

@@ -1,0 +1,1 @@
+"""What hooks and commands have in common: one module a use case."""
