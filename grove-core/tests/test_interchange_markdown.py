@@ -96,7 +96,9 @@ def test_what_is_no_lesson_is_left_out_and_where_it_is(text, name, reason):
 
 
 def test_a_memory_file_is_one_learning_named_by_its_description():
-    text = "---\nname: clock\ndescription: Freeze the clock of export tests\n---\n\n- One.\n- Two.\n"
+    text = (
+        "---\nname: clock\ndescription: Freeze the clock of export tests\n---\n\n- One.\n- Two.\n"
+    )
     one = only(text, path="clock.md")
     assert one.fields["summary"] == "Freeze the clock of export tests"
     assert "- One.\n- Two." in one.fields["detail"]

@@ -179,7 +179,9 @@ def test_an_old_learning_is_not_archived_by_the_next_session(shop):
 def test_the_name_of_a_file_cannot_write_to_the_terminal(shop):
     folder = shop.project / "notes"
     folder.mkdir()
-    (folder / "a\x1b[31m\nb\u202e.md").write_text("# A title of words\n\nA text of more words here.\n")
+    (folder / "a\x1b[31m\nb\u202e.md").write_text(
+        "# A title of words\n\nA text of more words here.\n"
+    )
     (folder / "c\x1b[31m\nd.md").write_text(f"# A title\n\nThe text of {KEY} and other things.\n")
     done = shop.grove("import", "markdown", "notes")
     assert "notes/a[31m b.md:1" in done.stdout

@@ -33,7 +33,7 @@ from grove_core.reflection.duplicates import fingerprint, normalised_summary
 from grove_core.reflection.funnel import WITHHELD, learning_from
 from grove_core.reflection.limits import SUMMARY_LENGTH_MAX
 from grove_core.reflection.schema import read_candidate
-from grove_core.reflection.secrets.screening import find_leak, objection_to
+from grove_core.reflection.secrets import find_leak, objection_to
 from grove_core.storage import files
 from grove_core.text import clean_line, shorten
 from grove_core.workspace import Workspace
@@ -307,7 +307,7 @@ class _Importer:
         }
         leaks = (find_leak(text, allowed, name) for name, text in beside.items())
         leak = next(filter(None, leaks), None)
-        return None if leak is None else Rejection(reason=leak.words, field=leak.field)
+        return None if leak is None else Rejection(reason=leak.text, field=leak.field)
 
     def _present(
         self, entry: Entry, candidate: Candidate, tell: Callable[..., Outcome]
