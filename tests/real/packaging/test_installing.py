@@ -30,7 +30,7 @@ VERSION = grove_core.__version__
 NEXT = re.sub(r"\d+$", lambda last: str(int(last[0]) + 1), VERSION)
 NOT_OURS = (
     *("GROVE_", "PYTHON", "VIRTUAL_ENV", "UV_PROJECT", "UV_TOOL", "UV_COMPILE", "XDG_", "PIPX_"),
-    *("MANPATH", "CLAUDE"),
+    "CLAUDE",
 )
 INSTALLERS = re.compile(r"(?:uvx?|pipx?) ")
 PAGES = (ROOT / "README.md", ROOT / "docs" / "how-to" / "install.md")
@@ -58,7 +58,6 @@ FROM_WHEELS = [
 ]
 FROM_CHECKOUT = [f"{name} install --find-links dist {WHAT}" for name in ("uv tool", "pip")]
 TRY = f"uvx --from {WHAT} grove --help"
-MANUAL = "uv tool dir"
 # What an installer does to the files that a shell reads first is its own affair.
 NOT_RUN = {"uv tool update-shell", "pipx ensurepath"}
 # Each loads the script of completion, and complains of nothing.
@@ -138,22 +137,12 @@ class Way:
     def upgrade(self, wheels):
         self.does(UPGRADE[self.name], wheels)
 
-    @property
-    def manual(self):
-        """What `man` must be told; nothing where it finds the pages beside the program."""
-        return {}
-
 
 class WithUv(Way):
     name = "uv tool"
 
     def remove(self):
         self.run("tool", "uninstall", CORE)
-
-    @property
-    def manual(self):
-        folder = self.run(*shlex.split(MANUAL)[1:]).strip()
-        return {"MANPATH": f":{folder}/grove-core/share/man"}
 
 
 class WithPipx(Way):
@@ -186,7 +175,7 @@ def lines_of(page):
 
 
 def test_these_are_the_lines_that_people_read():
-    ours = {*INSTALL.values(), *UPGRADE.values(), *ADD.values(), DOWNLOAD, TRY, MANUAL}
+    ours = {*INSTALL.values(), *UPGRADE.values(), *ADD.values(), DOWNLOAD, TRY}
     ours |= {*FROM_WHEELS, *FROM_CHECKOUT, *NOT_RUN}
     assert set().union(*map(lines_of, PAGES)) == ours
 
@@ -259,14 +248,11 @@ def registered(project):
     return {shlex.split(hook["command"])[0] for group in groups for hook in group["hooks"]}
 
 
-def works_in(way, project):
-    """Completion and manual, as far as the programs that use them are here."""
+def completes(way):
+    """Load the script of completion in each shell that is here."""
     for shell, words in SHELLS.items():
         if found := shutil.which(shell):
             assert way.machine.run(found, *words) == ""
-    if shutil.which("man"):
-        place = way.machine.run("man", "-w", "grove-reflect", **way.manual)
-        assert Path(place.strip()).resolve().is_relative_to(project.home)
 
 
 def test_a_journey(way, wheels, next_wheels, candidate):
@@ -275,7 +261,7 @@ def test_a_journey(way, wheels, next_wheels, candidate):
     program = way.machine.programs / "grove"
     assert way.machine.run("grove", "--version") == f"grove {VERSION}\n"
     assert {("markdown", VERSION), ("tissue", VERSION)} <= active(project)
-    works_in(way, project)
+    completes(way)
 
     project.ticket("shop-1", "Orders report takes 40 seconds", "in_progress")
     done = project.grove("init", "--hooks")
