@@ -33,5 +33,6 @@ def test_all_of_ours_are_here():
         "grove-backend-mcp",
         "grove-backend-postgres",
         "grove-backend-totalrecall",
+        "grove-eval",
         "grove-tickets",
     }

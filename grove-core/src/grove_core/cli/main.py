@@ -49,7 +49,6 @@ COMMANDS: Final = {
     "clean": "Delete the state of old sessions.",
     "config": "Show the settings, where each comes from, and what is wrong.",
     "trust": "Show what this project asks to run or reach, and agree to it.",
-    "eval": "Measure retrieval on learnings, queries and judgments of yours.",
     "doctor": "Check everything that can silently go wrong.",
     "completion": "Print the shell's completion script.",
     "merge-driver": "Merge two versions of a file of learnings (run by git).",

@@ -1,33 +1,36 @@
-"""Which queries are asked, when, and what may be found then: the rules of measurement."""
+"""Which queries are asked, when, and what may be found then."""
 
 from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
 
 from attrs import frozen
 
-from grove_core.evaluation.collection import (
+from grove_eval.collection import (
+    UNKNOWN_TIME,
     CollectedLearning,
     CollectedQuery,
     Collection,
     PoolScope,
+    Rules,
 )
 
-FEWEST_CANDIDATES = 10
+FEWEST_CANDIDATES: Final = 10
 
 
 @frozen(kw_only=True)
 class Step:
-    """A query, at its time."""
+    """A query at its time, after the learnings that have come in since the query before."""
 
     query: CollectedQuery
-    now: int
+    now: datetime
     admitted: Sequence[CollectedLearning]
-    candidates: int
     relevant: frozenset[str]
 
 
 @frozen(kw_only=True)
 class Schedule:
-    """Everything that is asked."""
+    """Everything that is asked, a sequence of steps for each pool of learnings."""
 
     pools: Sequence[Sequence[Step]]
     too_few_candidates: int
@@ -50,19 +53,12 @@ def schedule_of(collection: Collection) -> Schedule:
     for query in collection.queries:
         # A query of no project is asked of all of them.
         queries.setdefault("" if pooled else query.project, []).append(query)
-    pools = []
-    left_out = 0
-    for project, asked in queries.items():
-        steps = _steps(collection, project, asked)
-        pools.append(steps)
-        left_out += len(asked) - len(steps)
-    return Schedule(pools=pools, too_few_candidates=left_out)
+    pools = [_steps(collection, project, asked) for project, asked in queries.items()]
+    asked_now = sum(map(len, pools))
+    return Schedule(pools=pools, too_few_candidates=len(collection.queries) - asked_now)
 
 
-def _steps(
-    collection: Collection, project: str, queries: Sequence[CollectedQuery]
-) -> Sequence[Step]:
-    """Let a pool's learnings come in, and its queries be asked, one after the other."""
+def _steps(collection: Collection, project: str, queries: Sequence[CollectedQuery]) -> list[Step]:
     newest = max(one.created for one in collection.learnings)
     waiting = sorted(
         (one for one in collection.learnings if not project or one.project == project),
@@ -71,8 +67,8 @@ def _steps(
     steps: list[Step] = []
     inside: set[str] = set()
     done = asked_with = 0
-    for query in sorted(queries, key=lambda one: one.asked or float("inf")):
-        while done < len(waiting) and _may_be_found(waiting[done], query, collection.rules.embargo):
+    for query in sorted(queries, key=lambda one: (one.asked == UNKNOWN_TIME, one.asked)):
+        while done < len(waiting) and _may_be_found(waiting[done], query, collection.rules):
             inside.add(waiting[done].learning.id)
             done += 1
         if done < FEWEST_CANDIDATES:
@@ -80,9 +76,8 @@ def _steps(
         steps.append(
             Step(
                 query=query,
-                now=query.asked or newest,
+                now=newest if query.asked == UNKNOWN_TIME else query.asked,
                 admitted=waiting[asked_with:done],
-                candidates=done,
                 relevant=collection.judgments.relevant.get(query.id, frozenset()) & inside,
             )
         )
@@ -90,7 +85,7 @@ def _steps(
     return steps
 
 
-def _may_be_found(learning: CollectedLearning, query: CollectedQuery, embargo: int) -> bool:
-    if not learning.created or not query.asked:
+def _may_be_found(learning: CollectedLearning, query: CollectedQuery, rules: Rules) -> bool:
+    if UNKNOWN_TIME in (learning.created, query.asked):
         return True
-    return learning.created < query.asked - embargo
+    return learning.created < query.asked - rules.embargo

@@ -4,9 +4,8 @@ from math import log, log2
 
 import pytest
 
-from grove_core.evaluation.baselines import BM25
-from grove_core.evaluation.bootstrap import interval
-from grove_core.evaluation.measures import measure
+from grove_eval.baselines import BM25
+from grove_eval.measures import interval, measure
 
 
 def gain(*places):

@@ -3,27 +3,19 @@
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import log
 from typing import Final
 
-from grove_core.evaluation.collection import CollectedLearning
-from grove_core.model.memory import Query
+from grove_core import Query
 from grove_core.retrieval.terms import STOP_WORDS, words
+from grove_eval.collection import CollectedLearning
 
 Scores = Mapping[int, float]
 """A score above zero by the learning's place in the collection."""
 Scorer = Callable[[Query], Scores]
-Baseline = Callable[[Sequence[CollectedLearning]], Scorer]
 
 _SATURATION: Final = 1.2
-_LENGTH_SHARE: Final = 0.75
-_SHORT_LENGTH_SHARE: Final = 0.3
-_PATH_LENGTH_SHARE: Final = 0.5
-# What each field adds to the score of the whole text.
-_SUMMARY_WEIGHT: Final = 1.0
-_TAGS_WEIGHT: Final = 0.45
-_PATHS_WEIGHT: Final = 0.5
 _TITLE_WEIGHT: Final = 2.0
 _MOST_WORDS: Final = 120
 
@@ -31,16 +23,14 @@ _MOST_WORDS: Final = 120
 class BM25:
     """An index of texts that scores all of them at once."""
 
-    def __init__(
-        self, texts: Sequence[Sequence[str]], *, length_share: float = _LENGTH_SHARE
-    ) -> None:
+    def __init__(self, texts: Sequence[Sequence[str]], *, length_share: float = 0.75) -> None:
         mean = sum(map(len, texts)) / len(texts) or 1.0
-        self._places: dict[str, list[tuple[int, float]]] = {}
+        self._postings: dict[str, list[tuple[int, float]]] = {}
         for place, terms in enumerate(texts):
             norm = _SATURATION * (1 - length_share + length_share * len(terms) / mean)
             for term, count in Counter(terms).items():
                 gain = count * (_SATURATION + 1) / (count + norm)
-                self._places.setdefault(term, []).append((place, gain))
+                self._postings.setdefault(term, []).append((place, gain))
         self._texts = len(texts)
 
     def add_scores(
@@ -48,10 +38,10 @@ class BM25:
     ) -> None:
         """Score the texts that hold a term of the query."""
         for term, importance in query.items():
-            places = self._places.get(term, ())
-            rarity = log(1 + (self._texts - len(places) + 0.5) / (len(places) + 0.5))
+            postings = self._postings.get(term, ())
+            rarity = log(1 + (self._texts - len(postings) + 0.5) / (len(postings) + 0.5))
             factor = weight * importance * rarity
-            for place, gain in places:
+            for place, gain in postings:
                 scores[place] = scores.get(place, 0.0) + factor * gain
 
 
@@ -63,11 +53,11 @@ def recent(learnings: Sequence[CollectedLearning]) -> Scorer:
 
 def bm25(learnings: Sequence[CollectedLearning]) -> Scorer:
     """Score by BM25 of summary, detail and tags as one text."""
-    texts = BM25([_text_terms(one) for one in learnings])
+    texts = BM25([words(_whole_text(one)) for one in learnings])
 
     def score(query: Query) -> Scores:
         scores: dict[int, float] = {}
-        texts.add_scores(_wanted(query, title=1.0), 1.0, scores)
+        texts.add_scores(_query_weights(query, title=1.0), 1.0, scores)
         return scores
 
     return score
@@ -75,25 +65,17 @@ def bm25(learnings: Sequence[CollectedLearning]) -> Scorer:
 
 def bm25f(learnings: Sequence[CollectedLearning]) -> Scorer:
     """Score by BM25 of the text, and again of summary, tags with category, and words of paths."""
-    known = [one.learning for one in learnings]
-    texts = BM25([_text_terms(one) for one in learnings])
-    summaries = BM25([words(one.summary) for one in known], length_share=_SHORT_LENGTH_SHARE)
-    tags = BM25(
-        [words(" ".join((*one.learning.tags, one.category))) for one in learnings],
-        length_share=_SHORT_LENGTH_SHARE,
-    )
-    paths = BM25(
-        [words(" ".join(one.context_files)) for one in known], length_share=_PATH_LENGTH_SHARE
-    )
+    indexes = [
+        BM25([words(text_of(one)) for one in learnings], length_share=length_share)
+        for text_of, length_share, _ in _FIELDS
+    ]
 
     def score(query: Query) -> Scores:
         scores: dict[int, float] = {}
-        wanted = _wanted(query, title=_TITLE_WEIGHT)
-        texts.add_scores(wanted, 1.0, scores)
-        summaries.add_scores(wanted, _SUMMARY_WEIGHT, scores)
-        tags.add_scores(wanted, _TAGS_WEIGHT, scores)
-        of_paths = dict.fromkeys(words(" ".join(query.files)), 1.0)
-        paths.add_scores(of_paths, _PATHS_WEIGHT, scores)
+        wanted = _query_weights(query, title=_TITLE_WEIGHT)
+        paths = dict.fromkeys(words(" ".join(query.files)), 1.0)
+        for index, (text_of, _, weight) in zip(indexes, _FIELDS, strict=True):
+            index.add_scores(paths if text_of is _paths else wanted, weight, scores)
         return scores
 
     return score
@@ -124,27 +106,41 @@ def fts5(learnings: Sequence[CollectedLearning]) -> Scorer:
     return score
 
 
-BASELINES: Final[Mapping[str, Baseline]] = {
+def _whole_text(one: CollectedLearning) -> str:
+    return f"{one.learning.summary} {one.learning.detail} {' '.join(one.learning.tags)}"
+
+
+def _summary(one: CollectedLearning) -> str:
+    return one.learning.summary
+
+
+def _tags(one: CollectedLearning) -> str:
+    return " ".join((*one.learning.tags, one.category))
+
+
+def _paths(one: CollectedLearning) -> str:
+    return " ".join(one.learning.context_files)
+
+
+# What is scored, how much its length counts, and what it adds to the score of the whole text.
+_FIELDS: Final = (
+    (_whole_text, 0.75, 1.0),
+    (_summary, 0.3, 1.0),
+    (_tags, 0.3, 0.45),
+    (_paths, 0.5, 0.5),
+)
+
+
+def _query_weights(query: Query, *, title: float) -> Mapping[str, float]:
+    """Weigh a query's terms: one that is said ten times is not ten times as important."""
+    counts = Counter(words(f"{query.ticket_description}\n{' '.join(query.tags)}"))
+    of_title = Counter(words(query.ticket_title))
+    return {term: 1 + log(counts[term] + title * of_title[term]) for term in counts | of_title}
+
+
+BASELINES: Final[Mapping[str, Callable[[Sequence[CollectedLearning]], Scorer]]] = {
     "recent": recent,
     "bm25": bm25,
     "bm25f": bm25f,
     "fts5": fts5,
 }
-
-
-def _text_terms(one: CollectedLearning) -> Sequence[str]:
-    known = one.learning
-    return words(f"{known.summary} {known.detail} {' '.join(known.tags)}")
-
-
-def _wanted(query: Query, *, title: float) -> Mapping[str, float]:
-    """Weigh a query's terms: one that is said ten times is not ten times as important."""
-    counts: dict[str, float] = {}
-    _count(words(query.ticket_title), title, counts)
-    _count(words(f"{query.ticket_description}\n{' '.join(query.tags)}"), 1.0, counts)
-    return {term: 1 + log(count) for term, count in counts.items()}
-
-
-def _count(terms: Iterable[str], weight: float, counts: dict[str, float]) -> None:
-    for term in terms:
-        counts[term] = counts.get(term, 0.0) + weight

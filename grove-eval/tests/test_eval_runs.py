@@ -6,8 +6,11 @@ from datetime import timedelta
 import pytest
 from attrs import evolve
 
-from grove_core.evaluation.collection import (
-    DAY,
+from grove_core import Query, Share
+from grove_core.plugins.engines import Engine as PluginEngine
+from grove_core.testing.samples import example_learning
+from grove_eval.collection import (
+    UNKNOWN_TIME,
     CollectedLearning,
     CollectedQuery,
     Collection,
@@ -15,37 +18,30 @@ from grove_core.evaluation.collection import (
     PoolScope,
     Rules,
 )
-from grove_core.evaluation.engines import Answer, Engine, engines_for
-from grove_core.evaluation.measures import Measures
-from grove_core.evaluation.protocol import Outcome, run
-from grove_core.evaluation.schedule import schedule_of
-from grove_core.evaluation.summary import injection_of, summarise
-from grove_core.model.memory import Query
-from grove_core.model.statistics import Share
-from grove_core.stats.log_lines import instant, microseconds
-from grove_core.testing.samples import example_learning
+from grove_eval.engines import Answer, EngineFailedError, engine_for
+from grove_eval.runs import Outcome, injection_of, noise, projects_of, run, summarise
+from grove_eval.schedule import schedule_of
 
-START = microseconds(instant(0) + timedelta(days=20_000))
+DAY = timedelta(days=1)
+START = UNKNOWN_TIME + 20_000 * DAY
 
 
 def learning(name, day, *, project="shop", summary=None, known=True):
-    created = START + round(day * DAY) if known else 0
     return CollectedLearning(
         learning=example_learning(
             id=name,
             summary=summary or f"What {name} says",
             detail="",
-            timestamp=instant(created),
+            timestamp=START + day * DAY if known else UNKNOWN_TIME,
         ),
         category="pitfall",
         project=project,
-        created=created,
     )
 
 
 def query(name, day, *, project="shop", title="What it says"):
     asked = Query(ticket_title=title)
-    return CollectedQuery(id=name, query=asked, project=project, asked=START + round(day * DAY))
+    return CollectedQuery(id=name, query=asked, project=project, asked=START + day * DAY)
 
 
 def collection(learnings, queries, relevant=(), **rules):
@@ -90,15 +86,15 @@ def test_a_naive_second_opinion():
             query(f"q{n}", dice.randint(5, 25), project=dice.choice(["a", "b", ""]), title=f"q{n}")
             for n in range(12)
         ]
-        embargo, scope = dice.choice([0, DAY, 3 * DAY]), dice.choice(list(PoolScope))
+        embargo, scope = dice.choice([0 * DAY, DAY, 3 * DAY]), dice.choice(list(PoolScope))
         asked = collection(learnings, queries, embargo=embargo, scope=scope)
         store = Everything()
-        run(Engine(name="all", open=lambda: store), schedule_of(asked), lambda: None)  # noqa: B023
+        run(lambda: store, schedule_of(asked), lambda: None)  # noqa: B023
         for one in queries:
             may = {
                 other.learning.id
                 for other in learnings
-                if (not other.created or other.created + embargo < one.asked)
+                if (other.created == UNKNOWN_TIME or other.created + embargo < one.asked)
                 and (scope is PoolScope.POOLED or one.project in ("", other.project))
             }
             assert store.seen.get(one.id, set()) == (may if len(may) >= 10 else set()), (
@@ -117,9 +113,8 @@ def test_what_is_not_in_yet_changes_nothing_for_the_default_engine():
     whole = evolve(early, learnings=[*early.learnings, *later])
 
     def asked(one):
-        (engine,) = engines_for(["default"], one.learnings, {})
         steps = schedule_of(one).pools[0]
-        store = engine.open()
+        store = engine_for("default", one.learnings, {})()
         store.admit(steps[0].admitted)
         ranked = store.ask(steps[0].query.query, steps[0].now).ranked
         store.close()
@@ -129,10 +124,8 @@ def test_what_is_not_in_yet_changes_nothing_for_the_default_engine():
 
 
 def outcome(injected, relevant, value=0.0):
-    measures = Measures(*[value] * 5) if relevant else None
-    return Outcome(
-        query_id="", relevant=frozenset(relevant), measures=measures, injected=injected, seconds=1
-    )
+    measures = [value] * 5 if relevant else None
+    return Outcome(relevant=frozenset(relevant), measures=measures, injected=injected, seconds=1)
 
 
 def test_sums_of_what_is_injected():
@@ -156,11 +149,38 @@ def test_sums_of_what_is_injected():
 def test_engines_side_by_side():
     dice = random.Random(4)
     weak = [outcome(None, "a", dice.random() / 2) for _ in range(50)]
-    strong = [
-        evolve(one, measures=Measures(*(0.3 + value for value in one.measures))) for one in weak
-    ]
+    strong = [evolve(one, measures=[0.3 + value for value in one.measures]) for one in weak]
     summary = summarise({"weak": weak, "strong": strong})
-    (difference,) = summary.differences
-    assert (difference.engine, difference.reference) == ("strong", "weak")
-    for estimate in difference.measures.values():
+    (difference,) = summary.differences.values()
+    assert list(summary.differences) == [("strong", "weak")]
+    for estimate in difference.values():
         assert (estimate.value, estimate.low, estimate.high) == pytest.approx((0.3, 0.3, 0.3))
+
+
+def test_noise_is_asked_of_other_projects_only():
+    """A query is never asked of its own project; one of another collection is another project."""
+    learnings = [learning(f"{name}{n}", n, project=name) for name in "ab" for n in range(2)]
+    queries = [query("q1", 9, project="a"), query("q2", 9, project="c")]
+    everything = PluginEngine(
+        name="all", floor=0.1, score=lambda _, known: [(1.0, ())] * len(known)
+    )
+    engine = engine_for("all", learnings, {"all": everything})
+    calls = []
+    projects = [*projects_of(learnings), *projects_of(learnings[:1], "more")]
+    found = noise(engine, queries, projects, lambda: calls.append(1))
+    assert found == {
+        ("a", "b"): Share(1, 1),
+        ("a", "more/a"): Share(1, 1),
+        ("c", "a"): Share(1, 1),
+        ("c", "b"): Share(1, 1),
+        ("c", "more/a"): Share(1, 1),
+    }
+    assert len(calls) == 5
+
+
+def test_an_engine_that_fails_is_named():
+    learnings = [learning(f"l{n}", n) for n in range(10)]
+    failing = PluginEngine(name="lazy", floor=0.1, score=lambda *_: ())
+    asked = schedule_of(collection(learnings, [query("q", 20)]))
+    with pytest.raises(EngineFailedError, match="lazy"):
+        run(engine_for("lazy", learnings, {"lazy": failing}), asked, lambda: None)

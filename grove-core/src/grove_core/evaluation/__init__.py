@@ -1,1 +1,0 @@
-"""Measuring retrieval on collections of learnings, queries and judgments."""

@@ -1,0 +1,171 @@
+"""The engines that can be measured, by name, each behind the same calls.
+
+This is the one module that reaches into grove's index and ranking: it measures what hooks do.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Final, NamedTuple, Protocol
+
+from grove_core import GroveError, Query
+from grove_core.finder import terms_of
+from grove_core.learning_index.finding import MOST_CANDIDATES
+from grove_core.learning_index.index import IN_MEMORY, LearningIndex
+from grove_core.plugins.engines import Engine as PluginEngine
+from grove_core.retrieval.choosing import choose
+from grove_core.retrieval.entries import entry_of
+from grove_core.retrieval.entry import Entry, Found, text_of
+from grove_core.retrieval.ranking import Ranked, rank
+from grove_core.retrieval.relevance import FLOOR, Relevance
+from grove_core.retrieval.strategy import RetrievalStrategy
+from grove_eval.baselines import BASELINES, Scorer
+from grove_eval.collection import CollectedLearning
+from grove_eval.measures import SHOWN
+
+DEFAULT: Final = "default"
+RULES: Final = "rules"
+RECENCY_DAYS: Final = 90.0
+"""The age in days at which recency is 0.3, the default of the configuration."""
+_SOURCE: Final = "evaluation"
+
+
+class EngineFailedError(GroveError):
+    """An engine has not answered, for a reason that was reported."""
+
+
+class Answer(NamedTuple):
+    """What an engine finds, the best first; an engine that cannot inject ranks nothing."""
+
+    ids: Sequence[str]
+    ranked: Sequence[Ranked] | None = None
+    floor: float = 0.0
+
+    def injected(self, now: datetime) -> list[str] | None:
+        """Return what hooks would show of it."""
+        if self.ranked is None:
+            return None
+        choice = choose(self.ranked, RetrievalStrategy.MODERATE, SHOWN, now, floor=self.floor)
+        return [one.entry.id for one in choice.chosen]
+
+
+class Store(Protocol):
+    """Some learnings in which an engine searches."""
+
+    def admit(self, learnings: Sequence[CollectedLearning]) -> None:
+        """Let learnings be found from now on."""
+
+    def ask(self, query: Query, now: datetime) -> Answer:
+        """Find what fits."""
+        ...
+
+    def close(self) -> None:
+        """Free what it holds."""
+
+
+Engine = Callable[[], Store]
+"""Opens an empty store."""
+
+
+def names_of_engines(offered: Iterable[str]) -> list[str]:
+    """Name everything that can be measured."""
+    return list(dict.fromkeys([DEFAULT, *offered, *BASELINES]))
+
+
+def engine_for(
+    name: str, learnings: Sequence[CollectedLearning], offered: Mapping[str, PluginEngine]
+) -> Engine:
+    """Make an engine ready for a collection."""
+    if name == DEFAULT:
+        return _IndexStore
+    if name in offered:
+        return lambda: _PluginStore(offered[name])
+    places = {one.learning.id: place for place, one in enumerate(learnings)}
+    # Every store needs the same one, and making it takes longer than all questions.
+    scorer = cache(lambda: BASELINES[name](learnings))
+    return lambda: _BaselineStore(places, scorer)
+
+
+class _IndexStore:
+    """What hooks do: the index, and the ranking of what it finds."""
+
+    def __init__(self) -> None:
+        self._index = LearningIndex(IN_MEMORY)
+
+    def admit(self, learnings: Sequence[CollectedLearning]) -> None:
+        self._index.put(_SOURCE, map(_entry, learnings), "", whole=False)
+
+    def ask(self, query: Query, now: datetime) -> Answer:
+        ranked = rank(self._index.find(terms_of(query)), {}, now, RECENCY_DAYS)
+        return Answer([one.entry.id for one in ranked if one.score.total > 0], ranked, FLOOR)
+
+    def close(self) -> None:
+        self._index.close()
+
+
+class _PluginStore:
+    """An engine that scores every learning: its relevance alone ranks, ties go to the newer."""
+
+    def __init__(self, engine: PluginEngine) -> None:
+        self._engine = engine
+        self._admitted: list[CollectedLearning] = []
+        # Making terms of a learning takes longer than scoring it.
+        self._found = cache(_found)
+
+    def admit(self, learnings: Sequence[CollectedLearning]) -> None:
+        # The newest first, so that sorting by relevance leaves ties as they should be.
+        self._admitted += learnings
+        self._admitted.sort(key=lambda one: one.created, reverse=True)
+
+    def ask(self, query: Query, now: datetime) -> Answer:
+        scores = self._engine.score(query, [one.learning for one in self._admitted])
+        if len(scores) < len(self._admitted):
+            raise EngineFailedError(self._engine.name)
+        scored = zip(scores, self._admitted, strict=True)
+        fitting = [(value, one) for (value, _), one in scored if value > 0]
+        fitting.sort(key=lambda each: -each[0])
+        found = [
+            self._found(one)._replace(relevance=Relevance(value, {}))
+            for value, one in fitting[:MOST_CANDIDATES]
+        ]
+        ranked = rank(found, {}, now, RECENCY_DAYS)
+        return Answer([one.learning.id for _, one in fitting], ranked, self._engine.floor)
+
+    def close(self) -> None:
+        self._admitted.clear()
+
+
+class _BaselineStore:
+    """A baseline, which scores all learnings of the collection; those that are not in are cut."""
+
+    def __init__(self, places: Mapping[str, int], scorer: Callable[[], Scorer]) -> None:
+        self._places = places
+        self._scorer = scorer
+        self._inside: dict[int, CollectedLearning] = {}
+
+    def admit(self, learnings: Sequence[CollectedLearning]) -> None:
+        self._scorer()
+        self._inside |= {self._places[one.learning.id]: one for one in learnings}
+
+    def ask(self, query: Query, now: datetime) -> Answer:
+        del now
+        inside = self._inside
+        found = [
+            (score, inside[place].created, -place)
+            for place, score in self._scorer()(query).items()
+            if place in inside and score > 0
+        ]
+        return Answer([inside[-place].learning.id for _, _, place in sorted(found, reverse=True)])
+
+    def close(self) -> None:
+        self._inside.clear()
+
+
+def _entry(one: CollectedLearning) -> Entry:
+    entry = entry_of(one.learning, backend=_SOURCE, personal=False)
+    return entry._replace(category=one.category)
+
+
+def _found(one: CollectedLearning) -> Found:
+    entry = _entry(one)
+    return Found(entry, text_of(entry), Relevance(0.0, {}))
