@@ -15,8 +15,13 @@ from session_server import Lines, said
 from session_server import answers as answers_of_server
 
 from grove_core.health.matchers import covers
-from grove_core.hosts.claude_hooks import PLUGIN_SERVER, SLOTS
-from grove_core.hosts.claude_server import server_groups
+from grove_core.hosts.claude_hooks import (
+    PLUGIN_SERVER,
+    SERVER,
+    SLOTS,
+    hook_groups_with_server,
+    server_groups,
+)
 
 PLUGIN = Path(__file__).parents[1] / "plugin"
 LAUNCHER = PLUGIN / "bin" / "grove-hook"
@@ -93,6 +98,18 @@ def test_the_servers_hooks_are_as_the_program_reads_them():
     # Each entry that fits calls the server: no tool may be in two.
     tools = ["Bash", "TaskUpdate", "TodoWrite", "mcp__a__b", *FILES.split("|")]
     assert [covers(TOOLS, tool) + covers(FILES, tool) for tool in tools] == [1] * len(tools)
+
+
+def test_a_project_with_a_server_of_its_own_has_the_same_hooks():
+    """What ``grove init --hooks --server`` registers."""
+    both = json.dumps([hooks_of("server.json"), hooks_of("hooks.json")])
+    launcher = json.dumps('"${CLAUDE_PLUGIN_ROOT}/bin/grove-hook" ')[1:-1]
+    both = both.replace(launcher, "/opt/grove hook ").replace(PLUGIN_SERVER, SERVER)
+    expected = {}
+    for groups in json.loads(both):
+        for event, found in groups.items():
+            expected[event] = [*expected.get(event, []), *found]
+    assert hook_groups_with_server("/opt/grove") == expected
 
 
 def write_program(program, text):

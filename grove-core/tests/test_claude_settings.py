@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from grove_core.hosts.claude_hooks import hook_groups
-from grove_core.hosts.claude_settings import allowed, registrations
+from grove_core.hosts.claude_hooks import hook_groups, hook_groups_with_server
+from grove_core.hosts.claude_settings import may_run_unasked, registrations
 
 HOOKS = {"hooks": hook_groups("/opt/grove/bin/grove", ("Bash(*bd*)",))}
 
@@ -98,13 +98,20 @@ def test_what_cannot_be_read_holds_nothing(place, content):
         place.write(place.root / ".claude" / name, content)
     place.write(place.home / ".claude" / "plugins" / "installed_plugins.json", content)
     assert place.found() == []
-    assert allowed(place.root, place.environment) == frozenset()
+    assert not may_run_unasked(place.root, place.environment)
 
 
 def test_what_is_allowed_comes_from_all_settings(place):
-    for path, rule in (
-        (place.home / ".claude" / "settings.json", "Read"),
-        (place.root / ".claude" / "settings.local.json", "Bash(grove *)"),
+    for path, rule, is_enough in (
+        (place.home / ".claude" / "settings.json", "Read", False),
+        (place.root / ".claude" / "settings.local.json", "Bash(grove *)", True),
     ):
         place.write(path, {"permissions": {"allow": [rule, 7]}})
-    assert allowed(place.root, place.environment) == {"Read", "Bash(grove *)"}
+        assert may_run_unasked(place.root, place.environment) is is_enough
+
+
+def test_hooks_of_the_projects_server_run_what_its_registration_names(place):
+    groups = {"hooks": hook_groups_with_server("/opt/grove")}
+    place.write(place.root / ".claude" / "settings.local.json", groups)
+    place.write(place.root / ".mcp.json", {"mcpServers": {"grove": {"command": "/opt/grove"}}})
+    assert {one.program for one in place.found()} == {"/opt/grove"}

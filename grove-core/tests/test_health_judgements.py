@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from grove_core.config import ConfigProblem, Origin, Source
-from grove_core.flow.merge_driver import MERGED_FILES, MergeDriver, driver_command
 from grove_core.health.backends import BackendFact, BackendFacts, judge_backends
 from grove_core.health.check import Status
 from grove_core.health.clock_skew import Moment, judge_clock
@@ -154,15 +153,9 @@ def project(**change):
         "root": ROOT,
         "directory": ROOT / ".grove",
         "exists": True,
-        "attributes": "# ours\n" + "\n".join(MERGED_FILES),
         "in_git": True,
-        "driver": driver(driver_command("/venv/bin/grove")),
     }
     return judge_project(ProjectFacts(**{**usual, **change}))
-
-
-def driver(registered):
-    return MergeDriver(top=ROOT, registered=registered)
 
 
 def backends(*roles, broken=""):
@@ -238,8 +231,7 @@ TABLE = [
     (partial(home, others_may_write=True), "permissions: broken"),
     (partial(home, free_bytes=2**19), "free space: broken"),
     (partial(project), ""),
-    (partial(project, driver=driver(None)), "merge driver: warning"),
-    (partial(project, attributes=None), "git attributes: warning"),
+    (partial(project, old_driver=True), "merge driver: warning"),
     (partial(project, exists=False), "project: warning"),
     (partial(project, leads_to=Path("/elsewhere")), "project: broken"),
     (partial(project, unwritable=(ROOT / ".grove",)), "project: broken"),

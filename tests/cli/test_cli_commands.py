@@ -150,18 +150,14 @@ def test_the_brief_names_what_to_reflect_on(beads):
 
 def test_init_makes_what_is_missing_and_touches_nothing_else(world):
     done = assert_done(world.grove("init", "--json"))
-    names = {"config.toml", ".gitattributes", "learnings.md"}
+    names = {"config.toml", ".gitattributes"}
     folder = world.project / ".grove"
     assert {os.path.relpath(path, folder) for path in done.json["created"]} == names
-    attributes = (folder / ".gitattributes").read_text()
-    assert attributes == (
-        "*.jsonl merge=union\nlearnings.md merge=grove\nlearnings/*.md merge=grove\n"
-    )
+    assert (folder / ".gitattributes").read_text() == "*.jsonl merge=union\n"
     config = (folder / "config.toml").read_text()
     assert all(line.startswith(("#", "[")) or not line for line in config.splitlines())
     assert world.grove("status", "--json").json["config_problems"] == []
-    for name in names - {".gitattributes"}:
-        (folder / name).write_text(f"# mine: {name}\n")
+    (folder / "config.toml").write_text("# mine\n")
     before = listing(folder)
     again = assert_done(world.grove("init", "--json"))
     assert again.json["created"] == again.json["extended"] == []

@@ -117,8 +117,8 @@ def test_a_healthy_project_has_nothing_to_mend(healthy):
         "python", "installation", "program of hooks", "program of agents", "memory backends",
         "ticket systems", "hooks registered", "registered program", "tools of ticket systems",
         "hooks running", "session state", "debts",
-        "grove's own directory", "permissions", "free space", "project", "git attributes",
-        "merge driver", "git", "primary backend", "personal backend", "event log",
+        "grove's own directory", "permissions", "free space", "project",
+        "git", "primary backend", "personal backend", "event log",
         "personal event log", "statistics cache", "decay", "markdown learnings", "total recall",
         "secrets", "outbox", "configuration", "clock", "crashes", "errors",
     }  # fmt: skip
@@ -129,7 +129,7 @@ def test_a_healthy_project_has_nothing_to_mend(healthy):
 
 
 def test_what_is_broken_comes_last_with_its_mend_below(healthy):
-    (healthy.project / ".grove" / ".gitattributes").write_text("")
+    (healthy.project / ".gitignore").write_text(".grove/\n")
     record(healthy, "/nowhere/grove")
     settings_of(healthy).write_text("{broken")
     done = healthy.grove("doctor")
@@ -296,9 +296,9 @@ MISTAKES = {
     ),
     "git": (".grove/learnings.md", "out of .gitignore", in_project(".gitignore", ".*\n!.git*\n")),
     "merge driver": (
-        "not registered in this clone",
-        "grove init",
-        lambda world: world.git("config", "--remove-section", "merge.grove"),
+        "by an older grove",
+        "grove init takes it out",
+        lambda world: world.git("config", "merge.grove.driver", "grove merge-driver %O %A %B"),
     ),
     "clock": ("2199", "Set the clock", change_the_time),
     "debts": ("bd-1", "grove reflect --session-id sunday", owe_a_reflection),
@@ -306,7 +306,6 @@ MISTAKES = {
     "permissions": ("every user", "chmod o-w ", lambda world: world.grove_home.chmod(0o777)),
     "grove's own directory": ("outbox", "or set GROVE_HOME to a directory", at_home("outbox", "")),
     "project": ("leads out of the project", "/others/grove", lead_out_of_the_project),
-    "git attributes": ("learnings.md", "grove init", in_project(".grove/.gitattributes", "")),
     "primary backend": ("learnings.md", "outbox", block_the_learnings),
     "outbox": ("cl_20300101_aaaaaa.json", "", at_home("outbox/cl_20300101_aaaaaa.json", "{torn")),
     "event log": (

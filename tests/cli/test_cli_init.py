@@ -20,7 +20,7 @@ FILES = "Read|Edit|Write|MultiEdit|NotebookEdit"
 @pytest.fixture
 def world(world):
     """Commands may write to the project's settings of the client."""
-    world.lent.append(world.project / ".claude")
+    world.lent += [world.project / ".claude", world.project / ".mcp.json"]
     return world
 
 
@@ -61,8 +61,9 @@ def test_what_is_there_stays_and_a_second_run_changes_nothing(world, local):
     local.parent.mkdir()
     text = '{\n    "model": "opus",\n    "hooks": {\n        "Stop": []\n    }\n}\n'
     local.write_text(text)
+    assert '+                        "command": "' in run(world, "--hooks", "--dry-run")[0]
     out, _ = run(world, "--hooks")
-    assert '+                        "command": "' in out
+    assert '"command": "' not in out
     assert "changed .claude/settings.local.json" in out
     assert local.read_text().startswith(
         '{\n    "model": "opus",\n    "hooks": {\n        "Stop": ['
@@ -126,18 +127,21 @@ def test_a_changed_rule_file_is_never_overwritten(world):
     assert written.read_text() == "mine\n"
 
 
-@pytest.mark.parametrize("words", [("--hooks",), ("--hooks", "--shared", "--allow-grove")])
+@pytest.mark.parametrize(
+    "words", [("--hooks",), ("--hooks", "--shared", "--allow-grove"), ("--hooks", "--server")]
+)
 def test_uninstall_leaves_the_project_and_the_home_as_they_were(world, local, shared, words):
     local.parent.mkdir()
     local.write_bytes(b'\xef\xbb\xbf{\r\n\t"env": {"GR\xc3\xb6\xc3\x9fe": "1e3"},"n": 1e3 }')
     before = tree(world.project)
     run(world, *words, "--rules")
     assert tree(world.project) != before
+    assert (world.project / ".mcp.json").exists() is ("--server" in words)
     run(world, "--rules")
     out, _ = run(world, "--uninstall")
     assert tree(world.project) == before
     assert "kept .grove: the learnings are yours" in out
-    assert (world.project / ".grove" / "learnings.md").exists()
+    assert (world.project / ".grove" / "config.toml").exists()
     assert {path.name for path in world.grove_home.iterdir()} <= {"cache"}
 
 
@@ -158,7 +162,7 @@ def test_a_file_that_cannot_be_taken_back_is_named_and_tried_again(world, local)
     local.write_text(text[:-3])
     out, complaint = run(world, "--uninstall", code=1)
     assert ("settings.local.json" in complaint, "nothing to take back" in out) == (True, False)
-    assert "Mend what is named, then run this again" in out
+    assert "Fix what is named, then run this again" in out
     assert not (world.project / ".claude" / "rules").exists()
     local.write_text(text)
     run(world, "--uninstall")
@@ -228,7 +232,6 @@ def test_who_agrees_to_everything_that_is_proposed_is_set_up(project):
     assert "permissions" not in json.loads((project.project / SETTINGS).read_text())
     assert (project.project / ".grove" / "config.toml").exists()
     assert (project.grove_home / "program").read_text() == f"{PROGRAM}\n"
-    assert "merge.grove.driver" in project.git("config", "--list")
     assert not (project.project / ".claude" / "rules").exists()
 
 
@@ -286,6 +289,7 @@ def test_options_that_do_not_go_together_are_usage_errors(world):
         ("--hooks", "cursor"),
         ("--shared",),
         ("--allow-grove",),
+        ("--server",),
         ("--uninstall", "--hooks"),
         ("--uninstall", "--rules"),
     ):
@@ -299,6 +303,34 @@ def test_a_permission_is_not_added_beside_a_rule_that_denies_it(world, local, sh
     out, _ = run(world, "--hooks", "--allow-grove")
     assert "the client's settings deny Bash(grove:*): a deny rule wins" in out
     assert "permissions" not in json.loads(local.read_text())
+
+
+def test_a_merge_driver_of_an_older_grove_is_taken_out(project):
+    """Of 0.1: no command is left that it could run."""
+    before = (project.project / ".git" / "config").read_bytes()
+    driver = "grove merge-driver %O %A %B -- %P; case $? in 0) ;; 65) exit 1;; esac"
+    attributes = project.project / ".grove" / ".gitattributes"
+    attributes.parent.mkdir()
+    for text in ("*.jsonl merge=union\n", "*.jsonl merge=ours\n# mine\n"):
+        project.git("config", "merge.grove.name", "learnings of grove, merged entry by entry")
+        project.git("config", "merge.grove.driver", driver)
+        attributes.write_text(f"{text}learnings.md merge=grove\nlearnings/*.md merge=grove\n")
+        run(project)
+        assert (project.project / ".git" / "config").read_bytes() == before
+        assert attributes.read_text() == text
+    project.git("config", "merge.grove.driver", "somebody-elses %A %B")
+    run(project)
+    assert "somebody-elses" in project.git("config", "--list")
+
+
+def test_the_server_stays_registered_when_hooks_are_renewed(world, local):
+    run(world, "--hooks", "--server")
+    registered = hooks_of(local)
+    assert registered["PreToolUse"][0]["hooks"][0]["server"] == "grove"
+    servers = json.loads((world.project / ".mcp.json").read_text())["mcpServers"]
+    assert servers == {"grove": {"command": PROGRAM, "args": ["serve"]}}
+    again = run_json(world, "--hooks")
+    assert (again["changes"], hooks_of(local)) == ([], registered)
 
 
 def test_whoever_says_no_has_changed_nothing(project):

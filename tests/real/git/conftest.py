@@ -4,9 +4,7 @@ import os
 import random
 import shutil
 import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from attrs import evolve
@@ -14,13 +12,11 @@ from world import GIT_IDENTITY
 
 from grove_backend_markdown.backend import MarkdownBackend
 from grove_core import BackendContext, LearningStatus, StorageLayout, event_log
-from grove_core.flow.merge_driver import MERGED_FILES, MergeDriver, driver_command, register
 from grove_core.model.events import Skip
 from grove_core.storage.paths import ProjectPaths
 from grove_core.testing.samples import example_learning
 
 START = datetime(2026, 2, 6, tzinfo=UTC)
-PROGRAM = Path(sys.executable).with_name("grove")
 CLONES = ("ada", "ben")
 ENTRY = """
 ### [cl_20260206_{name}] A learning of {branch}
@@ -317,11 +313,9 @@ def _template(folder, layout):
             CONFIG + '[remote "origin"]\n\turl = ../server.git\n'
             "\tfetch = +refs/heads/*:refs/remotes/origin/*\n"
         )
-        register(MergeDriver(top=root, registered=None), driver_command(str(PROGRAM)))
     first = Git(folder / CLONES[0], folder)
     grove = folder / CLONES[0] / ".grove"
     grove.mkdir()
-    (grove / ".gitattributes").write_text("".join(f"{line}\n" for line in MERGED_FILES))
     (grove / "config.toml").write_text(f'[storage]\nlayout = "{layout.value}"\n')
     if layout is StorageLayout.SINGLE:
         (grove / "learnings.md").write_text("# Learnings\n")
@@ -347,7 +341,7 @@ def start(templates, tmp_path):
 
 @pytest.fixture
 def merge_branches(world):
-    """Have two branches append a learning each to a file; gives git's word on their merge."""
+    """Have two branches append a learning each to a file, and merge them."""
 
     def merge(file):
         world.git("add", "-A")

@@ -1,10 +1,9 @@
-"""``grove maintain migrate`` and ``repair``, and the merge driver, as a person runs them."""
+"""``grove maintain migrate`` and ``repair``, as a person runs them."""
 
 import json
 
 import pytest
 
-from grove_core.flow.merge_driver import MARKERS_WRITTEN
 from grove_core.model.memory import StorageLayout
 
 IDS = [f"cl_20260206_{letter * 6}" for letter in "abc"]
@@ -125,17 +124,3 @@ def test_repair_names_what_it_does_not_understand(project):
     assert done.code == 1
     assert "do not fit together" in done.json["files"][0]["left"][0]
     assert project.learnings_file.read_bytes() == before
-
-
-def test_the_driver_merges_as_git_does_what_is_nobodys(project):
-    folder = project.others
-    folder.mkdir()
-    for name, text in (("base", "a\n"), ("ours", "b\n"), ("theirs", "c\n")):
-        (folder / name).write_text(text)
-    words = ("base", "ours", "theirs")
-    files = [str(folder / name) for name in words]
-    assert project.grove("merge-driver", *files, "notes.txt").code == MARKERS_WRITTEN
-    assert (folder / "ours").read_text() == "<<<<<<< ours\nb\n=======\nc\n>>>>>>> theirs\n"
-    (folder / "ours").write_text("a\n")
-    assert project.grove("merge-driver", *files, "notes.txt").code == 0
-    assert (folder / "ours").read_text() == "c\n"

@@ -1,54 +1,31 @@
 """``grove init``."""
 
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
-from attrs import evolve
 from click import get_current_context
 
 from grove_core.cli.app import Invocation, grove_command
-from grove_core.cli.init_guide import QUESTION_OF_RULE, agree, guide
-from grove_core.cli.init_plan import ADVICE, Wishes, plan_for
-from grove_core.cli.init_report import WORDS_OF_DRIVER, print_report
-from grove_core.cli.previews import (
-    confirm,
-    documents_of,
-    is_answered,
-    print_changes,
-    unless_given_up,
-)
+from grove_core.cli.init_questions import confirm, guide, is_answered
 from grove_core.cli.result import Result
-from grove_core.cli.scaffolding import (
-    Scaffold,
-    find_program,
-    record_program,
-    recorded_program,
-    scaffold,
-)
 from grove_core.errors import StorageError
-from grove_core.flow.disconnecting import plan_removal
-from grove_core.flow.install_plan import Plan
-from grove_core.flow.installation import InstallationRecord
-from grove_core.flow.merge_driver import (
-    DriverAction,
-    MergeDriver,
-    action_for,
-    driver_command,
-    find_driver,
-    register,
-)
 from grove_core.health.installation import INSTALL, cache_around
+from grove_core.hosts import claude_settings as client
 from grove_core.hosts.claude_code import NAME as CLAUDE_CODE
 from grove_core.hosts.claude_hooks import ALLOW_RULE
+from grove_core.install.plan import Plan, Wishes, find_program, plan_for, recorded_program
+from grove_core.install.record import FileChange
+from grove_core.install.remove import plan_removal
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+_DONE: Final = {"create": "created", "change": "changed", "remove": "removed"}
+_LINE_STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @click.command("init")
@@ -60,198 +37,160 @@ if TYPE_CHECKING:
     type=click.Choice([CLAUDE_CODE]),
     help="Add grove's hooks to the client's settings of this project.",
 )
+@click.option("--server", is_flag=True, help="Have the session's server answer the hooks.")
 @click.option("--shared", is_flag=True, help="In the settings that are committed, not in yours.")
 @click.option("--allow-grove", is_flag=True, help=f"Add the permission rule {ALLOW_RULE}, too.")
 @click.option("--rules", is_flag=True, help="Write the gate's protocol as a rule of the project.")
 @click.option("--uninstall", is_flag=True, help="Take back what init added; learnings stay.")
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
+@click.option("--diff", is_flag=True, help="Show the changes of the client's files line by line.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @grove_command
 def command(  # noqa: PLR0913 - one for each option
     invocation: Invocation,
     *,
     host: str | None,
+    server: bool,
     shared: bool,
     allow_grove: bool,
     rules: bool,
     uninstall: bool,
     dry_run: bool,
+    diff: bool,
     yes: bool,
 ) -> Result:
     """Set up grove in this project.
 
-    Creates the directory .grove at the project's root with a commented configuration and a place
-    for learnings. Files that exist are never touched, so running it again is safe; only lines that
-    .grove/.gitattributes lacks are added. In a git clone it registers the merge driver that joins
-    the learnings of two branches. Commit .grove.
+    Creates the directory .grove at the project's root with a commented configuration. Files that
+    exist are never touched, so running it again is safe; only the line that .grove/.gitattributes
+    lacks is added. Commit .grove.
 
     On a terminal it shows what it would do and asks: how the client is to run grove, and whether
     to go on. --yes answers for you, and without a terminal nothing is asked.
 
     With --hooks the client runs grove in this project without grove's plugin. The settings are
-    merged, their backup is kept, and --uninstall puts back what was there.
+    merged, their backup is kept, and --uninstall puts back what was there. With --server the
+    client also starts grove's server with each session, by .mcp.json, and asks you about it.
     """
-    if uninstall and (host or rules or allow_grove):
-        raise click.UsageError("--uninstall goes with --shared, --dry-run and --yes only")
-    if allow_grove and not host:
-        raise click.UsageError("--allow-grove goes with --hooks")
+    if uninstall and (host or rules or allow_grove or server):
+        raise click.UsageError("--uninstall goes with --shared, --dry-run, --diff and --yes only")
+    if (allow_grove or server) and not host:
+        raise click.UsageError(f"{'--server' if server else '--allow-grove'} goes with --hooks")
     if shared and not (host or uninstall):
         raise click.UsageError("--shared goes with --hooks or --uninstall")
-    options = get_current_context().params
+    workspace, asks = invocation.workspace, not (yes or dry_run) and is_answered()
+    home = workspace.paths.home
+    if workspace.root == home.parent and workspace.project.grove_directory == home:
+        raise StorageError(f"{home} is grove's own directory; run init inside a project")
+    # What was asked about has been seen.
+    diff = diff or (dry_run and not asks)
+    if uninstall:
+        return _uninstall(workspace, shared=shared, dry_run=dry_run, diff=diff, asks=asks)
     wishes = Wishes(
-        hooks=host is not None,
-        shared=shared,
-        allow=allow_grove,
-        rules=rules,
-        dry_run=dry_run,
-        asks=not (yes or dry_run) and is_answered(),
-        guides=not (host or rules or options["as_json"] or options["quiet"]),
+        hooks=host is not None, server=server, shared=shared, allow=allow_grove, rules=rules
     )
-    _refuse_home(invocation.workspace)
-    return (_uninstall if uninstall else _install)(invocation.workspace, wishes)
+    return _install(workspace, wishes, dry_run=dry_run, diff=diff, asks=asks)
 
 
-def _refuse_home(workspace: Workspace) -> None:
-    if workspace.root == workspace.paths.home.parent and workspace.project.grove_directory == (
-        workspace.paths.home
-    ):
-        raise StorageError(
-            f"{workspace.paths.home} is grove's own directory; run init inside a project"
-        )
-
-
-def _install(workspace: Workspace, wishes: Wishes) -> Result:
-    record = InstallationRecord(workspace.paths, workspace.root)
+def _install(
+    workspace: Workspace, wishes: Wishes, *, dry_run: bool, diff: bool, asks: bool
+) -> Result:
     previous, program = recorded_program(workspace), find_program()
     cache = cache_around(Path(sys.prefix))
     if cache is not None:
         program = None  # what is written down must be there tomorrow
+    if wishes.hooks and program is None:
+        raise StorageError(f"there is no program grove for hooks to run. {INSTALL}")
     # All that may be refused or declined comes first: then nothing is left behind.
-    made = scaffold(workspace, dry_run=True)
-    plan = plan_for(workspace, record, wishes, program)
-    driver = find_driver(workspace.root)
-    action = action_for(driver, driver_command(program)) if driver is not None else None
-    if wishes.asks:
-        with unless_given_up():
-            if wishes.guides:
-                words = WORDS_OF_DRIVER.get(action) if action else None
-                wishes = guide(workspace, wishes, made, record, program, words)
-            plan = _asked(plan, workspace, record, wishes, program)
+    plan = plan_for(workspace, wishes, program)
+    if asks:
+        options = get_current_context().params
+        is_bare = not (wishes.hooks or wishes.rules or options["as_json"] or options["quiet"])
+        wishes, plan = guide(plan, wishes, program, is_bare=is_bare)
     if cache is not None:
         plan.notes.append(f"this grove runs from the cache {cache}, which is cleared. {INSTALL}")
-    if not wishes.dry_run:
-        with _uninterrupted():
-            made = _carry_out(plan, workspace, record, program, driver)
+    if not dry_run:
+        plan.make(program)
+    created, extended = (
+        [one.path for one in plan.project if one.action == action]
+        for action in ("create", "change")
+    )
     document: dict[str, Any] = {
         "root": workspace.root,
-        "created": made.created,
-        "extended": made.extended,
-        "kept": made.kept,
-        "merge_driver": action,
+        "created": created,
+        "extended": extended,
+        "kept": plan.kept,
         "program": program,
         "previous_program": previous,
-        "changes": documents_of(plan.changes, workspace.root),
+        "changes": _documents(plan.changes, workspace.root),
         "notes": plan.notes,
-        "dry_run": wishes.dry_run,
+        "dry_run": dry_run,
     }
+
+    def human(console: "Console") -> None:
+        _print_changes(console, plan.project, workspace.root, dry_run=dry_run, diff=False)
+        _print_changes(console, plan.changes, workspace.root, dry_run=dry_run, diff=diff)
+        for line in _closing_lines(plan, wishes, document):
+            console.print(line)
+
     return Result(
         document=document,
-        human=lambda console: print_report(workspace, wishes, document, plan, console),
-        ids=[str(path) for path in (*made.created, *(one.path for one in plan.changes))],
+        human=human,
+        ids=[str(path) for path in (*created, *(one.path for one in plan.changes))],
     )
 
 
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Let no Ctrl-C leave half of it behind: it takes a moment only."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _carry_out(
-    plan: Plan,
-    workspace: Workspace,
-    record: InstallationRecord,
-    program: str | None,
-    driver: MergeDriver | None,
-) -> Scaffold:
-    made = scaffold(workspace, dry_run=False)
-    if program:
-        record_program(workspace, program)
-    plan.note_scaffold(made.created, program, attributes=made.attributes)
-    action = action_for(driver, driver_command(program)) if driver is not None else None
-    if driver is not None and action is DriverAction.REGISTERED:
-        _register(plan, driver, driver_command(program))
-    elif action is DriverAction.KEPT:
-        plan.note_driver(driver_command(program))
-    plan.make(record)
-    return made
-
-
-def _register(plan: Plan, driver: MergeDriver, command: str) -> None:
-    """Register the merge driver; without it everything but merges works as well."""
-    try:
-        register(driver, command)
-    except StorageError as error:
-        plan.notes.append(f"git's merge driver is not registered: {error}")
+def _closing_lines(plan: Plan, wishes: Wishes, document: dict[str, Any]) -> Iterator[str]:
+    """Say where the program is, and what comes next."""
+    workspace = plan.workspace
+    found = client.registrations(workspace.root, workspace.environment)
+    program, previous = document["program"], document["previous_program"]
+    was = f" (was {previous})" if program and previous not in (None, program) else ""
+    if wishes.hooks or found:
+        yield f"hooks will run {program or previous or 'the grove that PATH holds'}{was}"
     else:
-        plan.note_driver(command)
+        place = program or previous
+        yield f"a launcher will find grove {f'at {place}' if place else 'on PATH'}{was}"
+    for note in plan.notes:
+        yield f"note: {note}"
+    if not workspace.library.project_backends:
+        yield "note: no memory backend is installed: grove doctor says which one to install"
+    if wishes.hooks:
+        step = "start a session of the client here; grove status then shows it"
+    elif found:
+        step = "go on: hooks of the client run grove here already"
+    else:
+        step = "connect your agent: grove init --hooks, or load grove's plugin"
+    yield f"\nNext: commit .grove, and {step}."
 
 
-def _asked(
-    plan: Plan,
-    workspace: Workspace,
-    record: InstallationRecord,
-    wishes: Wishes,
-    program: str | None,
-) -> Plan:
-    """Ask for the changes; with hooks, offer the permission rule."""
-    if wishes.guides:
-        plan = plan_for(workspace, record, wishes, program)
-        agree(plan)
-    elif plan.changes:
-        confirm(plan.changes, workspace.root)
-    if ADVICE not in plan.notes:
-        return plan
-    if not wishes.guides and click.confirm(QUESTION_OF_RULE, default=False, err=True):
-        return plan_for(workspace, record, evolve(wishes, allow=True), program)
-    plan.notes.remove(ADVICE)
-    return plan
-
-
-def _uninstall(workspace: Workspace, wishes: Wishes) -> Result:
-    record = InstallationRecord(workspace.paths, workspace.root)
-    removal = plan_removal(workspace, record, shared=wishes.shared)
-    if wishes.asks and removal.changes:
-        with unless_given_up():
-            confirm(removal.changes, workspace.root)
-    if not wishes.dry_run:
-        with _uninterrupted():
-            removal.make(workspace, record)
+def _uninstall(
+    workspace: Workspace, *, shared: bool, dry_run: bool, diff: bool, asks: bool
+) -> Result:
+    removal = plan_removal(workspace, shared=shared)
+    if asks and removal.changes:
+        confirm("Take this back?", removal.changes, workspace.root)
+    if not dry_run:
+        removal.make()
+    changes = [*removal.changes, *removal.program]
     kept = [workspace.project.grove_directory] if workspace.project.initialised else []
     document: dict[str, Any] = {
         "root": workspace.root,
-        "changes": documents_of(removal.everything, workspace.root),
+        "changes": _documents(changes, workspace.root),
         "kept": kept,
         "notes": removal.notes,
-        "dry_run": wishes.dry_run,
+        "dry_run": dry_run,
     }
     if removal.faults:
         document["error"] = "; ".join(removal.faults)
 
     def human(console: "Console") -> None:
-        shows = not wishes.asks
-        print_changes(
-            console, removal.everything, workspace.root, dry_run=wishes.dry_run, with_diffs=shows
-        )
+        _print_changes(console, changes, workspace.root, dry_run=dry_run, diff=diff)
         for note in removal.notes:
             console.print(f"note: {note}")
         if removal.faults:
-            console.print("Mend what is named, then run this again: the rest waits for that.")
-        elif not removal.everything:
+            console.print("Fix what is named, then run this again: the rest waits for that.")
+        elif not changes:
             console.print("There is nothing to take back in the client's settings and rules.")
         if kept:
             console.print("kept .grove: the learnings are yours; rm -r .grove removes them")
@@ -259,7 +198,22 @@ def _uninstall(workspace: Workspace, wishes: Wishes) -> Result:
     return Result(
         document=document,
         human=human,
-        ids=[str(one.path) for one in removal.everything],
+        ids=[str(one.path) for one in changes],
         exit_code=1 if removal.faults else 0,
         warnings=removal.faults,
     )
+
+
+def _documents(changes: Sequence[FileChange], root: Path) -> list[dict[str, Any]]:
+    return [{"path": one.path, "action": one.action, "diff": one.diff(root)} for one in changes]
+
+
+def _print_changes(
+    console: "Console", changes: Sequence[FileChange], root: Path, *, dry_run: bool, diff: bool
+) -> None:
+    for change in changes:
+        for line in change.diff(root).splitlines() if diff else ():
+            console.print(line, style=_LINE_STYLES.get(line[:1]))
+    for change in changes:
+        word = f"would be {_DONE[change.action]}:" if dry_run else _DONE[change.action]
+        console.print(f"{word} {change.name(root)}")

@@ -51,7 +51,6 @@ COMMANDS: Final = {
     "trust": "Show what this project asks to run or reach, and agree to it.",
     "doctor": "Check everything that can silently go wrong.",
     "completion": "Print the shell's completion script.",
-    "merge-driver": "Merge two versions of a file of learnings (run by git).",
     "hook": "Answer a hook of the coding agent (run by the agent).",
     "serve": "Answer a session's hooks and offer tools (run by the agent).",
 }

@@ -9,16 +9,9 @@ from typing import Final
 from attrs import frozen
 
 from grove_core import git
-from grove_core.errors import StorageError
-from grove_core.flow.merge_driver import (
-    MergeDriver,
-    attributes_in_force,
-    find_driver,
-    missing_attributes,
-)
 from grove_core.health.check import Check, broken, ok, warning
 from grove_core.health.processes import ask
-from grove_core.storage import files
+from grove_core.install.plan import has_merge_driver
 from grove_core.storage.paths import ProjectPaths
 
 _GIT_SECONDS: Final = 1.0
@@ -37,10 +30,8 @@ class ProjectFacts:
     leads_to: Path | None = None
     unwritable: tuple[Path, ...] = ()
     read_only: bool = False
-    attributes: str | None = None
-    attributes_in_force: frozenset[str] = frozenset()
     in_git: bool = False
-    driver: MergeDriver | None = None
+    old_driver: bool = False
     ignored: tuple[Path, ...] = ()
 
 
@@ -61,10 +52,8 @@ def gather_project(project: ProjectPaths, environment: Mapping[str, str]) -> Pro
         leads_to=None if real.is_relative_to(os.path.realpath(project.root)) else real,
         unwritable=tuple(one for one in (directory, *kept) if _is_unwritable(one)),
         read_only=_is_read_only(directory),
-        attributes=_text(directory / ".gitattributes"),
-        attributes_in_force=attributes_in_force(project.root) if in_git else frozenset(),
         in_git=in_git,
-        driver=find_driver(project.root) if in_git else None,
+        old_driver=has_merge_driver(project.root),
         ignored=_ignored(project.root, kept, environment) if in_git else (),
     )
 
@@ -81,13 +70,6 @@ def _is_read_only(directory: Path) -> bool:
         return bool(os.statvfs(directory).f_flag & os.ST_RDONLY)
     except OSError:
         return False
-
-
-def _text(path: Path) -> str | None:
-    try:
-        return files.read_text(path)
-    except StorageError:
-        return None
 
 
 def _ignored(root: Path, paths: Sequence[Path], environment: Mapping[str, str]) -> tuple[Path, ...]:
@@ -107,7 +89,7 @@ def judge_project(facts: ProjectFacts) -> Sequence[Check]:
     if not facts.exists:
         detail = f"{facts.root} has no .grove; it is gated only where it has a ticket system"
         return [warning(name, detail, "If it is to use grove: grove init")]
-    return [_directory(name, facts), _attributes(facts), *_driver(facts), *_sharing(facts)]
+    return [_directory(name, facts), *_driver(facts), *_sharing(facts)]
 
 
 def _directory(name: str, facts: ProjectFacts) -> Check:
@@ -123,32 +105,11 @@ def _directory(name: str, facts: ProjectFacts) -> Check:
     return ok(name, str(facts.directory))
 
 
-def _attributes(facts: ProjectFacts) -> Check:
-    name, path = "git attributes", facts.directory / ".gitattributes"
-    missing = missing_attributes(facts.attributes, facts.attributes_in_force)
-    if not missing:
-        return ok(name, "git knows how the learnings of two branches are merged")
-    if facts.attributes is None:
-        return warning(name, f"{path} is missing: branches will conflict", "grove init")
-    named = ", ".join(line.split()[0] for line in missing)
-    detail = f"{path} does not say how these are merged, branches will conflict: {named}"
-    return warning(name, detail, "grove init adds the lines")
-
-
 def _driver(facts: ProjectFacts) -> Sequence[Check]:
-    name = "merge driver"
-    if facts.driver is None:
+    if not facts.old_driver:
         return ()
-    if facts.driver.registered is None:
-        detail = "not registered in this clone: learnings of two branches are merged as plain text"
-        return [warning(name, detail, "grove init")]
-    if facts.driver.is_foreign:
-        detail = f"merge.grove.driver is not grove's: {facts.driver.registered}"
-        return [warning(name, detail, "git config --unset merge.grove.driver, then grove init")]
-    if facts.driver.is_outdated:
-        detail = "registered by an earlier grove: a branch's learnings are lost when it cannot run"
-        return [warning(name, detail, "grove init renews it")]
-    return [ok(name, "git merges learnings entry by entry")]
+    detail = "registered in this clone by an older grove, which this one does not know"
+    return [warning("merge driver", detail, "grove init takes it out")]
 
 
 def _sharing(facts: ProjectFacts) -> Sequence[Check]:

@@ -15,12 +15,12 @@ from grove_core.health.check import Check, broken, ok, warning
 from grove_core.health.hook_mends import mend_of
 from grove_core.health.matchers import covers
 from grove_core.health.program import complaint_about, own_program
-from grove_core.hosts import claude_merge, json_edits
 from grove_core.hosts.claude_hooks import FILE_TOOLS, SHELL_CONDITIONS, SHELL_TOOL, SLOTS
 from grove_core.hosts.claude_settings import (
     LOCAL,
     PROJECT,
     Registration,
+    parse_settings,
     registrations,
     settings_sources,
 )
@@ -109,15 +109,14 @@ def _switches(
     for _, path in settings_sources(root, environment):
         try:
             text = (read_bytes(path) or b"{}").decode("utf-8-sig")
-            claude_merge.without_hooks(text)
-            settings = json_edits.parse(text)
+            settings = parse_settings(text)
         except UnicodeDecodeError:
             unusable.append((path, "it is not UTF-8"))
             continue
         except (StorageError, CodecError) as error:
             unusable.append((path, str(error)))
             continue
-        if isinstance(settings, dict) and _SWITCH in settings:
+        if _SWITCH in settings:
             disabled_by = path if settings[_SWITCH] is True else None
     return disabled_by, tuple(unusable)
 

@@ -23,43 +23,71 @@ _ANY_SHELL: Final = f"{SHELL_TOOL}(*sh*)"
 SHELL_CONDITIONS: Final = frozenset({*_SHELLS, _ANY_SHELL})
 _PROGRAM: Final = "grove"
 _LAUNCHER: Final = "grove-hook"
-_SERVER_PROGRAM: Final = "${CLAUDE_PLUGIN_ROOT}/bin/grove-serve"
 PLUGIN_SERVER: Final = "plugin:grove:grove"
 """The client's name of the server that the plugin brings."""
+SERVER: Final = "grove"
+"""The name of the server in a project's ``.mcp.json``."""
+_SERVERS: Final = {PLUGIN_SERVER: "${CLAUDE_PLUGIN_ROOT}/bin/grove-serve", SERVER: _PROGRAM}
 HOOK_TOOL: Final = "hook"
 """The server's tool that the client calls for a hook."""
+EVENT_FIELD: Final = "event"
 _ARGUMENTS: Final = frozenset(event.value for event in HookEvent)
 
 
-@frozen(kw_only=True)
+_COMMON: Final = (
+    "session_id",
+    "transcript_path",
+    "cwd",
+    "prompt_id",
+    "permission_mode",
+    "agent_id",
+)
+_CALL: Final = ("tool_name", "tool_input", "tool_use_id")
+_TASK: Final = ("task_id", "task_subject", "task_description")
+_ALWAYS: Final = ("",)
+_TOOLS: Final = (f"{SHELL_TOOL}|{OTHER_TOOLS}",)
+
+
+@frozen
 class HookSlot:
-    """When the client runs a hook."""
+    """When the client runs a hook, and which fields it tells the session's server."""
 
     event: HookEvent
     name: str
     timeout: int
-    for_tools: bool = False
-    for_files: bool = False
+    matchers: tuple[str, ...] = _ALWAYS
+    fields: tuple[str, ...] = ()
+
+    @property
+    def for_tools(self) -> bool:
+        """Return whether it looks at calls that could close a ticket."""
+        return self.matchers != _ALWAYS
+
+    @property
+    def for_files(self) -> bool:
+        """Return whether it looks at calls that touch a file."""
+        return FILE_TOOLS in self.matchers
 
 
 SLOTS: Final = (
-    HookSlot(event=HookEvent.SESSION_START, name="SessionStart", timeout=15),
-    HookSlot(event=HookEvent.USER_PROMPT_SUBMIT, name="UserPromptSubmit", timeout=15),
-    HookSlot(event=HookEvent.PRE_TOOL_USE, name="PreToolUse", timeout=25, for_tools=True),
+    # At a session's start and end the client has no server to ask.
+    HookSlot(HookEvent.SESSION_START, "SessionStart", 15),
+    HookSlot(HookEvent.USER_PROMPT_SUBMIT, "UserPromptSubmit", 15, fields=("prompt",)),
+    HookSlot(HookEvent.PRE_TOOL_USE, "PreToolUse", 25, _TOOLS, _CALL),
     HookSlot(
-        event=HookEvent.POST_TOOL_USE,
-        name="PostToolUse",
-        timeout=15,
-        for_tools=True,
-        for_files=True,
+        HookEvent.POST_TOOL_USE,
+        "PostToolUse",
+        15,
+        (*_TOOLS, FILE_TOOLS),
+        (*_CALL, "tool_response"),
     ),
-    HookSlot(
-        event=HookEvent.POST_TOOL_USE_FAILURE, name="PostToolUseFailure", timeout=15, for_tools=True
-    ),
-    HookSlot(event=HookEvent.TASK_COMPLETED, name="TaskCompleted", timeout=15),
-    HookSlot(event=HookEvent.STOP, name="Stop", timeout=25),
-    HookSlot(event=HookEvent.SESSION_END, name="SessionEnd", timeout=3),
+    HookSlot(HookEvent.POST_TOOL_USE_FAILURE, "PostToolUseFailure", 15, _TOOLS, (*_CALL, "error")),
+    HookSlot(HookEvent.TASK_COMPLETED, "TaskCompleted", 15, fields=_TASK),
+    HookSlot(HookEvent.STOP, "Stop", 25, fields=("stop_hook_active", "background_tasks")),
+    HookSlot(HookEvent.SESSION_END, "SessionEnd", 3),
 )
+# A stop's command waits for the server's answer, and is the gate itself if that has died.
+_STOP_BESIDE_SERVER: Final = 50
 
 Group = Mapping[str, Any]
 
@@ -73,11 +101,11 @@ class OwnHook:
 
 
 def own_hook(hook: object) -> OwnHook | None:
-    """Return whether a hook is one of grove's, whichever version wrote it."""
+    """Return what a hook runs if it is one of grove's, whichever version wrote it."""
     if not isinstance(hook, Mapping):
         return None
-    if (hook.get("server"), hook.get("tool")) == (PLUGIN_SERVER, HOOK_TOOL):
-        return OwnHook(_SERVER_PROGRAM, ())
+    if hook.get("tool") == HOOK_TOOL and hook.get("server") in _SERVERS:
+        return OwnHook(_SERVERS[hook["server"]], ())
     if hook.get("type") != "command":
         return None
     words = _words(hook.get("command"), hook.get("args"))
@@ -123,25 +151,50 @@ def _narrowest(words: Collection[str]) -> Sequence[str]:
 
 
 def hook_groups(program: str, conditions: Sequence[str]) -> dict[str, list[Group]]:
-    """Make grove's hooks as they stand in the client's settings."""
-    return {slot.name: _groups(slot, program, conditions) for slot in SLOTS}
+    """Make grove's hooks as commands."""
+    return {slot.name: _command_groups(slot, program, conditions) for slot in SLOTS}
 
 
-def _groups(slot: HookSlot, program: str, conditions: Sequence[str]) -> list[Group]:
-    hook = {
-        "type": "command",
-        # In shell form: other clients read these settings and drop ``args``.
-        "command": shlex.join([program, "hook", slot.event.value]),
+def server_groups(server: str) -> dict[str, list[Group]]:
+    """Make the hooks that the session's server answers."""
+    return {
+        slot.name: [_group(matcher, _server_hook(slot, server)) for matcher in slot.matchers]
+        for slot in SLOTS
+        if slot.fields
+    }
+
+
+def hook_groups_with_server(program: str) -> dict[str, list[Group]]:
+    """Make hooks for the project's server, with commands where it cannot answer and at stops."""
+    asked, stop = server_groups(SERVER), _command(HookEvent.STOP, program, _STOP_BESIDE_SERVER)
+    return {**hook_groups(program, ()), **asked, "Stop": [*asked["Stop"], _group("", stop)]}
+
+
+def _command_groups(slot: HookSlot, program: str, conditions: Sequence[str]) -> list[Group]:
+    hook = _command(slot.event, program, slot.timeout)
+    if not conditions or slot.matchers == _ALWAYS:
+        return [_group(matcher, hook) for matcher in slot.matchers]
+    narrowed = [{**hook, "if": condition} for condition in conditions]
+    others = [_group(matcher, hook) for matcher in (OTHER_TOOLS, *slot.matchers[1:])]
+    return [_group(SHELL_TOOL, *narrowed), *others]
+
+
+def _group(matcher: str, *hooks: Group) -> Group:
+    return {**({"matcher": matcher} if matcher else {}), "hooks": [*hooks]}
+
+
+def _command(event: HookEvent, program: str, timeout: int) -> Group:
+    # In shell form: other clients read these settings and drop ``args``.
+    command = shlex.join([program, "hook", event.value])
+    return {"type": "command", "command": command, "timeout": timeout}
+
+
+def _server_hook(slot: HookSlot, server: str) -> Group:
+    fields = {name: f"${{{name}}}" for name in (*_COMMON, *slot.fields)}
+    return {
+        "type": "mcp_tool",
+        "server": server,
+        "tool": HOOK_TOOL,
+        "input": {EVENT_FIELD: slot.name, **fields},
         "timeout": slot.timeout,
     }
-    if not slot.for_tools:
-        return [{"hooks": [hook]}]
-    of_files = [{"matcher": FILE_TOOLS, "hooks": [hook]}] if slot.for_files else []
-    if not conditions:
-        return [{"matcher": f"{SHELL_TOOL}|{OTHER_TOOLS}", "hooks": [hook]}, *of_files]
-    narrowed = [{**hook, "if": condition} for condition in conditions]
-    return [
-        {"matcher": SHELL_TOOL, "hooks": narrowed},
-        {"matcher": OTHER_TOOLS, "hooks": [hook]},
-        *of_files,
-    ]

@@ -1,14 +1,15 @@
-"""Where Claude Code keeps its settings, and which of grove's hooks they hold. Only reads."""
+"""Claude Code's settings: where they are, what they hold of grove, and putting that in and out."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from attrs import evolve, frozen
 
-from grove_core.errors import StorageError
-from grove_core.hosts.claude_hooks import own_hook
+from grove_core.errors import CodecError, StorageError
+from grove_core.hosts.claude_hooks import ALLOW_RULE, SERVER, SHELL_TOOL, Group, own_hook
 from grove_core.storage.files import read_bytes
 
 CONFIG_VARIABLE: Final = "CLAUDE_CONFIG_DIR"
@@ -20,6 +21,10 @@ LOCAL: Final = "local"
 _DIRECTORY: Final = ".claude"
 _PLUGIN_ROOT: Final = "${CLAUDE_PLUGIN_ROOT}"
 _LAUNCHER: Final = "grove-hook"
+_ALLOWS_ALL: Final = frozenset({ALLOW_RULE, "Bash(grove:*)", SHELL_TOOL, f"{SHELL_TOOL}(*)"})
+_ABOUT_GROVE: Final = ("Bash(grove ", "Bash(grove:", "Bash(grove*", "Bash(grove)")
+_MARK: Final = "\N{ZERO WIDTH NO-BREAK SPACE}"
+_INDENT: Final = re.compile(r"^\s*\{\s*?\n([ \t]+)")
 
 
 @frozen(kw_only=True)
@@ -52,6 +57,11 @@ def rules_file(root: Path) -> Path:
     return root / _DIRECTORY / "rules" / "grove.md"
 
 
+def server_file(root: Path) -> Path:
+    """Name the file of a project's MCP servers."""
+    return root / ".mcp.json"
+
+
 def settings_sources(root: Path, environment: Mapping[str, str]) -> Sequence[tuple[str, Path]]:
     """Name the settings files that count in a project; a later one overrides."""
     files = {
@@ -75,19 +85,28 @@ def registrations(root: Path, environment: Mapping[str, str]) -> Sequence[Regist
         ):
             program = one.program.replace(_PLUGIN_ROOT, str(plugin))
             found.append(evolve(one, program=program, source=source))
+    server = _table(_table(_read(server_file(root)).get("mcpServers")).get(SERVER))
     for kind, path in settings_sources(root, environment):
-        found += _hooks_of(path, kind)
+        for one in _hooks_of(path, kind):
+            command = None if one.arguments else _text(server.get("command"))
+            found.append(evolve(one, program=command or one.program))
     return found
 
 
-def allowed(root: Path, environment: Mapping[str, str]) -> frozenset[str]:
-    """Collect what the client's settings allow without a question."""
-    return _rules("allow", root, environment)
+def may_run_unasked(root: Path, environment: Mapping[str, str]) -> bool:
+    """Return whether the agent may run grove without a question."""
+    return not _ALLOWS_ALL.isdisjoint(_rules("allow", root, environment))
 
 
-def denied(root: Path, environment: Mapping[str, str]) -> frozenset[str]:
-    """Collect what the client's settings deny, whatever else allows it."""
-    return _rules("deny", root, environment)
+def denied_rules(root: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Find the rules that keep the agent from running grove, all of it or some of its commands."""
+    rules = sorted(_rules("deny", root, environment))
+    return tuple(one for one in rules if one in _ALLOWS_ALL or one.startswith(_ABOUT_GROVE))
+
+
+def denies_all(rules: Sequence[str]) -> bool:
+    """Return whether rules that deny something leave the agent no command of grove's."""
+    return not _ALLOWS_ALL.isdisjoint(rules)
 
 
 def _rules(kind: str, root: Path, environment: Mapping[str, str]) -> frozenset[str]:
@@ -169,3 +188,116 @@ def _text(value: object) -> str | None:
 def _number(value: object) -> float | None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number else None  # type: ignore[arg-type]
+
+
+def parse_settings(text: str) -> dict[str, Any]:
+    """Read settings as strictly as the client does, and check the parts that grove changes."""
+    text = text.removeprefix(_MARK)
+    try:
+        document = json.loads(text, parse_constant=_refuse) if text.strip() else {}
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise CodecError(f"{where}: {error.msg}") from error
+    except (ValueError, RecursionError) as error:
+        raise CodecError(str(error)) from error
+    if not isinstance(document, dict):
+        raise CodecError("the settings must be one JSON object")
+    for name in ("hooks", "permissions", "mcpServers"):
+        if not isinstance(document.get(name, {}), dict):
+            raise CodecError(f"{name} must be an object")
+    lists = {f"hooks.{event}": groups for event, groups in document.get("hooks", {}).items()}
+    lists["permissions.allow"] = document.get("permissions", {}).get("allow", [])
+    for name, value in lists.items():
+        if not isinstance(value, list):
+            raise CodecError(f"{name} must be a list")
+    return document
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _written_like(text: str, before: Mapping[str, Any], document: Mapping[str, Any]) -> str:
+    """Write settings with the indentation and the line ends of a text; unchanged ones stay."""
+    if before == document:
+        return text
+    mark = _MARK if text.startswith(_MARK) else ""
+    indent = _INDENT.match(text.removeprefix(_MARK))
+    written = json.dumps(document, indent=indent[1] if indent else "  ", ensure_ascii=False)
+    end = "" if text.strip() and not text.endswith("\n") else "\n"
+    return mark + (written + end).replace("\n", "\r\n" if "\r\n" in text else "\n")
+
+
+def with_own(
+    text: str,
+    *,
+    hooks: Mapping[str, Sequence[Group]] | None = None,
+    rule: str | None = None,
+    server: str | None = None,
+) -> str:
+    """Put hooks, a permission rule or the session's server into settings.
+
+    Hooks and servers of an older grove are replaced.
+    """
+    before, document = parse_settings(text), parse_settings(text)
+    if hooks is not None:
+        events = document.setdefault("hooks", {})
+        for event in {**events, **hooks}:
+            _put_hooks(events, event, hooks.get(event, ()))
+    allowed = document.get("permissions", {}).get("allow", [])
+    if rule is not None and rule not in allowed:
+        document.setdefault("permissions", {})["allow"] = [*allowed, rule]
+    if server is not None:
+        servers = document.setdefault("mcpServers", {})
+        if SERVER in servers and not _is_own_server(servers[SERVER]):
+            raise CodecError(f"mcpServers.{SERVER} is another server")
+        servers[SERVER] = {"command": server, "args": ["serve"]}
+    return _written_like(text, before, document)
+
+
+def without_own(text: str, *, rule: str | None = None) -> str:
+    """Take grove's hooks and server, and a permission rule, out of settings."""
+    before, document = parse_settings(text), parse_settings(text)
+    for event in before.get("hooks", {}):
+        _put_hooks(document["hooks"], event, ())
+    if rule in document.get("permissions", {}).get("allow", []):
+        document["permissions"]["allow"].remove(rule)
+        if not document["permissions"]["allow"]:
+            del document["permissions"]["allow"]
+    if _is_own_server(document.get("mcpServers", {}).get(SERVER)):
+        del document["mcpServers"][SERVER]
+    for section in ("hooks", "permissions", "mcpServers"):
+        if before.get(section) and not document[section]:
+            del document[section]
+    return _written_like(text, before, document)
+
+
+def allows(text: str, rule: str) -> bool:
+    """Return whether settings hold a permission rule."""
+    return rule in parse_settings(text).get("permissions", {}).get("allow", [])
+
+
+def _put_hooks(events: dict[str, list[Any]], event: str, wanted: Sequence[Group]) -> None:
+    groups = events.get(event, [])
+    if [one for one in groups if _has_own_hook(one)] == list(wanted):
+        return
+    events[event] = [*_foreign_groups(groups), *wanted]
+    if not events[event]:
+        del events[event]
+
+
+def _is_own_server(server: object) -> bool:
+    return isinstance(server, dict) and server.get("args") == ["serve"]
+
+
+def _has_own_hook(group: object) -> bool:
+    return any(own_hook(hook) for hook in _list(_table(group).get("hooks")))
+
+
+def _foreign_groups(groups: Sequence[Any]) -> Iterator[Any]:
+    """Take grove's hooks out of groups; one that holds no other goes."""
+    for group in groups:
+        if not _has_own_hook(group):
+            yield group
+        elif others := [hook for hook in group["hooks"] if not own_hook(hook)]:
+            yield {**group, "hooks": others}

@@ -6,16 +6,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scale import turned_up
 
 from grove_core.errors import StorageError
-from grove_core.flow.connecting import plan_hooks, plan_rules
-from grove_core.flow.disconnecting import plan_removal
-from grove_core.flow.install_plan import Plan
-from grove_core.flow.installation import InstallationRecord, digest_of
+from grove_core.install.plan import Wishes, plan_for
+from grove_core.install.record import InstallationRecord
+from grove_core.install.remove import plan_removal
 from grove_core.workspace import Workspace
 
 NOW = datetime(2030, 1, 2, tzinfo=UTC)
@@ -66,20 +64,21 @@ class Place:
         self.root.mkdir()
         environment = {"HOME": str(folder), "GROVE_HOME": f"{folder}/grove", "PATH": "/bin"}
         self.workspace = Workspace(self.root, environment, NOW, load_plugins=False)
-        self.record = InstallationRecord(self.workspace.paths, self.root)
         self.local = self.root / ".claude" / "settings.local.json"  # the usual one
         self.rules = self.root / ".claude" / "rules" / "grove.md"
 
-    def connect(self, *, shared=False, allow=True, program="/opt/größe/grove"):
-        plan = Plan(root=self.root, installation=self.record.read())
-        plan_hooks(plan, self.workspace, program, shared=shared, allow=allow)
-        plan_rules(plan, self.workspace)
-        plan.make(self.record)
+    def plan(self, *, program="/opt/größe/grove", rules=True, **wishes):
+        return plan_for(self.workspace, Wishes(hooks=True, rules=rules, **wishes), program)
+
+    def connect(self, *, program="/opt/größe/grove", **wishes):
+        plan = self.plan(program=program, **wishes)
+        plan.project.clear()
+        plan.make(None)
         return plan
 
     def disconnect(self):
-        removal = plan_removal(self.workspace, self.record, shared=False)
-        removal.make(self.workspace, self.record)
+        removal = plan_removal(self.workspace, shared=False)
+        removal.make()
         return removal
 
     def listing(self):
@@ -95,28 +94,29 @@ class Place:
 
 @settings(max_examples=turned_up(15, 500), deadline=None)
 @given(contents(), st.booleans(), st.booleans(), st.booleans())
-def test_every_byte_comes_back(content, shared, allow, has_folder):
+def test_every_byte_comes_back(content, shared, allow, server):
+    wishes = {"shared": shared, "allow": allow, "server": server}
     with tempfile.TemporaryDirectory() as folder:
         place = Place(folder)
         path = place.root / ".claude" / ("settings.json" if shared else "settings.local.json")
-        if content is not None or has_folder:
-            path.parent.mkdir()
         if content is not None:
+            path.parent.mkdir()
             path.write_bytes(content)
             path.chmod(0o640)
         before = place.listing()
 
-        place.connect(shared=shared, allow=allow)
+        place.connect(**wishes)
         for kept in place.workspace.paths.installed.rglob("*.before"):
             assert kept.stat().st_mode & 0o077 == 0
         after = place.listing()
         assert len(json.loads(path.read_text("utf-8-sig"))["hooks"]) >= 8
-        assert place.connect(shared=shared, allow=allow).changes == []
-        place.connect(shared=shared, allow=allow, program="/elsewhere/grove")
+        assert place.connect(**wishes).changes == []
+        place.connect(**wishes, program="/elsewhere/grove")
         assert place.listing() != after
         if content is not None:
             assert path.stat().st_mode & 0o777 == 0o640
 
+        assert (place.root / ".mcp.json").exists() is server
         removal = place.disconnect()
         assert removal.faults == []
         assert place.listing() == before
@@ -135,7 +135,7 @@ def edit(path, **fields):
 
 @pytest.mark.parametrize("again", [True, False])
 def test_what_a_person_edited_since_stays(place, again):
-    place.connect()
+    place.connect(allow=True)
     edit(place.local, model="opus")
     if again:
         place.connect(program="/elsewhere/grove")
@@ -171,9 +171,9 @@ def test_a_rule_file_of_an_older_grove_is_replaced(place):
     text = place.rules.read_text()
     older = "older words\n"
     place.rules.write_text(older)
-    record = place.record.read()
-    written = evolve(record.file(".claude/rules/grove.md"), digest=digest_of(older))
-    place.record.write(record.with_file(written))
+    record = InstallationRecord(place.workspace.paths, place.root)
+    record.note(place.rules, older, None)
+    record.write()
     place.connect()
     assert place.rules.read_text() == text
 
@@ -181,11 +181,10 @@ def test_a_rule_file_of_an_older_grove_is_replaced(place):
 def test_a_file_that_changes_between_plan_and_deed_is_not_touched(place):
     place.local.parent.mkdir()
     place.local.write_text("{}")
-    plan = Plan(root=place.root, installation=place.record.read())
-    plan_hooks(plan, place.workspace, "/opt/grove", shared=False, allow=False)
+    plan = place.plan(rules=False)
     place.local.write_text('{"model": "opus"}')
     with pytest.raises(StorageError, match="changed meanwhile"):
-        plan.make(place.record)
+        plan.make(None)
     place.disconnect()
     assert place.local.read_text() == '{"model": "opus"}'
 

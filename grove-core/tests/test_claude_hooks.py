@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from grove_core.errors import CodecError
 from grove_core.hosts.claude_hooks import MOST_CONDITIONS, conditions_for, hook_groups, own_hook
-from grove_core.hosts.claude_merge import with_hooks, with_rule, without_hooks, without_rule
+from grove_core.hosts.claude_settings import parse_settings, with_own, without_own
 
 GROUPS = hook_groups("/opt/grove/bin/grove", ())
 NARROWED = hook_groups("/opt/new place/grove", conditions_for(["bd"]))
@@ -20,24 +20,27 @@ def read(text):
     return json.loads(text.removeprefix("\ufeff"))
 
 
-@pytest.mark.parametrize(("indent", "newline", "mark"), [(None, "\n", ""), (2, "\r\n", "\ufeff")])
+@pytest.mark.parametrize(
+    ("indent", "newline", "mark"), [(2, "\n", ""), (4, "\r\n", "\ufeff"), ("\t", "\n", "")]
+)
 def test_hooks_and_rule_go_in_and_come_out_again_to_the_same_bytes(indent, newline, mark):
     foreign = {"hooks": [{"type": "command", "command": "echo grüße"}]}
     for document in (
         {"größe": None, "hooks": {"Stop": [foreign], "Notification": [foreign]}},
         {"permissions": {"deny": ["Read(.env)"], "allow": ["Read"]}, "env": {}},
     ):
-        text = mark + json.dumps(document, indent=indent).replace("\n", newline) + newline
-        hooked = with_hooks(text, GROUPS)
-        both = with_rule(hooked, RULE)
+        text = json.dumps(document, indent=indent, ensure_ascii=False).replace("\n", newline)
+        text = mark + text + newline
+        both = with_own(text, hooks=GROUPS, rule=RULE)
+        assert list(read(both))[: len(document)] == list(document)
         assert RULE in read(both)["permissions"]["allow"]
         assert read(both)["hooks"]["Stop"][-1:] == GROUPS["Stop"]
-        assert without_rule(both, RULE) == hooked
-        assert without_hooks(hooked) == text
+        assert without_own(both, rule=RULE) == text
+        assert without_own(both) == with_own(text, rule=RULE)
         # Twice is once, and a newer grove's hooks take the place of those that are there.
-        newer = with_hooks(hooked, NARROWED)
-        assert with_hooks(newer, NARROWED) == newer == with_hooks(text, NARROWED)
-        assert with_rule(both, RULE) == both
+        newer = with_own(both, hooks=NARROWED)
+        assert with_own(newer, hooks=NARROWED) == newer == with_own(text, hooks=NARROWED, rule=RULE)
+        assert with_own(both, rule=RULE) == both
 
 
 def test_nothing_of_grove_is_left_and_nothing_else_is_lost():
@@ -46,12 +49,19 @@ def test_nothing_of_grove_is_left_and_nothing_else_is_lost():
     older = {"type": "command", "command": "grove hook pre-tool-use"}
     stop = [{"hooks": [foreign, old]}, {"matcher": "Bash", "hooks": [older]}, {"hooks": [foreign]}]
     text = json.dumps({"hooks": {"Stop": stop, "PreToolUse": [{"hooks": [older]}]}})
-    assert read(without_hooks(text)) == {"hooks": {"Stop": [{"hooks": [foreign]}] * 2}}
-    merged = read(with_hooks(text, NARROWED))["hooks"]
-    commands = [hook for group in merged["Stop"] for hook in group["hooks"]]
-    assert [hook for hook in commands if own_hook(hook) is None] == [foreign, foreign]
-    assert [hook for hook in commands if own_hook(hook)] == NARROWED["Stop"][0]["hooks"]
+    assert read(without_own(text)) == {"hooks": {"Stop": [{"hooks": [foreign]}] * 2}}
+    merged = read(with_own(text, hooks=NARROWED))["hooks"]
+    assert merged["Stop"] == [{"hooks": [foreign]}, {"hooks": [foreign]}, *NARROWED["Stop"]]
     assert merged["PreToolUse"] == NARROWED["PreToolUse"]
+
+
+def test_a_server_goes_in_and_out_and_another_of_that_name_is_refused():
+    text = '{"mcpServers": {"docs": {"command": "docs"}}}\n'
+    once = with_own(text, server="/opt/grove")
+    assert read(once)["mcpServers"]["grove"] == {"command": "/opt/grove", "args": ["serve"]}
+    assert read(without_own(once)) == read(text)
+    with pytest.raises(CodecError, match="another server"):
+        with_own('{"mcpServers": {"grove": {"command": "grove-maps"}}}', server="/opt/grove")
 
 
 @pytest.mark.parametrize(
@@ -65,6 +75,8 @@ def test_nothing_of_grove_is_left_and_nothing_else_is_lost():
         ({"type": "command", "command": "echo grove hook stop"}, False),
         ({"type": "command", "command": "grove", "args": "hook stop"}, False),
         ({"type": "http", "url": "grove hook stop"}, False),
+        ({"type": "mcp_tool", "server": "grove", "tool": "hook"}, True),
+        ({"type": "mcp_tool", "server": "docs", "tool": "hook"}, False),
         (None, False),
     ],
 )
@@ -79,16 +91,15 @@ def test_a_hook_of_groves_is_known_by_its_program_and_event(hook, is_own):
         ('{"hooks": null}', "hooks must be an object"),
         ('{"hooks": {"Stop": {}}}', "hooks.Stop must be a list"),
         ('{"a" 1}', "line 1, column 6"),
+        ('{"a": NaN}', "NaN is no JSON"),
+        ('{"mcpServers": []}', "mcpServers must be an object"),
         ('{"permissions": []}', "permissions must be an object"),
         ('{"permissions": {"allow": "Read"}}', "permissions.allow must be a list"),
     ],
 )
 def test_settings_that_cannot_hold_hooks_or_rules_are_refused(text, words):
     with pytest.raises(CodecError, match=words):
-        with_rule(with_hooks(text, GROUPS), RULE)
-    if "permissions" not in text:
-        with pytest.raises(CodecError, match=words):
-            without_hooks(text)
+        parse_settings(text)
 
 
 @pytest.mark.parametrize(

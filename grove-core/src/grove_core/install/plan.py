@@ -1,0 +1,292 @@
+"""Planning and doing what ``grove init`` is asked for."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from attrs import Factory, define, evolve, frozen
+
+from grove_core.config.template import render_default_config
+from grove_core.errors import CodecError, GroveError, StorageError
+from grove_core.git import find_top, run_git
+from grove_core.hosts import claude_settings as client
+from grove_core.hosts.claude_hooks import (
+    ALLOW_RULE,
+    SHELL_TOOL,
+    conditions_for,
+    hook_groups,
+    hook_groups_with_server,
+)
+from grove_core.install.record import FileChange, InstallationRecord, read_own
+from grove_core.plugins.descriptors import Participation
+from grove_core.storage import files
+from grove_core.ticketing import TicketSystem
+from grove_core.workspace import Workspace
+
+ADVICE: Final = (
+    "the client will ask you before the agent may run grove; the permission rule"
+    f" {ALLOW_RULE} ends that: grove init --hooks --allow-grove"
+)
+_RESTART: Final = "start a new session of the client: it reads its settings when it starts"
+_RULES: Final = Path(__file__).with_name("rules.md")
+_SECONDS: Final = 5.0
+_UNION: Final = "*.jsonl merge=union"
+# What versions before 0.2 wrote and registered.
+_OLD_ATTRIBUTES: Final = frozenset({"learnings.md merge=grove", "learnings/*.md merge=grove"})
+_OLD_DRIVER: Final = "merge-driver %O %A %B"
+
+
+@frozen(kw_only=True)
+class Wishes:
+    """What the command line, or the person at the terminal, asks for."""
+
+    hooks: bool = False
+    server: bool = False
+    shared: bool = False
+    allow: bool = False
+    rules: bool = False
+
+
+@define
+class Plan:
+    """What is about to be written: the project's own files, and the client's with their record."""
+
+    workspace: Workspace
+    record: InstallationRecord
+    project: list[FileChange]
+    changes: list[FileChange] = Factory(list)
+    originals: list[str | None] = Factory(list)
+    notes: list[str] = Factory(list)
+
+    @property
+    def kept(self) -> list[Path]:
+        """Return which of the project's own files are there already, and stay."""
+        changed = {one.path for one in self.project}
+        return [one for one in _own_files(self.workspace) if one not in changed]
+
+    def edit(self, path: Path, change: Callable[[str], str]) -> None:
+        """Plan to change the client's settings."""
+        before = read_own(path, self.workspace.root)
+        try:
+            after, original = change(before or ""), before
+            if self.record.holds(path):
+                original = without_init(self.record, path, before)
+        except CodecError as error:
+            raise unusable(path, error) from error
+        self.write(FileChange(path=path, before=before, after=after), original)
+
+    def write(self, change: FileChange, original: str | None) -> None:
+        """Plan a change of the client's files."""
+        if change.before != change.after:
+            self.changes.append(change)
+            self.originals.append(original)
+
+    def make(self, program: str | None) -> None:
+        """Write the record, then the files."""
+        for change, original in zip(self.changes, self.originals, strict=True):
+            self.record.note(change.path, change.after or "", original)
+        if program:
+            record_program(self.workspace, program)
+            self.record.done = evolve(self.record.done, program=program)
+        self.record.write()
+        for change in (*self.project, *self.changes):
+            change.make(self.workspace.root)
+        drop_merge_driver(self.workspace.root)
+
+
+def unusable(path: Path, error: CodecError) -> StorageError:
+    """Say that settings cannot be changed."""
+    return StorageError(f"{path}: {error}; fix it and try again, it was not touched")
+
+
+def without_init(record: InstallationRecord, path: Path, current: str | None) -> str | None:
+    """Return what a settings file would be if init had never written into it."""
+    if current is None:
+        return None
+    original = record.original(path)
+    if record.is_as_written(path, current):
+        return original
+    was_allowed = original is not None and client.allows(original, ALLOW_RULE)
+    rest = client.without_own(current, rule=None if was_allowed else ALLOW_RULE)
+    return rest if original is not None or client.parse_settings(rest) else None
+
+
+def plan_for(workspace: Workspace, wishes: Wishes, program: str | None) -> Plan:
+    """Plan everything; nothing is written."""
+    record = InstallationRecord(workspace.paths, workspace.root)
+    plan = Plan(workspace, record, list(_project_files(workspace)))
+    if wishes.hooks and program:
+        _plan_hooks(plan, wishes, program)
+    if wishes.rules:
+        _plan_rules(plan)
+    return plan
+
+
+def _own_files(workspace: Workspace) -> tuple[Path, Path]:
+    config = workspace.project.config_file
+    return config, config.with_name(".gitattributes")
+
+
+def _project_files(workspace: Workspace) -> Iterator[FileChange]:
+    directory = workspace.project.grove_directory
+    if not directory.resolve().is_relative_to(workspace.root.resolve()):
+        raise StorageError(f"{directory} leads out of the project; remove the link and try again")
+    config, attributes = _own_files(workspace)
+    if not os.path.lexists(config):
+        yield FileChange(path=config, before=None, after=render_default_config())
+    known = read_own(attributes, workspace.root)
+    if known != (after := _with_attributes(known or "")):
+        yield FileChange(path=attributes, before=known, after=after)
+
+
+def _with_attributes(text: str) -> str:
+    """Have git keep both sides' lines of records, and forget the driver of older versions."""
+    lines = text.splitlines()
+    kept = [line for line in lines if line.strip() not in _OLD_ATTRIBUTES]
+    if not any(line.split()[:1] == ["*.jsonl"] for line in kept):
+        kept.append(_UNION)
+    return text if kept == lines else "".join(f"{line}\n" for line in kept)
+
+
+def _plan_hooks(plan: Plan, wishes: Wishes, program: str) -> None:
+    """Plan to register grove's hooks, unless the client runs them already."""
+    root = plan.workspace.root
+    target = client.settings_file(root, shared=wishes.shared)
+    elsewhere = running_hooks(plan.workspace, apart_from=target)
+    if elsewhere is not None:
+        plan.notes.append(_already(elsewhere, root))
+        return
+    denied = client.denied_rules(root, plan.workspace.environment)
+    wants_rule = wishes.allow and not client.denies_all(denied)
+    groups = hook_groups(program, conditions_for(_shell_words(plan.workspace)))
+    server = client.server_file(root)
+    if wishes.server or plan.record.holds(server):
+        groups = hook_groups_with_server(program)
+        plan.edit(server, partial(client.with_own, server=program))
+    rule = ALLOW_RULE if wants_rule else None
+    plan.edit(target, partial(client.with_own, hooks=groups, rule=rule))
+    plan.notes += _notes_on_hooks(plan, wishes, target, denied)
+
+
+def _notes_on_hooks(
+    plan: Plan, wishes: Wishes, target: Path, denied: tuple[str, ...]
+) -> Iterator[str]:
+    root, name = plan.workspace.root, target.relative_to(plan.workspace.root)
+    is_denied = client.denies_all(denied)
+    yield _RESTART if plan.changes else f"the hooks are there already, nothing changed ({name})"
+    if denied:
+        end = ", so none was added" if is_denied else ""
+        rules = ", ".join(denied)
+        yield f"the client's settings deny {rules}: a deny rule wins over any permission{end}"
+    is_settled = wishes.allow or is_denied
+    may_run = is_settled or client.may_run_unasked(root, plan.workspace.environment)
+    if plan.changes and not may_run:
+        yield ADVICE
+    if not wishes.shared:
+        for path in (target, client.server_file(root)):
+            is_own = plan.record.holds(path) or any(one.path == path for one in plan.changes)
+            if is_own and not _is_left_out(root, path):
+                yield (
+                    f"git does not ignore {path.relative_to(root)}, which is yours alone:"
+                    " add that line to .gitignore or .git/info/exclude"
+                )
+
+
+def _is_left_out(root: Path, path: Path) -> bool:
+    words = ("check-ignore", str(path.relative_to(root)))
+    return find_top(root) is None or bool(run_git(root, _SECONDS, *words))
+
+
+def running_hooks(
+    workspace: Workspace, *, apart_from: Path | None = None
+) -> client.Registration | None:
+    """Find a hook of grove's that runs here already, by other means than a settings file."""
+    search = workspace.environment.get("PATH", "")
+    for one in client.registrations(workspace.root, workspace.environment):
+        if one.source != apart_from and shutil.which(one.program, path=search):
+            return one
+    return None
+
+
+def _already(found: client.Registration, root: Path) -> str:
+    where = found.source
+    if found.kind == client.PLUGIN:
+        folder = where.parents[1]
+        return f"grove's plugin is installed ({folder}): its hooks run already, none were added"
+    place = where.relative_to(root) if where.is_relative_to(root) else where
+    return (
+        f"grove's hooks stand in {place} already, none were added; grove init --uninstall takes"
+        " those back that grove init wrote"
+    )
+
+
+def _shell_words(workspace: Workspace) -> list[str]:
+    """Collect the words of which one stands in every shell command that closes a ticket here."""
+    tickets = workspace.tickets()
+    used = {one.probe.name for one in tickets.all if _may_take_part(one)}
+    return [
+        word
+        for matcher in (one.value for one in tickets.matchers)
+        if matcher.system in used and any(map(_is_shell, matcher.tools))
+        for word in matcher.literals
+    ]
+
+
+def _may_take_part(system: TicketSystem) -> bool:
+    """Return whether a system takes part, or may do so once the project has its ``.grove``."""
+    is_used = system.detection is not None and system.detection.usable
+    return system.takes_part or (is_used and system.probe.participation is Participation.ACTIVE)
+
+
+def _is_shell(pattern: str) -> bool:
+    stem = pattern.removesuffix("*")
+    return pattern == SHELL_TOOL or (pattern != stem and SHELL_TOOL.startswith(stem))
+
+
+def _plan_rules(plan: Plan) -> None:
+    """Plan to write the gate's protocol as a rule file, unless a person has changed it."""
+    path = client.rules_file(plan.workspace.root)
+    before, text = read_own(path, plan.workspace.root), _RULES.read_text(encoding="utf-8")
+    if before not in (None, text) and not plan.record.is_as_written(path, before or ""):
+        name = path.relative_to(plan.workspace.root)
+        plan.notes.append(f"{name} is not as grove wrote it: kept")
+    else:
+        plan.write(FileChange(path=path, before=before, after=text), None)
+
+
+def has_merge_driver(root: Path) -> bool:
+    """Return whether a version before 0.2 has registered its merge driver in the clone."""
+    words = ("config", "--local", "--get", "merge.grove.driver")
+    return find_top(root) is not None and _OLD_DRIVER in (run_git(root, _SECONDS, *words) or "")
+
+
+def drop_merge_driver(root: Path) -> None:
+    """Take that merge driver out of the clone."""
+    if has_merge_driver(root):
+        run_git(root, _SECONDS, "config", "--local", "--remove-section", "merge.grove")
+
+
+def find_program() -> str | None:
+    """Find the program ``grove`` of this interpreter, else the one on ``PATH``."""
+    beside = Path(sys.executable).with_name("grove")
+    program = str(beside) if beside.exists() else shutil.which("grove")
+    return os.path.abspath(program) if program else None  # noqa: PTH100 - links stay as they are
+
+
+def recorded_program(workspace: Workspace) -> str | None:
+    """Read which program launchers are told to run."""
+    try:
+        content = files.read_text(workspace.paths.program_file)
+    except GroveError:
+        return None  # what cannot be read is no program, and is about to be replaced
+    return content.strip() or None if content else None
+
+
+def record_program(workspace: Workspace, program: str) -> None:
+    """Leave word where the program is: the client's PATH often lacks a virtual environment's."""
+    files.make_directory(workspace.paths.home)
+    files.replace(workspace.paths.program_file, os.fsencode(f"{program}\n"))
