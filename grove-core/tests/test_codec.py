@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.codec.converter import read_as, to_jsonable
 from grove_core.codec.events import event_from_line, event_to_line
 from grove_core.codec.session_json import (
     learning_from_dict,
@@ -30,6 +29,7 @@ from grove_core.model.gate import Cycle, Gate, GateStatus
 from grove_core.model.learning import Learning
 from grove_core.model.session import EventType, Session, Trace, TraceEvent
 from grove_core.model.ticket import Ticket
+from grove_core.storage.codec import read_as, to_jsonable
 from grove_core.testing.samples import example_learning
 
 NOW = datetime(2026, 2, 6, 10, 0, tzinfo=UTC)

@@ -41,10 +41,10 @@ EIGHT = """
     from datetime import UTC, datetime
     from attrs import evolve
     from grove_core.model.session import Session
-    from grove_core.sessions import FileSessionStore
+    from grove_core.storage.sessions import SessionStore
     NOW = datetime(2026, 2, 6, tzinfo=UTC)
-    store = FileSessionStore(folder / "sessions")
-    store.put(Session(
+    store = SessionStore(folder / "sessions")
+    store.update("s", lambda _: Session(
         id="s", host="h", cwd="0", project_root="/", created_at=NOW, updated_at=NOW
     ))
 

@@ -10,19 +10,19 @@ from core_worlds import NOW, a_session
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.flow.messages import (
-    LONGEST_REASON,
-    block_reason,
-    closed_work,
-    pending_notice,
-    reflect_command,
-    skip_command,
-)
 from grove_core.model.gate import CircuitBreaker, Cycle, Gate, GateStatus
 from grove_core.model.learning import RejectedCandidate, Rejection, Stage
 from grove_core.model.session import InjectedLearning, SubagentObservation
 from grove_core.model.ticket import Ticket
 from grove_core.reflection.submission import parse_submission
+from grove_core.services.messages import (
+    LONGEST_REASON,
+    block_reason,
+    closed_work,
+    pending_reflection,
+    reflect_command,
+    skip_command,
+)
 
 
 def owing(*tickets, blocks=1, name="abc-123", **fields):
@@ -120,7 +120,7 @@ def test_the_last_block_says_that_the_next_stop_is_free():
 
 
 def test_a_debt_is_restated_with_its_two_commands():
-    text = pending_notice(owing(ticket()))
+    text = pending_reflection(owing(ticket()))
     assert text.startswith("grove: ticket T-1 is closed and its reflection is still owed.")
     assert reflect_command("abc-123", shortened=True) in text
     assert skip_command("abc-123") in text

@@ -8,17 +8,21 @@ from datetime import UTC, datetime
 
 import pytest
 from attrs import evolve
-from core_worlds import a_session, own_git_only
+from core_worlds import a_session, own_git_only, put
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scale import turned_up
 
-from grove_core import dirty_files
 from grove_core.codec.session_json import session_from_json, session_to_json
-from grove_core.flow import session_mode
-from grove_core.flow.session_mode import measure, renew_baseline, take_baseline, with_environment
 from grove_core.model.memory import Detection
 from grove_core.plugins.descriptors import BackendSpec, TicketProbe
+from grove_core.services import session_mode
+from grove_core.services.session_mode import (
+    measure,
+    renew_baseline,
+    take_baseline,
+    with_environment,
+)
 from grove_core.workspace import Workspace
 
 
@@ -197,7 +201,7 @@ def test_files_dirty_at_the_baseline_count_for_what_changed_since(project):
 def test_files_beyond_the_room_of_the_baseline_count_only_once_they_are_touched(
     project, monkeypatch
 ):
-    monkeypatch.setattr(dirty_files, "MOST_FILES", 3)
+    monkeypatch.setattr(session_mode, "MOST_FILES", 3)
     for name in (*(f"u{number}" for number in range(8)), "a.txt"):
         project.write(name, numbered(0, 9))
         os.utime(project.top / name, (1_600_000_000, 1_600_000_000))
@@ -265,7 +269,7 @@ def test_a_remembered_measurement_counts_only_while_nothing_has_changed(project)
 def test_the_baseline_is_taken_anew(project):
     session = project.begin()
     workspace = project.workspace()
-    workspace.sessions.put(session)
+    put(workspace.sessions, session)
     project.write("a.txt", numbered(0, 30))
     project.session = renew_baseline(workspace, session)
     assert project.session.measurement.lines == 0

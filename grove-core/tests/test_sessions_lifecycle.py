@@ -4,19 +4,19 @@ import os
 from datetime import timedelta
 
 import pytest
-from core_worlds import NOW, a_session, codes_of, fork
+from core_worlds import NOW, a_session, codes_of, fork, put
 
 from grove_core.event_log import read
-from grove_core.flow.lifecycle import (
-    OpenSessions,
-    debt_notice,
-    dismiss,
-    log_dismissals,
-    settle_dead_sessions,
-)
 from grove_core.model.gate import Cycle, Gate, GateStatus
 from grove_core.model.session import EventType, InjectedLearning, InjectionOutcome
 from grove_core.model.ticket import Ticket
+from grove_core.services.messages import past_reflection
+from grove_core.services.sessions import (
+    OpenSessions,
+    close_dead_sessions,
+    dismiss,
+    finish_ends,
+)
 from grove_core.workspace import Workspace
 
 PENDING, REFERENCED, DISMISSED = map(InjectionOutcome, ("pending", "referenced", "dismissed"))
@@ -40,28 +40,79 @@ def owing(*tickets):
 
 
 def begun(workspace, session):
-    workspace.sessions.put(session)
+    put(workspace.sessions, session)
     OpenSessions(workspace).add(session.id)
     return session
 
 
 def test_what_was_shown_and_not_used_is_dismissed_once(workspace):
     session = a_session(injected=(shown("cl_a"), shown("cl_b", REFERENCED), shown("cl_c")))
-    after = dismiss(workspace, session)
+    after = dismiss(session, NOW)
     assert [one.outcome for one in after.injected] == [DISMISSED, REFERENCED, DISMISSED]
     (note,) = after.trace.events
     assert note.event_type is EventType.LEARNING_DISMISSED
     assert note.details["learnings"] == "cl_a cl_c"
-    assert dismiss(workspace, after) is after
+    assert dismiss(after, NOW) is after
 
 
-def test_dismissals_are_logged_where_they_belong_and_once(workspace):
-    session = a_session(injected=(shown("cl_a"), shown("cl_mine", personal=True)))
-    after = dismiss(workspace, session)
-    log_dismissals(workspace, session, after)
-    log_dismissals(workspace, after, dismiss(workspace, after))
-    assert [one.learning_id for one in read(workspace.project.events_file)] == ["cl_a"]
+@pytest.fixture
+def ends(workspace):
+    """Write down an end as the hook does; the seconds are after ``NOW``."""
+
+    def end(session_id, seconds=60):
+        folder = workspace.paths.home / "ends"
+        folder.mkdir(parents=True, exist_ok=True)
+        note = folder / session_id
+        note.write_text(f"{NOW.timestamp() + seconds:.0f} clear")
+        return note
+
+    return end
+
+
+def test_an_end_that_was_written_down_is_finished_once(workspace, ends):
+    injected = (shown("cl_a"), shown("cl_b", REFERENCED), shown("cl_mine", personal=True))
+    root = str(workspace.root)
+    begun(
+        workspace,
+        a_session(injected=injected, gate=Gate(status=GateStatus.ACTIVE), project_root=root),
+    )
+    for _ in range(2):
+        note = ends("s")
+        finish_ends(workspace)
+        assert not note.exists()
+    session = workspace.sessions.get("s")
+    assert session.ended_at == NOW + timedelta(minutes=1)
+    assert session.gate.status is GateStatus.IDLE
+    assert [one.outcome for one in session.injected] == [DISMISSED, REFERENCED, DISMISSED]
+    (logged,) = read(workspace.project.events_file)
+    assert (logged.learning_id, logged.ts) == ("cl_a", NOW + timedelta(minutes=1))
     assert [one.learning_id for one in read(workspace.paths.personal_events)] == ["cl_mine"]
+    assert OpenSessions(workspace).all() == []
+
+
+def test_an_end_of_another_project_is_finished_there(workspace, ends, tmp_path):
+    (tmp_path / "other" / ".grove").mkdir(parents=True)
+    other = Workspace(tmp_path / "other", workspace.environment, NOW, load_plugins=False)
+    root = str(other.root)
+    begun(other, a_session(injected=(shown("cl_a"),), gate=owing(), project_root=root))
+    ends("s")
+    finish_ends(workspace)
+    assert [one.learning_id for one in read(other.project.events_file)] == ["cl_a"]
+    assert OpenSessions(other).all() == ["s"]  # the next start there names what it owes
+
+
+def test_a_session_that_has_gone_on_has_not_ended(workspace, ends):
+    begun(workspace, a_session(injected=(shown("cl_a"),)))
+    note = ends("s", seconds=-1)
+    finish_ends(workspace)
+    assert workspace.sessions.get("s").ended_at is None
+    assert not note.exists()
+
+
+def test_a_note_that_makes_no_sense_hurts_nothing(workspace, ends):
+    ends("s").write_text("")
+    ends("unknown")
+    finish_ends(workspace)
 
 
 def ticket(name):
@@ -69,15 +120,15 @@ def ticket(name):
 
 
 def test_a_debt_is_named_with_the_command_that_settles_it():
-    notice = debt_notice(a_session(gate=owing(ticket("T-1"), ticket(None))))
+    notice = past_reflection(a_session(gate=owing(ticket("T-1"), ticket(None))))
     assert notice == (
         "grove: session s ended without the reflection it owed (T-1, of beads); if you know what it"
         " taught: grove reflect --session-id s"
     )
-    assert "(its changes)" in debt_notice(a_session(gate=owing()))
+    assert "(its changes)" in past_reflection(a_session(gate=owing()))
     for status in (GateStatus.IDLE, GateStatus.ACTIVE, GateStatus.REFLECTED):
-        assert debt_notice(a_session(gate=Gate(status=status))) == ""
-    notice = debt_notice(a_session(recovered_from="/h/s.json.corrupt-1"))
+        assert past_reflection(a_session(gate=Gate(status=status))) == ""
+    notice = past_reflection(a_session(recovered_from="/h/s.json.corrupt-1"))
     assert "/h/s.json.corrupt-1" in notice
     assert "may still owe" in notice
 
@@ -103,9 +154,9 @@ def test_who_is_taken_for_dead(workspace, fields, over):
     begun(
         workspace, a_session("old", injected=(shown("cl_a"),), gate=owing(ticket("T-1")), **fields)
     )
-    notices = settle_dead_sessions(workspace, "new")
+    notices = close_dead_sessions(workspace, "new")
     assert len(notices) == over
-    assert settle_dead_sessions(workspace, "new") == []
+    assert close_dead_sessions(workspace, "new") == []
     outcome = workspace.sessions.get("old").injected[0].outcome
     assert outcome is (DISMISSED if over else PENDING)
     assert len(read(workspace.project.events_file)) == over
@@ -118,14 +169,14 @@ def test_sessions_of_other_projects_are_left_alone(workspace, tmp_path):
     other = Workspace(tmp_path / "other", environment, NOW, load_plugins=False)
     begun(other, a_session("theirs", gate=owing(), ended_at=NOW))
     begun(workspace, a_session("new", gate=owing(), ended_at=NOW))
-    assert settle_dead_sessions(workspace, "new") == []
+    assert close_dead_sessions(workspace, "new") == []
     assert OpenSessions(workspace).all() == ["new"]
 
 
 def test_unreadable_state_of_a_past_session_is_named_once_and_stays(workspace):
     begun(workspace, a_session("old"))
     workspace.sessions.path("old").write_text("{")
-    (notice,) = settle_dead_sessions(workspace, "new")
+    (notice,) = close_dead_sessions(workspace, "new")
     assert "old cannot be read" in notice
-    assert settle_dead_sessions(workspace, "newer") == []
+    assert close_dead_sessions(workspace, "newer") == []
     assert workspace.sessions.path("old").read_text() == "{"

@@ -1,13 +1,13 @@
-"""Session stores: one contract for files and memory, and what only files can suffer."""
+"""The store of session state."""
 
 import os
 from datetime import timedelta
 
 import pytest
-from core_worlds import NOW, a_session
+from core_worlds import NOW, a_session, put
 
 from grove_core.errors import CodecError, SessionNotFoundError
-from grove_core.sessions import FileSessionStore, MemorySessionStore
+from grove_core.storage.sessions import SessionStore
 
 HOSTILE = ["", "..", "../escape", "a/b", "a\nb", "é", "a" * 129]
 
@@ -17,21 +17,16 @@ def directory(tmp_path):
     return tmp_path / "home" / "sessions"
 
 
-@pytest.fixture(params=["files", "memory"])
-def store(request, directory):
-    return FileSessionStore(directory) if request.param == "files" else MemorySessionStore()
-
-
 @pytest.fixture
-def on_disk(directory):
-    return FileSessionStore(directory)
+def store(directory):
+    return SessionStore(directory)
 
 
 def test_what_was_put_is_got_and_what_was_not_is_not(store):
     assert store.get("s1") is None
     assert list(store.list()) == []
-    store.put(a_session("s1", transcript_path="/t"))
-    store.put(a_session("s1"))
+    put(store, a_session("s1", transcript_path="/t"))
+    put(store, a_session("s1"))
     assert store.get("s1") == a_session("s1")
     assert store.get("S1") is None
 
@@ -49,32 +44,32 @@ def test_update_begins_with_what_is_stored(store):
     assert store.get("s1").cwd == "/2"
 
 
-def test_a_file_that_holds_another_sessions_state_is_refused_and_set_aside(on_disk):
-    on_disk.put(a_session("other"))
-    on_disk.path("s1").write_bytes(on_disk.path("other").read_bytes())
+def test_a_file_that_holds_another_sessions_state_is_refused_and_set_aside(store):
+    put(store, a_session("other"))
+    store.path("s1").write_bytes(store.path("other").read_bytes())
     with pytest.raises(CodecError, match="state of session 'other'"):
-        on_disk.get("s1")
-    after = on_disk.update("s1", lambda stored: stored or a_session("s1"))
-    assert after.recovered_from == f"{on_disk.path('s1')}.corrupt-1"
-    assert on_disk.get("other") == a_session("other")
+        store.get("s1")
+    after = store.update("s1", lambda stored: stored or a_session("s1"))
+    assert after.recovered_from == f"{store.path('s1')}.corrupt-1"
+    assert store.get("other") == a_session("other")
 
 
 @pytest.mark.parametrize("known", [True, False])
 def test_a_change_that_raises_changes_nothing(store, known, tmp_path):
     if known:
-        store.put(a_session("s1"))
+        put(store, a_session("s1"))
     with pytest.raises(ZeroDivisionError):
         store.update("s1", lambda _: 1 // 0)
     assert store.get("s1") == (a_session("s1") if known else None)
     assert len(store.list()) == known
     assert known or not [path for path in tmp_path.rglob("*") if path.is_file()]
-    store.put(a_session("s1", cwd="/later"))
+    put(store, a_session("s1", cwd="/later"))
     assert store.get("s1").cwd == "/later"
 
 
 def test_list_gives_the_latest_written_first(store):
     for number, name in enumerate(["a", "b", "c"]):
-        store.put(a_session(name, updated_at=NOW - timedelta(days=number)))
+        put(store, a_session(name, updated_at=NOW - timedelta(days=number)))
         settle(store, name, number)
     store.update("a", lambda stored: stored)
     settle(store, "a", 9)
@@ -85,13 +80,12 @@ def test_list_gives_the_latest_written_first(store):
 
 def settle(store, name, second):
     """Give the file a time of its own: some disks know no more than ticks."""
-    if isinstance(store, FileSessionStore):
-        os.utime(store.path(name), (second, second))
+    os.utime(store.path(name), (second, second))
 
 
 def test_delete_removes_one_session_and_knows_no_missing_one(store):
     for name in ("a", "b", "A-b_9", "z" * 128):
-        store.put(a_session(name))
+        put(store, a_session(name))
     store.delete("z" * 128)
     store.delete("A-b_9")
     store.delete("a")
@@ -104,7 +98,7 @@ def test_delete_removes_one_session_and_knows_no_missing_one(store):
 def test_a_hostile_id_is_refused(store, name, tmp_path):
     for act in (
         lambda: store.get(name),
-        lambda: store.put(a_session(name)),
+        lambda: put(store, a_session(name)),
         lambda: store.update(name, lambda _: a_session(name)),
         lambda: store.delete(name),
     ):
@@ -113,38 +107,38 @@ def test_a_hostile_id_is_refused(store, name, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_state_is_for_its_owner_only_and_leaves_nothing_beside_it(on_disk, directory):
-    on_disk.put(a_session("s1"))
-    on_disk.put(a_session("s1"))
+def test_state_is_for_its_owner_only_and_leaves_nothing_beside_it(store, directory):
+    put(store, a_session("s1"))
+    put(store, a_session("s1"))
     assert [one.name for one in directory.iterdir()] == ["s1.json"]
-    assert on_disk.path("s1").stat().st_mode & 0o777 == 0o600
+    assert store.path("s1").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("content", [b"\xff", b'{"id": 7}'])
-def test_unreadable_state_is_set_aside_and_reported(on_disk, directory, content):
+def test_unreadable_state_is_set_aside_and_reported(store, directory, content):
     directory.mkdir(parents=True)
-    on_disk.path("s1").write_bytes(content)
+    store.path("s1").write_bytes(content)
     with pytest.raises(CodecError):
-        on_disk.get("s1")
-    assert list(on_disk.list()) == []
+        store.get("s1")
+    assert list(store.list()) == []
     seen = []
-    after = on_disk.update("s1", lambda stored: seen.append(stored) or a_session("s1"))
+    after = store.update("s1", lambda stored: seen.append(stored) or a_session("s1"))
     aside = directory / "s1.json.corrupt-1"
     assert seen == [None]
     assert aside.read_bytes() == content
     assert after.recovered_from == str(aside)
-    assert on_disk.get("s1") == after
-    (report,) = on_disk.set_aside
+    assert store.get("s1") == after
+    (report,) = store.quarantined
     assert (report.session_id, report.path) == ("s1", aside)
     assert report.reason
-    assert [one.id for one in on_disk.list()] == ["s1"]
+    assert [one.id for one in store.list()] == ["s1"]
 
 
-def test_each_unreadable_state_is_kept(on_disk, directory):
+def test_each_unreadable_state_is_kept(store, directory):
     directory.mkdir(parents=True)
     for number in range(3):
-        on_disk.path("s1").write_text(f"broken {number}")
-        on_disk.update("s1", lambda _: a_session("s1"))
+        store.path("s1").write_text(f"broken {number}")
+        store.update("s1", lambda _: a_session("s1"))
     kept = [(directory / f"s1.json.corrupt-{number}").read_text() for number in (1, 2, 3)]
     assert kept == ["broken 0", "broken 1", "broken 2"]
-    assert on_disk.get("s1").recovered_from.endswith("corrupt-3")
+    assert store.get("s1").recovered_from.endswith("corrupt-3")

@@ -6,13 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.model.session import EventType, Trace
-from grove_core.tracing import KEPT_FROM_START, MOST_EVENTS, event, extend
+from grove_core.services.sessions import (
+    KEPT_FROM_START,
+    MOST_EVENTS,
+    extend_trace,
+    trace_event,
+)
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
 
 
 def events(first, count):
-    return [event(EventType.PROMPT, NOW, number=n) for n in range(first, first + count)]
+    return [trace_event(EventType.PROMPT, NOW, number=n) for n in range(first, first + count)]
 
 
 @settings(max_examples=20, deadline=None)
@@ -20,7 +25,7 @@ def events(first, count):
 def test_the_first_ten_and_the_newest_are_kept_and_the_rest_is_counted(batches):
     trace, total = Trace(), 0
     for count in batches:
-        trace = extend(trace, events(total, count))
+        trace = extend_trace(trace, events(total, count))
         total += count
         assert len(trace.events) == min(total, MOST_EVENTS)
         assert trace.dropped == max(0, total - MOST_EVENTS)
@@ -31,6 +36,6 @@ def test_the_first_ten_and_the_newest_are_kept_and_the_rest_is_counted(batches):
 
 
 def test_details_are_short_lines_and_nothing_is_left_out_but_none():
-    made = event(EventType.SKIP, NOW, a="x\n  y", b=None, c=0, d="", e="z" * 1000)
+    made = trace_event(EventType.SKIP, NOW, a="x\n  y", b=None, c=0, d="", e="z" * 1000)
     assert dict(made.details, e=len(made.details["e"])) == {"a": "x y", "c": "0", "d": "", "e": 300}
     assert (made.event_type, made.timestamp) == (EventType.SKIP, NOW)

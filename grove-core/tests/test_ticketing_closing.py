@@ -4,7 +4,6 @@ import pytest
 from attrs import evolve
 from core_worlds import NOW, a_session
 
-from grove_core.flow.closing import judge, reopened, resolve, worth_noting
 from grove_core.model.gate import Cycle, Gate, GateStatus, TicketClosed, TicketReopened
 from grove_core.model.session import EventType
 from grove_core.model.ticket import (
@@ -15,6 +14,7 @@ from grove_core.model.ticket import (
     ToolCall,
     ToolResult,
 )
+from grove_core.services.closes import check_closes, reopened, resolve, worth_noting
 
 YES, NO, UNKNOWN = Confirmation.YES, Confirmation.NO, Confirmation.UNKNOWN
 
@@ -52,7 +52,7 @@ def session_with(*intents, **fields):
 
 
 def judged(*intents, unknown_counts=True, **answers):
-    return judge(Answers(**answers), intents, None, unknown_counts=unknown_counts)
+    return check_closes(Answers(**answers), intents, None, unknown_counts=unknown_counts)
 
 
 def settle(session, judgements, open_again=(), *, settled=None, once=(), prompt=None):
@@ -62,7 +62,7 @@ def settle(session, judgements, open_again=(), *, settled=None, once=(), prompt=
         session,
         judgements,
         open_again,
-        settled=keys,
+        done=keys,
         once_per_prompt=frozenset(once),
         prompt_id=prompt,
         now=NOW,
@@ -99,7 +99,9 @@ def test_what_a_call_opens_again_counts_only_if_it_is_known_to_be_closed(again, 
     result = ToolResult(succeeded=True, response="✓ Closed a")
     for answer, counts in ((YES, True), (NO, False), (UNKNOWN, False)):
         answers = Answers(a=answer)
-        made = judge(answers, [intent("u", close(), again)], result, unknown_counts=unknown_counts)
+        made = check_closes(
+            answers, [intent("u", close(), again)], result, unknown_counts=unknown_counts
+        )
         assert [(one.close, one.counts) for one in made] == [(close(), counts)]
         assert answers.results == [None]
 
@@ -115,7 +117,7 @@ def test_what_a_call_opens_again_counts_only_if_it_is_known_to_be_closed(again, 
 )
 def test_what_a_call_closes_last_is_judged_by_its_output(effects, closes):
     answers, result = Answers(), ToolResult(succeeded=True)
-    made = judge(answers, [intent("u", *effects)], result, unknown_counts=True)
+    made = check_closes(answers, [intent("u", *effects)], result, unknown_counts=True)
     assert {one.close.ticket_id: one.counts for one in made} == closes
     assert answers.results == [result if counts else None for counts in closes.values()]
 
@@ -190,7 +192,7 @@ def test_where_a_ticket_was_closed_is_kept_while_it_is_owed_for():
     call = evolve(intent("u", close("a"), close("b", directory="/sub")), key="u")
     call = evolve(call, call=evolve(call.call, cwd="/p"))
     session = session_with(call, closed_in={"beads:old": "/x"})
-    change = settle(session, judge(Answers(), [call], None, unknown_counts=True))
+    change = settle(session, check_closes(Answers(), [call], None, unknown_counts=True))
     assert change.session.closed_in == {"beads:a": "/p", "beads:b": "/sub"}
     assert [one.directory for one in change.session.unproven] == ["/p", "/sub"]
 

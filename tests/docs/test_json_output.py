@@ -19,10 +19,10 @@ from grove_backend_postgres.settings import PostgresSettings
 from grove_backend_postgres.team import team_of
 from grove_core import BackendContext
 from grove_core.clock import now_utc
-from grove_core.codec.converter import to_jsonable
 from grove_core.session_server import ServerRecords
 from grove_core.stats.document import statistics_document
 from grove_core.stats.insights import insights_of
+from grove_core.storage.codec import to_jsonable
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json-output.md"
 INTERCHANGE = Path(__file__).parents[1] / "data" / "interchange"

@@ -40,6 +40,11 @@ def a_session(name="s", **fields):
     return Session(id=name, **{**given, **fields})
 
 
+def put(store, session):
+    """Store a session whole."""
+    return store.update(session.id, lambda _: session)
+
+
 def fork(work):
     """A process that does this and nothing else."""
     child = os.fork()

@@ -400,7 +400,9 @@ class Agent:
         return reason
 
     def ends(self, reason="other"):
+        """SessionEnd, and what follows from it at the next command."""
         self.silent("SessionEnd", reason=reason)
+        self.world.grove("status", "-q", **self.variables)
 
     def grove(self, *words, stdin=""):
         """Runs a command as the agent's shell would, with the client's variables."""

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from grove_core.flow import session_mode
+from grove_core.services import session_mode
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ EVENTS = (
 )  # fmt: skip
 OFF = {"GROVE_NO_HOOKS": "1"}
 # A session's state, and what is derived and can be deleted at any time.
-OWN = re.compile(r"sessions/[A-Za-z0-9_-]{1,128}\.json|cache/.+")
+OWN = re.compile(r"(sessions|ends)/[A-Za-z0-9_-]{1,128}(\.json)?|cache/.+")
 READING = (
     ("status",), ("list", "--all"), ("search", "orders", "--explain"), ("tickets",), ("backends",),
     ("tickets", "match", "--", "bd", "close", "bd-1"), ("plugins",), ("sessions",),

@@ -3,8 +3,19 @@
 import os
 import zlib
 
+ENDS_FOLDER = "ends"
+"""In grove's home: what SessionEnd has written down, one file a session."""
+
 # Of this session's shell calls, and no setting.
 _NO_SETTING = "GROVE_SESSION_ID"
+
+
+def ended_sessions(home: str) -> list[str]:
+    """List the sessions whose end was written down and is not finished."""
+    try:
+        return os.listdir(os.path.join(home, ENDS_FOLDER))
+    except OSError:
+        return []
 
 
 def fingerprint(root: str, home: str, ticket_marker: str) -> str:

@@ -16,9 +16,9 @@ from grove_core.errors import CodecError, StorageError
 from grove_core.model.gate import GatePolicy
 from grove_core.model.session import Session
 from grove_core.prefilter import Prefilter
-from grove_core.sessions import FileSessionStore
 from grove_core.storage.diagnostics import Diagnostics
 from grove_core.storage.paths import Paths, ProjectPaths, grove_home, project_key, project_root
+from grove_core.storage.sessions import SessionStore
 
 if TYPE_CHECKING:
     # Imported by those who come to need them: many hooks log and count nothing.
@@ -85,7 +85,7 @@ class Workspace:
         self.root = project_root(start, self.paths.home)
         self.project = ProjectPaths(self.root, self.paths.home)
         self.diagnostics = Diagnostics(self.paths)
-        self.sessions = FileSessionStore(self.paths.sessions)
+        self.sessions = SessionStore(self.paths.sessions)
         self.prefilter = Prefilter(self.paths.cache)
         # Of a hook: by the clock for what others do, in processor time for what grove does.
         self.deadline: float | None = None
@@ -99,10 +99,14 @@ class Workspace:
         self._warm = warm
         self._tickets: dict[tuple[Path, str], TicketSystems] = {}
 
-    def elsewhere(self, root: Path) -> "Workspace":
-        """Look at another project in the same way."""
+    def elsewhere(self, root: Path, now: datetime | None = None) -> "Workspace":
+        """Look at another project, or at another moment, in the same way."""
         other = Workspace(
-            root, self.environment, self.now, load_plugins=self._load_plugins, warm=self._warm
+            root,
+            self.environment,
+            now or self.now,
+            load_plugins=self._load_plugins,
+            warm=self._warm,
         )
         other.deadline, other.work_deadline = self.deadline, self.work_deadline
         other.problems = self.problems

@@ -8,11 +8,11 @@ import pytest
 import statistics_examples as examples
 from looking import SMALLEST_CONTRAST
 
-from grove_core.codec.converter import to_jsonable
 from grove_core.report.page import html_page
 from grove_core.report.text import in_days, percent
 from grove_core.stats.document import statistics_document
 from grove_core.stats.insights import insights_of
+from grove_core.storage.codec import to_jsonable
 
 STATISTICS = {
     "rich": examples.rich_example(),

@@ -13,6 +13,7 @@ from attrs import evolve, frozen
 from grove_core.cli.options import PLUGINS_KEY, PROJECT_KEY, note_project, project_option
 from grove_core.cli.result import Result, print_result
 from grove_core.clock import now_utc
+from grove_core.environment import ended_sessions
 from grove_core.errors import GroveError
 from grove_core.workspace import Workspace
 
@@ -53,6 +54,7 @@ def grove_command(function: "Callable[..., Result]") -> Callable[..., None]:
         try:
             invocation = _invocation(ctx)
             problems = invocation.workspace.problems
+            _finish_ends(invocation.workspace)
             result = function(invocation, **parameters)
         except BrokenPipeError:
             raise  # the reader has seen enough of what was printed as it went
@@ -72,7 +74,7 @@ def grove_command(function: "Callable[..., Result]") -> Callable[..., None]:
 
 def find_session(invocation: Invocation, session_id: str | None) -> "tuple[Invocation, Session]":
     """Find the session that a command is about, and look at its project."""
-    from grove_core.flow import finding_session
+    from grove_core.services import finding_session
 
     workspace, session = finding_session.find_session(invocation.workspace, session_id)
     if invocation.project_given:
@@ -117,6 +119,13 @@ def _with_lost_events(result: Result, lost: Sequence[str]) -> Result:
     if document is not None:
         document = {**document, "warnings": [*document.get("warnings", ()), warning]}
     return evolve(result, document=document, warnings=(*result.warnings, warning))
+
+
+def _finish_ends(workspace: Workspace) -> None:
+    if ended_sessions(os.fspath(workspace.paths.home)):
+        from grove_core.services.sessions import finish_ends
+
+        finish_ends(workspace)
 
 
 def _update_index(workspace: Workspace) -> None:

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Final
 
 from grove_core import git
 from grove_core.cli.result import Result
-from grove_core.flow.gatekeeper import ticket_of
-from grove_core.flow.own_files import own_paths
 from grove_core.git import seen_from_root, without
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
+from grove_core.services.session_mode import ignored_paths
+from grove_core.services.sessions import ticket_of
 from grove_core.text import shorten
 from grove_core.workspace import Workspace
 
@@ -64,7 +64,7 @@ def _work(workspace: Workspace) -> tuple[list[str], list[str]]:
     changed = (*tree.changed, *tree.untracked) if tree is not None else ()
     paths = (*changed, *history.files)
     touched = seen_from_root(os.fspath(workspace.root), os.fspath(top), paths)
-    return list(without(own_paths(workspace), touched)), list(history.subjects)
+    return list(without(ignored_paths(workspace), touched)), list(history.subjects)
 
 
 def _tickets(session: Session) -> list[Ticket]:

@@ -12,11 +12,11 @@ from grove_core.cli.session_argument import debt_document, find_named, session_a
 from grove_core.cli.session_report import Section, report
 from grove_core.errors import SessionNotFoundError
 from grove_core.flow.considering import occasions_of
-from grove_core.flow.gatekeeper import Change, Moved, move
 from grove_core.flow.session_debts import debts_of, life_of
 from grove_core.flow.session_files import FastFile, SessionFiles, files_of, read_fast_file
 from grove_core.model.gate import Forced, GateStatus
 from grove_core.model.session import Session
+from grove_core.services.sessions import SessionUpdate, update_session
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -56,18 +56,18 @@ def _force(workspace: Workspace, session: Session, status: GateStatus) -> Result
     def gone() -> Session:
         raise SessionNotFoundError(f"session {session.id} was deleted meanwhile")
 
-    moved: Moved = move(
+    after, _ = update_session(
         workspace,
         session.id,
-        lambda stored: Change(session=stored, events=[Forced(status=status)]),
+        lambda stored: SessionUpdate(session=stored, events=[Forced(status=status)]),
         absent=gone,
         cause="forced",
     )
-    before, after = moved.before.status, moved.session.gate.status
+    before = session.gate.status
     return Result(
-        document={"session_id": session.id, "before": before, "gate": after},
+        document={"session_id": session.id, "before": before, "gate": after.gate.status},
         human=lambda console: console.print(
-            f"The gate of session {session.id} was {before.value} and is {after.value}."
+            f"The gate of session {session.id} was {before.value} and is {after.gate.status.value}."
         ),
         ids=[session.id],
     )

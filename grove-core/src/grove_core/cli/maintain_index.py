@@ -7,7 +7,7 @@ import rich_click as click
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.render import counted
 from grove_core.cli.result import Result
-from grove_core.flow.indexing_in_background import index_now
+from grove_core.services.sync import index_now
 
 if TYPE_CHECKING:
     from rich.console import Console

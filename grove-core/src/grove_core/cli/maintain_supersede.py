@@ -8,9 +8,9 @@ from grove_core.cli.options import dry_run_option
 from grove_core.cli.result import Result
 from grove_core.cli.suggestions import active_ids, standing_ids
 from grove_core.flow.curation import supersede
-from grove_core.flow.finding_session import OWN_VARIABLE
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
 from grove_core.identifiers import is_session_id
+from grove_core.services.finding_session import OWN_VARIABLE
 
 
 @click.command("supersede")

@@ -65,7 +65,7 @@ def print_result(result: Result, *, as_json: bool, quiet: bool) -> None:
     if result.document is None:
         pass
     elif as_json:
-        from grove_core.codec.converter import to_jsonable
+        from grove_core.storage.codec import to_jsonable
 
         text = json.dumps(to_jsonable(result.document), ensure_ascii=True, indent=2)
         sys.stdout.write(f"{text}\n")

@@ -8,10 +8,10 @@ import rich_click as click
 from grove_core.cli.app import Invocation, find_session
 from grove_core.cli.options import session_option
 from grove_core.cli.suggestions import session_ids
-from grove_core.flow.messages import name_of
 from grove_core.flow.session_debts import Debt
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
+from grove_core.services.messages import name_of
 from grove_core.text import clean_line
 
 _LONGEST_TITLE: Final = 120

@@ -12,11 +12,7 @@ from grove_core.cli.render import counted
 from grove_core.cli.result import Result
 from grove_core.cli.timeparse import local_time
 from grove_core.clock import format_instant
-from grove_core.flow.finding_session import sessions_here
-from grove_core.flow.lifecycle import debt_notice, is_over
-from grove_core.flow.messages import name_of
 from grove_core.flow.session_debts import debts_of, life_of
-from grove_core.flow.synchronising import synchronised_at
 from grove_core.health.blocked_plugins import (
     BlockedPlugin,
     gather_blocked,
@@ -30,6 +26,10 @@ from grove_core.model.memory import Health
 from grove_core.model.session import Session
 from grove_core.model.statistics import Statistics
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
+from grove_core.services.finding_session import sessions_here
+from grove_core.services.messages import name_of, past_reflection
+from grove_core.services.sessions import is_over
+from grove_core.services.sync import synchronised_at
 from grove_core.session_server import ServerRecords, SessionServer
 from grove_core.stats.document import share_document
 from grove_core.text import clean_line
@@ -151,7 +151,7 @@ def _checks(workspace: Workspace) -> list[dict[str, Any]]:
 def _debt(session: Session, workspace: Workspace) -> str:
     """Return what a session owes."""
     if session.recovered_from is not None:
-        return debt_notice(session)
+        return past_reflection(session)
     if is_over(session, workspace):
         return _debt_of_past(session, workspace)
     broken = session.gate.broken_cycles

@@ -11,8 +11,8 @@ from grove_core.cli.result import Result
 from grove_core.cli.session_argument import find_named, session_argument
 from grove_core.cli.timeparse import local_time
 from grove_core.model.session import EventType, Trace, TraceEvent
+from grove_core.services.sessions import KEPT_FROM_START
 from grove_core.text import clean_line
-from grove_core.tracing import KEPT_FROM_START
 
 if TYPE_CHECKING:
     from rich.console import Console

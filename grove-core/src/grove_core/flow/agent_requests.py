@@ -8,7 +8,6 @@ from attrs import evolve, frozen
 from grove_core.config.schema import DEFAULT_ENGINE
 from grove_core.errors import ReflectionError
 from grove_core.finder import found_learning, terms_of
-from grove_core.flow.gatekeeper import Change, move, skip_event, ticket_of
 from grove_core.flow.references import mark_used, unknown_ids
 from grove_core.flow.reflecting import ReflectionOutcome, reflect
 from grove_core.flow.secret_refusals import refuse_secrets
@@ -27,8 +26,14 @@ from grove_core.retrieval.entries import learning_of
 from grove_core.retrieval.explaining import explanation_of
 from grove_core.retrieval.matching import in_words, matches_of
 from grove_core.retrieval.ranking import Ranked
+from grove_core.services.sessions import (
+    SessionUpdate,
+    skip_event,
+    ticket_of,
+    trace_event,
+    update_session,
+)
 from grove_core.text import clean_line
-from grove_core.tracing import event
 from grove_core.workspace import Workspace
 
 SEARCH_LIMIT: Final = 10
@@ -151,14 +156,14 @@ def skip(workspace: Workspace, session: Session, reason: str, decider: SkipDecid
         lines_changed=session.measurement.lines if session.measurement else None,
     )
 
-    def change(stored: Session) -> Change:
+    def change(stored: Session) -> SessionUpdate:
         rested = evolve(stored, last_rejections=(), recovered_from=None)
-        return Change(session=rested, events=[SkipAccepted(decision=decision)])
+        return SessionUpdate(session=rested, events=[SkipAccepted(decision=decision)])
 
     ticket_id = ticket_of(session.gate)
-    moved = move(workspace, session.id, change, absent=lambda: session, cause="skip")
+    session, _ = update_session(workspace, session.id, change, absent=lambda: session, cause="skip")
     workspace.log_events([skip_event(session.id, decision, ticket_id)])
-    status = moved.session.gate.status
+    status = session.gate.status
     return Outcome(
         document={
             "session_id": session.id,
@@ -192,14 +197,16 @@ def observe(workspace: Workspace, session: Session, note: str) -> Outcome:
     """Keep a note, checked, for the agent that will reflect."""
     observation = SubagentObservation(note=note, timestamp=workspace.now)
 
-    def change(stored: Session) -> Change:
+    def change(stored: Session) -> SessionUpdate:
         kept = evolve(stored, observations=(*stored.observations, observation))
         number = len(kept.observations)
-        noted = event(EventType.OBSERVATION_RECORDED, workspace.now, number=number)
-        return Change(session=kept, trace=[noted])
+        noted = trace_event(EventType.OBSERVATION_RECORDED, workspace.now, number=number)
+        return SessionUpdate(session=kept, trace=[noted])
 
-    moved = move(workspace, session.id, change, absent=lambda: session, cause="observation")
-    count = len(moved.session.observations)
+    session, _ = update_session(
+        workspace, session.id, change, absent=lambda: session, cause="observation"
+    )
+    count = len(session.observations)
     return Outcome(
         document={"session_id": session.id, "note": note, "observations": count},
         lines=[f"Noted ({count} in this session)."],

@@ -6,13 +6,12 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from grove_core.event_log import event_files
-from grove_core.flow.gatekeeper import Change, move
 from grove_core.hosts.contract import StartSource
 from grove_core.identifiers import is_learning_id
 from grove_core.model.learning import Learning
 from grove_core.model.session import EventType, Session
+from grove_core.services.sessions import SessionUpdate, trace_event, update_session
 from grove_core.text import clean_line
-from grove_core.tracing import event
 from grove_core.workspace import Workspace
 
 NOTICE_DAYS: Final = timedelta(days=7)
@@ -142,11 +141,11 @@ def _claim(workspace: Workspace, session: Session, named: Sequence[Correction]) 
     """Note in the session what it is told; the client may hold two sets of hooks."""
     added: list[Correction] = []
 
-    def change(stored: Session) -> Change:
+    def change(stored: Session) -> SessionUpdate:
         known = _announced(stored)
         added[:] = [one for one in named if _key(one) not in known]
         trace = [
-            event(
+            trace_event(
                 EventType.LEARNINGS_INJECTED,
                 workspace.now,
                 via=_VIA,
@@ -155,7 +154,7 @@ def _claim(workspace: Workspace, session: Session, named: Sequence[Correction]) 
             )
             for one in added
         ]
-        return Change(session=stored, trace=trace)
+        return SessionUpdate(session=stored, trace=trace)
 
-    move(workspace, session.id, change, absent=lambda: session, cause="corrections")
+    update_session(workspace, session.id, change, absent=lambda: session, cause="corrections")
     return bool(added)

@@ -46,7 +46,7 @@ def _is_time(workspace: Workspace, path: Path) -> bool:
 def _require_everything(workspace: Workspace) -> None:
     """Raise ``StorageError`` where what is used could seem unused, or there is no time to look."""
     from grove_core.flow.decaying import require_all_events
-    from grove_core.flow.indexing_in_background import index_in_background
+    from grove_core.services.sync import index_in_background
 
     if workspace.work_deadline is not None:
         left = workspace.work_deadline - time.process_time()

@@ -7,8 +7,6 @@ from typing import Final, NamedTuple
 from attrs import evolve
 
 from grove_core.file_notes import Closeness, line_of, names_of, noted_path
-from grove_core.flow.gatekeeper import Change, move
-from grove_core.flow.lifecycle import new_session
 from grove_core.flow.touched_files import paths_inside, spellings
 from grove_core.hosts.contract import HookInput
 from grove_core.identifiers import is_learning_id
@@ -19,10 +17,10 @@ from grove_core.model.session import EventType, InjectedLearning, Session
 from grove_core.retrieval.entry import Entry, Found, text_of
 from grove_core.retrieval.ranking import rank
 from grove_core.retrieval.relevance import Relevance
+from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
 from grove_core.stats.fingerprints import fingerprint
 from grove_core.stats.log_lines import instant
 from grove_core.storage import files
-from grove_core.tracing import event
 from grove_core.workspace import Workspace
 
 _LIST: Final = "noted-paths"
@@ -165,12 +163,12 @@ def _remember(
     """Keep in the session and in the log what is about to be shown."""
     added: list[_Note] = []
 
-    def change(stored: Session) -> Change:
+    def change(stored: Session) -> SessionUpdate:
         known = {one.learning_id for one in stored.injected}
         new = [one for one in notes if one.entry.id not in known]
         added[:] = new[:1] if _left(workspace, stored) > 0 else []
         trace = [
-            event(
+            trace_event(
                 EventType.LEARNINGS_INJECTED,
                 workspace.now,
                 via=VIA_FILE,
@@ -180,9 +178,9 @@ def _remember(
             for one in added
         ]
         injected = (*stored.injected, *(_injected(workspace, one) for one in added))
-        return Change(session=evolve(stored, injected=injected), trace=trace)
+        return SessionUpdate(session=evolve(stored, injected=injected), trace=trace)
 
-    move(
+    update_session(
         workspace,
         call.session_id,
         change,

@@ -6,7 +6,6 @@ from typing import Any, Final
 from attrs import frozen
 
 from grove_core.config.schema import WriteGateMode
-from grove_core.flow.gatekeeper import current_ticket
 from grove_core.memory.backends import FoundLearning, OpenBackend
 from grove_core.model.learning import (
     Candidate,
@@ -26,6 +25,7 @@ from grove_core.reflection.funnel import CheckStage, SiftResult, sift
 from grove_core.reflection.json_schema import example_submission
 from grove_core.reflection.secrets import objection_to
 from grove_core.reflection.submission import Submission
+from grove_core.services.sessions import current_ticket
 from grove_core.workspace import Workspace
 
 _SEARCH_SECONDS: Final = 1.0

@@ -6,9 +6,6 @@ from typing import TYPE_CHECKING, Final
 from attrs import evolve, frozen
 
 from grove_core.flow.consideration import Consideration, keep
-from grove_core.flow.gatekeeper import Change, move
-from grove_core.flow.indexing_in_background import index_in_background
-from grove_core.flow.synchronising import ages_of
 from grove_core.injection import VIA_START, Injection, render
 from grove_core.model.learning import LearningStatus
 from grove_core.model.memory import Filters, Query
@@ -16,8 +13,9 @@ from grove_core.model.session import EventType, InjectedLearning, Session, Trace
 from grove_core.model.value import Value
 from grove_core.retrieval.choosing import Choice, choose, choose_without_query, exact_matches
 from grove_core.retrieval.strategy import RetrievalStrategy
+from grove_core.services.sessions import SessionUpdate, trace_event, update_session
+from grove_core.services.sync import ages_of, index_in_background
 from grove_core.stats.log_lines import microseconds
-from grove_core.tracing import event
 
 if TYPE_CHECKING:
     from grove_core.model.events import Surfaced
@@ -133,7 +131,7 @@ def _remembered(
         )
         events.append((surfaced, one.entry.personal))
     ids = " ".join(injection.shown)
-    trace = event(EventType.LEARNINGS_INJECTED, workspace.now, via=via, learnings=ids)
+    trace = trace_event(EventType.LEARNINGS_INJECTED, workspace.now, via=via, learnings=ids)
     return Recall(
         injection=injection,
         learnings=tuple(learnings),
@@ -149,16 +147,16 @@ def remember(workspace: "Workspace", session: Session, shown: Recall) -> str:
     via = shown.consideration.via
     given = _given(session, via)
 
-    def change(stored: Session) -> Change:
+    def change(stored: Session) -> SessionUpdate:
         known = {one.learning_id for one in stored.injected}
         # What another set of hooks has chosen for the same occasion stands.
         is_first = _given(stored, via) == given
         new = tuple(one for one in shown.learnings if is_first and one.learning_id not in known)
         added[:] = [one.learning_id for one in new]
         session = evolve(stored, injected=(*stored.injected, *new))
-        return Change(session=session, trace=shown.trace if new else ())
+        return SessionUpdate(session=session, trace=shown.trace if new else ())
 
-    move(workspace, session.id, change, absent=lambda: session, cause="injection")
+    update_session(workspace, session.id, change, absent=lambda: session, cause="injection")
     for personal in (False, True):
         events = [
             one

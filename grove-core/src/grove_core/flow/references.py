@@ -4,13 +4,12 @@ from collections.abc import Iterable, Sequence
 
 from attrs import evolve
 
-from grove_core.flow.gatekeeper import Change, move
 from grove_core.flow.said_before import adds_something, uses_logged
 from grove_core.model.events import Referenced
 from grove_core.model.session import EventType, InjectionOutcome, Session
 from grove_core.plugins.descriptors import Area
 from grove_core.reflection.submission import UsedLearning
-from grove_core.tracing import event
+from grove_core.services.sessions import SessionUpdate, trace_event, update_session
 from grove_core.workspace import Workspace
 
 
@@ -34,17 +33,19 @@ def mark_used(
     if not areas:
         return session
 
-    def change(stored: Session) -> Change:
+    def change(stored: Session) -> SessionUpdate:
         injected = tuple(
             evolve(one, outcome=InjectionOutcome.REFERENCED) if one.learning_id in areas else one
             for one in stored.injected
         )
-        note = event(
+        note = trace_event(
             EventType.LEARNING_REFERENCED, workspace.now, learnings=" ".join(sorted(areas))
         )
-        return Change(session=evolve(stored, injected=injected), trace=[note])
+        return SessionUpdate(session=evolve(stored, injected=injected), trace=[note])
 
-    moved = move(workspace, session.id, change, absent=lambda: session, cause="reference")
+    session, _ = update_session(
+        workspace, session.id, change, absent=lambda: session, cause="reference"
+    )
     how = {one.id: one.how for one in reversed(used)}
     logged = uses_logged(workspace, session.id, areas)
     for personal in (False, True):
@@ -61,4 +62,4 @@ def mark_used(
         ]
         new = [one for one in uses if adds_something(one, logged.get(one.learning_id, ()))]
         workspace.log_events(new, personal=personal)
-    return moved.session
+    return session

@@ -9,7 +9,6 @@ from grove_core.errors import StorageError
 from grove_core.event_log import publish
 from grove_core.flow.correcting import correct, foreseen_warnings
 from grove_core.flow.decaying import archive_hidden
-from grove_core.flow.gatekeeper import Change, move, skip_event, ticket_of
 from grove_core.flow.judging import as_candidate, gather_known, judge_candidates
 from grove_core.flow.references import mark_used, unknown_ids
 from grove_core.flow.reflection_log import (
@@ -44,7 +43,13 @@ from grove_core.reflection.duplicates import fingerprint
 from grove_core.reflection.funnel import SiftResult
 from grove_core.reflection.secrets import without_secrets
 from grove_core.reflection.submission import Submission, UsedLearning
-from grove_core.tracing import event
+from grove_core.services.sessions import (
+    SessionUpdate,
+    skip_event,
+    ticket_of,
+    trace_event,
+    update_session,
+)
 from grove_core.workspace import Workspace
 
 _LOCK_SECONDS: Final = 30.0
@@ -184,7 +189,7 @@ def _settle(workspace: Workspace, outcome: ReflectionOutcome, submission: Submis
     """Tell the gate, and remember what was written."""
     now = workspace.now
 
-    def change(session: Session) -> Change:
+    def change(session: Session) -> SessionUpdate:
         kept = tuple(
             one.learning for one in outcome.stored if one.receipt.backend == SESSION_BACKEND
         )
@@ -202,10 +207,10 @@ def _settle(workspace: Workspace, outcome: ReflectionOutcome, submission: Submis
             recovered_from=None if outcome.opened else session.recovered_from,
         )
         if not outcome.opened:
-            refused = event(EventType.REFLECTION_REFUSED, now, rejected=len(outcome.rejected))
-            return Change(session=changed, trace=[refused])
+            refused = trace_event(EventType.REFLECTION_REFUSED, now, rejected=len(outcome.rejected))
+            return SessionUpdate(session=changed, trace=[refused])
         if outcome.is_skip:
-            return Change(
+            return SessionUpdate(
                 session=changed, events=[SkipAccepted(decision=_skip(workspace, submission))]
             )
         result = ReflectionResult(
@@ -214,11 +219,13 @@ def _settle(workspace: Workspace, outcome: ReflectionOutcome, submission: Submis
             candidates_produced=len(submission.candidates),
             completed_at=now,
         )
-        return Change(session=changed, events=[ReflectionAccepted(result=result)])
+        return SessionUpdate(session=changed, events=[ReflectionAccepted(result=result)])
 
     session = outcome.session
-    moved = move(workspace, session.id, change, absent=lambda: session, cause="reflection")
-    return moved.session
+    session, _ = update_session(
+        workspace, session.id, change, absent=lambda: session, cause="reflection"
+    )
+    return session
 
 
 def _is_shared(one: StoredLearning) -> bool:

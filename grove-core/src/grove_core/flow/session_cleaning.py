@@ -10,11 +10,11 @@ from typing import Final
 from attrs import evolve, frozen
 
 from grove_core.errors import StorageError
-from grove_core.flow.lifecycle import IDLE_LIMIT
 from grove_core.flow.session_debts import Debt, Life, debts_of, life_of
 from grove_core.flow.session_files import SessionFiles, modified_at, read_again, survey
 from grove_core.model.gate import GateStatus
 from grove_core.model.session import Session
+from grove_core.services.sessions import IDLE_LIMIT
 from grove_core.storage import files
 from grove_core.text import clean_line
 from grove_core.workspace import Workspace

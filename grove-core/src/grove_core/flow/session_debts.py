@@ -5,10 +5,10 @@ from enum import Enum
 
 from attrs import frozen
 
-from grove_core.flow.lifecycle import is_over
-from grove_core.flow.messages import name_of
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
+from grove_core.services.messages import name_of
+from grove_core.services.sessions import is_over
 from grove_core.workspace import Workspace
 
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from grove_core import git
-from grove_core.flow.own_files import own_paths
 from grove_core.model.memory import Query
 from grove_core.model.ticket import Ticket
+from grove_core.services.session_mode import ignored_paths
 
 if TYPE_CHECKING:
     from grove_core.workspace import Workspace
@@ -32,7 +32,7 @@ def query_for_work(workspace: "Workspace", ticket: Ticket | None) -> Query:
             words += [*branch_words(tree.branch), *history.subjects]
             paths = (*tree.changed, *tree.untracked, *history.files)
             files = git.without(
-                own_paths(workspace), git.seen_from_root(str(workspace.root), str(top), paths)
+                ignored_paths(workspace), git.seen_from_root(str(workspace.root), str(top), paths)
             )
     return Query(
         text=" ".join(words),

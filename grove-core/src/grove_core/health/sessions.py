@@ -8,11 +8,11 @@ from typing import Final
 from attrs import frozen
 
 from grove_core.clock import format_instant
-from grove_core.flow.lifecycle import IDLE_LIMIT
 from grove_core.flow.session_debts import DebtKind, Life, debts_of, life_of
 from grove_core.flow.session_files import survey
 from grove_core.health.check import Check, ok, warning
 from grove_core.model.session import Session
+from grove_core.services.sessions import IDLE_LIMIT
 from grove_core.session_server import ServerRecords
 from grove_core.workspace import Workspace
 

@@ -111,6 +111,8 @@ def has_nothing_to_do(event: str, data: bytes) -> bool:
         return not _may_close(data)
     if event in ("post-tool-use", "post-tool-use-failure"):
         return not _close_waits(data) and (event != "post-tool-use" or not _may_be_noted(data))
+    if event == "session-end":
+        return _is_written_down(data)
     return event == "stop" and _is_idle(data)
 
 
@@ -271,6 +273,16 @@ def _is_idle(data: bytes) -> bool:
     from grove_core.hooks.idle import holds
 
     return holds(marker, data, home(), session_id.decode("ascii"))
+
+
+def _is_written_down(data: bytes) -> bool:
+    """Write down the end of a session; what follows from it is done by whoever looks next."""
+    session_id = _session_id(data)
+    if not session_id:
+        return False
+    from grove_core.hooks.idle import note_end
+
+    return note_end(home(), session_id.decode("ascii"), _text(data, b'"reason"', 0) or b"")
 
 
 def home() -> str:

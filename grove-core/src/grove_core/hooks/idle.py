@@ -1,10 +1,11 @@
-"""The idle marker: under which fingerprint a stop of a session was found to have nothing to do."""
+"""What costs next to nothing at the end of a turn: the idle marker, and the note of an end."""
 
 import os
+import time
 import zlib
 
 from grove_core import __version__
-from grove_core.environment import fingerprint
+from grove_core.environment import ENDS_FOLDER, fingerprint
 
 # typing.TYPE_CHECKING, without the import.
 TYPE_CHECKING = False
@@ -43,6 +44,24 @@ def holds(marker: bytes, data: bytes, home: str, session_id: str) -> bool:
     if f"{_digest(session)} {fingerprint(root, home, ticket_marker)}" != before:
         return False
     return not top or _state(top, excluded) == state
+
+
+def note_end(home: str, session_id: str, reason: bytes) -> bool:
+    """Write down that a known session has ended; return whether that was possible."""
+    if not os.path.exists(os.path.join(home, "sessions", f"{session_id}.json")):
+        return False
+    directory = os.path.join(home, ENDS_FOLDER)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+    try:
+        os.makedirs(directory, 0o700, exist_ok=True)
+        descriptor = os.open(os.path.join(directory, session_id), flags, 0o600)
+        try:
+            os.write(descriptor, b"%d %s" % (time.time(), reason))
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return False
+    return True
 
 
 def _digest(session: bytes) -> str:

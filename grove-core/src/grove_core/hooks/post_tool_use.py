@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from grove_core.flow.closing import judge, reopened, resolve
-from grove_core.flow.gatekeeper import Change, move
-from grove_core.flow.lifecycle import new_session
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookInput
 from grove_core.model.session import Session
 from grove_core.model.ticket import CloseIntent, ToolCall
+from grove_core.services.closes import check_closes, reopened, resolve
+from grove_core.services.sessions import SessionUpdate, new_session, update_session
 
 if TYPE_CHECKING:
     from grove_core.ticketing import TicketSystems
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 def handle(workspace: "Workspace", call: HookInput) -> Answer:
     """Confirm what a call announced, and show what is known of a file that it has touched."""
-    _settle(workspace, call)
+    _resolve(workspace, call)
     if not call.touched_file:
         return SILENCE
     from grove_core.flow.file_notes import note_of, watch_files
@@ -33,18 +32,18 @@ def handle(workspace: "Workspace", call: HookInput) -> Answer:
 def _with_fast_path(workspace: "Workspace", call: HookInput) -> Session:
     """Write the file that tells hooks that they have nothing to do."""
     tickets = workspace.tickets(Path(call.cwd) if call.cwd else None, call.session_id)
-    moved = move(
+    session, _ = update_session(
         workspace,
         call.session_id,
-        lambda stored: Change(session=stored),
+        lambda stored: SessionUpdate(session=stored),
         absent=lambda: new_session(workspace, call),
         cause="file_touched",
-        words=tickets.literals(),
+        literals=tickets.literals(),
     )
-    return moved.session
+    return session
 
 
-def _settle(workspace: "Workspace", call: HookInput) -> None:
+def _resolve(workspace: "Workspace", call: HookInput) -> None:
     """Confirm what a call announced, closes and reopenings."""
     session = workspace.session(call.session_id)
     if session is None or not session.intents or call.tool is None or call.result is None:
@@ -58,24 +57,24 @@ def _settle(workspace: "Workspace", call: HookInput) -> None:
         _wait_for(workspace, call, [intent.key for intent in intents])
         return
     succeeded = call.result.succeeded
-    judged = judge(tickets, intents, call.result, unknown_counts=succeeded)
+    checked = check_closes(tickets, intents, call.result, unknown_counts=succeeded)
     open_again = reopened(tickets, session, intents, succeeded=succeeded)
-    settled = {intent.key for intent in intents}
+    done = {intent.key for intent in intents}
     once = tickets.once_per_prompt()
 
-    def change(stored: Session) -> Change:
+    def change(stored: Session) -> SessionUpdate:
         prompt_id = call.prompt_id or stored.prompt_id
         return resolve(
             stored,
-            judged,
+            checked,
             open_again,
-            settled=settled,
+            done=done,
             once_per_prompt=once,
             prompt_id=prompt_id,
             now=workspace.now,
         )
 
-    move(
+    update_session(
         workspace,
         call.session_id,
         change,
@@ -102,14 +101,14 @@ def _wait_for(workspace: "Workspace", call: HookInput, keys: list[str]) -> None:
     """Keep intents open until their background task is gone."""
     task_id = call.result.background_task_id if call.result is not None else None
 
-    def change(stored: Session) -> Change:
+    def change(stored: Session) -> SessionUpdate:
         intents = tuple(
             evolve(intent, background_task_id=task_id) if intent.key in keys else intent
             for intent in stored.intents
         )
-        return Change(session=evolve(stored, intents=intents))
+        return SessionUpdate(session=evolve(stored, intents=intents))
 
-    move(
+    update_session(
         workspace,
         call.session_id,
         change,

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from grove_core.flow.closing import worth_noting
-from grove_core.flow.gatekeeper import Change, move
-from grove_core.flow.lifecycle import new_session
 from grove_core.hosts.contract import SILENCE, Answer, HookInput
 from grove_core.model.session import EventType, Session
 from grove_core.model.ticket import CloseIntent, TicketClose, ToolCall
-from grove_core.tracing import event
+from grove_core.services.closes import worth_noting
+from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
 
 if TYPE_CHECKING:
     from grove_core.workspace import Workspace
@@ -36,17 +34,19 @@ def handle(workspace: "Workspace", call: HookInput) -> Answer:
         if session is not None and not worth_noting(closes, session):
             return SILENCE
 
-    def change(stored: Session) -> Change:
+    def change(stored: Session) -> SessionUpdate:
         noted = worth_noting(closes, stored)
-        return _note(workspace, stored, tool, noted, call) if noted else Change(session=stored)
+        return (
+            _note(workspace, stored, tool, noted, call) if noted else SessionUpdate(session=stored)
+        )
 
-    move(
+    update_session(
         workspace,
         call.session_id,
         change,
         absent=lambda: new_session(workspace, call),
         cause="close_announced",
-        words=None if has_file else tickets.literals(),
+        literals=None if has_file else tickets.literals(),
     )
     return SILENCE
 
@@ -57,11 +57,11 @@ def _note(
     tool: ToolCall,
     closes: Sequence[TicketClose],
     call: HookInput,
-) -> Change:
+) -> SessionUpdate:
     """Add an intent, once per call; what an open intent announces already is not added again."""
     key = tool.use_id or f"{tool.name}:{'/'.join(sorted(str(one.ticket_id) for one in closes))}"
     if any(intent.key == key for intent in session.intents):
-        return Change(session=session)
+        return SessionUpdate(session=session)
     intent = CloseIntent(
         key=key,
         # What is written or run may be megabytes, and nobody needs it again.
@@ -72,7 +72,7 @@ def _note(
         agent_id=call.agent_id,
     )
     trace = [
-        event(
+        trace_event(
             EventType.TICKET_CLOSE_DETECTED,
             workspace.now,
             effect="reopens" if one.reopens else None,
@@ -82,4 +82,4 @@ def _note(
         )
         for one in closes
     ]
-    return Change(session=evolve(session, intents=(*session.intents, intent)), trace=trace)
+    return SessionUpdate(session=evolve(session, intents=(*session.intents, intent)), trace=trace)

@@ -9,24 +9,25 @@ from attrs import evolve
 
 from grove_core import git
 from grove_core.flow.file_notes import watch_files
-from grove_core.flow.gatekeeper import Change, move
-from grove_core.flow.lifecycle import (
-    OpenSessions,
-    debt_notice,
-    new_session,
-    settle_dead_sessions,
-)
-from grove_core.flow.messages import pending_notice
 from grove_core.flow.recall import recall, remember, repeat
-from grove_core.flow.session_mode import first_measurement, take_baseline, with_environment
-from grove_core.flow.synchronising import synchronise_in_background
 from grove_core.flow.work_query import query_for_work
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import Answer, HookInput, StartSource
 from grove_core.injection import VIA_START
 from grove_core.model.gate import GateEvent, TicketDetected
 from grove_core.model.session import Baseline, EventType, Session
-from grove_core.tracing import event
+from grove_core.services.messages import pending_reflection
+from grove_core.services.session_mode import first_measurement, take_baseline, with_environment
+from grove_core.services.sessions import (
+    OpenSessions,
+    SessionUpdate,
+    close_dead_sessions,
+    finish_ends,
+    new_session,
+    trace_event,
+    update_session,
+)
+from grove_core.services.sync import synchronise_in_background
 
 if TYPE_CHECKING:
     from grove_core.workspace import Workspace
@@ -39,6 +40,7 @@ _SHARE_FOR_GIT: Final = 0.08
 def handle(workspace: "Workspace", call: HookInput) -> Answer:
     """Begin a session, or take one up again."""
     _report_config_problems(workspace, call)
+    finish_ends(workspace)
     session = _open(workspace, call)
     OpenSessions(workspace).add(session.id)
     _export_id(call.environment_file, session.id)
@@ -55,13 +57,11 @@ def handle(workspace: "Workspace", call: HookInput) -> Answer:
 
 
 def _notices(workspace: "Workspace", session: Session) -> str:
-    """Name debts: this session's own first, then those of past ones, shortened by count."""
+    """Name pending reflections: this session's own, then those of past ones, by count."""
     notices: list[str] = []
-    if session.gate.status.owes_reflection:
-        notices.append(pending_notice(session))
-    elif own := debt_notice(session):
+    if own := pending_reflection(session):
         notices.append(own)
-    past = settle_dead_sessions(workspace, session.id)
+    past = close_dead_sessions(workspace, session.id)
     notices += past[:_MOST_NOTICES]
     if len(past) > _MOST_NOTICES:
         more = len(past) - _MOST_NOTICES
@@ -134,7 +134,7 @@ def _open(workspace: "Workspace", call: HookInput) -> Session:
     if (known is None or known.baseline is None) and session.session_mode:
         baseline = _baseline(workspace, session)
 
-    def change(stored: Session) -> Change:
+    def change(stored: Session) -> SessionUpdate:
         goes_on = call.source.continues or _is_same_start(stored, fresh)
         resumed = evolve(
             stored if goes_on else fresh,
@@ -151,25 +151,25 @@ def _open(workspace: "Workspace", call: HookInput) -> Session:
             unchanged = first_measurement(workspace, baseline)
             resumed = evolve(resumed, baseline=baseline, measurement=unchanged)
         events: list[GateEvent] = [TicketDetected(ticket=ticket)] if ticket is not None else []
-        start = event(
+        start = trace_event(
             EventType.SESSION_START,
             workspace.now,
             source=call.source.value,
             ticket_system=resumed.ticket_system,
             project=str(workspace.root),
         )
-        found = event(EventType.BACKEND_DETECTED, workspace.now, backend=primary)
-        return Change(session=resumed, events=events, trace=[start, found])
+        found = trace_event(EventType.BACKEND_DETECTED, workspace.now, backend=primary)
+        return SessionUpdate(session=resumed, events=events, trace=[start, found])
 
-    moved = move(
+    session, _ = update_session(
         workspace,
         call.session_id,
         change,
         absent=lambda: fresh,
         cause="session_start",
-        words=tickets.literals(),
+        literals=tickets.literals(),
     )
-    return moved.session
+    return session
 
 
 def _baseline(workspace: "Workspace", session: Session) -> Baseline | None:

@@ -4,8 +4,6 @@ from typing import TYPE_CHECKING, Final
 
 from attrs import evolve
 
-from grove_core.flow.gatekeeper import Change, move
-from grove_core.flow.lifecycle import new_session
 from grove_core.flow.recall import recall, remember
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookInput
@@ -15,7 +13,7 @@ from grove_core.model.session import EventType, Session, TraceEvent
 from grove_core.model.ticket import CloseIntent
 from grove_core.retrieval.choosing import most_for_prompt
 from grove_core.retrieval.named_files import asked_in, files_named_in
-from grove_core.tracing import event
+from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
 
 if TYPE_CHECKING:
     from grove_core.workspace import Workspace
@@ -64,29 +62,31 @@ def _matches(workspace: "Workspace", call: HookInput) -> str:
 
 
 def _note_prompt(workspace: "Workspace", call: HookInput) -> Session:
-    noted = event(EventType.PROMPT, workspace.now, prompt_id=call.prompt_id)
+    noted = trace_event(EventType.PROMPT, workspace.now, prompt_id=call.prompt_id)
 
-    def change(stored: Session) -> Change:
+    def change(stored: Session) -> SessionUpdate:
         if call.prompt_id and any(_is_the_same(one, noted) for one in stored.trace.events):
             raise _AnsweredError
         kept = tuple(one for one in stored.intents if _goes_on(one))
         dropped = [one for one in stored.intents if not _goes_on(one)]
         trace = [noted]
         trace += [
-            event(EventType.TICKET_CLOSE_DISCARDED, workspace.now, call=one.key, why="new prompt")
+            trace_event(
+                EventType.TICKET_CLOSE_DISCARDED, workspace.now, call=one.key, why="new prompt"
+            )
             for one in dropped
         ]
         prompt_id = call.prompt_id or stored.prompt_id
-        return Change(session=evolve(stored, intents=kept, prompt_id=prompt_id), trace=trace)
+        return SessionUpdate(session=evolve(stored, intents=kept, prompt_id=prompt_id), trace=trace)
 
-    moved = move(
+    session, _ = update_session(
         workspace,
         call.session_id,
         change,
         absent=lambda: new_session(workspace, call),
         cause="prompt",
     )
-    return _with_baseline(workspace, moved.session)
+    return _with_baseline(workspace, session)
 
 
 def _is_the_same(known: TraceEvent, noted: TraceEvent) -> bool:
@@ -97,7 +97,7 @@ def _with_baseline(workspace: "Workspace", session: Session) -> Session:
     """Take the baseline that git was too slow for at the start: no work has been done yet."""
     if session.baseline is not None or not session.session_mode:
         return session
-    from grove_core.flow.session_mode import begin_from_here
+    from grove_core.services.session_mode import begin_from_here
 
     return begin_from_here(workspace, session)
 

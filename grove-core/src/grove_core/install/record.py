@@ -10,9 +10,9 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from grove_core.codec.converter import read_as, to_jsonable
 from grove_core.errors import CodecError, StorageError
 from grove_core.storage import files
+from grove_core.storage.codec import read_as, to_jsonable
 from grove_core.storage.paths import Paths, project_key
 
 _RECORD: Final = "record.json"

@@ -10,7 +10,6 @@ from typing import Any, Final
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from grove_core.codec.converter import to_jsonable
 from grove_core.model.statistics import CrossPollination, LogFault, Share
 from grove_core.report import charts
 from grove_core.report.layout import ARROWS
@@ -26,6 +25,7 @@ from grove_core.report.text import (
     travels_of,
     trend_of,
 )
+from grove_core.storage.codec import to_jsonable
 
 _GENERATOR: Final = "grove stats"
 _MOST_WEEKS: Final = 26

@@ -41,7 +41,7 @@ _MODULES: Final = (
     "hooks.stop",
     "serve.tools",
     "flow.agent_requests",
-    "flow.finding_session",
+    "services.finding_session",
 )
 
 

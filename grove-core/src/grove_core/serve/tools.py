@@ -81,12 +81,14 @@ def _tool(
 def call_tool(name: str, arguments: Arguments, environment: Mapping[str, str]) -> Mapping[str, Any]:
     """Call a tool."""
     from grove_core.clock import now_utc
-    from grove_core.codec.converter import to_jsonable
+    from grove_core.services.sessions import finish_ends
+    from grove_core.storage.codec import to_jsonable
     from grove_core.workspace import Workspace
 
     try:
         start = Path(environment.get(_PROJECT_VARIABLE) or Path.cwd())
         workspace = Workspace(start.absolute(), environment, now_utc())
+        finish_ends(workspace)
         outcome = TOOLS[name](workspace, arguments)
         workspace.index_what_was_written()
     except (GroveError, OSError) as error:
@@ -110,7 +112,7 @@ def _result(
 
 def _reflect(workspace: "Workspace", arguments: Arguments) -> "Outcome":
     from grove_core.flow.agent_requests import read_submission, submit
-    from grove_core.flow.finding_session import find_session
+    from grove_core.services.finding_session import find_session
 
     submission = read_submission(json.dumps(arguments).encode())
     workspace, session = find_session(workspace, submission.session_id)
@@ -119,8 +121,8 @@ def _reflect(workspace: "Workspace", arguments: Arguments) -> "Outcome":
 
 def _skip(workspace: "Workspace", arguments: Arguments) -> "Outcome":
     from grove_core.flow.agent_requests import read_reason, skip
-    from grove_core.flow.finding_session import find_session
     from grove_core.model.reflection import SkipDecider
+    from grove_core.services.finding_session import find_session
 
     reason = read_reason(workspace, _text(arguments, "reason"))
     if not reason:
@@ -143,7 +145,7 @@ def _search(workspace: "Workspace", arguments: Arguments) -> "Outcome":
 
 def _ref(workspace: "Workspace", arguments: Arguments) -> "Outcome":
     from grove_core.flow.agent_requests import refer
-    from grove_core.flow.finding_session import find_session
+    from grove_core.services.finding_session import find_session
 
     how = _text(arguments, "how") if arguments.get("how") is not None else None
     learning_id = _text(arguments, "id")
@@ -153,7 +155,7 @@ def _ref(workspace: "Workspace", arguments: Arguments) -> "Outcome":
 
 def _observe(workspace: "Workspace", arguments: Arguments) -> "Outcome":
     from grove_core.flow.agent_requests import observe, read_note
-    from grove_core.flow.finding_session import find_session
+    from grove_core.services.finding_session import find_session
 
     note = read_note(workspace, _text(arguments, "note"))
     if not note:

@@ -1,24 +1,21 @@
-"""Confirming announced closes: what the gate is told, and what is dropped."""
+"""Confirm announced ticket closes: what the gate is told, and what is dropped."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from grove_core.flow.gatekeeper import Change
 from grove_core.model.gate import Gate, GateEvent, TicketClosed, TicketReopened
 from grove_core.model.session import EventType, Session, TraceEvent
 from grove_core.model.ticket import CloseIntent, Confirmation, Ticket, TicketClose, ToolResult
-from grove_core.model.value import Value
-from grove_core.tracing import event
+from grove_core.services.sessions import SessionUpdate, trace_event
 
 if TYPE_CHECKING:
     from grove_core.ticketing import TicketSystems
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class JudgedClose(Value):
+class CheckedClose(NamedTuple):
     """An announced close and whether it counts."""
 
     close: TicketClose
@@ -29,15 +26,15 @@ class JudgedClose(Value):
     why: str
 
 
-def judge(
+def check_closes(
     tickets: "TicketSystems",
     intents: Iterable[CloseIntent],
     result: ToolResult | None,
     *,
     unknown_counts: bool,
-) -> list[JudgedClose]:
+) -> list[CheckedClose]:
     """Ask the ticket systems whether announced closes really happened."""
-    judged: list[JudgedClose] = []
+    checked: list[CheckedClose] = []
     for intent in intents:
         for close in intent.closes:
             if close.reopens:
@@ -49,8 +46,8 @@ def judge(
             counts = answer is Confirmation.YES or (
                 answer is Confirmation.UNKNOWN and unknown_counts and stays and close.certain
             )
-            judged.append(
-                JudgedClose(
+            checked.append(
+                CheckedClose(
                     close=close,
                     place=close.directory or cwd or None,
                     intent_key=intent.key,
@@ -59,7 +56,7 @@ def judge(
                     why=f"confirmed {answer.value}",
                 )
             )
-    return judged
+    return checked
 
 
 def _stays_closed(close: TicketClose, intent: CloseIntent) -> bool:
@@ -128,17 +125,17 @@ def _owed_for(gate: Gate) -> Sequence[Ticket]:
 
 def resolve(
     session: Session,
-    judged: Sequence[JudgedClose],
+    checked: Sequence[CheckedClose],
     open_again: Sequence[Ticket] = (),
     *,
-    settled: Collection[str],
+    done: Collection[str],
     once_per_prompt: frozenset[str],
     prompt_id: str | None,
     now: datetime,
-) -> Change:
-    """Take judged closes out of a session and tell the gate about those that count."""
+) -> SessionUpdate:
+    """Take checked closes out of a session and tell the gate about those that count."""
     open_keys = {intent.key for intent in session.intents}
-    fresh = [one for one in judged if one.intent_key in open_keys]
+    fresh = [one for one in checked if one.intent_key in open_keys]
     trace = [_discarded(one.close, one.intent_key, one.why, now) for one in fresh if not one.counts]
     proven = {_key(one.close) for one in fresh if one.counts and one.proven}
     closed_in_prompt = dict(session.closed_in_prompt)
@@ -159,9 +156,9 @@ def resolve(
             unproven.append(evolve(close, directory=one.place))
         if one.place is not None:
             closed_in[ticket_key(system, ticket_id)] = one.place
-    if not open_keys.isdisjoint(settled):
+    if not open_keys.isdisjoint(done):
         events += [TicketReopened(ticket=ticket) for ticket in open_again]
-    kept = tuple(intent for intent in session.intents if intent.key not in settled)
+    kept = tuple(intent for intent in session.intents if intent.key not in done)
     changed = evolve(
         session,
         intents=kept,
@@ -169,13 +166,13 @@ def resolve(
         closed_in_prompt=closed_in_prompt,
         closed_in=closed_in,
     )
-    return Change(session=changed, events=events, trace=trace)
+    return SessionUpdate(changed, events, trace)
 
 
-def _counted(judged: Sequence[JudgedClose]) -> dict[tuple[str, str | None], JudgedClose]:
+def _counted(checked: Sequence[CheckedClose]) -> dict[tuple[str, str | None], CheckedClose]:
     """Return each ticket whose close counts once, told with its title if any call tells it."""
-    counted: dict[tuple[str, str | None], JudgedClose] = {}
-    for one in judged:
+    counted: dict[tuple[str, str | None], CheckedClose] = {}
+    for one in checked:
         key = _key(one.close)
         if one.counts and (key not in counted or not counted[key].close.title):
             counted[key] = one
@@ -187,7 +184,7 @@ def _key(close: TicketClose) -> tuple[str, str | None]:
 
 
 def _discarded(close: TicketClose, call: str | None, why: str, now: datetime) -> TraceEvent:
-    return event(
+    return trace_event(
         EventType.TICKET_CLOSE_DISCARDED,
         now,
         system=close.system,

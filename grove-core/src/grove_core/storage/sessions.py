@@ -5,51 +5,25 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple
 
-from attrs import define, evolve, field, frozen
+from attrs import evolve
 
 from grove_core.codec.session_json import session_from_json, session_to_json
 from grove_core.errors import CodecError, SessionNotFoundError, StorageError
 from grove_core.identifiers import is_session_id
 from grove_core.model.session import Session
-from grove_core.model.value import Value
 from grove_core.storage import files
 
 _SUFFIX = ".json"
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class SetAside(Value):
+class Quarantined(NamedTuple):
     """Session state that could not be read and was put out of the way."""
 
     session_id: str
     path: Path
     reason: str
-
-
-class SessionStore(Protocol):
-    """What grove needs of a place for session state."""
-
-    def get(self, session_id: str) -> Session | None:
-        """Fetch a session, or ``None`` when there is none of that id."""
-        ...
-
-    def put(self, session: Session) -> None:
-        """Store a session whole."""
-        ...
-
-    def update(self, session_id: str, change: Callable[[Session | None], Session]) -> Session:
-        """Read, change and store a session while nobody else does."""
-        ...
-
-    def list(self, limit: int | None = None) -> Sequence[Session]:
-        """List sessions, the most recently written first."""
-        ...
-
-    def delete(self, session_id: str) -> None:
-        """Remove a session; without effect when there is none of that id."""
-        ...
 
 
 def _check(session_id: str) -> str:
@@ -76,13 +50,13 @@ def _was_emptied(path: Path) -> bool:
     return status.st_size == 0 and time.time() - status.st_mtime > files.LOCK_TIMEOUT_SECONDS
 
 
-class FileSessionStore:
+class SessionStore:
     """Sessions as files ``<id>.json`` in one directory."""
 
     def __init__(self, directory: Path) -> None:
         """Name the directory; it is created by the first write."""
         self._directory = directory
-        self.set_aside: list[SetAside] = []
+        self.quarantined: list[Quarantined] = []
         self.latest = b""  # what the latest update has left in its file
 
     def path(self, session_id: str) -> Path:
@@ -93,10 +67,6 @@ class FileSessionStore:
         """Fetch a session."""
         content = files.read_bytes(self.path(session_id))
         return _read(session_id, content) if content else None
-
-    def put(self, session: Session) -> None:
-        """Store a session whole, under its lock."""
-        self.update(session.id, lambda _: session)
 
     def update(self, session_id: str, change: Callable[[Session | None], Session]) -> Session:
         """Read, change and store a session while nobody else does."""
@@ -123,13 +93,13 @@ class FileSessionStore:
                 raise
         return after
 
-    def _decode(self, session_id: str, content: bytes) -> tuple[Session | None, SetAside | None]:
+    def _decode(self, session_id: str, content: bytes) -> tuple[Session | None, Quarantined | None]:
         try:
             return _read(session_id, content), None
         except CodecError as error:
             path = self._keep_aside(session_id, content)
-            aside = SetAside(session_id=session_id, path=path, reason=str(error))
-            self.set_aside.append(aside)
+            aside = Quarantined(session_id, path, str(error))
+            self.quarantined.append(aside)
             return None, aside
 
     def _keep_aside(self, session_id: str, content: bytes) -> Path:
@@ -176,33 +146,3 @@ class FileSessionStore:
             path.unlink(missing_ok=True)
         except OSError as error:
             raise StorageError(f"cannot remove {path}: {error.strerror or error}") from error
-
-
-@define
-class MemorySessionStore:
-    """Sessions in memory, for tests."""
-
-    _sessions: dict[str, Session] = field(factory=dict, init=False)
-
-    def get(self, session_id: str) -> Session | None:
-        """Fetch a session, or ``None``."""
-        return self._sessions.get(_check(session_id))
-
-    def put(self, session: Session) -> None:
-        """Store a session."""
-        self.update(session.id, lambda _: session)
-
-    def update(self, session_id: str, change: Callable[[Session | None], Session]) -> Session:
-        """Read, change and store a session."""
-        after = change(self.get(session_id))
-        self._sessions.pop(session_id, None)
-        self._sessions[session_id] = after
-        return after
-
-    def list(self, limit: int | None = None) -> Sequence[Session]:
-        """List sessions, the most recently written first."""
-        return tuple(reversed(self._sessions.values()))[:limit]
-
-    def delete(self, session_id: str) -> None:
-        """Remove a session."""
-        self._sessions.pop(_check(session_id), None)

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Final
 
 from grove_core.errors import CodecError, SessionNotFoundError
-from grove_core.flow.lifecycle import is_over
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
 from grove_core.model.session import Session
+from grove_core.services.sessions import is_over
 from grove_core.workspace import Workspace
 
 OWN_VARIABLE: Final = "GROVE_SESSION_ID"

@@ -1,4 +1,4 @@
-"""What grove says to an agent about its debt: pure text from a session's state."""
+"""Messages to an agent about a pending reflection: pure text from a session's state."""
 
 import json
 from collections.abc import Sequence
@@ -34,14 +34,35 @@ def block_reason(session: Session, most_blocks: int, tools: str = "") -> str:
     return _filled([head], _refusals(session.last_rejections), short, shorter)
 
 
-def pending_notice(session: Session) -> str:
-    """Restate a debt at the start of a session."""
+def pending_reflection(session: Session) -> str:
+    """Restate at the start of a session the reflection that it owes; empty when it owes none."""
+    if not session.gate.status.owes_reflection:
+        return past_reflection(session)
     return "\n".join(
         [
             f"grove: {closed_work(session.gate)} and its reflection is still owed.",
             f"To reflect: {reflect_command(session.id, shortened=True)}",
             f"To skip: {skip_command(session.id)}",
         ]
+    )
+
+
+def past_reflection(session: Session) -> str:
+    """Say which reflection a past session still owes; empty when it owes none."""
+    if session.recovered_from is not None:
+        return (
+            f"grove: the state of session {session.id} could not be read and was set aside as"
+            f" {session.recovered_from}; a ticket closed there may still owe its reflection."
+        )
+    gate = session.gate
+    owed = (gate.cycle,) if gate.status.owes_reflection else ()
+    if not owed and not gate.broken_cycles:
+        return ""
+    tickets = [one for cycle in (*owed, *gate.broken_cycles) if cycle for one in cycle.tickets]
+    what = ", ".join(map(name_of, tickets)) or "its changes"
+    return (
+        f"grove: session {session.id} ended without the reflection it owed ({what}); if you know"
+        f" what it taught: grove reflect --session-id {session.id}"
     )
 
 

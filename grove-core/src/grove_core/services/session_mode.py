@@ -1,21 +1,20 @@
 """Session mode: how much a session has changed since its baseline."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from stat import S_ISLNK, S_ISREG
 from typing import TYPE_CHECKING, Final
 
 from attrs import evolve
 
-from grove_core import dirty_files, git
+from grove_core import git
 from grove_core.config.schema import SessionGate
-from grove_core.dirty_files import look_at, looks_at
 from grove_core.environment import fingerprint
-from grove_core.flow.own_files import own_paths
 from grove_core.gate.session_mode import passes_as_small
 from grove_core.git import STATUS_SECONDS, seen_from_top, state_key, without
 from grove_core.hosts import claude_code
-from grove_core.line_hashes import ContentPrint, changed_lines
+from grove_core.line_hashes import ContentPrint, changed_lines, print_of
 from grove_core.model.gate import SessionChange
 from grove_core.model.session import Baseline, DirtyFile, Measurement, Session
 
@@ -24,6 +23,12 @@ if TYPE_CHECKING:
     from grove_core.workspace import Workspace
 
 DIFF_SECONDS: Final = 5.0
+# Bounds of what is read and kept: beyond them a file counts by its size and time alone, and a file
+# that the baseline had no room for counts once it is younger than the baseline.
+MOST_FILES: Final = 300
+MOST_FILE_BYTES: Final = 512 * 1024
+MOST_LINES: Final = 5_000
+MOST_LINES_IN_ALL: Final = 50_000
 
 
 def with_environment(workspace: "Workspace", session: Session, *, look: bool = False) -> Session:
@@ -53,12 +58,19 @@ def _applies(workspace: "Workspace", active: "TicketSystem | None") -> bool:
     return active is not None and active.probe.per_session
 
 
+def ignored_paths(workspace: "Workspace") -> tuple[str, ...]:
+    """Collect the paths that grove, ticket systems and backends write, which are no work."""
+    tickets = workspace.tickets().own_paths()
+    backends = workspace.library.own_paths()
+    return tuple(dict.fromkeys((".grove", *tickets, *backends)))
+
+
 def take_baseline(
     workspace: "Workspace", session: Session, seconds: float = STATUS_SECONDS
 ) -> Baseline:
     """Record the state of the work, to be measured against later."""
     transcript_offset = _size(Path(session.transcript_path)) if session.transcript_path else 0
-    excluded = own_paths(workspace)
+    excluded = ignored_paths(workspace)
     top = git.find_top(workspace.root)
     tree = git.read_work_tree(top, seconds) if top is not None else None
     if top is not None and tree is None:
@@ -75,7 +87,7 @@ def take_baseline(
         head=tree.head,
         dirty=tuple(
             DirtyFile(path=path, digest=look.digest, line_hashes=look.line_hashes, lines=look.lines)
-            for path, look in looks_at(os.fspath(top), paths)
+            for path, look in digests_of(os.fspath(top), paths)
         ),
         excluded=excluded,
         transcript_offset=transcript_offset,
@@ -163,12 +175,12 @@ def _count(
 ) -> int | None:
     """Count lines: files that were dirty then by their prints, all others by git."""
     total = sum(
-        changed_lines(_print_of(file), look_at(os.fspath(top), file.path))
+        changed_lines(_print_of(file), digest_of(os.fspath(top), file.path))
         for file in baseline.dirty
     )
     nothing = ContentPrint(digest="", lines=0, line_hashes="")
-    for path in _others(top, baseline, without(prefixes, tree.untracked))[: dirty_files.MOST_FILES]:
-        look = look_at(os.fspath(top), path)
+    for path in _others(top, baseline, without(prefixes, tree.untracked))[:MOST_FILES]:
+        look = digest_of(os.fspath(top), path)
         total += changed_lines(nothing, look) if look.lines else 0
     changed = _others(top, baseline, without(prefixes, tree.changed))
     if tree.head == baseline.head and not changed:
@@ -183,7 +195,7 @@ def _others(top: Path, baseline: Baseline, paths: Iterable[str]) -> list[str]:
     """Leave out the files that were dirty at the baseline, whether or not it had room for them."""
     known = {file.path for file in baseline.dirty}
     others = [path for path in paths if path not in known]
-    if len(known) < dirty_files.MOST_FILES:
+    if len(known) < MOST_FILES:
         return others
     return [path for path in others if _modified(top / path) >= baseline.taken_at.timestamp()]
 
@@ -208,3 +220,33 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
+
+
+def digests_of(top: str, paths: Sequence[str]) -> Iterator[tuple[str, ContentPrint]]:
+    """Digest files, within bounds."""
+    room = MOST_LINES_IN_ALL
+    for path in paths[:MOST_FILES]:
+        look = digest_of(top, path)
+        hashes = look.line_hashes if look.lines <= room else None
+        room -= look.lines if hashes is not None else 0
+        yield path, look._replace(line_hashes=hashes)
+
+
+def digest_of(top: str, path: str) -> ContentPrint:
+    """Digest a file; one that is gone has no lines, and a link is what it says."""
+    full = Path(top, path)
+    try:
+        status = full.lstat()
+        if S_ISLNK(status.st_mode):
+            return print_of(os.fsencode(full.readlink()), most_lines=MOST_LINES)
+        if not S_ISREG(status.st_mode):
+            return ContentPrint(digest="special", lines=0, line_hashes=None)
+        with full.open("rb") as file:
+            content = file.read(MOST_FILE_BYTES)
+    except OSError:
+        return ContentPrint(digest="", lines=0, line_hashes="")
+    look = print_of(content, most_lines=MOST_LINES)
+    if status.st_size <= MOST_FILE_BYTES or look.is_binary:
+        return look
+    digest = f"{status.st_size}@{status.st_mtime_ns}"
+    return look._replace(digest=digest, line_hashes=None)

@@ -1,0 +1,366 @@
+"""Session state: updates under the lock, the beginning and the end, and what is still pending."""
+
+import os
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from attrs import evolve
+
+from grove_core.environment import ENDS_FOLDER, ended_sessions
+from grove_core.errors import StorageError
+from grove_core.hosts import claude_code
+from grove_core.hosts.contract import HookInput
+from grove_core.identifiers import is_session_id
+from grove_core.model.gate import (
+    Decision,
+    FinishedCycle,
+    Gate,
+    GateEvent,
+    SessionChange,
+    SessionEnded,
+)
+from grove_core.model.reflection import SkipDecision
+from grove_core.model.session import (
+    EventType,
+    InjectedLearning,
+    InjectionOutcome,
+    Session,
+    Trace,
+    TraceEvent,
+)
+from grove_core.model.ticket import Ticket
+from grove_core.services.messages import past_reflection
+from grove_core.storage import files
+from grove_core.text import one_line, shorten
+
+if TYPE_CHECKING:
+    from grove_core.model.events import Skip, StatsEvent
+    from grove_core.workspace import Workspace
+
+IDLE_LIMIT: Final = timedelta(hours=24)
+_UNREADABLE: Final = (
+    "grove: the state of session {session_id} cannot be read; a ticket closed there may still owe"
+    " its reflection."
+)
+MOST_EVENTS: Final = 500
+KEPT_FROM_START: Final = 10
+LONGEST_DETAIL: Final = 300
+"""Characters."""
+
+
+class SessionUpdate(NamedTuple):
+    """What becomes of a session: its new state, events for its gate, lines for its trace."""
+
+    session: Session
+    events: Sequence[GateEvent] = ()
+    trace: Sequence[TraceEvent] = ()
+    if_different: bool = False
+    """Write nothing where neither session nor gate would differ."""
+
+
+def update_session(
+    workspace: "Workspace",
+    session_id: str,
+    change: Callable[[Session], SessionUpdate],
+    *,
+    absent: Callable[[], Session],
+    cause: str,
+    literals: Collection[str] | None = None,
+) -> tuple[Session, Sequence[Decision]]:
+    """Change a session under its lock and step its gate; then log, and tell plugins."""
+    done: list[tuple[Gate, Sequence[Decision]]] = []
+
+    def apply(stored: Session | None) -> Session:
+        before = stored if stored is not None else absent()
+        after, decisions = _step(workspace, before, change(before))
+        done[:] = [(before.gate, decisions)]
+        # Under the lock: another process must not take back what this one has just said.
+        close_waits = bool(after.intents)
+        if literals is None:
+            workspace.prefilter.set_close_waits(session_id, close_waits=close_waits)
+        else:
+            workspace.prefilter.write(session_id, literals, close_waits=close_waits)
+        return after
+
+    session = workspace.sessions.update(session_id, apply)
+    [(gate, decisions)] = done
+    _report_quarantined(workspace)
+    _log_decisions(workspace, session.id, decisions)
+    # Nothing is known yet of a session that no start has seen.
+    observed = session.observed or not session.environment
+    if session.gate.status is not gate.status and observed:
+        workspace.plugins.gate_changed(session, gate, session.gate, cause)
+    # Last, since it asks git: what is said above must be on disk if that takes too long.
+    if any(decision.baseline_moves for decision in decisions):
+        from grove_core.services.session_mode import renew_baseline
+
+        session = renew_baseline(workspace, session)
+    return session, decisions
+
+
+def _step(
+    workspace: "Workspace", before: Session, update: SessionUpdate
+) -> tuple[Session, Sequence[Decision]]:
+    gate = update.session.gate
+    decisions: list[Decision] = []
+    trace = list(update.trace)
+    if update.events:
+        from grove_core.gate import step  # many hooks write a session and leave its gate alone
+
+        for event in update.events:
+            gate, decision, notes = step(gate, event, workspace.now, workspace.policy)
+            decisions.append(decision)
+            trace += notes
+    if update.if_different and gate == before.gate and update.session == before:
+        return before, decisions
+    session = evolve(
+        update.session,
+        gate=gate,
+        trace=extend_trace(update.session.trace, trace),
+        updated_at=workspace.now,
+    )
+    return session, decisions
+
+
+def _report_quarantined(workspace: "Workspace") -> None:
+    while workspace.sessions.quarantined:
+        found = workspace.sessions.quarantined.pop()
+        workspace.diagnostics.log(
+            "error",
+            f"session state could not be read and was set aside as {found.path}: {found.reason}",
+            session=found.session_id,
+        )
+
+
+def _log_decisions(workspace: "Workspace", session_id: str, decisions: Iterable[Decision]) -> None:
+    events: list[StatsEvent] = []
+    for decision in decisions:
+        if decision.finished is not None:
+            events.append(_cycle_event(session_id, decision.finished, workspace.now))
+        if decision.auto_skip is not None:
+            events.append(skip_event(session_id, decision.auto_skip, None))
+    workspace.log_events(events)
+
+
+def _cycle_event(session_id: str, finished: FinishedCycle, now: datetime) -> "StatsEvent":
+    from grove_core.model.events import GateCycle
+
+    return GateCycle(
+        ts=now,
+        session_id=session_id,
+        ticket_id=finished.tickets[0].ticket_id if finished.tickets else None,
+        outcome=finished.outcome.value,
+        blocks=finished.blocks,
+        seconds=finished.seconds,
+    )
+
+
+def skip_event(session_id: str, decision: SkipDecision, ticket_id: str | None) -> "Skip":
+    """Make the log's event of a skip."""
+    from grove_core.model.events import Skip
+
+    return Skip(
+        ts=decision.timestamp,
+        session_id=session_id,
+        reason=decision.reason,
+        decider=decision.decider.value,
+        lines_changed=decision.lines_changed,
+        ticket_id=ticket_id,
+    )
+
+
+def trace_event(kind: EventType, now: datetime, **details: object) -> TraceEvent:
+    """Make a trace event with short details; those that are ``None`` are left out."""
+    texts = {
+        name: shorten(one_line(str(value)), LONGEST_DETAIL)
+        for name, value in details.items()
+        if value is not None
+    }
+    return TraceEvent(event_type=kind, timestamp=now, details=texts)
+
+
+def extend_trace(trace: Trace, events: Sequence[TraceEvent]) -> Trace:
+    """Add events to a trace, which keeps its beginning and the newest."""
+    together = (*trace.events, *events)
+    dropped = max(0, len(together) - MOST_EVENTS)
+    newest = together[KEPT_FROM_START + dropped :]
+    kept = together[:KEPT_FROM_START] + newest if dropped else together
+    return Trace(events=kept, dropped=trace.dropped + dropped)
+
+
+def current_ticket(gate: Gate) -> Ticket | None:
+    """Return the ticket that the work at hand belongs to."""
+    cycle = gate.cycle or (gate.broken_cycles[-1] if gate.broken_cycles else None)
+    closed = cycle.tickets[0] if cycle is not None and cycle.tickets else None
+    return closed if gate.status.owes_reflection or gate.ticket is None else gate.ticket
+
+
+def ticket_of(gate: Gate) -> str | None:
+    """Return the id of the ticket that the work at hand belongs to."""
+    ticket = current_ticket(gate)
+    return ticket.ticket_id if ticket is not None else None
+
+
+def new_session(workspace: "Workspace", call: HookInput) -> Session:
+    """Make the state of a session that grove has not seen yet."""
+    return Session(
+        id=call.session_id,
+        host=claude_code.NAME,
+        cwd=call.cwd or str(workspace.start),
+        project_root=str(workspace.root),
+        created_at=workspace.now,
+        updated_at=workspace.now,
+        transcript_path=call.transcript_path,
+        process_id=call.process_id,
+        prompt_id=call.prompt_id,
+    )
+
+
+def is_over(session: Session, workspace: "Workspace") -> bool:
+    """Return whether a session has ended, with or without saying so."""
+    if session.ended_at is not None or workspace.now - session.updated_at > IDLE_LIMIT:
+        return True
+    return session.process_id is not None and not files.is_running(session.process_id)
+
+
+class OpenSessions:
+    """Which sessions of a project may still have something to say: one empty file each."""
+
+    def __init__(self, workspace: "Workspace") -> None:
+        self._directory = workspace.project_cache / "open-sessions"
+
+    def add(self, session_id: str) -> None:
+        """Note a session."""
+        with suppress(OSError, StorageError):
+            files.make_directory(self._directory)
+            (self._directory / session_id).touch()
+
+    def remove(self, session_id: str) -> None:
+        """Forget a session."""
+        with suppress(OSError):
+            (self._directory / session_id).unlink(missing_ok=True)
+
+    def all(self) -> Sequence[str]:
+        """List the sessions by id; files of other names are ignored."""
+        try:
+            return sorted(filter(is_session_id, os.listdir(self._directory)))  # noqa: PTH208 - names are all we need
+        except OSError:
+            return ()
+
+
+def finish_ends(workspace: "Workspace") -> None:
+    """Do what follows from the ends that SessionEnd has only written down, in all projects."""
+    home = workspace.paths.home
+    for session_id in filter(is_session_id, ended_sessions(os.fspath(home))):
+        note = home / ENDS_FOLDER / session_id
+        try:
+            _finish_end(workspace, session_id, note.read_text())
+            note.unlink(missing_ok=True)
+        except (OSError, ValueError, StorageError) as error:
+            workspace.diagnostics.log("info", f"an end waits: {error}", session=session_id)
+
+
+def _finish_end(workspace: "Workspace", session_id: str, note: str) -> None:
+    seconds, _, reason = note.partition(" ")
+    at = datetime.fromtimestamp(float(seconds), UTC)
+    session = workspace.session(session_id)
+    # One that has gone on since has not ended.
+    if session is None or session.ended_at is not None or session.updated_at > at:
+        return
+    project = workspace.elsewhere(Path(session.project_root), now=at)
+    end_session(project, session_id, reason, absent=lambda: session)
+
+
+def end_session(
+    workspace: "Workspace", session_id: str, reason: str, absent: Callable[[], Session]
+) -> None:
+    """Close a session's state: what was shown and not used is dismissed; it stays resumable."""
+    pending: list[InjectedLearning] = []
+
+    def change(stored: Session) -> SessionUpdate:
+        pending[:] = _pending(stored)
+        # The last stop has measured already, and a session that goes on takes a new baseline.
+        ended = evolve(
+            dismiss(stored, workspace.now),
+            ended_at=workspace.now,
+            baseline=None,
+            measurement=None,
+        )
+        lines = stored.measurement.lines if stored.measurement is not None else None
+        measured = SessionChange(lines=lines) if stored.baseline is not None else None
+        note = trace_event(EventType.SESSION_END, workspace.now, reason=reason)
+        return SessionUpdate(ended, [SessionEnded(change=measured)], [note])
+
+    session, _ = update_session(workspace, session_id, change, absent=absent, cause="session_end")
+    _log_dismissals(workspace, session_id, pending)
+    workspace.prefilter.remove(session_id)
+    if past_reflection(session):
+        OpenSessions(workspace).add(session_id)
+    else:
+        OpenSessions(workspace).remove(session_id)
+
+
+def close_dead_sessions(workspace: "Workspace", current: str) -> list[str]:
+    """Dismiss for sessions that died in silence, and name what past ones still owe."""
+    notices: list[str] = []
+    open_sessions = OpenSessions(workspace)
+    for session_id in open_sessions.all():
+        if session_id == current:
+            continue
+        session = workspace.session(session_id)
+        if session is None:
+            if workspace.sessions.path(session_id).exists():
+                notices.append(_UNREADABLE.format(session_id=session_id))
+        elif not is_over(session, workspace):
+            continue
+        elif notice := past_reflection(_dismiss_stored(workspace, session)):
+            notices.append(notice)
+        open_sessions.remove(session_id)
+    return notices
+
+
+def _dismiss_stored(workspace: "Workspace", session: Session) -> Session:
+    pending: list[InjectedLearning] = []
+
+    def change(stored: Session | None) -> Session:
+        pending[:] = _pending(stored or session)
+        return dismiss(stored or session, workspace.now)
+
+    after = workspace.sessions.update(session.id, change)
+    _log_dismissals(workspace, session.id, pending)
+    return after
+
+
+def dismiss(session: Session, now: datetime) -> Session:
+    """Mark what was shown and not used as dismissed; doing it twice changes nothing."""
+    pending = _pending(session)
+    if not pending:
+        return session
+    injected = tuple(
+        evolve(one, outcome=InjectionOutcome.DISMISSED) if one in pending else one
+        for one in session.injected
+    )
+    ids = " ".join(one.learning_id for one in pending)
+    note = trace_event(EventType.LEARNING_DISMISSED, now, learnings=ids)
+    return evolve(session, injected=injected, trace=extend_trace(session.trace, [note]))
+
+
+def _pending(session: Session) -> list[InjectedLearning]:
+    return [one for one in session.injected if one.outcome is InjectionOutcome.PENDING]
+
+
+def _log_dismissals(
+    workspace: "Workspace", session_id: str, dismissed: Iterable[InjectedLearning]
+) -> None:
+    from grove_core.model.events import Dismissed
+
+    for personal in (False, True):
+        events = [
+            Dismissed(ts=workspace.now, learning_id=one.learning_id, session_id=session_id)
+            for one in dismissed
+            if one.personal is personal
+        ]
+        workspace.log_events(events, personal=personal)

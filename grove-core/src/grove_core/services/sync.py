@@ -1,0 +1,164 @@
+"""Work that no hook waits for: syncing with servers and indexing, in a process of its own."""
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from grove_core import freshness
+from grove_core.storage import files
+
+if TYPE_CHECKING:
+    from grove_core.model.memory import Synchronised
+    from grove_core.plugins.descriptors import Freshness
+    from grove_core.workspace import Workspace
+
+MOST_SECONDS: Final = 120
+# It inherits nothing that belongs to the hook.
+_PROGRAM: Final = (
+    "import os, signal, sys, threading\n"
+    # What the command has started ends with it; should that take too long, so does the command.
+    "def end(*_):\n"
+    "    threading.Timer({grace}, os._exit, (1,)).start()\n"
+    "    sys.exit(1)\n"
+    "signal.signal(signal.SIGALRM, end)\n"
+    "signal.alarm({seconds})\n"
+    "sys.argv = ['grove', '-C', *sys.argv[1:]]\n"
+    "from grove_core._entry import main\n"
+    "sys.exit(main())\n"
+)
+_GRACE_SECONDS: Final = 5
+# The rest is for what delivers to other backends, and for the index.
+_SECONDS: Final = MOST_SECONDS * 3 / 4
+
+
+def ages_of(workspace: "Workspace") -> Sequence[str]:
+    """Return how old what is known of servers is."""
+    return freshness.sentences(servers_of(workspace), workspace.now.timestamp())
+
+
+def servers_of(workspace: "Workspace") -> list[tuple[str, str]]:
+    """Tell of the project's servers what ``freshness.sentences`` has to know."""
+    servers = with_server(workspace)
+    return [(one.source if one.lists else "", os.fspath(one.mark)) for one in servers]
+
+
+def synchronised_at(fresh: "Freshness") -> datetime | None:
+    """Tell when a backend and its server were in line last."""
+    try:
+        return datetime.fromtimestamp(int(fresh.mark.stat().st_mtime), UTC)
+    except (OSError, ValueError, OverflowError):
+        return None
+
+
+def synchronise_in_background(workspace: "Workspace") -> None:
+    """Sync with the project's servers if the last sync is old or anything is queued."""
+    now = time.time()
+    due = any(
+        one.waiting or freshness.is_stale(os.fspath(one.mark), now)
+        for one in with_server(workspace)
+    )
+    if due and workspace.project_cache.is_dir():
+        mark = workspace.project_cache / freshness.BEGUN
+        words = ("maintain", "flush", "--in-background", "-q")
+        run_in_background(workspace, words, mark, "ask servers")
+
+
+def with_server(workspace: "Workspace") -> "Sequence[Freshness]":
+    """Tell of the backends that have a server here how well they stand for it."""
+    return [one for one in workspace.library.freshness() if one.source]
+
+
+def synchronise(workspace: "Workspace", *, asked: bool) -> "Sequence[tuple[str, Synchronised]]":
+    """Bring the project's backends and their servers into line."""
+    results = workspace.library.synchronise(_SECONDS, asked=asked)
+    if any(done.received for _, done in results):
+        workspace.finder.refresh()
+    for name, done in results:
+        for receipt in done.delivered:
+            where = f" ({receipt.location})" if receipt.location else ""
+            workspace.diagnostics.log("info", f"{receipt.learning_id} has got to {name}{where}")
+        if done.fault:
+            workspace.diagnostics.log("warning", f"{name}: {done.fault}")
+    return results
+
+
+class Indexed(NamedTuple):
+    """What was done."""
+
+    learnings: int
+    complete: bool
+    path: str
+
+
+def index_now(workspace: "Workspace", *, rebuild: bool) -> Indexed | None:
+    """Bring the index up to date, unless another process is doing that."""
+    from grove_core.finder import FILE_NAME, LOCK_NAME, is_locked
+
+    lock = workspace.project_cache / LOCK_NAME
+    if not workspace.paths.home.is_dir():
+        return _indexed(workspace)
+    files.make_directory(workspace.project_cache)
+    if is_locked(lock):
+        return None
+    with files.locked(lock):
+        if rebuild:
+            for suffix in ("", "-wal", "-shm"):
+                (workspace.project_cache / f"{FILE_NAME}{suffix}").unlink(missing_ok=True)
+        return _indexed(workspace)
+
+
+def _indexed(workspace: "Workspace") -> Indexed:
+    finder = workspace.finder
+    finder.refresh()
+    return Indexed(learnings=len(finder.index), complete=finder.complete, path=finder.index.path)
+
+
+def index_in_background(workspace: "Workspace") -> None:
+    """Let a process of its own go on where this one had to stop; a fault is only logged."""
+    if workspace.deadline is None or not workspace.project_cache.is_dir():
+        return  # a command takes the time that it needs
+    mark = workspace.project_cache / "index.begun"
+    run_in_background(workspace, ("maintain", "index", "-q"), mark, "index")
+
+
+def run_in_background(workspace: "Workspace", words: Sequence[str], mark: Path, what: str) -> None:
+    """Run a command of grove's for the project, unless that was begun a short while ago."""
+    if _was_begun_lately(mark):
+        return
+    import subprocess  # seldom needed, and many modules
+
+    program = _PROGRAM.format(seconds=MOST_SECONDS, grace=_GRACE_SECONDS)
+    try:
+        subprocess.Popen(
+            # With -P and from elsewhere: a module that lies in the project must not be imported.
+            [sys.executable, "-P", "-c", program, os.fspath(workspace.root), *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=workspace.paths.home,
+            env=dict(workspace.environment),
+            start_new_session=True,
+            close_fds=True,
+        )
+    except OSError as error:
+        workspace.diagnostics.log("warning", f"cannot {what} in the background: {error}")
+
+
+def _was_begun_lately(mark: Path) -> bool:
+    """Return whether a process began a short while ago, and mark that one begins now if not."""
+    try:
+        if 0 <= time.time() - mark.stat().st_mtime < freshness.PAUSE_SECONDS:
+            return True
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return True
+    with suppress(OSError):
+        mark.write_bytes(b"")
+        return False
+    return True
