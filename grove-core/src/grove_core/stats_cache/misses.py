@@ -76,7 +76,7 @@ class _Later:
     def __init__(self, connection: "sqlite3.Connection", moments: "Sequence[int]") -> None:
         from grove_core.similarity import topic_of
 
-        self._learnings: list[tuple[str, int, str, Topic]] = []
+        self._learnings: "list[tuple[str, int, str, Topic]]" = []
         self._by_word: dict[str, list[int]] = {}
         rows = connection.execute(_LATER, (min(moments),)) if moments else ()
         for place, (name, created, session, summary, tags) in enumerate(rows):
