@@ -111,12 +111,8 @@ class ScratchProject:
         return self._shown("grove stats")
 
     def doctor(self) -> str:
-        """A project whose hooks are not registered; most of what is well is cut."""
-        typed, *lines = self._shown("grove doctor").split("\n")
-        well = [number for number, line in enumerate(lines) if "ok  " in line]
-        return "\n".join(
-            [typed, *lines[:3], "…", *(_folded(line) for line in lines[well[-1] + 1 :])]
-        )
+        """A project whose hooks are not registered."""
+        return "\n".join(_folded(line) for line in self._shown("grove doctor").split("\n"))
 
     # --- what is done -------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ import pytest
 from session_server import Lines, said
 from session_server import answers as answers_of_server
 
-from grove_core.health.matchers import covers
+from grove_core.doctor.hooks import covers
 from grove_core.hosts.claude_hooks import (
     PLUGIN_SERVER,
     SERVER,

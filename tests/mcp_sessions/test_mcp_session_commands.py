@@ -61,7 +61,7 @@ def test_a_fault_of_the_server_is_named_with_what_helps(memory, fault):
     doctor = world.grove("doctor", "--json").json
     told = [one for one in doctor["checks"] if words[0] in one["detail"]]
     assert {one["status"] for one in told} == {"warning"}
-    assert all(one["mend"] for one in told)
+    assert all(one["fix"] for one in told)
 
     status = world.grove("status", "--json")
     (server,) = status.json["servers"]
@@ -87,7 +87,7 @@ def test_what_waits_is_named_wherever_the_backend_is(memory):
     world.grove("stats")
     # What only looks asks nobody.
     assert memory.calls() == calls
-    assert "waiting: 1" in world.grove("doctor").stdout
+    assert "waiting: 1" in world.grove("doctor", "-v").stdout
     assert learning_id in world.grove("maintain", "flush").stdout
     assert world.grove("status", "--json").json["servers"][0]["waiting"] == []
 

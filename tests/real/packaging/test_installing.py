@@ -339,7 +339,7 @@ def test_core_alone_is_told_what_it_lacks_and_that_mends_it(way, wheels):
         broken = {one["name"]: one for one in doctor(project) if one["status"] == "broken"}
         assert sorted(broken) == lacking
         if lacking:
-            way.does(broken[lacking[0]]["mend"], wheels)
+            way.does(broken[lacking[0]]["fix"], wheels)
     # Somebody's backend, as far as an installer can tell.
     way.does(ADD[way.name].replace(SOMEBODY, "grove-backend-postgres"), wheels)
     assert {"mcp", "postgres"} <= {name for name, _ in active(project)}

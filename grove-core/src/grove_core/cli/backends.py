@@ -9,8 +9,7 @@ from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.backend_commands import SUBCOMMANDS, BackendsGroup
 from grove_core.cli.configured_backends import backend_warnings
 from grove_core.cli.result import Result
-from grove_core.health.blocked_plugins import BlockedPlugin, gather_blocked, of_group
-from grove_core.health.installer import gather_installer
+from grove_core.doctor.packages import BlockedPlugin, blocked_plugins, install_command_for
 from grove_core.memory.backends import BackendState
 from grove_core.model.memory import Health
 from grove_core.plugins.discovery import BACKEND_GROUP
@@ -29,7 +28,7 @@ def command(invocation: Invocation) -> Result:
     library = invocation.workspace.library
     health = library.healths()
     personal = library.personal
-    blocked = of_group(gather_blocked(invocation.workspace), BACKEND_GROUP)
+    blocked = blocked_plugins(invocation.workspace, BACKEND_GROUP)
     document: dict[str, Any] = {
         "backends": [
             *(_document(state, health) for state in library.states),
@@ -86,8 +85,8 @@ def _human(
                 console.print(f"{'':<14} {'':<8} → {found.mend}")
     for one in blocked:
         console.print(f"{one.name:<14} {'-':<8} blocked by {one.by}  [{one.source}]")
-        console.print(f"{'':<14} {'':<8} → {one.mend}")
+        console.print(f"{'':<14} {'':<8} → {one.fix}")
     if not states and not blocked:
-        install = gather_installer().command("grove-backend-markdown")
+        install = install_command_for(BACKEND_GROUP)
         console.print(f"No memory backend is installed: {install}")
     console.print(f"Personal learnings go to: {document['personal'] or 'no backend can take them'}")

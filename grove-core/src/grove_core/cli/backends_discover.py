@@ -8,9 +8,8 @@ import rich_click as click
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
 from grove_core.config.values import printable
+from grove_core.doctor.packages import blocked_plugins, install_command_for
 from grove_core.errors import PluginError
-from grove_core.health.blocked_plugins import gather_blocked, of_group
-from grove_core.health.installer import gather_installer
 from grove_core.memory.backends import BackendState
 from grove_core.plugins.checks import complaint_about
 from grove_core.plugins.descriptors import Area, BackendContext, Discovered
@@ -47,8 +46,8 @@ def _discover(workspace: Workspace) -> _Found:
     found: _Found = {
         state.spec.name: _stores_of(workspace, state) for state in workspace.library.states
     }
-    for blocked in of_group(gather_blocked(workspace), BACKEND_GROUP):
-        why = f"blocked by {blocked.by}: {blocked.mend}"
+    for blocked in blocked_plugins(workspace, BACKEND_GROUP):
+        why = f"blocked by {blocked.by}: {blocked.fix}"
         found.setdefault(blocked.name, [_unusable(blocked.name, why)])
     return found
 
@@ -113,5 +112,5 @@ def _human(found: _Found, console: "Console") -> None:
         if not stores:
             console.print(f"{backend:<14} nothing found")
     if not found:
-        install = gather_installer().command("grove-backend-markdown")
+        install = install_command_for(BACKEND_GROUP)
         console.print(f"No memory backend is installed: {install}")

@@ -4,22 +4,15 @@ from difflib import get_close_matches
 from typing import Final
 
 from grove_core.config import Source
-from grove_core.health.blocked_plugins import gather_blocked, of_group
-from grove_core.health.installer import gather_installer
+from grove_core.doctor.packages import blocked_plugins, install_command_named
 from grove_core.plugins.discovery import BACKEND_GROUP
 from grove_core.workspace import Workspace
 
 _KEYS: Final = ("backends.primary", "backends.personal")
-_OURS: Final = {
-    "markdown": "grove-backend-markdown",
-    "total-recall": "grove-backend-totalrecall",
-    "mcp": "grove-backend-mcp",
-    "postgres": "grove-backend-postgres",
-}
 
 
 def backend_warnings(workspace: Workspace) -> list[str]:
-    """Name the keys whose backend cannot be used, and how to mend that."""
+    """Name the keys whose backend cannot be used, and how to fix that."""
     backends = workspace.config.backends
     lines = []
     for key, name in zip(_KEYS, (backends.primary, backends.personal), strict=True):
@@ -42,16 +35,16 @@ def _complaint(workspace: Workspace, name: str, *, is_primary: bool) -> str:
         return "" if usable else f"{why}; its learnings are kept elsewhere until it can"
     if name in states:
         return "" if workspace.library.personal else "which cannot keep personal learnings"
-    for blocked in of_group(gather_blocked(workspace), BACKEND_GROUP):
+    for blocked in blocked_plugins(workspace, BACKEND_GROUP):
         if blocked.name == name:
-            return f"which is blocked by {blocked.by}: {_going_on(blocked.mend)}"
+            return f"which is blocked by {blocked.by}: {_going_on(blocked.fix)}"
     for entry in workspace.plugins.report().plugins:
         if entry.found.group == BACKEND_GROUP and entry.found.name == name:
             return f"which is {entry.state.value}: `grove plugins` says why"
     installed = ", ".join(states) or "none"
-    near = get_close_matches(name, [*states, *_OURS], n=1)
-    how = gather_installer().command(_OURS[name]) if name in _OURS else "install it"
-    meant = f"; did you mean {near[0]}?" if near and name not in _OURS else ""
+    near = get_close_matches(name, states, n=1)
+    how = install_command_named(name) or "install it"
+    meant = f"; did you mean {near[0]}?" if near else ""
     return f"which is not installed: {how} or name another (installed: {installed}){meant}"
 
 

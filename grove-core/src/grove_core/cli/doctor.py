@@ -8,7 +8,7 @@ import rich_click as click
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.render import counted
 from grove_core.cli.result import Result
-from grove_core.health.check import Check, Status
+from grove_core.doctor.check import CheckResult, Status
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,55 +20,51 @@ _MARK_WIDTH: Final = 8
 
 
 @click.command("doctor")
+@click.option("-v", "--verbose", is_flag=True, help="Print what is well, too.")
 @grove_command
-def command(invocation: Invocation) -> Result:
-    """Check everything that can silently go wrong, and say how to mend it.
+def command(invocation: Invocation, *, verbose: bool) -> Result:
+    """Check everything that can silently go wrong, and say how to fix it.
 
-    Looks and changes nothing. What works comes first, then warnings, then what is broken. Exit code
-    1 when something is broken; warnings alone leave it at 0. With --quiet only the names of broken
-    checks are printed.
+    Looks and changes nothing. Only problems are printed, unless --verbose is given: warnings, then
+    what is broken. Exit code 1 when something is broken; warnings alone leave it at 0. With --quiet
+    only the names of broken checks are printed.
     """
     from grove_core.cli.settings import examine_settings
-    from grove_core.health.examination import examine
+    from grove_core.doctor.examination import examine
 
     workspace = invocation.workspace
 
-    def of_settings() -> tuple[Sequence["ConfigProblem"], Sequence[str]]:
+    def find_mistakes() -> tuple[Sequence["ConfigProblem"], Sequence[str]]:
         found = examine_settings(workspace)
         return found.mistakes, found.idle  # what waits for trust has a check of its own
 
-    checks = examine(workspace, of_settings)
+    checks = examine(workspace, find_mistakes)
     broken = [check for check in checks if check.status is Status.BROKEN]
     return Result(
         document={"ok": not broken, "checks": checks},
-        human=lambda console: _human(checks, console),
+        human=lambda console: _human(checks, console, verbose=verbose),
         ids=list(dict.fromkeys(check.name for check in broken)),
         exit_code=1 if broken else 0,
         names_problems=True,
     )
 
 
-def _human(checks: Sequence[Check], console: "Console") -> None:
-    for status in Status:
-        for check in checks:
-            if check.status is status:
-                _line(check, console)
-    console.print(_summary(checks))
-
-
-def _line(check: Check, console: "Console") -> None:
+def _human(checks: Sequence[CheckResult], console: "Console", *, verbose: bool) -> None:
     from rich.text import Text
 
-    mark = Text(f"{check.status.value:<{_MARK_WIDTH}}", style=_STYLES[check.status])
-    console.print(mark + Text(f"{check.name}: {check.detail}"))
-    if check.mend:
-        console.print(f"{'':<{_MARK_WIDTH}}  → {check.mend}")
-
-
-def _summary(checks: Sequence[Check]) -> str:
-    broken = sum(check.status is Status.BROKEN for check in checks)
+    for status in Status:
+        for check in checks:
+            if check.status is status and (verbose or not check.ok):
+                mark = Text(f"{status.value:<{_MARK_WIDTH}}", style=_STYLES[status])
+                console.print(mark + Text(f"{check.name}: {check.detail}"))
+                if check.fix:
+                    console.print(f"{'':<{_MARK_WIDTH}}  → {check.fix}")
     warnings = sum(check.status is Status.WARNING for check in checks)
+    broken = sum(check.status is Status.BROKEN for check in checks)
+    if verbose or warnings or broken:
+        console.print()
     if not broken and not warnings:
-        return f"\nAll is well: {counted(len(checks), 'check')}."
+        console.print(f"All is well: {counted(len(checks), 'check')}.")
+        return
     state = f"{broken} broken" if broken else "Nothing is broken"
-    return f"\n{state}, {counted(warnings, 'warning')}, {counted(len(checks), 'check')}."
+    console.print(f"{state}, {counted(warnings, 'warning')}, {counted(len(checks), 'check')}.")

@@ -51,7 +51,7 @@ class LazyGroup(click.RichGroup):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return what help and completion need of a command: its name and its help line."""
-        line = self.help_lines(ctx).get(cmd_name)
+        line = self.lines.get(cmd_name) or self.help_lines(ctx).get(cmd_name)
         return stored_help(cmd_name, line) if line else super().get_command(ctx, cmd_name)
 
     def resolve_command(

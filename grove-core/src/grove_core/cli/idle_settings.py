@@ -7,7 +7,7 @@ from typing import Final
 from grove_core.config import Origin, Source
 from grove_core.config.schema import DEFAULT_ENGINE
 from grove_core.config.values import printable
-from grove_core.health.blocked_plugins import gather_blocked
+from grove_core.doctor.packages import blocked_plugins
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
 from grove_core.plugins.engines import find_engine
 from grove_core.workspace import Workspace
@@ -84,7 +84,7 @@ def _unread(section: str, workspace: Workspace) -> str:
         one.state.value for one in entries if one.found.group == group and one.found.name == name
     ]
     why = f"the plugin {name} is {states[0]}" if states else f"no plugin {name} is installed"
-    blocked = [one for one in gather_blocked(workspace) if (one.group, one.name) == (group, name)]
+    blocked = [one for one in blocked_plugins(workspace, group) if one.name == name]
     if blocked:
         why = f"the plugin {blocked[0]}"
     origins = workspace.loaded_config.origins

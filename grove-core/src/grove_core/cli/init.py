@@ -11,8 +11,8 @@ from click import get_current_context
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.init_questions import confirm, guide, is_answered
 from grove_core.cli.result import Result
+from grove_core.doctor.packages import cache_around, how_to_install
 from grove_core.errors import StorageError
-from grove_core.health.installation import INSTALL, cache_around
 from grove_core.hosts import claude_settings as client
 from grove_core.hosts.claude_code import NAME as CLAUDE_CODE
 from grove_core.hosts.claude_hooks import ALLOW_RULE
@@ -100,7 +100,7 @@ def _install(
     if cache is not None:
         program = None  # what is written down must be there tomorrow
     if wishes.hooks and program is None:
-        raise StorageError(f"there is no program grove for hooks to run. {INSTALL}")
+        raise StorageError(f"there is no program grove for hooks to run. {how_to_install()}")
     # All that may be refused or declined comes first: then nothing is left behind.
     plan = plan_for(workspace, wishes, program)
     if asks:
@@ -108,7 +108,8 @@ def _install(
         is_bare = not (wishes.hooks or wishes.rules or options["as_json"] or options["quiet"])
         wishes, plan = guide(plan, wishes, program, is_bare=is_bare)
     if cache is not None:
-        plan.notes.append(f"this grove runs from the cache {cache}, which is cleared. {INSTALL}")
+        cleared = f"this grove runs from the cache {cache}, which is cleared"
+        plan.notes.append(f"{cleared}. {how_to_install()}")
     if not dry_run:
         plan.make(program)
     created, extended = (

@@ -9,7 +9,6 @@ import rich_click as click
 from attrs import evolve
 
 from grove_core.errors import GroveError
-from grove_core.health.backends import gather_backends
 from grove_core.hosts import claude_settings as client
 from grove_core.hosts.claude_hooks import ALLOW_RULE
 from grove_core.install.plan import ADVICE, Plan, Wishes, plan_for, running_hooks
@@ -134,10 +133,11 @@ def _tickets(workspace: Workspace) -> str:
 
 
 def _place_of_learnings(workspace: Workspace) -> str:
-    used = gather_backends(workspace).used
+    library = workspace.library
+    team = next((one for one in library.project_backends if one.state.is_primary), None)
     places = []
-    for role, words in (("primary", "for the team"), ("personal", "personal ones")):
-        for one in [one for one in used if one.role == role][:1]:
-            location = one.health.location.removeprefix(f"{workspace.root}/")
-            places.append(f"{one.name} ({location or 'as it is configured'}), {words}")
+    for one, words in ((team, "for the team"), (library.personal, "personal ones")):
+        if one is not None:
+            location = library.health(one).location.removeprefix(f"{workspace.root}/")
+            places.append(f"{one.state.spec.name} ({location or 'as it is configured'}), {words}")
     return "; ".join(places) or "no memory backend is installed: grove doctor says which to install"

@@ -125,7 +125,11 @@ class GroveGroup(LazyGroup):
         return self.resolve_command(ctx, [*words, "--help"])
 
 
-@click.group(cls=GroveGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=GroveGroup,
+    lines=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.option(
     "--plugins/--no-plugins",
     default=True,

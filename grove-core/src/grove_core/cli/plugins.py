@@ -7,7 +7,8 @@ import rich_click as click
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.groups import LazyGroup
 from grove_core.cli.result import Result
-from grove_core.health.installer import gather_installer
+from grove_core.doctor.packages import install_command_for
+from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
 from grove_core.plugins.report import PluginEntry, PluginReport, PluginState
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _human(report: PluginReport, console: "Console") -> None:
             style=style,
         )
     if not report.plugins:
-        install = gather_installer().command("grove-backend-markdown", "grove-tickets")
+        install = install_command_for(BACKEND_GROUP, TICKET_GROUP)
         console.print(f"No plugin is installed: {install}")
     for problem in report.problems:
         console.print(f"problem: {problem}", style="yellow")

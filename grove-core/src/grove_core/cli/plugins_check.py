@@ -13,6 +13,7 @@ from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.progress import progress
 from grove_core.cli.render import counted
 from grove_core.cli.result import Result
+from grove_core.doctor.packages import install_command
 from grove_core.errors import PluginError
 from grove_core.flow.plugin_checking import (
     CheckReport,
@@ -21,7 +22,6 @@ from grove_core.flow.plugin_checking import (
     check,
     plugins_called,
 )
-from grove_core.health.installer import gather_installer
 from grove_core.plugins.discovery import discover
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def command(invocation: Invocation, *, distribution: str, like: Path | None) -> 
 
 def _require_pytest() -> None:
     if find_spec("pytest") is None:
-        install = gather_installer().command("'grove-core[testing]'")
+        install = install_command("'grove-core[testing]'")
         raise PluginError(
             f"checking plugins needs pytest: {install} (in the environment of {sys.executable})"
         )

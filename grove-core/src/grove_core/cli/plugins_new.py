@@ -14,8 +14,8 @@ import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
+from grove_core.doctor.packages import install_command
 from grove_core.flow.plugin_project import PluginKind, PluginProject, project_of, write_project
-from grove_core.health.installer import Tool, gather_installer
 from grove_core.plugins.discovery import discover
 
 if TYPE_CHECKING:
@@ -72,12 +72,11 @@ def _named_by_core() -> Iterator[str]:
 def _following(project: PluginProject, folder: Path) -> list[str]:
     """Return how to install and try the project in the environment that grove runs in."""
     place = shlex.quote(folder.as_posix() if folder.is_absolute() else f".{os.sep}{folder}")
-    installer = gather_installer()
-    python = "python" if installer.tool is None else shlex.quote(sys.executable)
-    prefix = "python -m " if installer.tool is None else ""
-    option = "--with-editable" if installer.tool is Tool.UV else "-e"
+    install = install_command(editable=f"{place}'[dev]'")
+    is_pip = install.startswith("pip ")
+    python = "python" if is_pip else shlex.quote(sys.executable)
     return [
-        f"{prefix}{installer.command().rstrip()} {option} {place}'[dev]'",
+        f"{python} -m {install}" if is_pip else install,
         f"{python} -m pytest {place}",
         f"grove plugins check {project.distribution}",
     ]

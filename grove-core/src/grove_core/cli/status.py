@@ -1,7 +1,7 @@
 """``grove status``."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
@@ -12,16 +12,13 @@ from grove_core.cli.render import counted
 from grove_core.cli.result import Result
 from grove_core.cli.timeparse import local_time
 from grove_core.clock import format_instant
-from grove_core.flow.session_debts import debts_of, life_of
-from grove_core.health.blocked_plugins import (
-    BlockedPlugin,
-    gather_blocked,
-    mends_of,
-    named_by_cause,
-    of_group,
+from grove_core.doctor.packages import (
+    blocked_plugins,
+    describe_blocked,
+    fixes_of,
+    install_command_for,
 )
-from grove_core.health.event_logs import describe_faults
-from grove_core.health.installer import gather_installer
+from grove_core.flow.session_debts import debts_of, life_of
 from grove_core.model.memory import Health
 from grove_core.model.session import Session
 from grove_core.model.statistics import Statistics
@@ -83,7 +80,7 @@ def command(invocation: Invocation) -> Result:
         "active_ticket_system": next((one.probe.name for one in systems if one.is_active), None),
         "backends": backends,
         "checks": checks,
-        "log_faults": describe_faults(numbers.log.faults),
+        "log_faults": list(_log_faults(numbers)),
         "debts": debts,
         "outbox": [entry.learning.id for entry in waiting],
         "servers": [
@@ -105,6 +102,16 @@ def command(invocation: Invocation) -> Result:
         human=lambda console: _human(workspace, live, document, homes, console),
         warnings=(*document["config_problems"], *warnings),
     )
+
+
+def _log_faults(numbers: Statistics) -> Iterator[str]:
+    """Name what of the event logs counts for nothing."""
+    for one in numbers.log.faults:
+        if one.unreadable_count:
+            what = f"lines that cannot be read: {one.unreadable_count}"
+            yield f"{one.path}:{one.unreadable[0]}: {what}; grove doctor names them"
+        if one.unknown:
+            yield f"{one.path}: events of a newer grove: {one.unknown}"
 
 
 def _numbers_document(numbers: Statistics) -> dict[str, Any]:
@@ -194,13 +201,12 @@ def _human(
     if not live:
         console.print("Session   none is live here")
     _print_rest(len(live), "grove sessions", console)
-    blocked = gather_blocked(workspace)
     active = document["active_ticket_system"] or "none is used here"
     if not document["installed_ticket_systems"]:
-        active = _nothing_of(of_group(blocked, TICKET_GROUP), "grove-tickets")
+        active = _nothing_of(TICKET_GROUP, workspace)
     also = [one for one in document["ticket_systems"] if one != active]
     console.print(f"Tickets   {active}{', also ' + ', '.join(also) if also else ''}")
-    _print_backends(document, of_group(blocked, BACKEND_GROUP), console)
+    _print_backends(document, workspace, console)
     _print_faults(document, console)
     if document["outbox"]:
         named = " and ".join(homes) or "their backend"
@@ -239,25 +245,24 @@ def _describe_numbers(numbers: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _nothing_of(blocked: Sequence[BlockedPlugin], distribution: str) -> str:
+def _nothing_of(group: str, workspace: Workspace) -> str:
     """Say why no plugin of a group is there."""
+    blocked = blocked_plugins(workspace, group)
     if blocked:
-        return f"none can be used: {named_by_cause(blocked)} ({mends_of(blocked)})"
-    return f"none installed ({gather_installer().command(distribution)})"
+        return f"none can be used: {describe_blocked(blocked)} ({fixes_of(blocked)})"
+    return f"none installed ({install_command_for(group)})"
 
 
-def _print_backends(
-    document: dict[str, Any], blocked: Sequence[BlockedPlugin], console: "Console"
-) -> None:
+def _print_backends(document: dict[str, Any], workspace: Workspace, console: "Console") -> None:
     for backend in document["backends"]:
         health = backend["health"]
         mark = "works" if health.ok else "FAILS"
         role = " (primary)" if backend["primary"] else ""
         console.print(f"Backend   {backend['name']}{role} {mark}: {_short(health)}")
     if not document["backends"]:
-        console.print(f"Backend   {_nothing_of(blocked, 'grove-backend-markdown')}")
-    elif blocked:
-        console.print(f"Backend   {named_by_cause(blocked)}")
+        console.print(f"Backend   {_nothing_of(BACKEND_GROUP, workspace)}")
+    elif blocked := blocked_plugins(workspace, BACKEND_GROUP):
+        console.print(f"Backend   {describe_blocked(blocked)}")
 
 
 def _short(health: Health) -> str:

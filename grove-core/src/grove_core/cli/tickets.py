@@ -12,8 +12,9 @@ import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
-from grove_core.health.installer import gather_installer
+from grove_core.doctor.packages import install_command_for
 from grove_core.model.ticket import Ticket, TicketClose, ToolCall
+from grove_core.plugins.discovery import TICKET_GROUP
 from grove_core.text import clean_line
 from grove_core.ticketing import TicketSystem, TicketSystems
 
@@ -66,9 +67,7 @@ def _human(systems: Sequence[TicketSystem], current: Ticket | None, console: "Co
         why = clean_line(one.why, _LONGEST_LINE)
         console.print(f"{one.probe.name:<12} {mark:<7} {why}  [{one.provided.source}]")
     if not systems:
-        console.print(
-            f"No ticket system is installed: {gather_installer().command('grove-tickets')}"
-        )
+        console.print(f"No ticket system is installed: {install_command_for(TICKET_GROUP)}")
     if current is not None:
         console.print(
             clean_line(f"In progress: {current.ticket_id} {current.title}", _LONGEST_LINE)

@@ -1,12 +1,11 @@
 """Choosing which learnings to show, showing them, and remembering that they were shown."""
 
-from collections.abc import Callable
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from attrs import evolve, frozen
 
+from grove_core.flow.consideration import Consideration, keep
 from grove_core.injection import VIA_START, Injection, render
 from grove_core.model.learning import LearningStatus
 from grove_core.model.memory import Filters, Query
@@ -14,7 +13,6 @@ from grove_core.model.session import EventType, InjectedLearning, Session, Trace
 from grove_core.model.value import Value
 from grove_core.retrieval.choosing import Choice, choose, choose_without_query, exact_matches
 from grove_core.retrieval.strategy import RetrievalStrategy
-from grove_core.services.explain import log_retrieval
 from grove_core.services.sessions import SessionUpdate, trace_event, update_session
 from grove_core.services.sync import ages_of, index_in_background
 from grove_core.stats.log_lines import microseconds
@@ -34,8 +32,7 @@ class Recall(Value):
     learnings: tuple[InjectedLearning, ...]
     trace: tuple[TraceEvent, ...]
     events: "tuple[tuple[Surfaced, bool], ...]"
-    via: str
-    log: Callable[..., None]
+    consideration: Consideration
 
 
 def recall(
@@ -50,26 +47,14 @@ def recall(
 ) -> Recall | None:
     """Choose what to show, within the configured budget."""
     choice = consider(workspace, session, query, limit=limit, written_after=written_after)
-    log = partial(
-        log_retrieval, workspace, session.id, choice, via=via, limit=limit, max_chars=max_chars
-    )
+    consideration = Consideration(query, choice, limit, max_chars, via)
     if not choice.chosen:
-        log()
+        keep(workspace, session.id, consideration)
         return None
     entries = [one.entry for one in choice.chosen]
     ages = ages_of(workspace) if via == VIA_START else ()
     injection = render(entries, workspace.now, max_chars, more=choice.beyond, ages=ages)
-    learnings, events = _shown(workspace, session.id, injection, choice, via)
-    ids = " ".join(injection.shown)
-    trace = trace_event(EventType.LEARNINGS_INJECTED, workspace.now, via=via, learnings=ids)
-    return Recall(
-        injection=injection,
-        learnings=learnings,
-        trace=(trace,) if injection.shown else (),
-        events=events,
-        via=via,
-        log=log,
-    )
+    return _remembered(workspace, session, injection, consideration)
 
 
 def consider(
@@ -115,13 +100,13 @@ def repeat(workspace: "Workspace", session: Session, max_chars: int) -> Injectio
     return render(active, workspace.now, max_chars)
 
 
-def _shown(
-    workspace: "Workspace", session_id: str, injection: Injection, choice: Choice, via: str
-) -> "tuple[tuple[InjectedLearning, ...], tuple[tuple[Surfaced, bool], ...]]":
-    """Return what was shown, for the session and for the event log."""
+def _remembered(
+    workspace: "Workspace", session: Session, injection: Injection, consideration: Consideration
+) -> Recall:
     from grove_core.model.events import Surfaced
 
-    by_id = {one.entry.id: one for one in choice.chosen}
+    via = consideration.via
+    by_id = {one.entry.id: one for one in consideration.choice.chosen}
     learnings: list[InjectedLearning] = []
     events: list[tuple[Surfaced, bool]] = []
     for learning_id in injection.shown:
@@ -140,18 +125,26 @@ def _shown(
         surfaced = Surfaced(
             ts=workspace.now,
             learning_id=learning_id,
-            session_id=session_id,
+            session_id=session.id,
             via=via,
             score=score,
         )
         events.append((surfaced, one.entry.personal))
-    return tuple(learnings), tuple(events)
+    ids = " ".join(injection.shown)
+    trace = trace_event(EventType.LEARNINGS_INJECTED, workspace.now, via=via, learnings=ids)
+    return Recall(
+        injection=injection,
+        learnings=tuple(learnings),
+        trace=(trace,) if injection.shown else (),
+        events=tuple(events),
+        consideration=consideration,
+    )
 
 
 def remember(workspace: "Workspace", session: Session, shown: Recall) -> str:
     """Keep in the session and in the log what is about to be shown."""
     added: list[str] = []
-    via = shown.via
+    via = shown.consideration.via
     given = _given(session, via)
 
     def change(stored: Session) -> SessionUpdate:
@@ -172,7 +165,7 @@ def remember(workspace: "Workspace", session: Session, shown: Recall) -> str:
         ]
         workspace.log_events(events, personal=personal)
     if added or not shown.learnings:
-        shown.log(shown=shown.injection.shown)
+        keep(workspace, session.id, shown.consideration, shown.injection.shown)
     return shown.injection.text if added else ""
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,7 +26,7 @@ _CORE: Final = "grove-core"
 _CACHE_FORMAT: Final = 1
 _ROW_TYPES: Final = (str, str, str, str, str, bool)
 _REQUIREMENT_NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
-_EXTRA: Final = re.compile(r";.*\bextra\s*==")
+_EXTRA: Final = re.compile(r";.*\bextra\s*==\s*['\"]([^'\"]*)")
 
 
 @frozen(eq=False, repr=False)
@@ -133,14 +134,18 @@ def _plugins_of(distribution: "Distribution", first_party: frozenset[str]) -> It
 
 def _first_party_names() -> frozenset[str]:
     """The distributions that grove-core's own extras name: core itself knows no plugin by name."""
+    return frozenset(name for names in extras().values() for name in names)
+
+
+def extras() -> dict[str, tuple[str, ...]]:
+    """Return the distributions that each extra of grove-core brings, by canonical name."""
     from importlib.metadata import PackageNotFoundError, requires
 
-    try:
-        requirements = requires(_CORE) or []
-    except PackageNotFoundError:
-        return frozenset()
-    return frozenset(
-        canonical_name(name.group())
-        for requirement in requirements
-        if _EXTRA.search(requirement) and (name := _REQUIREMENT_NAME.match(requirement))
-    )
+    found: dict[str, tuple[str, ...]] = {}
+    with suppress(PackageNotFoundError):
+        for requirement in requires(_CORE) or ():
+            extra, name = _EXTRA.search(requirement), _REQUIREMENT_NAME.match(requirement)
+            if extra and name:
+                known = found.get(extra[1], ())
+                found[extra[1]] = (*known, canonical_name(name.group()))
+    return found

@@ -1,12 +1,12 @@
 """Candidates that the write gate refused and that another session wrote later after all."""
 
+from grove_core.stats.topics import Topic
+
 # typing.TYPE_CHECKING, without the import.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
-
-    from grove_core.similarity import Topic
 
 MOST_REFUSALS = 300
 """How many of the latest refusals are compared: enough to see whether the gate is too strict."""
@@ -44,15 +44,13 @@ class Miss:
 
 def find_misses(connection: "sqlite3.Connection") -> "Sequence[Miss]":
     """Find refusals whose topic another session wrote down later."""
-    from grove_core.similarity import topic_of
-
     rows = connection.execute(_LATEST, (MOST_REFUSALS,)).fetchall()
     later = _Later(connection, [row[1] for row in rows if row[5]])
     compared = []
     for rejected, moment, session, summary, tags, is_new, name, accepted in rows:
         miss = Miss(rejected, moment, summary, is_new=is_new)
         if is_new:
-            name, accepted = later.find(topic_of(summary, tags.split()), moment, session)  # noqa: PLW2901
+            name, accepted = later.find(Topic(summary, tags.split()), moment, session)  # noqa: PLW2901
         miss.learning_id, miss.accepted = name, accepted
         compared.append(miss)
     return compared
@@ -74,18 +72,16 @@ class _Later:
     """The learnings that are newer than the oldest of some refusals, found by their words."""
 
     def __init__(self, connection: "sqlite3.Connection", moments: "Sequence[int]") -> None:
-        from grove_core.similarity import topic_of
-
-        self._learnings: "list[tuple[str, int, str, Topic]]" = []
+        self._learnings: list[tuple[str, int, str, Topic]] = []
         self._by_word: dict[str, list[int]] = {}
         rows = connection.execute(_LATER, (min(moments),)) if moments else ()
         for place, (name, created, session, summary, tags) in enumerate(rows):
-            topic = topic_of(summary, tags.split())
+            topic = Topic(summary, tags.split())
             self._learnings.append((name, created, session, topic))
             for word in topic.words:
                 self._by_word.setdefault(word, []).append(place)
 
-    def find(self, topic: "Topic", moment: int, session: str) -> "tuple[str | None, int]":
+    def find(self, topic: Topic, moment: int, session: str) -> "tuple[str | None, int]":
         """Find the first learning about a topic that another session wrote after a moment."""
         for place in self._places(topic):
             name, created, writer, other = self._learnings[place]

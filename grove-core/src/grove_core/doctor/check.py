@@ -1,0 +1,148 @@
+"""A check, what it finds, and how checks are run."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from enum import Enum
+from functools import cached_property
+from typing import Final
+
+from attrs import evolve, frozen
+
+from grove_core.config import ConfigProblem
+from grove_core.doctor.packages import BlockedPlugin, blocked_plugins
+from grove_core.flow.session_files import SessionFiles, survey
+from grove_core.hosts.claude_settings import Registration, registrations
+from grove_core.model.session import Session
+from grove_core.plugins.limits import TimeLimitError, call_limited
+from grove_core.plugins.report import describe_error
+from grove_core.storage.diagnostics import Diagnostics
+from grove_core.text import clean_line
+from grove_core.workspace import Workspace
+
+RECENTLY: Final = timedelta(days=7)
+_SECONDS: Final = 2.0
+_LONGEST: Final = 500
+_REPORT: Final = "This is a fault of grove or of the machine; report it with the line above"
+_HANGS: Final = "See whether a disk, a network file system or a program there hangs"
+
+FindMistakes = Callable[[], tuple[Sequence[ConfigProblem], Sequence[str]]]
+"""Finds the mistakes in the configuration, and settings that have no effect."""
+
+
+class Status(Enum):
+    """How something is doing."""
+
+    OK = "ok"
+    WARNING = "warning"
+    """It may be meant so, or will do for now."""
+    BROKEN = "broken"
+    """grove does not do there what it is for."""
+
+
+@frozen(kw_only=True)
+class CheckResult:
+    """What a check has found; without a name it gets that of the check."""
+
+    name: str = ""
+    status: Status
+    detail: str
+    fix: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is nothing to fix."""
+        return self.status is Status.OK
+
+
+def ok(detail: str, *, name: str = "") -> CheckResult:
+    """Report that all is well."""
+    return CheckResult(name=name, status=Status.OK, detail=detail)
+
+
+def warning(detail: str, fix: str, *, name: str = "") -> CheckResult:
+    """Report something that may be meant so."""
+    return CheckResult(name=name, status=Status.WARNING, detail=detail, fix=fix)
+
+
+def broken(detail: str, fix: str, *, name: str = "") -> CheckResult:
+    """Report something broken."""
+    return CheckResult(name=name, status=Status.BROKEN, detail=detail, fix=fix)
+
+
+class _Silence(Diagnostics):
+    """Writes no line: what doctor finds it prints."""
+
+    def log(self, level: str, message: str, **fields: object) -> None:
+        """Write nothing."""
+
+
+class Examination:
+    """A project under examination; what several checks need is read once."""
+
+    def __init__(self, workspace: Workspace, find_mistakes: FindMistakes) -> None:
+        self.workspace, self.find_mistakes = workspace, find_mistakes
+        self.paths, self.project = workspace.paths, workspace.project
+        self.environment, self.now = workspace.environment, workspace.now
+        workspace.diagnostics = _Silence(workspace.paths)
+
+    @cached_property
+    def sessions(self) -> Sequence[SessionFiles]:
+        """What is kept of sessions, of all projects."""
+        return survey(self.workspace)
+
+    @cached_property
+    def here(self) -> Sequence[Session]:
+        """The sessions of this project."""
+        found = (one.session for one in self.sessions)
+        return [one for one in found if one and one.project_root == str(self.workspace.root)]
+
+    @property
+    def last_ran(self) -> datetime | None:
+        """When a hook last ran in this project, if that was within a week."""
+        newest = max((one.updated_at for one in self.here), default=None)
+        return newest if newest and self.workspace.now - newest <= RECENTLY else None
+
+    @cached_property
+    def registrations(self) -> Sequence[Registration]:
+        """Grove's hooks in the client's settings."""
+        return registrations(self.workspace.root, self.workspace.environment)
+
+    @cached_property
+    def blocked(self) -> Sequence[BlockedPlugin]:
+        """The plugins that are switched off."""
+        return blocked_plugins(self.workspace)
+
+
+@frozen
+class Check:
+    """Something to look at: yields nothing where it does not apply.
+
+    What is well counts only where nothing else is found.
+    """
+
+    name: str
+    look: Callable[[Examination], Iterable[CheckResult]]
+    seconds: float = _SECONDS
+
+
+def run_checks(checks: Iterable[Check], examination: Examination) -> Iterator[CheckResult]:
+    """Look at everything; a check that raises or hangs is itself broken, and the others go on."""
+    for check in checks:
+        for found in _run(check, examination):
+            # Paths, logs and plugins may hold anything; a terminal is to show one line of it.
+            yield evolve(
+                found,
+                name=clean_line(found.name or check.name, _LONGEST),
+                detail=clean_line(found.detail, _LONGEST),
+                fix=clean_line(found.fix, _LONGEST),
+            )
+
+
+def _run(check: Check, examination: Examination) -> Sequence[CheckResult]:
+    try:
+        found = call_limited(lambda: list(check.look(examination)), check.seconds)
+        return [one for one in found if not one.ok] or found
+    except TimeLimitError as error:
+        return [broken(str(error), _HANGS)]
+    except Exception as error:  # noqa: BLE001 - a check that fails is a finding
+        return [broken(f"could not be looked at: {describe_error(error)}", _REPORT)]

@@ -1,0 +1,221 @@
+"""Hooks in the client's settings: all there, once, with a program that can start."""
+
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from grove_core.clock import format_instant
+from grove_core.doctor.check import CheckResult, Examination, broken, ok, warning
+from grove_core.doctor.program import is_other, own_program, why_not_startable
+from grove_core.errors import CodecError, StorageError
+from grove_core.hosts.claude_hooks import FILE_TOOLS, SHELL_TOOL, SLOTS
+from grove_core.hosts.claude_settings import (
+    LOCAL,
+    PLUGIN,
+    PROJECT,
+    USER,
+    Registration,
+    parse_settings,
+    settings_sources,
+)
+from grove_core.storage.files import read_bytes
+
+_SWITCH: Final = "disableAllHooks"
+_REGISTER: Final = (
+    "grove init --hooks writes them into the project's settings; or start the client with"
+    " --plugin-dir and grove's plugin"
+)
+_REWRITE: Final = {
+    PROJECT: "grove init --hooks --shared writes {} again",
+    LOCAL: "grove init --hooks writes {} again",
+    PLUGIN: "Install grove's plugin again ({})",
+    USER: "Edit {} by hand: grove does not write there",
+}
+_KEEP_ONE: Final = (
+    "Keep those of one file: grove init --uninstall takes grove's hooks out of the project's"
+    " settings (with --shared of the committed ones); others go by hand"
+)
+_NAMES: Final = re.compile(r"[A-Za-z0-9_\- ,|]*")
+_SEPARATORS: Final = re.compile(r"[,|]")
+
+
+def client_settings(examination: Examination) -> Iterator[CheckResult]:
+    """Check that the client's settings can be read and do not switch hooks off."""
+    workspace = examination.workspace
+    disabled_by: Path | None = None
+    for _, path in settings_sources(workspace.root, workspace.environment):
+        try:
+            settings = parse_settings((read_bytes(path) or b"{}").decode("utf-8"))
+        except (StorageError, CodecError, UnicodeDecodeError) as error:
+            detail = f"{path} cannot be used, so nothing in it counts: {error}"
+            yield broken(detail, f"Correct {path}")
+            continue
+        if _SWITCH in settings:
+            disabled_by = path if settings[_SWITCH] is True else None
+    if disabled_by is not None:
+        detail = f"{disabled_by} says {_SWITCH}: the client runs no hook at all"
+        yield broken(detail, f"Take {_SWITCH} out of {disabled_by}")
+
+
+def registered(examination: Examination) -> Iterator[CheckResult]:
+    """Check that the client is told of every event."""
+    found = examination.registrations
+    if not found and examination.last_ran is not None:
+        at = format_instant(examination.last_ran)
+        fix = "If no plugin is given on the client's command line (--plugin-dir):"
+        yield warning(f"they stand in no file; hooks last ran at {at}", f"{fix} grove init --hooks")
+        return
+    if not found:
+        yield broken("the client's settings name no hook of grove's", _REGISTER)
+        return
+    missing = [slot.name for slot in SLOTS if not _of(found, slot.name)]
+    if missing:
+        detail = f"the client does not tell grove of {', '.join(missing)} ({_sources(found)})"
+        yield broken(detail, _rewrite(found))
+    else:
+        yield ok(f"all {len(SLOTS)} events ({_sources(found)})")
+
+
+def registered_program(examination: Examination) -> Iterator[CheckResult]:
+    """Check the programs that the settings name; a stranger's text, they are never run."""
+    programs = sorted({one.program for one in examination.registrations})
+    for program in programs:
+        named = [one for one in examination.registrations if one.program == program]
+        if complaint := _complaint(program, examination):
+            detail = f"{program} {complaint} (it stands in {_sources(named)})"
+            yield broken(detail, _rewrite(named))
+        elif _is_replaceable(named) and is_other(program):
+            detail = f"{program} is another installation; this is {own_program()}"
+            yield warning(detail, f"`{own_program()} init --hooks` has hooks run this one")
+    if programs:
+        yield ok(", ".join(programs))
+
+
+def _complaint(program: str, examination: Examination) -> str:
+    if "/" in program:
+        return why_not_startable(program)
+    found = shutil.which(program, path=examination.environment.get("PATH", ""))
+    return why_not_startable(found) if found else "is not on PATH"
+
+
+def _is_replaceable(named: Iterable[Registration]) -> bool:
+    """Return whether ``grove init`` would write another program there."""
+    return any(one.kind in (LOCAL, PROJECT) and one.program.startswith("/") for one in named)
+
+
+def registered_twice(examination: Examination) -> Iterator[CheckResult]:
+    """Name events that stand in more than one file."""
+    found = examination.registrations
+    repeated = [
+        slot.name for slot in SLOTS if len({one.source for one in _of(found, slot.name)}) > 1
+    ]
+    if repeated:
+        where = _sources(one for one in found if one.event in repeated)
+        named = ", ".join(repeated)
+        detail = f"{named} are registered more than once, so hooks run twice: {where}"
+        yield warning(detail, _KEEP_ONE)
+
+
+def tools_of_tickets(examination: Examination) -> Iterator[CheckResult]:
+    """Check that hooks run for every tool that can close a ticket."""
+    found = examination.registrations
+    if not found:
+        return
+    systems: dict[str, dict[str, None]] = {}
+    for one in examination.workspace.tickets().matchers:
+        for tool in one.value.tools:
+            systems.setdefault(tool, {})[one.value.system] = None
+    events = {slot.name for slot in SLOTS}
+    missed = [
+        f"{tool} ({', '.join(named)}; {', '.join(unseen)})"
+        for tool, named in systems.items()
+        # A matcher may name an event that is registered by itself.
+        if tool not in events and (unseen := _unseen(found, tool))
+    ]
+    if missed:
+        detail = f"no hook is registered for {', '.join(missed)}: closes by them are not seen"
+        yield broken(detail, f"Add the tools to the matchers, or: {_rewrite(found)}")
+    else:
+        yield ok("every tool that can close a ticket is looked at")
+
+
+def _unseen(found: Iterable[Registration], tool: str) -> Sequence[str]:
+    """Name the events that no hook is told of when a tool is used."""
+    return [
+        slot.name
+        for slot in SLOTS
+        if slot.for_tools and not any(covers(one.matcher, tool) for one in _of(found, slot.name))
+    ]
+
+
+def tools_of_files(examination: Examination) -> Iterator[CheckResult]:
+    """Check for hooks of tools that touch files, which an older grove has not registered."""
+    found = examination.registrations
+    hooks = [one for slot in SLOTS if slot.for_files for one in _of(found, slot.name)]
+    tools = FILE_TOOLS.split("|")
+    missed = [one for one in tools if not any(covers(each.matcher, one) for each in hooks)]
+    if hooks and missed and examination.workspace.config.retrieval.on_file:
+        what = "what learnings say of a file is not shown when it is touched"
+        detail = f"no hook is registered for {', '.join(missed)}: {what}"
+        yield warning(detail, f"{_rewrite(found)}; or, to do without: retrieval.on_file = false")
+
+
+def conditions(examination: Examination) -> Iterator[CheckResult]:
+    """Check that hooks narrowed by ``if`` see closes of the ticket systems that are used."""
+    found = examination.registrations
+    shell = [one for one in _of(found, "PreToolUse") if covers(one.matcher, SHELL_TOOL)]
+    narrowed = [one.condition for one in shell if one.condition is not None]
+    if not narrowed or len(narrowed) < len(shell):
+        return
+    tickets = examination.workspace.tickets()
+    used = {one.probe.name for one in tickets.all if one.takes_part}
+    missed = [
+        one.value.system
+        for one in tickets.matchers
+        if one.value.system in used
+        and SHELL_TOOL in one.value.tools
+        # Some of its words may stand in other tools' calls only.
+        and not any(lets_in(each, words) for words in one.value.literals for each in narrowed)
+    ]
+    if missed:
+        named = ", ".join(dict.fromkeys(narrowed))
+        detail = f"closes of {', '.join(dict.fromkeys(missed))} are not seen: hooks are narrowed"
+        yield broken(f"{detail} to {named}", _rewrite(found))
+
+
+def lets_in(condition: str, words: str) -> bool:
+    """Return whether a condition lets in whatever holds a literal, which may be several words."""
+    pattern = condition.partition("(")[2].removesuffix(")") or "*"
+    wanted = pattern.strip("* ")
+    return any(
+        wanted in word if pattern.startswith("*") else wanted == word for word in words.split()
+    )
+
+
+def covers(matcher: str | None, tool: str) -> bool:
+    """Return whether the client runs a hook with a matcher for a tool, whose name may end in *."""
+    if matcher in (None, "", "*"):
+        return True
+    name = f"{tool[:-1]}x" if tool.endswith("*") else tool
+    if _NAMES.fullmatch(matcher):
+        return name in {one.strip() for one in _SEPARATORS.split(matcher)}
+    try:
+        return re.search(matcher, name) is not None
+    except re.error:
+        return False
+
+
+def _of(found: Iterable[Registration], event: str) -> Sequence[Registration]:
+    return [one for one in found if one.event == event]
+
+
+def _sources(found: Iterable[Registration]) -> str:
+    return ", ".join(sorted({f"{one.kind} {one.source}" for one in found}))
+
+
+def _rewrite(found: Iterable[Registration]) -> str:
+    """Return how the files are written again that hooks stand in."""
+    files = dict.fromkeys((one.kind, one.source) for one in found)
+    return "; ".join(_REWRITE[kind].format(path) for kind, path in files)

@@ -1,0 +1,146 @@
+"""Event logs, the logs of faults, and what is derived from them."""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, Final
+
+from grove_core.clock import format_instant, parse_instant
+from grove_core.conflict_markers import is_conflict_marker
+from grove_core.doctor.check import CheckResult, Examination, broken, ok, warning
+from grove_core.event_log import event_files
+from grove_core.model.events import EVENT_VERSION
+from grove_core.stats.log_lines import UNKNOWN, EventLine, read_lines
+
+_MOST_LINES: Final = 10
+_PORTION: Final = 20_000
+_TAIL_BYTES: Final = 1024 * 1024
+_CRASH: Final = re.compile(r"(?P<time>\S+) session=\S+ hook=(?P<text>\S+ .*)")
+_ERROR: Final = re.compile(r"(?P<time>\S+) ERROR (?P<text>.*)")
+_CRASH_MATTERS: Final = timedelta(days=7)
+_ERROR_MATTERS: Final = timedelta(days=1)
+
+MARKER: Final = "marker of a merge conflict"
+TORN: Final = "last line that was not written to its end"
+NEWER: Final = "line that only a newer grove understands"
+UNREADABLE: Final = "line that is no event"
+_FIXES: Final = {
+    MARKER: "grove maintain repair takes them out; the events of both sides count",
+    TORN: "Delete that line, or leave it: the next event begins a line of its own",
+    NEWER: "Upgrade grove-core, which then counts them",
+    UNREADABLE: "grove maintain repair parts events that share a line; delete the rest",
+}
+
+
+def event_log(examination: Examination) -> Iterator[CheckResult]:
+    """Check that every line of the project's log counts."""
+    yield from check_logs(event_files(examination.project))
+
+
+def personal_event_log(examination: Examination) -> Iterator[CheckResult]:
+    """Check that every line of the user's own log counts."""
+    path = examination.paths.personal_events
+    yield from check_logs([path] if os.path.lexists(path) else [])
+
+
+def check_logs(paths: Sequence[Path]) -> Iterator[CheckResult]:
+    """Name the lines that do not count, each kind with its fix."""
+    count = 0
+    for path in paths:
+        try:
+            with path.open("rb") as file:
+                events, faults = _read(file)
+        except OSError as error:
+            fix = f"Correct the permissions of {path}, or move it out of the way"
+            yield broken(f"cannot read {path}: {error.strerror or error}", fix)
+            continue
+        count += events
+        for kind, lines in faults.items():
+            yield warning(f"{_places(path, lines)}: {kind}, which does not count", _FIXES[kind])
+    yield ok(f"files: {len(paths)}, events: {count}")
+
+
+def _read(file: IO[bytes]) -> tuple[int, dict[str, list[int]]]:
+    """Count the events, and find the numbers of the lines that hold none, by kind."""
+    count, number = 0, 0
+    faults: dict[str, list[int]] = {}
+    # A part at a time: logs may hold millions of lines.
+    while lines := list(islice(file, _PORTION)):
+        found = read_lines([line.rstrip(b"\n") for line in lines])
+        for line, one in zip(lines, found, strict=True):
+            number += 1
+            if isinstance(one, EventLine):
+                count += 1
+            elif one is not None:
+                faults.setdefault(_fault_of(line, one), []).append(number)
+    return count, faults
+
+
+def _fault_of(line: bytes, found: str) -> str:
+    if found == UNKNOWN:
+        return NEWER
+    if is_conflict_marker(line):
+        return MARKER
+    try:
+        document: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        return UNREADABLE if line.endswith(b"\n") else TORN
+    version = document.get("v") if isinstance(document, dict) else None
+    return NEWER if type(version) is int and version > EVENT_VERSION else UNREADABLE
+
+
+def _places(path: Path, lines: Sequence[int]) -> str:
+    """Name lines so that an editor finds the first one: ``events.jsonl:3, 7 and 2 more``."""
+    shown = ", ".join(map(str, lines[:_MOST_LINES]))
+    more = f" and {len(lines) - _MOST_LINES} more" if len(lines) > _MOST_LINES else ""
+    return f"{path}:{shown}{more}"
+
+
+def crashes(examination: Examination) -> Iterator[CheckResult]:
+    """Tell of hooks that have crashed lately."""
+    path = examination.paths.crash_log
+    last = next(reversed(_faults(path, _CRASH)), None)
+    if last is not None and examination.now - last[0] <= _CRASH_MATTERS:
+        detail = f"the last was at {format_instant(last[0])}, in {last[1]}"
+        fix = f"Report it with its traceback from {path}; this goes away a week after it"
+        yield warning(detail, fix)
+    yield ok("none within a week")
+
+
+def errors(examination: Examination) -> Iterator[CheckResult]:
+    """Tell of errors of the last day, in whatever project."""
+    path = examination.paths.log_file
+    since = examination.now - _ERROR_MATTERS
+    recent = [one for one in _faults(path, _ERROR) if one[0] >= since]
+    if recent:
+        at, text = recent[-1]
+        count = f"within a day, of all projects: {len(recent)}"
+        fix = f"Read {path}; this goes away a day after the last one"
+        yield warning(f"{count}, the last at {format_instant(at)}: {text}", fix)
+    yield ok(f"none in {path} within a day")
+
+
+def _faults(path: Path, pattern: re.Pattern[str]) -> Sequence[tuple[datetime, str]]:
+    """Find the faults in the newest part of a log; tracebacks are indented and passed over."""
+    found = []
+    for part in (path.with_name(f"{path.name}.1"), path):
+        for line in _tail(part):
+            match = pattern.fullmatch(line)
+            try:
+                if match is not None:
+                    found.append((parse_instant(match["time"]), match["text"]))
+            except ValueError:
+                continue
+    return found
+
+
+def _tail(path: Path) -> Sequence[str]:
+    if not path.is_file():
+        return ()
+    with path.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
+        return file.read(_TAIL_BYTES).decode("utf-8", "replace").splitlines()

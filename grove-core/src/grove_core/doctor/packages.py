@@ -1,0 +1,123 @@
+"""Which packages are missing or switched off, and how to have them."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+from grove_core.config.schema import BackendsSettings
+from grove_core.plugins.discovery import BACKEND_GROUP, GROUPS, TICKET_GROUP, extras
+from grove_core.plugins.report import PluginEntry, PluginSource, PluginState
+from grove_core.plugins.selection import ALLOW_LIST_VARIABLE
+from grove_core.workspace import Workspace
+
+_CORE: Final = "grove-core"
+_EXTRAS: Final = {
+    BACKEND_GROUP: BackendsSettings().personal,
+    TICKET_GROUP: TICKET_GROUP.rpartition(".")[2],
+}
+"""By group of plugins: the extra of grove-core that brings the usual one."""
+_OPTION: Final = "--no-plugins"
+_OVERRIDES: Final = {BACKEND_GROUP: "backends.overrides", TICKET_GROUP: "ticketing.overrides"}
+
+
+def install_command(*distributions: str, editable: str = "") -> str:
+    """Return how to add packages to the environment that grove runs in."""
+    environment, source = Path(sys.prefix), [f"-e {editable}"] if editable else []
+    if (environment / "uv-receipt.toml").is_file():
+        # What is not named again would go.
+        named = dict.fromkeys((*_installed_plugins(), *distributions))
+        added = [f"--with-editable {editable}"] if editable else []
+        return " ".join(["uv tool install", _CORE, *(f"--with {one}" for one in named), *added])
+    if (environment / "pipx_metadata.json").is_file():
+        return " ".join(["pipx inject", _CORE, *source, *distributions])
+    return " ".join(["pip install", *source, *distributions])
+
+
+def _installed_plugins() -> Sequence[str]:
+    from importlib.metadata import entry_points
+
+    found = [point.dist for group in GROUPS for point in entry_points(group=group)]
+    return sorted({one.name for one in found if one is not None})
+
+
+def install_command_for(*groups: str) -> str:
+    """Return how to add the usual plugins of some groups."""
+    return install_command(*(name for one in groups for name in extras().get(_EXTRAS[one], ())))
+
+
+def install_command_named(plugin: str) -> str:
+    """Return how to add the plugin of grove's own that has a name; empty where there is none."""
+    found = extras().get(plugin.replace("-", ""))
+    return install_command(*found) if found else ""
+
+
+def how_to_install() -> str:
+    """Return how to install grove where it stays."""
+    wanted = f"'{_CORE}[{','.join(_EXTRAS.values())}]'"
+    return f"Install grove where it stays: uv tool install {wanted} (or: pip install {wanted})"
+
+
+def cache_around(environment: Path) -> Path | None:
+    """Find the cache that an environment lies in: it will be cleared some day."""
+    return next((one for one in environment.parents if (one / "CACHEDIR.TAG").is_file()), None)
+
+
+@frozen(kw_only=True)
+class BlockedPlugin:
+    """A plugin that is switched off."""
+
+    group: str
+    name: str
+    source: str
+    by: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.name} is blocked by {self.by}"
+
+
+def blocked_plugins(workspace: Workspace, group: str | None = None) -> Sequence[BlockedPlugin]:
+    """Find the plugins that are switched off, of one group or of all."""
+    return [
+        _describe(entry, workspace)
+        for entry in workspace.plugins.report().plugins
+        if entry.state is PluginState.BLOCKED and group in (None, entry.found.group)
+    ]
+
+
+def _describe(entry: PluginEntry, workspace: Workspace) -> BlockedPlugin:
+    found = entry.found
+    by, fix = _cause(entry, workspace)
+    source = str(PluginSource.of(found))
+    return BlockedPlugin(group=found.group, name=found.name, source=source, by=by, fix=fix)
+
+
+def _cause(entry: PluginEntry, workspace: Workspace) -> tuple[str, str]:
+    """The report names the variable or the key; what names neither is the option."""
+    name = entry.found.name
+    if ALLOW_LIST_VARIABLE in entry.detail:
+        fix = f"Add {name} to {ALLOW_LIST_VARIABLE}, or: unset {ALLOW_LIST_VARIABLE}"
+        return ALLOW_LIST_VARIABLE, fix
+    key = f"{_OVERRIDES.get(entry.found.group, '')}.{name}"
+    if key in entry.detail:
+        return key, f"Take {key} out of {workspace.loaded_config.origins[key]}"
+    return _OPTION, f"Run grove without {_OPTION}"
+
+
+def describe_blocked(blocked: Iterable[BlockedPlugin]) -> str:
+    """Return what is blocked by what, once for each cause."""
+    names: dict[str, dict[str, None]] = {}
+    for one in blocked:
+        names.setdefault(one.by, {})[one.name] = None
+    return "; ".join(
+        f"{' and '.join(each)} {'is' if len(each) == 1 else 'are'} blocked by {by}"
+        for by, each in names.items()
+    )
+
+
+def fixes_of(blocked: Iterable[BlockedPlugin]) -> str:
+    """Return how to have plugins again."""
+    return "; ".join(dict.fromkeys(one.fix for one in blocked))

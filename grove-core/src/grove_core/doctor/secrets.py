@@ -1,0 +1,125 @@
+"""Secrets in what is shared: those that came in by hand, or before grove looked for them."""
+
+import json
+import re
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from grove_core.doctor.check import CheckResult, Examination, broken, ok, warning
+from grove_core.event_log import event_files
+from grove_core.text import remove_invisible
+from grove_core.workspace import Workspace
+
+SECONDS: Final = 20.0
+_MOST_NAMED: Final = 20
+_QUOTE: Final = re.compile(r"^>+ ?")
+_SHORT: Final = 500
+# Events without a free text, and no longer than grove writes them.
+_WITHOUT_TEXT: Final = re.compile(rb'"event": ?"(surfaced|dismissed|gate)"')
+# What grove itself puts there: ids, times and words of its own.
+_NO_TEXT: Final = frozenset(
+    {
+        *("ts", "event", "grove", "learning_id", "session_id", "ticket_id", "superseded_by"),
+        *("via", "stage", "decider", "outcome", "backend", "categories", "criteria"),
+        *("id", "at", "created_at", "updated_at", "category", "scope", "confidence", "status"),
+    }
+)
+_LINES_AT_ONCE: Final = 400
+_LINES_OF_A_KEY: Final = 10
+
+_Parts = Iterator[tuple[int, str]]
+"""Parts of a file, each with the number of its first line."""
+
+
+def secrets(examination: Examination, seconds: float = SECONDS) -> Iterator[CheckResult]:
+    """Look through learnings and event logs, the project's and the user's own."""
+    files = _files(examination)
+    # Parts overlap, so a secret may be found twice.
+    found = list(dict.fromkeys(_search(files, examination.workspace, time.monotonic() + seconds)))
+    yield from found[:_MOST_NAMED]
+    if len(found) > _MOST_NAMED:
+        more = f"and {len(found) - _MOST_NAMED} more"
+        yield broken(more, "Remove those above, then look again")
+    yield ok(f"none in learnings and logs, files: {len(files)}")
+
+
+def _files(examination: Examination) -> Sequence[Path]:
+    """Name what is looked through, wherever backends keep learnings."""
+    project, paths = examination.project, examination.paths
+    files = [project.learnings_file, *sorted(project.learnings_folder.glob("*.md"))]
+    files += [paths.personal_learnings, *event_files(examination.project), paths.personal_events]
+    for source in examination.workspace.library.sources() or ():
+        files += sorted(source.iterdir()) if source.is_dir() else [source]
+    wanted = (".md", ".jsonl", ".log")
+    return [one for one in dict.fromkeys(files) if one.suffix in wanted and one.is_file()]
+
+
+def _search(files: Sequence[Path], workspace: Workspace, until: float) -> Iterator[CheckResult]:
+    from grove_core.reflection.secrets import find_secrets
+
+    for path in files:
+        try:
+            for first, text in _parts_of_text(path) if path.suffix == ".md" else _lines(path):
+                if time.monotonic() > until:
+                    detail = f"there was no time to look at everything: {path}:{first} and on"
+                    yield warning(detail, "Look there with a scanner such as detect-secrets")
+                    return
+                for one in find_secrets(text):
+                    if one.digest not in workspace.config.secrets.allow:
+                        line = first + text.count("\n", 0, one.start)
+                        yield _result(f"{path}:{line}: {one.kind} {one.masked}", one.digest)
+        except OSError:
+            yield warning(f"{path} cannot be read", f"chmod u+r {path}")
+
+
+def _result(detail: str, digest: str) -> CheckResult:
+    fix = (
+        "Replace the secret where it is used, for it counts as known; then delete it in that line."
+        f' A false alarm: add "{digest}" to secrets.allow'
+    )
+    return broken(detail, fix)
+
+
+def _parts_of_text(path: Path) -> _Parts:
+    """Return a markdown file in parts that overlap, without the marks of quotations."""
+    with path.open("rb") as file:
+        lines = [_QUOTE.sub("", _visible(line.decode("utf-8", "replace"))) for line in file]
+    for start in range(0, len(lines), _LINES_AT_ONCE):
+        part = lines[start : start + _LINES_AT_ONCE + _LINES_OF_A_KEY]
+        yield start + 1, "\n".join(part)
+
+
+def _lines(path: Path) -> _Parts:
+    """Return what free text stands in lines of JSON, each text once; escapes undone."""
+    known: set[int] = set()
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if len(line) <= _SHORT and _WITHOUT_TEXT.search(line):
+                continue
+            try:
+                document = json.loads(line)
+            except (ValueError, RecursionError):
+                document = line.decode("utf-8", "replace")
+            text = " ".join(_visible(one) for one in _strings(document))
+            if text and hash(text) not in known:
+                known.add(hash(text))
+                yield number, text
+
+
+def _visible(text: str) -> str:
+    return remove_invisible(text.rstrip("\r\n")).replace("\n", " ")
+
+
+def _strings(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON value
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            if name not in _NO_TEXT or len(str(one)) > _SHORT:
+                # A name may say what the value is: `"password": "…"`.
+                yield from (f"{name}: {text}" for text in _strings(one))
+    elif isinstance(value, list):
+        for one in value:
+            yield from _strings(one)

@@ -1,0 +1,134 @@
+"""Sessions: whether hooks run here, what they have left behind, and what waits."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Final
+
+from grove_core import __version__
+from grove_core.clock import format_instant
+from grove_core.decayed import read_look
+from grove_core.doctor.check import RECENTLY, CheckResult, Examination, broken, ok, warning
+from grove_core.flow.session_debts import DebtKind, Life, debts_of, life_of
+from grove_core.plugins.descriptors import Area
+from grove_core.services.sessions import IDLE_LIMIT
+from grove_core.session_server import ServerRecords
+
+_SILENT: Final = timedelta(days=30)
+"""A project may rest for a while; a month without any hook is worth a look."""
+_CLOCK_TOLERANCE: Final = timedelta(minutes=5)
+
+
+def hooks_running(examination: Examination) -> Iterator[CheckResult]:
+    """Tell when a hook last ran in the project."""
+    fix = "Start a session of the client here, then look again; the client's /hooks lists hooks"
+    newest = max(examination.here, key=lambda one: one.updated_at, default=None)
+    if newest is None:
+        count = sum(one.session is not None for one in examination.sessions)
+        elsewhere = f" (sessions of other projects: {count})" if count else ""
+        yield warning(f"no hook has run in this project yet{elsewhere}", fix)
+        return
+    detail = f"last at {format_instant(newest.updated_at)}, in session {newest.id}"
+    silence = examination.now - newest.updated_at
+    if silence > RECENTLY:
+        detail = f"{detail}; nothing since, for {silence.days} days"
+    if silence > _SILENT:
+        yield warning(detail, f"If you have worked here with the client since: {fix}")
+    else:
+        yield ok(detail)
+
+
+def session_state(examination: Examination) -> Iterator[CheckResult]:
+    """Name the sessions whose state cannot be read."""
+    lost = "a ticket closed there may still want a reflection"
+    for one in examination.sessions:
+        if one.fault and one.state is not None:
+            at = format_instant(one.written_at + IDLE_LIMIT)
+            fix = f"Its next hook sets it aside; grove clean --orphans deletes it from {at} on"
+            if not one.is_plain:
+                fix = f"Look at {one.state} and move it away: grove touches plain files only"
+            yield warning(f"{one.state}: {one.fault}", f"{fix}; {lost}")
+        for path in one.set_aside:
+            detail = f"{path} could not be read and was set aside"
+            yield warning(detail, f"See what it holds, then delete the file; {lost}")
+    yield ok("all of it can be read")
+
+
+def pending_reflections(examination: Examination) -> Iterator[CheckResult]:
+    """Name the reflections that no session is held for any more."""
+    for session in examination.here:
+        is_live = life_of(session, examination.workspace) is Life.LIVE
+        for debt in debts_of(session):
+            # What could not be read is named by `session state`.
+            if debt.kind is DebtKind.UNREADABLE or (is_live and debt.kind is DebtKind.OPEN):
+                continue
+            option = f"--session-id {session.id}"
+            fix = f"If you know what it taught: grove reflect {option}; else: grove skip REASON"
+            yield warning(f"session {session.id} {debt}", f"{fix} {option}")
+    yield ok("no session of this project that is over has one")
+
+
+def session_servers(examination: Examination) -> Iterator[CheckResult]:
+    """Check that the servers of live sessions live, and are of this version."""
+    workspace = examination.workspace
+    records = ServerRecords(workspace.paths.cache)
+    live = [one.id for one in examination.here if life_of(one, workspace) is Life.LIVE]
+    found = {one: server for one in live if (server := records.read(one)) is not None}
+    for session_id, server in found.items():
+        named = f"the server of session {session_id}"
+        if not server.alive:
+            fix = "The client starts it for the next hook; if it does not, /mcp there says why"
+            yield warning(f"{named} has ended, and no hook has come since", fix)
+        elif server.version != __version__:
+            detail = f"{named} runs {server.version}, not {__version__}"
+            yield warning(detail, "It ends by itself after its next hook")
+    if found:
+        yield ok(f"{len(found)} of {len(live)} live sessions have one")
+
+
+def clock(examination: Examination) -> Iterator[CheckResult]:
+    """Check that no session is from the future."""
+    now = examination.now
+    for one in examination.here:
+        if one.updated_at - now > _CLOCK_TOLERANCE:
+            at = format_instant(one.updated_at)
+            detail = f"it is {format_instant(now)}, yet session {one.id} is of {at}"
+            yield warning(detail, "Set the clock; until then ages and cooldowns are wrong")
+    yield ok(f"{format_instant(now)}; nothing is from the future")
+
+
+def decay(examination: Examination) -> Iterator[CheckResult]:
+    """Check that learnings that are not used are archived."""
+    workspace, ran = examination.workspace, examination.last_ran
+    last = read_look(workspace.project.decay_file).at
+    if last is None:
+        return
+    detail = f"it last ran at {format_instant(last)}"
+    overdue = ran is not None and ran - last > RECENTLY
+    if overdue and any(one.area is Area.PROJECT for one in workspace.library.iterate()):
+        fix = "Run it: grove maintain decay. grove.log may say why sessions did not"
+        yield warning(f"{detail}, though sessions ran since", fix)
+    yield ok(detail)
+
+
+def outbox(examination: Examination) -> Iterator[CheckResult]:
+    """Name the learnings that have not reached their backend."""
+    workspace, waiting = examination.workspace, examination.workspace.outbox
+    for path in waiting.unreadable():
+        fix = "Look into it and correct it by hand; it holds a learning that was accepted"
+        yield broken(f"{path} cannot be read", fix)
+    for entry in waiting.stranded():
+        fix = 'Write the folder that the project has moved to as "root" there; or delete the file'
+        yield warning(f"{entry.path} waits for {entry.root}, which is gone", fix)
+    for one in workspace.library.freshness():
+        if one.waiting:
+            source = one.source or "a memory server, of which none is used"
+            fix = "`grove maintain flush` tries now and says what is wrong"
+            yield warning(f"learnings that wait for {source}: {len(one.waiting)}", fix)
+    if here := waiting.entries(workspace.root):
+        primary = workspace.config.backends.primary
+        homes = workspace.library.homes_of(primary, (one.learning.scope for one in here))
+        named = f" ({', '.join(homes)})" if homes else ""
+        detail = f"learnings of this project that wait for their backend: {len(here)}{named}"
+        fix = "`grove backends` says what it lacks; the next reflection after that delivers them"
+        yield warning(detail, fix)
+    yield ok(f"nothing of this project waits; of other projects: {len(waiting.entries())}")

@@ -1,0 +1,223 @@
+"""The checks of `grove doctor` one by one; tests of the command plant a mistake for each."""
+
+import json
+import sys
+import time
+from datetime import timedelta
+
+import pytest
+
+from grove_core.clock import now_utc
+from grove_core.doctor import hooks, logs, packages, program, sessions
+from grove_core.doctor.check import Check, Examination, Status, ok, run_checks, warning
+from grove_core.doctor.secrets import secrets
+from grove_core.model.session import Session
+from grove_core.workspace import Workspace
+
+KEY = "-----BEGIN PRIVATE KEY-----"
+BODY = "MIIEowIBAAKCAQEAv7qk3Zs0p1XnQ8rWm5tYh2LdBc9fGj"
+TOKEN = "ghp_" + "1234567890abcdefghijABCDEFGHIJ123456"
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    root = tmp_path / "project"
+    (root / ".grove").mkdir(parents=True)
+    environment = {"HOME": str(tmp_path), "GROVE_HOME": str(tmp_path / "home")}
+    return Workspace(root, environment, now_utc())
+
+
+@pytest.fixture
+def examination(workspace):
+    return Examination(workspace, lambda: ([], []))
+
+
+def run(look, examination, seconds=2.0):
+    return list(run_checks([Check("a check", look, seconds)], examination))
+
+
+def fails(_):
+    raise OSError("the disk\nis \x1b[31mgone")
+
+
+def hangs(_):
+    time.sleep(0.5)
+    return ()
+
+
+@pytest.mark.parametrize(
+    ("look", "word"), [(fails, "the disk is"), (hangs, "longer than 0.1 seconds")]
+)
+def test_a_check_that_fails_is_broken_and_the_others_go_on(examination, look, word):
+    fine = Check("fine", lambda _: iter([ok("well")]))
+    first, bad, last = run_checks([fine, Check("bad", look, 0.005), fine], examination)
+    assert (first.name, bad.name, last.name) == ("fine", "bad", "fine")
+    assert (bad.status, bool(bad.fix), bad.detail.isprintable()) == (Status.BROKEN, True, True)
+    assert word in bad.detail
+
+
+def test_what_is_well_counts_only_where_nothing_else_is_found(examination):
+    found = run(lambda _: [warning("odd", "look"), ok("fine")], examination)
+    assert [one.detail for one in found] == ["odd"]
+
+
+def test_looking_writes_no_log(examination):
+    examination.workspace.diagnostics.log("error", "something is wrong", session="monday")
+    assert not examination.paths.home.exists()
+
+
+def an_event(number, **fields):
+    known = {"v": 1, "ts": f"2030-01-02T10:00:{number:02}Z", "event": "rated", "grove": "0.1.0"}
+    return json.dumps({**known, "learning_id": "cl_1", "useful": True, **fields})
+
+
+def test_every_line_that_does_not_count_is_named_with_its_reason(tmp_path):
+    lines = [
+        an_event(1),
+        "<<<<<<< ours",
+        an_event(2),
+        "=======",
+        ">>>>>>> theirs",
+        an_event(3, event="celebrated"),
+        an_event(3, v=7, useful="very"),
+        an_event(3, useful="very"),
+        "\x00\x00\x00",
+        an_event(3)[:40],
+    ]
+    path = tmp_path / "stats.log"
+    path.write_bytes("\n".join(lines).encode("latin-1"))
+    found = [one.detail for one in logs.check_logs([path]) if not one.ok]
+    assert [one.partition(", which")[0] for one in found] == [
+        f"{path}:2, 4, 5: {logs.MARKER}",
+        f"{path}:6, 7: {logs.NEWER}",
+        f"{path}:8, 9: {logs.UNREADABLE}",
+        f"{path}:10: {logs.TORN}",
+    ]
+
+
+def log_line(workspace, age, text):
+    at = f"{workspace.now - age:%Y-%m-%dT%H:%M:%SZ}"
+    workspace.paths.home.mkdir(exist_ok=True)
+    return f"{at} {text}\n    a traceback\n"
+
+
+@pytest.mark.parametrize(
+    ("days", "status"), [(6, Status.WARNING), (8, Status.OK), (None, Status.OK)]
+)
+def test_a_crash_is_told_of_for_a_week(workspace, examination, days, status):
+    if days is not None:
+        line = log_line(workspace, timedelta(days=days), "session=s hook=stop OSError: full")
+        workspace.paths.crash_log.write_text(line)
+    (found,) = run(logs.crashes, examination)
+    assert (found.status, "stop OSError: full" in found.detail) == (status, days == 6)
+
+
+@pytest.mark.parametrize(("days", "status"), [(30, Status.OK), (31, Status.WARNING)])
+def test_a_month_without_a_hook_is_worth_a_look(workspace, examination, days, status):
+    root, now = str(workspace.root), workspace.now
+    at = now - timedelta(days=days)
+    examination.here = [
+        Session(
+            id="s", host="claude-code", cwd=root, project_root=root, created_at=at, updated_at=at
+        )
+    ]
+    assert [one.status for one in run(sessions.hooks_running, examination)] == [status]
+
+
+def places(examination):
+    found = run(secrets, examination)
+    assert TOKEN not in repr(found)
+    assert BODY not in repr(found)
+    return [one.detail.partition(": ")[0] for one in found if one.status is Status.BROKEN]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"### [cl_1] Deploys\r\n\r\n> Use {TOKEN} for it.\r\n", 3),
+        ("line\n" * 398 + f"> {KEY}\n> {BODY}\n" + "line\n" * 500, 399),
+    ],
+)
+def test_secrets_in_learnings(workspace, examination, text, line):
+    workspace.paths.home.mkdir()
+    paths = (workspace.root / ".grove" / "learnings.md", workspace.paths.personal_learnings)
+    for path in paths:
+        path.write_bytes(text.encode())
+    assert places(examination) == [f"{path}:{line}" for path in paths]
+
+
+def test_secrets_in_logs(workspace, examination):
+    lines = [
+        an_event(1, event="surfaced", session_id="s"),
+        an_event(2, event="skip", reason=f"the key is {TOKEN}", session_id="s", decider="user"),
+        an_event(3, event="rejected", summary=f"{KEY}\n{BODY}", session_id="s"),
+        f'{{"event": "torn", "why": "{TOKEN}',
+        an_event(5, event="celebrated", what={"password": ["hunter2-Zq8vXw41"]}),
+        an_event(6, event="skip", reason="nothing new", session_id=TOKEN[4:], decider="user"),
+    ]
+    path = workspace.root / ".grove" / "stats.log"
+    path.write_text("\n".join(lines))
+    assert places(examination) == [f"{path}:{number}" for number in (2, 3, 4, 5)]
+    digest = run(secrets, examination)[0].fix.split('"')[1]
+    (workspace.root / ".grove" / "config.toml").write_text(f'[secrets]\nallow = ["{digest}"]\n')
+    again = Workspace(workspace.root, workspace.environment, workspace.now)
+    assert f"{path}:2" not in places(Examination(again, lambda: ([], [])))
+
+
+@pytest.mark.parametrize(
+    ("condition", "words", "is_let_in"),
+    [
+        ("Bash(*bd*)", "bd", True),
+        ("Bash(*bd*)", "bd-tool close", True),
+        ("Bash(*bd*)", "tissue", False),
+        ("Bash(sh *)", "sh", True),
+        ("Bash(bd close *)", "bd", False),
+        ("Bash", "anything", True),
+    ],
+)
+def test_what_a_condition_of_a_hook_lets_in(condition, words, is_let_in):
+    assert hooks.lets_in(condition, words) is is_let_in
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "why"),
+    [
+        ("#!/bin/sh\n", 0o755, ""),
+        ("#!/bin/sh\n", 0o644, "is not executable"),
+        ("#!/gone/python\n", 0o755, "cannot start, as its interpreter /gone/python is gone"),
+        (None, 0, "does not exist"),
+    ],
+)
+def test_why_a_program_cannot_be_started(tmp_path, text, mode, why):
+    path = tmp_path / "grove"
+    if text is not None:
+        path.write_text(text)
+        path.chmod(mode)
+    assert program.why_not_startable(str(path)) == why
+
+
+@pytest.mark.parametrize(
+    ("receipt", "command", "start"),
+    [
+        ("none", "pip install acme", "pip install -e ./mine"),
+        ("pipx_metadata.json", "pipx inject grove-core acme", "pipx inject grove-core -e ./mine"),
+        ("uv-receipt.toml", "--with acme", "uv tool install grove-core"),
+    ],
+)
+def test_packages_are_added_by_what_grove_was_installed_with(
+    tmp_path, monkeypatch, receipt, command, start
+):
+    (tmp_path / receipt).touch()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert packages.install_command("acme").endswith(command)
+    assert packages.install_command(editable="./mine").startswith(start)
+    # What is there is named again, as uv takes away what is not.
+    assert ("--with grove-tickets" in packages.install_command("acme")) is (
+        receipt == "uv-receipt.toml"
+    )
+
+
+def test_suggestions_come_from_the_extras_of_core():
+    assert "grove-core[markdown,tickets]" in packages.how_to_install()
+    assert packages.install_command_named("total-recall").endswith("grove-backend-totalrecall")
+    assert packages.install_command_named("acme") == ""
