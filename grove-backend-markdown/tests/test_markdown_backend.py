@@ -6,7 +6,6 @@ import pytest
 
 from grove_backend_markdown.backend import MarkdownBackend
 from grove_backend_markdown.format import format_entry
-from grove_backend_markdown.plugin import grove_memory_backends
 from grove_core import (
     BackendError,
     Filters,
@@ -14,7 +13,6 @@ from grove_core import (
     Query,
     ReceiptStatus,
     Scope,
-    StorageError,
 )
 
 
@@ -133,9 +131,6 @@ def test_links_that_lead_out_of_the_project_are_not_written_through(
         backend.write(make_learning(2))
     with pytest.raises(BackendError, match="outside of"):
         backend.set_status(make_learning(1).id, LearningStatus.ARCHIVED)
-    (spec,) = grove_memory_backends()
-    with pytest.raises(StorageError, match="outside of"):
-        spec.scaffold(context)
     health = backend.ping()
     assert not health.ok
     assert "outside of" in health.detail

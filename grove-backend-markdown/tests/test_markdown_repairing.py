@@ -89,22 +89,6 @@ def test_conflict_markers_leave_every_entry_as_it_was(repair, merge_file, style)
         assert repair(mended.after) is None
 
 
-def test_entries_that_a_union_has_mixed_are_told_apart_or_named(repair, merge_file):
-    whole = 0
-    for seed in range(25):
-        base, texts, added = sides(random.Random(seed), 1)
-        spoilt = merge_file(base, *texts, "--union")
-        mended = repair(spoilt)
-        after = spoilt if mended is None else mended.after
-        found = learnings_in(after)
-        assert found.keys() == added.keys() | learnings_in(base).keys(), seed
-        for line in spoilt.split("\n"):
-            assert line in after
-        if all(found[key] == one for key, one in added.items()):
-            whole += 1
-    assert whole >= 20
-
-
 def test_an_entry_that_stands_there_twice_is_joined(repair, make_learning):
     one = format_entry(make_learning(1))
     archived = change_status(one, make_learning(1).id, LearningStatus.ARCHIVED)
@@ -117,21 +101,45 @@ def test_an_entry_that_stands_there_twice_is_joined(repair, make_learning):
     assert "Words." in mended.after
 
 
-def test_of_entries_with_one_id_the_first_counts(repair, make_learning):
+def test_entries_with_one_id_and_other_words_both_stay(repair, make_learning):
     one = format_entry(make_learning(1))
-    other = one.replace(make_learning(1).summary, "Another heading").replace("\n> ", "\n> More. ")
-    mended = repair("\n".join([HEADER, one, format_entry(make_learning(2)), other]))
-    (joined,) = [
-        entry.learning
-        for entry in read_entries(mended.after).entries
-        if entry.learning.id == make_learning(1).id
-    ]
-    assert joined.summary == make_learning(1).summary
-    assert joined.detail.startswith(make_learning(1).detail)
-    assert "More. " in joined.detail
-    assert "Merged from a second entry of this id: ### [cl_" in joined.detail
-    assert "branch" not in mended.after
-    assert repair(mended.after) is None
+    other = one.replace(make_learning(1).summary, "Another heading")
+    text = "\n".join([HEADER, one, format_entry(make_learning(2)), other])
+    found = repair(text)
+    assert (found.after, found.mended) == (text, ())
+    assert "stands in line" in found.left[0]
+
+
+STATUSES = [
+    ("active", "archived (moved)", "archived (moved)"),
+    ("archived", "active", "archived"),
+    ("superseded", "archived", "superseded"),
+]
+
+
+@pytest.mark.parametrize(("ours", "theirs", "written"), STATUSES)
+def test_of_two_statuses_the_stronger_counts(make_learning, ours, theirs, written):
+    before, after = parts(make_learning, "Status")
+    sides = (f"- **Status:** {one}\n" for one in (ours, theirs))
+    found = repair_of(PATH, conflict(before, *sides, after))
+    assert found.left == ()
+    assert found.after == f"{before}- **Status:** {written}\n{after}"
+
+
+def test_an_entry_that_one_side_deleted_is_gone_unless_the_other_has_changed_it(make_learning):
+    one, two = (format_entry(make_learning(number)) for number in (1, 2))
+    changed = one.replace("active", "archived (old)")
+    for theirs, is_there in ((one, False), (changed, True)):
+        found = repair_of(PATH, conflict(f"{HEADER}\n", "", f"{theirs}\n", two, f"{one}\n"))
+        assert (make_learning(1).id in learnings_in(found.after)) is is_there
+        assert make_learning(2).id in learnings_in(found.after)
+
+
+def test_prose_of_both_sides_stays(make_learning):
+    entry = format_entry(make_learning(1))
+    sides = ("Ours.\n\n" + entry, "Theirs.\n\n" + entry)
+    after = repair_of(PATH, conflict(f"{HEADER}\n", *sides, "")).after
+    assert [after.count(words) for words in ("Ours.", "Theirs.", "### [cl_")] == [1, 1, 1]
 
 
 @settings(max_examples=25, deadline=None)
@@ -154,41 +162,20 @@ def conflict(before, ours, theirs, after, ancestor=None):
     return f"{before}<<<<<<< ours\n{ours}{shown}=======\n{theirs}>>>>>>> theirs\n{after}"
 
 
-@pytest.fixture
-def parts(make_learning):
-    """An entry's lines before its category, the line, and what follows."""
+def parts(make_learning, field):
+    """Return an entry's lines before a field, and those behind it."""
     text = f"{HEADER}\n{format_entry(make_learning(1))}"
-    before, found, after = text.partition("- **Confidence:** ")
+    before, found, after = text.partition(f"- **{field}:** ")
     assert found
     return before, after.partition("\n")[2]
 
 
-def test_markers_inside_an_entry_are_merged_and_named(parts):
-    before, after = parts
+def test_an_entry_that_both_have_changed_stands_there_twice_and_is_named(make_learning):
+    before, after = parts(make_learning, "Confidence")
     spoilt = conflict(before, "- **Confidence:** high\n", "- **Confidence:** low\n", after)
-    repair = repair_of(PATH, spoilt)
-    assert repair.mended
-    (left,) = repair.left
-    assert ONE in left
-    assert "compare with your history" in left
-    assert repair_of(PATH, repair.after).left == ()
-
-
-@pytest.mark.parametrize(("ancestor", "count"), [("high", 0), ("medium", 1)])
-def test_with_the_ancestor_only_a_quoted_loser_is_named(parts, ancestor, count):
-    before, after = parts
-    sides = ("- **Confidence:** high\n", "- **Confidence:** low\n")
-    spoilt = conflict(before, *sides, after, f"- **Confidence:** {ancestor}\n")
-    assert len(repair_of(PATH, spoilt).left) == count
-
-
-@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
-def test_an_entry_that_may_have_lost_its_last_line_is_named_once(make_learning, line_end):
-    entries = [format_entry(make_learning(number)) for number in (1, 2)]
-    text = "".join([HEADER, "\n", *entries]).replace("\n", line_end)
-    repair = repair_of(PATH, text)
-    (left,) = repair.left
-    assert left.startswith(ONE)
-    assert repair.after == "\n".join([HEADER, *entries]).replace("\n", line_end)
-    again = repair_of(PATH, repair.after)
-    assert (again.mended, again.left) == ((), ())
+    found = repair_of(PATH, spoilt)
+    assert found.mended
+    assert found.left[0].startswith(f"{ONE}: both branches have changed it")
+    for words in ("high", "low"):
+        assert f"- **Confidence:** {words}" in found.after
+    assert learnings_in(found.after)[ONE].confidence.value == "high"

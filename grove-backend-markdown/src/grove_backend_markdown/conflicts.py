@@ -69,11 +69,6 @@ def conflict_versions(text: str) -> tuple[str, str, str] | None:
     return (base, ours, theirs) if inside == _THEIRS else None
 
 
-def has_ancestor(text: str) -> bool:
-    """Return whether conflicts show the common ancestor, with ``merge.conflictStyle = diff3``."""
-    return any(_marker(line) == _BASE for line in text.split("\n"))
-
-
 def _marker(line: str) -> str | None:
     start = line[:7]
     if start not in _MARKERS:

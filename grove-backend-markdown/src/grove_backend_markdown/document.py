@@ -6,8 +6,9 @@ from typing import NamedTuple
 from grove_backend_markdown.conflicts import split_sides
 from grove_backend_markdown.lines import is_blank
 from grove_backend_markdown.reader import read_entries
-from grove_backend_markdown.three_way import Lines
 from grove_core import Learning
+
+Lines = tuple[str, ...]
 
 
 class Block(NamedTuple):

@@ -1,7 +1,6 @@
 """What grove learns from this plugin; everything else is imported when it is used."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from grove_core import (
     Area,
@@ -13,7 +12,6 @@ from grove_core import (
     MemoryBackend,
     ProjectContext,
     Repair,
-    append_text,
     hookimpl,
 )
 
@@ -29,9 +27,7 @@ def grove_memory_backends() -> Sequence[BackendSpec]:
             detect=_detect,
             open=_open,
             paths=(".grove",),
-            scaffold=_scaffold,
             shared=(".grove/learnings.md", ".grove/learnings/*.md"),
-            merge=_merge,
             relocate=_relocate,
             repair=_repair,
         ),
@@ -61,25 +57,6 @@ def _open(context: BackendContext) -> MemoryBackend:
     from grove_backend_markdown.backend import MarkdownBackend
 
     return MarkdownBackend(context)
-
-
-def _scaffold(context: BackendContext) -> Sequence[tuple[Path, bool]]:
-    """Create the learnings file with its header, unless there is one or each learning gets one."""
-    from grove_backend_markdown.format import file_header
-    from grove_backend_markdown.places import area_of, file_of, is_spread
-
-    if is_spread(context):
-        return ()
-    path = file_of(context)
-    header = file_header(context.area)
-    is_new = append_text(path, lambda present: "" if present else header, inside=area_of(context))
-    return [(path, is_new)]
-
-
-def _merge(base: str, ours: str, theirs: str) -> str:
-    from grove_backend_markdown.merging import merge_texts
-
-    return merge_texts(base, ours, theirs)
 
 
 def _relocate(context: BackendContext, dry_run: bool) -> Sequence[str]:  # noqa: FBT001 - a protocol

@@ -9,13 +9,14 @@ from typing import Final
 from grove_backend_markdown.document import (
     Block,
     Document,
+    Lines,
     has_markers,
     put_together,
     take_apart,
     without_blank_ends,
 )
 from grove_backend_markdown.format import file_header
-from grove_backend_markdown.merging import merge_texts
+from grove_backend_markdown.merging import join_entries
 from grove_backend_markdown.places import file_of, folder_of, is_spread
 from grove_core import (
     Area,
@@ -106,7 +107,7 @@ def _join(path: Path, header: str, blocks: Sequence[Block], root: Path) -> None:
 
     def addition(text: str) -> str:
         known = take_apart(text).blocks
-        missing = [block for block in new if block.learning.id not in known]
+        missing = [one for one in new if _joined(known, one) is None]
         if not missing:
             return ""
         start = text or header
@@ -115,26 +116,24 @@ def _join(path: Path, header: str, blocks: Sequence[Block], root: Path) -> None:
         return f"{'' if text else header}{joint}{body}"
 
     def merged(text: str) -> str:
-        known = take_apart(text).blocks
-        ours = put_together((), [known[key]._replace(after=()) for key in known], "")
-        theirs = put_together((), [one for one in new if one.learning.id in known], "")
-        joined = take_apart(merge_texts("", ours, theirs)).blocks
-        return _with_lines(text, joined)
+        document = take_apart(text)
+        blocks = dict(document.blocks)
+        for one in new:
+            if joined := _joined(blocks, one):
+                known = blocks[one.learning.id]
+                blocks[one.learning.id] = known._replace(lines=joined)
+        if blocks == document.blocks:
+            return text
+        return put_together(document.head, blocks.values(), "")
 
     append_text(path, addition, inside=root)
     edit_text(path, merged, inside=root)
 
 
-def _with_lines(text: str, joined: dict[str, Block]) -> str:
-    document = take_apart(text)
-    changed = {
-        key: block._replace(lines=joined[key].lines)
-        for key, block in document.blocks.items()
-        if key in joined and joined[key].lines != block.lines
-    }
-    if not changed:
-        return text
-    return put_together(document.head, (document.blocks | changed).values(), "")
+def _joined(known: dict[str, Block], block: Block) -> Lines | None:
+    """Return what an entry says that is there already in what differs by its status at most."""
+    there = known.get(block.learning.id)
+    return None if there is None else join_entries(there, block)
 
 
 def _files_in(folder: Path) -> Iterator[Path]:

@@ -44,7 +44,6 @@ def grove_memory_backends() -> Sequence[BackendSpec]:
             settings=TotalRecallSettings,
             paths=_PATHS,
             shared=("memory/daily/*.md",),
-            merge=_merge,
         )
     ]
 
@@ -80,12 +79,6 @@ def _open(context: BackendContext) -> MemoryBackend:
     from grove_backend_totalrecall.backend import TotalRecallBackend
 
     return TotalRecallBackend(context)
-
-
-def _merge(base: str, ours: str, theirs: str) -> str:
-    from grove_backend_totalrecall.merging import merge_logs
-
-    return merge_logs(base, ours, theirs)
 
 
 def _check(context: ProjectContext) -> Health:

@@ -11,6 +11,7 @@ from attrs import evolve
 from world import GIT_IDENTITY
 
 from grove_backend_markdown.backend import MarkdownBackend
+from grove_backend_markdown.repairing import repairs
 from grove_core import BackendContext, LearningStatus, StorageLayout, event_log
 from grove_core.model.events import Skip
 from grove_core.storage.paths import ProjectPaths
@@ -91,7 +92,8 @@ class Clone:
         self._history = history
         layout = history.layout
         home = history.folder / name / ".git" / "grove-home"
-        self.backend = MarkdownBackend(BackendContext(root=self.root, home=home, layout=layout))
+        self.context = BackendContext(root=self.root, home=home, layout=layout)
+        self.backend = MarkdownBackend(self.context)
         self.project = ProjectPaths(self.root, home)
         self.branch = "main"
 
@@ -117,11 +119,16 @@ class Clone:
         changes = self.git("status", "--porcelain").splitlines()
         unmerged = [line for line in changes if "U" in line[:2] or line[:2] in {"AA", "DD"}]
         said = (done.args, done.stdout, done.stderr, changes)
-        # A learning that is not on this branch was archived on the other: that one is kept.
-        assert all(line[:2] in {"DU", "UD"} for line in unmerged), said
-        assert all(line[3:].startswith(".grove/learnings/") for line in unmerged), said
+        if self._history.layout is StorageLayout.SINGLE:
+            # Both sides are read while git's markers stand there, and written by a repair.
+            assert all(line[3:] == ".grove/learnings.md" for line in unmerged), said
+            for one in repairs(self.context) if unmerged else ():
+                one.path.write_text(one.after)
+        else:
+            # A learning that is not on this branch was archived on the other: that one is kept.
+            assert all(line[:2] in {"DU", "UD"} for line in unmerged), said
+            assert all(line[3:].startswith(".grove/learnings/") for line in unmerged), said
         if unmerged:
-            assert self._history.layout is StorageLayout.SPREAD, said
             self.git("add", "-A")
         git_directory = self.root / ".git"
         if (git_directory / "rebase-merge").exists():

@@ -91,10 +91,7 @@ def test_a_folder_that_leads_out_of_the_project_is_not_read(project, command):
     assert (outside / "other.md").read_text() == entry
 
 
-@pytest.mark.parametrize("strategy", ["", "learnings.md merge=union\n"])
-def test_repair_mends_what_git_has_made_of_two_appends(project, merge_branches, strategy):
-    attributes = project.project / ".grove" / ".gitattributes"
-    attributes.write_text(strategy)
+def test_repair_fixes_what_git_has_made_of_two_appends(project, merge_branches):
     merge_branches(project.learnings_file)
     spoilt = project.learnings_file.read_text()
     assert shown(project) != []

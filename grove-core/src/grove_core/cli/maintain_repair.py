@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 def command(invocation: Invocation, *, dry_run: bool) -> Result:
     """Mend what merges have done to learnings and event logs.
 
-    Conflict markers are replaced by a merge of both sides; entries that `merge=union` has mixed
-    are told apart; entries that stand there twice are joined. What the text does not tell is named
-    and left where it is. The files as they were are kept in grove's own directory. Exit code 1
-    when something is left to mend by hand.
+    Conflict markers are replaced by both sides' entries; of entries that stand there twice and say
+    the same, one stays. What both branches have changed is named: keep one of the two. The files as
+    they were are kept in grove's own directory. Exit code 1 when something is left to do by hand.
     """
     workspace = invocation.workspace
     repairs, faults = find_repairs(workspace)

@@ -448,14 +448,8 @@ class BackendSpec(Value):
             They are to give it away as well: a backend that was not available may be asked again
             only after one of them looks different, or an hour later. One without any is asked in
             every prompt, as long as it is not available.
-        scaffold: Prepares the backend's files for ``grove init``; never overwrites. Returns each
-            file with whether it is new.
         shared: Where in the project it keeps what is committed, as patterns relative to the
             project's root in which ``*`` stands for any name, such as ``.grove/notes/*.md``.
-        merge: Merges two versions of such a file for git: from the texts of the common ancestor
-            (empty without one), of ours and of theirs to the merged text, which must not depend on
-            which side is which. Raises ``BackendError`` when that cannot be done; git's own merge
-            follows. Line ends are as in the files, bytes that are no UTF-8 are surrogates.
         relocate: Brings everything that is committed into the layout of the context
             (``grove maintain migrate``), or only says what that would change when the second
             argument is true. Nothing is lost when it is interrupted, and a second run changes
@@ -477,9 +471,7 @@ class BackendSpec(Value):
     open: Callable[[BackendContext], MemoryBackend]
     settings: type | None = None
     paths: tuple[str, ...] = ()
-    scaffold: Callable[[BackendContext], Sequence[tuple[Path, bool]]] | None = None
     shared: tuple[str, ...] = ()
-    merge: Callable[[str, str, str], str] | None = None
     relocate: Callable[[BackendContext, bool], Sequence[str]] | None = None
     repair: Callable[[BackendContext], Sequence[Repair]] | None = None
     trust: Callable[[BackendContext], "Sequence[TrustRequest]"] | None = None

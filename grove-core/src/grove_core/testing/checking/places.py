@@ -10,7 +10,6 @@ import pytest
 
 from grove_core.config import LoadedConfig, load_config
 from grove_core.config.plugin_section import section_of, validate_plugin_section
-from grove_core.model.memory import Detection
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec
 from grove_core.testing.rules.reading_back import Opener, ids_in
 from grove_core.testing.skipping import NoPlace
@@ -71,7 +70,7 @@ def _settings(spec: BackendSpec, loaded: LoadedConfig) -> object:
 
 def opener_of(spec: BackendSpec, context: BackendContext) -> Opener:
     """Return what opens a backend; the test is skipped where it is not to be found."""
-    detection = None if context.area is Area.PERSONAL else _detection_of(spec, context)
+    detection = None if context.area is Area.PERSONAL else spec.detect(context)
     if context.area is Area.PROJECT and not (detection and detection.usable):
         why = f" ({detection.note})" if detection and detection.note else ""
         pytest.skip(
@@ -88,12 +87,3 @@ def opener_of(spec: BackendSpec, context: BackendContext) -> Opener:
         found=ids[:3],
     )
     return lambda: spec.open(context)
-
-
-def _detection_of(spec: BackendSpec, context: BackendContext) -> Detection | None:
-    """Ask a backend whether it can be used in a project, once more when it is prepared."""
-    detection = spec.detect(context)
-    if (detection is None or not detection.usable) and spec.scaffold is not None:
-        spec.scaffold(context)
-        return spec.detect(context)
-    return detection
