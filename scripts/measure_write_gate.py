@@ -18,7 +18,7 @@ from typing import Final
 from attrs import frozen
 
 from grove_core.model.learning import Candidate
-from grove_core.reflection.schema import ReadCandidate, read_candidate
+from grove_core.reflection.candidates import ReadCandidate, read_candidate
 from grove_core.reflection.secrets import find_secrets
 from grove_core.reflection.write_gate import evaluate
 

@@ -27,7 +27,7 @@ from attrs import frozen
 from sklearn.ensemble import GradientBoostingClassifier  # type: ignore[import-not-found]
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-not-found]
 
-from grove_core.reflection.schema import ReadCandidate, read_candidate
+from grove_core.reflection.candidates import ReadCandidate, read_candidate
 from grove_core.reflection.write_gate.measures import measure
 from grove_core.reflection.write_gate.text import parse
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from grove_core.interchange.entries import Origin
 from grove_core.interchange.markdown import read_document
-from grove_core.reflection.sanitise import close_fences
-from grove_core.reflection.schema import ReadCandidate, read_candidate
+from grove_core.reflection.candidates import ReadCandidate, close_fences, read_candidate
 
 SAMPLES = Path(__file__).parents[2] / "tests" / "data" / "interchange" / "solutions"
 BODY = "# A title of enough words\n\n## Solution\n\nPrefetch the customers in the query set.\n"

@@ -14,7 +14,8 @@ from grove_core.model.learning import (
     LearningStatus,
     Scope,
 )
-from grove_core.reflection.duplicates import find_duplicate, fingerprint, known_summaries, repeats
+from grove_core.reflection.pipeline import find_duplicate, fingerprint, known_summaries
+from grove_core.similarity import repeats
 
 CANDIDATE = Candidate(
     category=Category.PITFALL,

@@ -1,173 +1,70 @@
-"""The schema stage: what is accepted, what is forgiven and named, what is refused and how to mend it."""
+"""The JSON Schema says what the reader does."""
 
-from pathlib import PurePosixPath
+import json
 
-import pytest
+from attrs import fields
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
-from grove_core.model.learning import Candidate, Category, Confidence, Criterion, Rejection, Scope
-from grove_core.reflection.schema import ReadCandidate, read_candidate, read_enum
+from grove_core.model.learning import Candidate, Category, Confidence, Criterion, Scope
+from grove_core.reflection.candidates import ReadCandidate, read_candidate
+from grove_core.reflection.messages import example_submission
+from grove_core.reflection.pipeline import Pipeline
+from grove_core.reflection.schema import SUBMISSION_FIELDS, submission_schema
+from grove_core.reflection.submission import parse_submission
 
-RAW = {
-    "category": "pitfall",
-    "summary": "Tokens expire after five minutes",
-    "detail": "The client in `src/auth.py` caches tokens and never refreshes them.",
-    "tags": ["auth"],
-    "criteria_met": ["stable_fact"],
+SCHEMA = submission_schema()
+SUBMISSIONS = Draft202012Validator(SCHEMA)
+CANDIDATES = Draft202012Validator({"$ref": "#/$defs/candidate", "$defs": SCHEMA["$defs"]})
+
+
+def candidate(**changes):
+    raw = {**example_submission("s1")["candidates"][0], **changes}
+    return {name: value for name, value in raw.items() if value is not ...}
+
+
+def is_accepted(raw):
+    return isinstance(read_candidate(raw), ReadCandidate)
+
+
+def test_the_example_is_valid_and_accepted():
+    example = example_submission("s-42")
+    SUBMISSIONS.validate(example)
+    submission = parse_submission(json.dumps(example).encode())
+    assert submission.session_id == "s-42"
+    assert submission.unknown_fields == ()
+    assert submission.problems == ()
+    result = Pipeline(existing=[], written={}).run(submission.candidates)
+    assert [item.notes for item in result.accepted] == [()]
+
+
+def test_every_field_is_described():
+    properties = SCHEMA["$defs"]["candidate"]["properties"]
+    assert set(properties) == {attribute.name for attribute in fields(Candidate)}
+    described = {*SCHEMA["$defs"]["submission"]["properties"], "nothing_learned"}
+    assert described == set(SUBMISSION_FIELDS)
+
+
+VALUES = {
+    "category": st.sampled_from([item.value for item in Category] + ["bug", 5.0, ...]),
+    "summary": st.sampled_from([9, 10, 57, 200, 201]).map(lambda length: "s" * length)
+    | st.just(...),
+    "detail": st.sampled_from([19, 20, 99, 2000, 2001]).map(lambda length: "d" * length)
+    | st.just(5.0),
+    "criteria_met": st.lists(st.sampled_from([item.value for item in Criterion]), max_size=4),
+    "tags": st.lists(
+        st.from_regex(r"[a-z]{1,4}(-[a-z0-9]{1,4})?", fullmatch=True), unique=True, max_size=12
+    ),
+    "scope": st.sampled_from([item.value for item in Scope]),
+    "confidence": st.sampled_from([item.value for item in Confidence]),
+    "context_files": st.lists(st.sampled_from(["src/a.py", "b.py"]), max_size=2),
+    "supersedes": st.lists(st.just("cl_20260206_k3f2a2"), max_size=2),
 }
 
 
-def read(**changes):
-    raw = {**RAW, **changes}
-    return read_candidate({name: value for name, value in raw.items() if value is not ...})
-
-
-def accepted(**changes):
-    result = read(**changes)
-    assert isinstance(result, ReadCandidate), result
-    return result
-
-
-def refused(**changes):
-    result = read(**changes)
-    assert isinstance(result, Rejection), result
-    return result
-
-
-def test_every_field_is_read():
-    result = read_candidate(
-        {
-            **RAW,
-            "scope": "team",
-            "confidence": "high",
-            "context_files": ["/p/src/auth.py"],
-            "supersedes": ["cl_20260206_001"],
-        },
-        root=PurePosixPath("/p"),
-    )
-    assert result.candidate == Candidate(
-        category=Category.PITFALL,
-        summary=RAW["summary"],
-        detail=RAW["detail"],
-        scope=Scope.TEAM,
-        confidence=Confidence.HIGH,
-        criteria_met=frozenset({Criterion.STABLE_FACT}),
-        tags=("auth",),
-        context_files=("src/auth.py",),
-        supersedes=("cl_20260206_001",),
-    )
-
-
-@pytest.mark.parametrize("absent", [..., None])
-def test_optional_fields_have_defaults_without_a_note(absent):
-    result = accepted(scope=absent, confidence=absent, context_files=absent, supersedes=absent)
-    assert result.candidate.scope is Scope.PROJECT
-    assert result.candidate.confidence is Confidence.MEDIUM
-    assert result.candidate.context_files == ()
-    assert result.candidate.supersedes == ()
-    assert result.notes == ()
-
-
-@pytest.mark.parametrize("raw", [None, True, "text", [RAW]])
-def test_only_an_object_is_a_candidate(raw):
-    result = read_candidate(raw)
-    assert isinstance(result, Rejection)
-    assert result.field is None
-    assert "object with category, summary" in result.reason
-
-
-@pytest.mark.parametrize("name", ["category", "summary", "detail", "criteria_met", "tags"])
-@pytest.mark.parametrize("value", [..., None, 5.0, [5.0]])
-def test_required_fields(name, value):
-    rejection = refused(**{name: value})
-    assert rejection.field == name
-    assert rejection.reason.startswith(name)
-    assert "give " in rejection.reason
-
-
-@pytest.mark.parametrize(("name", "least", "most"), [("summary", 10, 200), ("detail", 20, 2000)])
-def test_lengths_count_code_points_after_trimming(name, least, most):
-    for length in (least, most):
-        assert accepted(**{name: "  " + "é" * length + "\n "})
-        assert accepted(**{name: "𝔘" * length})
-    for length in (0, least - 1, most + 1):
-        rejection = refused(**{name: "  " + "é" * length + "\n "})
-        assert rejection.field == name
-        assert f"{length} characters" in rejection.reason
-        assert f"{least} to {most}" in rejection.reason
-
-
-@pytest.mark.parametrize("detail", [RAW["summary"], "  TOKENS expire\nafter  five minutes "])
-def test_the_detail_says_more_than_the_summary(detail):
-    rejection = refused(detail=detail)
-    assert rejection.field == "detail"
-    assert "repeats the summary" in rejection.reason
-
-
-def test_every_fault_is_listed_and_the_first_field_named():
-    rejection = refused(category="bug", summary="x", detail=..., criteria_met=["x"], tags=["*"])
-    assert rejection.field == "category"
-    faults = rejection.reason.split("; ")
-    named = ["category", "summary", "detail", "criteria_met", "tags"]
-    assert [fault.split(":")[0] for fault in faults] == named
-
-
-@pytest.mark.parametrize("tags", [[f"t{n}" for n in range(11)], ["***", "_"]])
-def test_one_to_ten_tags_after_normalising(tags):
-    assert refused(tags=tags).field == "tags"
-
-
-@pytest.mark.parametrize("value", ["universal", 5.0])
-def test_a_bad_scope_or_confidence_falls_back_and_is_named(value):
-    result = accepted(scope=value, confidence=value)
-    assert result.candidate.scope is Scope.PROJECT
-    assert result.candidate.confidence is Confidence.MEDIUM
-    assert [note.split(":")[0] for note in result.notes] == ["scope", "confidence"]
-
-
-def test_supersedes_keeps_ids_only():
-    result = accepted(
-        supersedes=["cl_a1", " cl_20260206_001 ", "../x", "cl_a1", None, ["cl_a1"], {}]
-    )
-    assert result.candidate.supersedes == ("cl_a1", "cl_20260206_001")
-    assert any("../x" in note for note in result.notes)
-    assert accepted(x=1).notes == ('unknown fields were ignored: "x"',)
-    assert len(accepted(supersedes=[f"cl_{n}" for n in range(60)]).candidate.supersedes) == 50
-
-
-@pytest.mark.parametrize("text", ["behavior-changing", "BehaviorChanging"])
-def test_enum_values_in_every_spelling(text):
-    assert read_enum(Criterion, text) is Criterion.BEHAVIOR_CHANGING
-
-
-JSON_VALUES = st.recursive(
-    st.none() | st.booleans() | st.floats() | st.text(max_size=30),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
-
-
 @settings(max_examples=50)
-@given(
-    st.dictionaries(
-        st.sampled_from([*RAW, "scope", "confidence", "context_files", "supersedes", "x"]),
-        JSON_VALUES,
-    )
-)
-def test_any_object_is_read_or_refused_with_words(changes):
-    result = read_candidate({**RAW, **changes})
-    if isinstance(result, Rejection):
-        assert result.field in RAW
-        assert result.reason
-        result.reason.encode()
-        return
-    candidate = result.candidate
-    assert 10 <= len(candidate.summary) <= 200
-    assert candidate.summary == " ".join(candidate.summary.split())
-    assert 20 <= len(candidate.detail) <= 2000
-    assert 1 <= len(candidate.tags) <= 10
-    assert candidate.criteria_met
-    str((candidate, result.notes)).encode()
+@given(st.fixed_dictionaries({}, optional=VALUES))
+def test_schema_and_reader_agree_on_canonical_values(changes):
+    raw = candidate(**changes)
+    assert CANDIDATES.is_valid(raw) == is_accepted(raw)

@@ -1,11 +1,15 @@
 """What counts as the same lesson in other words, and what as an echo of what was shown."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from grove_core.model.learning import Candidate, Category
-from grove_core.reflection.duplicates import KnownSummary, find_duplicate, normalised_summary
-from grove_core.reflection.echo import ShownText, find_echo
+from grove_core.reflection.pipeline import ShownText, find_duplicate, find_echo
+from grove_core.similarity import SimilarityIndex, topic_of
 
+LESSONS = Path(__file__).parents[2] / "tests" / "data" / "lessons" / "training.jsonl"
 SAME = [
     (
         "Redis connections leak when the worker forks after the pool was created",
@@ -100,25 +104,24 @@ def candidate(summary, detail, **fields):
     return Candidate(category=Category.PITFALL, summary=summary, detail=detail, **fields)
 
 
-def known(summary, detail, learning_id):
-    return KnownSummary(
-        summary=summary,
-        normalised=normalised_summary(summary),
-        detail=detail,
-        learning_id=learning_id,
-    )
+def index(*lessons):
+    """Know lessons, each with its key before it."""
+    known = SimilarityIndex()
+    for key, summary, detail in lessons:
+        known.add(key, summary, detail)
+    return known
 
 
 def every():
     """All first halves of the pairs, as if all were stored: rare words must stay rare."""
-    return [known(one[0], one[1], f"cl_{place}") for place, one in enumerate((*SAME, *OTHER))]
+    return index(*((f"cl_{place}", one[0], one[1]) for place, one in enumerate((*SAME, *OTHER))))
 
 
 @pytest.mark.parametrize("place", range(len(SAME)))
 @pytest.mark.parametrize("crowded", [False, True])
 def test_the_same_lesson_in_other_words_is_refused(place, crowded):
     first, first_detail, second, detail = SAME[place]
-    stored = every() if crowded else [known(first, first_detail, f"cl_{place}")]
+    stored = every() if crowded else index((f"cl_{place}", first, first_detail))
     rejection = find_duplicate(candidate(second, detail), stored)
     assert rejection.existing_id == f"cl_{place}"
     assert first in rejection.reason
@@ -129,16 +132,14 @@ def test_the_same_lesson_in_other_words_is_refused(place, crowded):
 @pytest.mark.parametrize("crowded", [False, True])
 def test_another_lesson_on_the_same_matter_passes(place, crowded):
     first, first_detail, second, detail = OTHER[place]
-    stored = every() if crowded else [known(first, first_detail, "cl_x")]
+    stored = every() if crowded else index(("cl_x", first, first_detail))
     assert find_duplicate(candidate(second, detail), stored) is None
 
 
 def test_scripts_without_blanks_are_compared_as_well():
-    stored = [
-        known(
-            "毎晩のバッチは協定世界時で動く", "deploy/nightly.yaml に時間帯の指定がない。", "cl_x"
-        )
-    ]
+    stored = index(
+        ("cl_x", "毎晩のバッチは協定世界時で動く", "deploy/nightly.yaml に時間帯の指定がない。")
+    )
     same = candidate(
         "毎晩のバッチは協定世界時で動きます", "時間帯の指定が deploy/nightly.yaml にない。"
     )
@@ -147,6 +148,33 @@ def test_scripts_without_blanks_are_compared_as_well():
     )
     assert find_duplicate(same, stored)
     assert find_duplicate(other, stored) is None
+
+
+def test_the_same_is_found_among_many_and_may_be_superseded():
+    lines = LESSONS.read_text().splitlines()
+    lessons = [json.loads(line)["candidate"] for line in lines]
+    many = index(*((f"cl_{at}", one["summary"], one["detail"]) for at, one in enumerate(lessons)))
+    first, first_detail, second, detail = SAME[0]
+    many.add("cl_same", first, first_detail)
+    for summary, text in ((f"  {first.upper()}! ", "x"), (f"{first} here", "x"), (second, detail)):
+        known, is_repeated = many.find(summary, text)
+        assert known.key == "cl_same"
+        assert is_repeated is (text == "x")
+        assert many.find(summary, text, ignored=["cl_same"]) is None
+
+
+@pytest.mark.parametrize(
+    ("second", "tags", "same"),
+    [
+        ("Order rows come back from the replica late", {"x"}, True),
+        ("Rows of the replica arrive late", {"orders"}, True),
+        ("Rows of the replica arrive sorted", {"x"}, False),
+        ("The replica is rebuilt on Sundays", {"orders"}, False),
+    ],
+)
+def test_a_topic_is_told_by_common_words_and_tags(second, tags, same):
+    first = topic_of("The replica sends order rows late", {"orders"})
+    assert first.is_same(topic_of(second, tags)) is same
 
 
 # --- echo ---------------------------------------------------------------------------------------

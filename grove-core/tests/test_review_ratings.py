@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from grove_core import GroveError
 from grove_core.flow.reviewing import Answers, read_ratings
-from grove_core.reflection.ratings import Rating
+from grove_core.reflection.submission import Rating
 
 UP, DOWN = Rating(learning_id="cl_1", useful=True), Rating(learning_id="cl_2", useful=False)
 ONE = {"id": "cl_1", "useful": True}

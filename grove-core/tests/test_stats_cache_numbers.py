@@ -103,8 +103,8 @@ def test_once_per_learning_and_session(count):
         ({"session_id": "s"}, False),
         ({"days": -3}, False),
         ({"summary": "Index the table of prices"}, False),
-        ({"summary": "Export, orders: think about retries"}, False),
-        ({"summary": "Export, orders: think about retries", "tags": ("io",)}, True),
+        ({"summary": "Export, orders: think about speed"}, False),
+        ({"summary": "Export, orders: think about speed", "tags": ("io",)}, True),
     ],
     ids=["another", "same-session", "earlier", "other-topic", "near", "near-with-tag"],
 )

@@ -7,7 +7,7 @@ from grove_core.codec.session_json import learning_to_dict
 from grove_core.identifiers import is_learning_id, is_session_id
 from grove_core.memory.untrusted import cleaned
 from grove_core.model.memory import Hit, Query
-from grove_core.reflection.schema import ReadCandidate, read_candidate
+from grove_core.reflection.candidates import ReadCandidate, read_candidate
 from grove_core.retrieval.rules import rule_relevance
 from grove_core.testing import learnings
 from grove_core.testing.samples import (

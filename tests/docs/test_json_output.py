@@ -67,8 +67,8 @@ def documented():
     found["grove status"] |= {f"live_sessions[].{key.removeprefix('session.')}" for key in session}
     tickets = {key for key in session if key.startswith(("session.ticket.", "session.closed[]."))}
     found["grove sessions"] |= {key.replace("session.", "sessions[].", 1) for key in tickets}
-    occasion = {key for key in found["grove why"] if key.startswith("occasion.")}
-    found["grove debug"] |= {key.replace("occasion", "considered[]", 1) for key in occasion}
+    retrieval = {key for key in found["grove why"] if key.startswith("retrieval.")}
+    found["grove debug"] |= {key.replace("retrieval", "retrievals[]", 1) for key in retrieval}
     debt = {key for key in found["grove sessions"] if key.startswith("sessions[].debts[].")}
     for title, prefix in (("grove debug", ""), ("grove clean", "kept[].")):
         found[title] |= {key.replace("sessions[].", prefix, 1) for key in debt}

@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 from lessons import FOLDER, PLACEHOLDER, SECRETS, lines, load
 
+from grove_core.reflection.candidates import ReadCandidate, read_candidate
 from grove_core.reflection.data_files import load_json
-from grove_core.reflection.schema import ReadCandidate, read_candidate
 from grove_core.reflection.write_gate import evaluate
 
 PARTS = ("development", "test", "blind", "training")

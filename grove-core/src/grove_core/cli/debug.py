@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
-from grove_core.cli.considered_report import occasion_document
 from grove_core.cli.result import Result
 from grove_core.cli.session_argument import debt_document, find_named, session_argument
 from grove_core.cli.session_report import Section, report
+from grove_core.cli.why import retrieval_document
 from grove_core.errors import SessionNotFoundError
-from grove_core.flow.considering import occasions_of
 from grove_core.flow.session_debts import debts_of, life_of
 from grove_core.flow.session_files import FastFile, SessionFiles, files_of, read_fast_file
 from grove_core.model.gate import Forced, GateStatus
 from grove_core.model.session import Session
+from grove_core.services.explain import retrievals_of
 from grove_core.services.sessions import SessionUpdate, update_session
 from grove_core.workspace import Workspace
 
@@ -43,11 +43,13 @@ def command(
     if set_gate is not None:
         return _force(workspace, found, GateStatus(set_gate))
     files, fast = files_of(workspace, found.id), read_fast_file(workspace, found.id)
-    occasions = occasions_of(workspace.paths.cache, found.id)
-    considered = [occasion_document(one) for one in occasions]
+    retrievals = retrievals_of(workspace.paths.cache, found.id)
     return Result(
-        document={**_document(workspace, found, files, fast), "considered": considered},
-        human=lambda console: _human(report(found, files, fast, occasions, workspace), console),
+        document={
+            **_document(workspace, found, files, fast),
+            "retrievals": [retrieval_document(one) for one in retrievals],
+        },
+        human=lambda console: _human(report(found, files, fast, retrievals, workspace), console),
         ids=[found.id],
     )
 

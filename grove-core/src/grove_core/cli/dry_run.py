@@ -6,7 +6,7 @@ from grove_core.cli.result import Result
 from grove_core.flow.agent_requests import rejected_fields
 from grove_core.flow.reflecting import ReflectionPreview
 from grove_core.model.learning import Candidate, RejectedCandidate, Rejection, Stage
-from grove_core.reflection.schema import read_candidate
+from grove_core.reflection.candidates import read_candidate
 from grove_core.reflection.submission import Submission
 
 if TYPE_CHECKING:
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 def preview_result(submission: Submission, preview: ReflectionPreview) -> Result:
     """Report what would become of each candidate."""
-    sifted = preview.sifted
+    result = preview.result
     refused = [
         {
             **rejected_fields(one),
             "outcome": "rejected",
             "write_gate": _of_raw(submission.candidates[one.position], one),
         }
-        for one in sifted.rejected
+        for one in result.rejected
     ]
     accepted = [
         {
@@ -32,7 +32,7 @@ def preview_result(submission: Submission, preview: ReflectionPreview) -> Result
             "notes": one.notes,
             "write_gate": _components(one.candidate),
         }
-        for one in sifted.accepted
+        for one in result.accepted
     ]
     repeated = [
         {
@@ -42,7 +42,7 @@ def preview_result(submission: Submission, preview: ReflectionPreview) -> Result
             "id": one.learning_id,
             "write_gate": _components(one.candidate),
         }
-        for one in sifted.repeated
+        for one in result.repeated
     ]
     candidates = sorted((*refused, *accepted, *repeated), key=lambda one: one["position"])
     document: dict[str, Any] = {
@@ -93,6 +93,6 @@ def _human(
         else:
             console.print(f"{number}. would be refused ({one['stage'].value}): {one['summary']}")
             console.print(f"   {one['reason']}")
-    if preview.nothing_learned and not preview.sifted.accepted and not preview.sifted.repeated:
+    if preview.nothing_learned and not preview.result.accepted and not preview.result.repeated:
         console.print("It would count as a skip.")
     console.print("Nothing was stored, logged or settled.")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from grove_core.cli.render import counted
 from grove_core.clock import format_instant
 from grove_core.flow.reviewing import Answers, Question
-from grove_core.reflection.ratings import Rating
+from grove_core.reflection.submission import Rating
 
 if TYPE_CHECKING:
     from rich.console import Console

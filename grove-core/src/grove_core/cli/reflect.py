@@ -14,8 +14,8 @@ from grove_core.cli.result import Result
 from grove_core.errors import ReflectionError
 from grove_core.flow.agent_requests import read_submission, submit
 from grove_core.flow.reflecting import preview
-from grove_core.reflection.json_schema import submission_schema
 from grove_core.reflection.limits import SUBMISSION_BYTES_MAX
+from grove_core.reflection.schema import submission_schema
 
 if TYPE_CHECKING:
     from rich.console import Console

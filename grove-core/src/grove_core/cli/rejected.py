@@ -10,7 +10,7 @@ from grove_core.cli.timeparse import local_time, parse_time
 from grove_core.flow.event_history import LoggedEvent, find_events
 from grove_core.model.events import Rejected
 from grove_core.model.learning import Stage
-from grove_core.reflection.funnel import WITHHELD
+from grove_core.reflection.pipeline import WITHHELD
 from grove_core.text import clean_line
 from grove_core.workspace import Workspace
 

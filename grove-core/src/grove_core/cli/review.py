@@ -21,7 +21,7 @@ from grove_core.flow.reviewing import (
     read_ratings,
 )
 from grove_core.model.learning import Category
-from grove_core.reflection.ratings import Rating
+from grove_core.reflection.submission import Rating
 
 if TYPE_CHECKING:
     from rich.console import Console

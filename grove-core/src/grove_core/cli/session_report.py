@@ -4,17 +4,17 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from grove_core.cli.considered_report import headline, occasion_lines
 from grove_core.cli.render import counted
 from grove_core.cli.session_argument import ticket_in_words
 from grove_core.cli.timeparse import local_time, time_ago
+from grove_core.cli.why import headline, retrieval_lines
 from grove_core.flow.session_debts import DebtKind, debts_of, life_of
 from grove_core.flow.session_files import FastFile, SessionFiles
 from grove_core.gate.stopping import CYCLE_FACTOR
 from grove_core.model.gate import Gate, GatePolicy
 from grove_core.model.session import Session
 from grove_core.model.ticket import CloseIntent, TicketClose
-from grove_core.retrieval.considered import Occasion
+from grove_core.retrieval.log import Retrieval
 from grove_core.text import clean_line
 from grove_core.workspace import Workspace
 
@@ -28,7 +28,7 @@ def report(
     session: Session,
     files: SessionFiles,
     fast: FastFile | None,
-    occasions: Sequence[Occasion],
+    retrievals: Sequence[Retrieval],
     workspace: Workspace,
 ) -> list[Section]:
     """Write down everything that is known of a session."""
@@ -40,7 +40,7 @@ def report(
         ("Closes that nobody could confirm", [_close(one) for one in session.unproven]),
         ("Baseline of session mode", list(_baseline(session, now))),
         ("Learnings shown", list(_injected(session))),
-        ("Learnings considered", list(_considered(occasions))),
+        ("Learnings considered", list(_considered(retrievals))),
         ("Learnings written", _written(session)),
         ("Notes of subagents", _observations(session)),
         ("Refused last time", _refusals(session)),
@@ -162,12 +162,12 @@ def _injected(session: Session) -> Iterator[str]:
     yield from _rest(len(session.injected))
 
 
-def _considered(occasions: Sequence[Occasion]) -> Iterator[str]:
-    """The latest occasion in full, after a line for each of those before."""
-    for one in occasions[-_MOST_LINES:-1]:
+def _considered(retrievals: Sequence[Retrieval]) -> Iterator[str]:
+    """The latest retrieval in full, after a line for each of those before."""
+    for one in retrievals[-_MOST_LINES:-1]:
         yield headline(one)
-    for one in occasions[-1:]:
-        yield from occasion_lines(one, parts=True)
+    for one in retrievals[-1:]:
+        yield from retrieval_lines(one, parts=True)
 
 
 def _written(session: Session) -> list[str]:

@@ -1,42 +1,29 @@
 """``grove why``."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
-from attrs import frozen
 
 from grove_core.cli.app import Invocation, find_session, grove_command
-from grove_core.cli.considered_report import occasion_document, occasion_lines
 from grove_core.cli.options import session_option
 from grove_core.cli.result import Result
 from grove_core.cli.suggestions import learning_ids
 from grove_core.cli.timeparse import local_time
-from grove_core.model.session import Session
+from grove_core.clock import parse_instant
 from grove_core.retrieval.entry import Entry
 from grove_core.retrieval.explaining import explanation_of, lines_of
+from grove_core.retrieval.log import Retrieval
+from grove_core.services.explain import Explanation, Outcome, explain, retrievals_of
 from grove_core.text import clean_line
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from grove_core.flow.hindsight import Hindsight
-    from grove_core.flow.occasions import Explanation
-    from grove_core.model.events import StatsEvent
-
 _LONGEST: Final = 300
-_MOST_WORDS: Final = 12
 _GONE: Final = "gone"
-
-
-@frozen(kw_only=True)
-class Answer:
-    """Why one learning was shown in a session, or was not."""
-
-    learning_id: str
-    entry: Entry | None
-    explanations: "Sequence[Explanation]"
+_HEAD: Final = ("place", "score", "relevance", "recency", "boost", "id", "reason")
 
 
 @click.command("why")
@@ -46,85 +33,65 @@ class Answer:
 def command(invocation: Invocation, *, ids: tuple[str, ...], session_id: str | None) -> Result:
     """Say why learnings were shown in a session, or were not.
 
-    For each start and each prompt, and for the files that were touched. Without ID it lists what
-    was considered last, the best first.
+    For each start and each prompt, and for the files that were touched, from what was logged then.
+    Without ID it lists what was considered last, the best first.
     """
-    from grove_core.flow.hindsight import Hindsight
-
     invocation, session = find_session(invocation, session_id)
-    hindsight = Hindsight(invocation.workspace, session)
+    workspace = invocation.workspace
+    retrievals = retrievals_of(workspace.paths.cache, session.id)
     if not ids:
-        return _latest(session, hindsight)
-    known, unknown = _split(invocation.workspace, hindsight, list(dict.fromkeys(ids)))
-    answers = _answers(invocation.workspace, hindsight, known)
+        return _latest(session.id, retrievals)
+    considered = {one.id for each in retrievals for one in each.candidates}
+    considered |= {one.learning_id for one in session.injected}
+    entries = {one: workspace.finder.get(one) for one in dict.fromkeys(ids)}
+    unknown = [one for one, entry in entries.items() if entry is None and one not in considered]
+    answers = {
+        one: (entry, explain(session, retrievals, one, entry))
+        for one, entry in entries.items()
+        if one not in unknown
+    }
     document: dict[str, Any] = {
         "session_id": session.id,
-        "occasion": None,
-        "learnings": [_document(one) for one in answers],
+        "retrieval": None,
+        "learnings": [_document(one, *answer) for one, answer in answers.items()],
         "unknown": unknown,
     }
     if unknown:
-        document["error"] = _complaint(invocation.workspace, unknown)
+        document["error"] = _complaint(workspace, unknown)
+
+    def human(console: "Console") -> None:
+        for number, (learning_id, (entry, explanations)) in enumerate(answers.items()):
+            if number:
+                console.print()
+            _print_learning(learning_id, entry, explanations, console)
+
     return Result(
         document=document,
-        human=lambda console: _human(answers, console),
-        ids=[one.learning_id for one in answers if any(each.shown for each in one.explanations)],
+        human=human,
+        ids=[one for one, (_, found) in answers.items() if _was_shown(found)],
         exit_code=1 if unknown else 0,
         warnings=[document["error"]] if unknown else (),
     )
 
 
-def _latest(session: Session, hindsight: "Hindsight") -> Result:
-    occasion = hindsight.occasions[-1] if hindsight.occasions else None
+def _latest(session_id: str, retrievals: Sequence[Retrieval]) -> Result:
+    last = retrievals[-1] if retrievals else None
 
     def human(console: "Console") -> None:
-        if occasion is None:
-            console.print(f"Nothing was considered in session {session.id} yet.")
-            return
-        for line in occasion_lines(occasion):
+        nothing = [f"Nothing was considered in session {session_id} yet."]
+        for line in nothing if last is None else retrieval_lines(last):
             console.print(line)
 
     return Result(
         document={
-            "session_id": session.id,
-            "occasion": None if occasion is None else occasion_document(occasion),
+            "session_id": session_id,
+            "retrieval": None if last is None else retrieval_document(last),
             "learnings": [],
             "unknown": [],
         },
         human=human,
-        ids=[one.id for one in occasion.verdicts] if occasion is not None else [],
+        ids=[] if last is None else [one.id for one in last.candidates],
     )
-
-
-def _split(
-    workspace: Workspace, hindsight: "Hindsight", ids: Sequence[str]
-) -> tuple[dict[str, Entry | None], list[str]]:
-    found = {one: workspace.finder.get(one) for one in ids}
-    known = {one: entry for one, entry in found.items() if entry or hindsight.knows(one)}
-    return known, [one for one in ids if one not in known]
-
-
-def _answers(
-    workspace: Workspace, hindsight: "Hindsight", known: dict[str, Entry | None]
-) -> list[Answer]:
-    from grove_core.flow.event_history import find_events
-    from grove_core.flow.standing import Standing
-    from grove_core.model.events import Archived, Corrected, Restored
-    from grove_core.model.learning import LearningStatus
-
-    logged = find_events(workspace, [Archived, Restored, Corrected], [*known]) if known else []
-    events: list[StatsEvent] = [one.event for one in logged]
-    answers = []
-    for learning_id, entry in known.items():
-        status = entry.status if entry else _GONE
-        if hidden := workspace.hidden.get(learning_id):
-            reason = f"decayed, on this machine only so far: {hidden.reason}"
-            events.append(Archived(ts=hidden.since, learning_id=learning_id, reason=reason))
-            status = LearningStatus.ARCHIVED.value
-        standing = Standing.of(learning_id, status, events)
-        explanations = hindsight.explain(learning_id, entry, standing)
-        answers.append(Answer(learning_id=learning_id, entry=entry, explanations=explanations))
-    return answers
 
 
 def _complaint(workspace: Workspace, unknown: Sequence[str]) -> str:
@@ -132,87 +99,87 @@ def _complaint(workspace: Workspace, unknown: Sequence[str]) -> str:
 
     known = [one.id for one in workspace.finder.index.entries()]
     near = [match for one in unknown for match in get_close_matches(one, known, n=1)]
-    hint = (
-        f"did you mean {', '.join(near)}?" if near else "`grove list --all` names those there are"
-    )
+    hint = f"did you mean {', '.join(near)}?" if near else "`grove list --all` lists all ids"
     return f"no learning has the id {', '.join(unknown)}; {hint}"
 
 
-def _document(answer: Answer) -> dict[str, Any]:
-    entry = answer.entry
+def _was_shown(explanations: Sequence[Explanation]) -> bool:
+    return any(one.outcome is Outcome.SHOWN for one in explanations)
+
+
+def _document(
+    learning_id: str, entry: Entry | None, explanations: Sequence[Explanation]
+) -> dict[str, Any]:
     return {
-        "id": answer.learning_id,
+        "id": learning_id,
         "summary": entry.fields()["summary"] if entry is not None else None,
         "status": entry.status if entry is not None else _GONE,
-        "shown": any(one.shown for one in answer.explanations),
-        "occasions": [
-            {
-                "at": one.at,
-                "via": one.via,
-                "outcome": one.outcome,
-                "reason": one.reason,
-                "rank": one.rank,
-                "score": None if one.score is None else explanation_of(one.score),
-                "floor": one.floor,
-                "shared": one.shared,
-                "missing": one.missing,
-                "unknown_words": one.unknown,
-                "before": one.before,
-                "worked_out_again": one.worked_out_again,
-            }
-            for one in answer.explanations
+        "shown": _was_shown(explanations),
+        "retrievals": [
+            {**one._asdict(), "score": None if one.score is None else explanation_of(one.score)}
+            for one in explanations
         ],
     }
 
 
-def _human(answers: Sequence[Answer], console: "Console") -> None:
+def _print_learning(
+    learning_id: str, entry: Entry | None, explanations: Sequence[Explanation], console: "Console"
+) -> None:
     from rich.text import Text
 
-    for number, answer in enumerate(answers):
-        if number:
-            console.print()
-        entry = answer.entry
-        line = Text(clean_line(answer.learning_id, _LONGEST), style="bold")
-        line.append(f"  {entry.category}  {entry.status}" if entry else "  gone", style="cyan")
-        console.print(line)
-        if entry is not None:
-            console.print(Text(f"  {clean_line(entry.fields()['summary'], _LONGEST)}"))
-        for one in answer.explanations:
-            console.print()
-            _paragraph(one, console)
-
-
-def _paragraph(one: "Explanation", console: "Console") -> None:
-    from rich.text import Text
-
-    head = Text(f"{local_time(one.at)}  {one.via}  ")
-    head.append("shown" if one.shown else "not shown", style="green" if one.shown else "yellow")
-    reason = clean_line(one.reason, _LONGEST)
-    rank = f" (place {one.rank})" if one.rank is not None else ""
-    head.append(f"{rank}: {reason}" if reason != "shown" else rank)
+    head = Text(clean_line(learning_id, _LONGEST), style="bold")
+    head.append(f"  {entry.category}  {entry.status}" if entry else f"  {_GONE}", style="cyan")
     console.print(head)
-    for line in _details(one):
-        console.print(Text(f"  {clean_line(line, 2 * _LONGEST)}", style="dim"))
+    if entry is not None:
+        console.print(Text(f"  {clean_line(entry.fields()['summary'], _LONGEST)}"))
+    for one in explanations:
+        shown = one.outcome is Outcome.SHOWN
+        line = Text(f"\n{local_time(one.at)}  {one.via}  ")
+        line.append("shown" if shown else "not shown", style="green" if shown else "yellow")
+        line.append(f" (place {one.rank})" if one.rank is not None else "")
+        line.append(f": {clean_line(one.reason, _LONGEST)}" if one.reason != "shown" else "")
+        console.print(line)
+        for detail in lines_of(one.score) if one.score is not None else ():
+            console.print(Text(f"  {clean_line(detail, _LONGEST)}", style="dim"))
 
 
-def _details(one: "Explanation") -> list[str]:
-    lines = [f"shown before it: {', '.join(one.before)}"] if one.before and not one.shown else []
-    if one.shared:
-        lines.append(f"in common: {'; '.join(one.shared)}")
-    if one.missing or one.unknown:
-        lines.append(f"not in it: {_words(one)}")
-    if one.score is not None:
-        lines += lines_of(one.score)
-    if one.worked_out_again:
-        lines.append("it is not on record, and was worked out again with the learnings of now")
-    return lines
+def retrieval_document(one: Retrieval) -> dict[str, Any]:
+    """Describe a retrieval for ``--json``."""
+    candidates = [
+        {**each._asdict(), "score": explanation_of(each.score)} for each in one.candidates
+    ]
+    return {**one._asdict(), "candidates": candidates}
 
 
-def _words(one: "Explanation") -> str:
-    named = list(one.missing[:_MOST_WORDS])
-    left = len(one.missing) - len(named)
-    if left:
-        named.append(f"{left} more")
-    if one.unknown:
-        named.append(f"{one.unknown} that no learning holds")
-    return ", ".join(named)
+def retrieval_lines(one: Retrieval, *, parts: bool = False) -> Iterator[str]:
+    """Write a retrieval as a table, the best learning first."""
+    yield headline(one)
+    if not one.candidates:
+        return
+    widest = max(len("id"), *(len(each.id) for each in one.candidates))
+    yield _row(*_HEAD, widest=widest)
+    for each in one.candidates:
+        score = each.score
+        factors = (score.total, score.relevance, score.recency, score.boost)
+        numbers = (f"{value:.4f}" for value in factors)
+        reason = clean_line(each.reason, _LONGEST)
+        yield _row(str(each.rank), *numbers, each.id, reason, widest=widest)
+        if parts:
+            yield from (f"{'':>5}  {clean_line(line, _LONGEST)}" for line in lines_of(score)[1:])
+
+
+def headline(one: Retrieval) -> str:
+    """Say in one line what a retrieval has found."""
+    when = local_time(parse_instant(one.at))
+    settings = f"at most {one.limit}, floor {one.floor:g}, {one.strategy}, {one.engine}"
+    names = clean_line(", ".join(one.failed), _LONGEST)
+    failed = f"; could not be asked: {names}" if names else ""
+    index = "" if one.complete else "; not all learnings were in the index yet"
+    found = f"{one.found} found, {len(one.shown)} shown"
+    return f"{when}  {one.via}: {found} ({settings}{failed}{index})"
+
+
+def _row(*cells: str, widest: int) -> str:
+    rank, total, relevance, recency, boost, learning_id, reason = cells
+    numbers = f"{rank:>5}  {total:>7}  {relevance:>9}  {recency:>7}  {boost:>6}"
+    return f"{numbers}  {learning_id:<{widest}}  {reason}"

@@ -19,10 +19,16 @@ from grove_core.model.session import Session
 from grove_core.model.value import Value
 from grove_core.plugins.descriptors import Area, ReflectionContext
 from grove_core.plugins.facade import Provided
-from grove_core.reflection.duplicates import fingerprint
-from grove_core.reflection.echo import ShownText, find_echo
-from grove_core.reflection.funnel import CheckStage, SiftResult, sift
-from grove_core.reflection.json_schema import example_submission
+from grove_core.reflection.messages import example_submission
+from grove_core.reflection.pipeline import (
+    CheckStage,
+    Pipeline,
+    PipelineResult,
+    ShownText,
+    candidate_from,
+    find_echo,
+    fingerprint,
+)
 from grove_core.reflection.secrets import objection_to
 from grove_core.reflection.submission import Submission
 from grove_core.services.sessions import current_ticket
@@ -61,17 +67,16 @@ def gather_known(workspace: Workspace, session: Session, submission: Submission)
 
 def judge_candidates(
     workspace: Workspace, session: Session, submission: Submission, known: Known
-) -> SiftResult:
+) -> PipelineResult:
     """Send the candidates of a submission through every stage."""
     allowed = workspace.config.secrets.allow
     # What this session has stored counts as its own even if a crash kept it from saying so.
     written = {one.fingerprint: one.learning_id for one in session.written} | {
-        fingerprint(as_candidate(learning)): learning.id
+        fingerprint(candidate_from(learning)): learning.id
         for learning in known.learnings
         if learning.session_id == session.id
     }
-    return sift(
-        submission.candidates,
+    pipeline = Pipeline(
         existing=[
             one
             for one in known.learnings
@@ -82,21 +87,7 @@ def judge_candidates(
         checks=_checks(workspace, session, known),
         screen=lambda raw: objection_to(raw, allowed),
     )
-
-
-def as_candidate(learning: Learning) -> Candidate:
-    """Bring a learning back into the form in which it was proposed."""
-    return Candidate(
-        category=learning.category,
-        summary=learning.summary,
-        detail=learning.detail,
-        scope=learning.scope,
-        confidence=learning.confidence,
-        criteria_met=learning.criteria_met,
-        tags=learning.tags,
-        context_files=learning.context_files,
-        supersedes=learning.supersedes,
-    )
+    return pipeline.run(submission.candidates)
 
 
 def _searched(workspace: Workspace, submission: Submission) -> Sequence[FoundLearning]:

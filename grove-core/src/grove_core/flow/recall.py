@@ -1,11 +1,12 @@
 """Choosing which learnings to show, showing them, and remembering that they were shown."""
 
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from attrs import evolve, frozen
 
-from grove_core.flow.consideration import Consideration, keep
 from grove_core.injection import VIA_START, Injection, render
 from grove_core.model.learning import LearningStatus
 from grove_core.model.memory import Filters, Query
@@ -13,6 +14,7 @@ from grove_core.model.session import EventType, InjectedLearning, Session, Trace
 from grove_core.model.value import Value
 from grove_core.retrieval.choosing import Choice, choose, choose_without_query, exact_matches
 from grove_core.retrieval.strategy import RetrievalStrategy
+from grove_core.services.explain import log_retrieval
 from grove_core.services.sessions import SessionUpdate, trace_event, update_session
 from grove_core.services.sync import ages_of, index_in_background
 from grove_core.stats.log_lines import microseconds
@@ -32,7 +34,8 @@ class Recall(Value):
     learnings: tuple[InjectedLearning, ...]
     trace: tuple[TraceEvent, ...]
     events: "tuple[tuple[Surfaced, bool], ...]"
-    consideration: Consideration
+    via: str
+    log: Callable[..., None]
 
 
 def recall(
@@ -47,14 +50,26 @@ def recall(
 ) -> Recall | None:
     """Choose what to show, within the configured budget."""
     choice = consider(workspace, session, query, limit=limit, written_after=written_after)
-    consideration = Consideration(query, choice, limit, max_chars, via)
+    log = partial(
+        log_retrieval, workspace, session.id, choice, via=via, limit=limit, max_chars=max_chars
+    )
     if not choice.chosen:
-        keep(workspace, session.id, consideration)
+        log()
         return None
     entries = [one.entry for one in choice.chosen]
     ages = ages_of(workspace) if via == VIA_START else ()
     injection = render(entries, workspace.now, max_chars, more=choice.beyond, ages=ages)
-    return _remembered(workspace, session, injection, consideration)
+    learnings, events = _shown(workspace, session.id, injection, choice, via)
+    ids = " ".join(injection.shown)
+    trace = trace_event(EventType.LEARNINGS_INJECTED, workspace.now, via=via, learnings=ids)
+    return Recall(
+        injection=injection,
+        learnings=learnings,
+        trace=(trace,) if injection.shown else (),
+        events=events,
+        via=via,
+        log=log,
+    )
 
 
 def consider(
@@ -100,13 +115,13 @@ def repeat(workspace: "Workspace", session: Session, max_chars: int) -> Injectio
     return render(active, workspace.now, max_chars)
 
 
-def _remembered(
-    workspace: "Workspace", session: Session, injection: Injection, consideration: Consideration
-) -> Recall:
+def _shown(
+    workspace: "Workspace", session_id: str, injection: Injection, choice: Choice, via: str
+) -> "tuple[tuple[InjectedLearning, ...], tuple[tuple[Surfaced, bool], ...]]":
+    """Return what was shown, for the session and for the event log."""
     from grove_core.model.events import Surfaced
 
-    via = consideration.via
-    by_id = {one.entry.id: one for one in consideration.choice.chosen}
+    by_id = {one.entry.id: one for one in choice.chosen}
     learnings: list[InjectedLearning] = []
     events: list[tuple[Surfaced, bool]] = []
     for learning_id in injection.shown:
@@ -125,26 +140,18 @@ def _remembered(
         surfaced = Surfaced(
             ts=workspace.now,
             learning_id=learning_id,
-            session_id=session.id,
+            session_id=session_id,
             via=via,
             score=score,
         )
         events.append((surfaced, one.entry.personal))
-    ids = " ".join(injection.shown)
-    trace = trace_event(EventType.LEARNINGS_INJECTED, workspace.now, via=via, learnings=ids)
-    return Recall(
-        injection=injection,
-        learnings=tuple(learnings),
-        trace=(trace,) if injection.shown else (),
-        events=tuple(events),
-        consideration=consideration,
-    )
+    return tuple(learnings), tuple(events)
 
 
 def remember(workspace: "Workspace", session: Session, shown: Recall) -> str:
     """Keep in the session and in the log what is about to be shown."""
     added: list[str] = []
-    via = shown.consideration.via
+    via = shown.via
     given = _given(session, via)
 
     def change(stored: Session) -> SessionUpdate:
@@ -165,7 +172,7 @@ def remember(workspace: "Workspace", session: Session, shown: Recall) -> str:
         ]
         workspace.log_events(events, personal=personal)
     if added or not shown.learnings:
-        keep(workspace, session.id, shown.consideration, shown.injection.shown)
+        shown.log(shown=shown.injection.shown)
     return shown.injection.text if added else ""
 
 

@@ -9,7 +9,7 @@ from grove_core.errors import StorageError
 from grove_core.event_log import publish
 from grove_core.flow.correcting import correct, foreseen_warnings
 from grove_core.flow.decaying import archive_hidden
-from grove_core.flow.judging import as_candidate, gather_known, judge_candidates
+from grove_core.flow.judging import gather_known, judge_candidates
 from grove_core.flow.references import mark_used, unknown_ids
 from grove_core.flow.reflection_log import (
     log_corrections,
@@ -39,8 +39,7 @@ from grove_core.model.memory import ReceiptStatus
 from grove_core.model.reflection import ReflectionResult, SkipDecider, SkipDecision
 from grove_core.model.session import EventType, Session, WrittenCandidate
 from grove_core.model.value import Value
-from grove_core.reflection.duplicates import fingerprint
-from grove_core.reflection.funnel import SiftResult
+from grove_core.reflection.pipeline import PipelineResult, candidate_from, fingerprint
 from grove_core.reflection.secrets import without_secrets
 from grove_core.reflection.submission import Submission, UsedLearning
 from grove_core.services.sessions import (
@@ -79,14 +78,14 @@ class ReflectionPreview(Value):
     """What would become of a submission."""
 
     session: Session
-    sifted: SiftResult
+    result: PipelineResult
     nothing_learned: str | None = None
     warnings: tuple[str, ...] = ()
 
     @property
     def opens(self) -> bool:
         """Whether the submission would count as a reflection or a skip."""
-        return bool(self.sifted.accepted or self.sifted.repeated or self.nothing_learned)
+        return bool(self.result.accepted or self.result.repeated or self.nothing_learned)
 
 
 def reflect(workspace: Workspace, session: Session, submission: Submission) -> ReflectionOutcome:
@@ -97,29 +96,29 @@ def reflect(workspace: Workspace, session: Session, submission: Submission) -> R
     patience = _SLOW_LOCK_SECONDS if workspace.library.is_slow else _LOCK_SECONDS
     with alone(workspace, patience):
         known = gather_known(workspace, session, submission)
-        sifted, routed = route(workspace, judge_candidates(workspace, session, submission, known))
+        result, routed = route(workspace, judge_candidates(workspace, session, submission, known))
         stored = store(workspace, session.id, ticket_id, routed)
     outcome = ReflectionOutcome(
         session=session,
-        opened=bool(stored or sifted.repeated or submission.nothing_learned),
+        opened=bool(stored or result.repeated or submission.nothing_learned),
         stored=stored,
-        repeated=tuple(one.learning_id for one in sifted.repeated),
-        rejected=sifted.rejected,
-        warnings=_beside(workspace, submission, left_out, sifted),
+        repeated=tuple(one.learning_id for one in result.repeated),
+        rejected=result.rejected,
+        warnings=_beside(workspace, submission, left_out, result),
     )
     written: dict[str, Learning | Candidate] = {one.learning.id: one.learning for one in stored}
-    written |= {one.learning_id: one.candidate for one in sifted.repeated}
+    written |= {one.learning_id: one.candidate for one in result.repeated}
     corrected, warnings = correct(workspace, submission.corrections, written)
     warnings += _unknown_uses(workspace, session, submission)
     after = _settle(workspace, outcome, submission)
-    if stored or sifted.rejected:
+    if stored or result.rejected:
         log_reflection(workspace, session.id, ticket_id, submission.candidates, stored)
     if outcome.is_skip:
         workspace.log_events([skip_event(session.id, _skip(workspace, submission), ticket_id)])
     candidates = submission.candidates
-    log_rejections(workspace, session.id, candidates, sifted.rejected, known.personal_ids)
+    log_rejections(workspace, session.id, candidates, result.rejected, known.personal_ids)
     log_corrections(workspace, session.id, corrected)
-    if outcome.opened and (stored or not sifted.repeated):
+    if outcome.opened and (stored or not result.repeated):
         # Sent again, a submission writes nothing again; refused, it may be sent again.
         warnings += log_ratings(workspace, submission.ratings)
     used = (*submission.learnings_used, *_named_in_notes(submission, session))
@@ -136,14 +135,14 @@ def preview(workspace: Workspace, session: Session, submission: Submission) -> R
     """Judge a submission and do nothing else."""
     submission, left_out = _screened(workspace, submission)
     known = gather_known(workspace, session, submission)
-    sifted, _ = route(workspace, judge_candidates(workspace, session, submission, known))
+    result, _ = route(workspace, judge_candidates(workspace, session, submission, known))
     return ReflectionPreview(
         session=session,
-        sifted=sifted,
+        result=result,
         nothing_learned=submission.nothing_learned,
         warnings=(
-            *_beside(workspace, submission, left_out, sifted),
-            *_foreseen(workspace, session, submission, sifted),
+            *_beside(workspace, submission, left_out, result),
+            *_foreseen(workspace, session, submission, result),
         ),
     )
 
@@ -156,23 +155,23 @@ def _screened(workspace: Workspace, submission: Submission) -> tuple[Submission,
 
 
 def _beside(
-    workspace: Workspace, submission: Submission, left_out: Sequence[str], sifted: SiftResult
+    workspace: Workspace, submission: Submission, left_out: Sequence[str], result: PipelineResult
 ) -> tuple[str, ...]:
     """Name what was ignored in reading, and mistakes for which too much may have been refused."""
-    asked = any(one.stage in _CONFIGURED_STAGES for one in sifted.rejected)
+    asked = any(one.stage in _CONFIGURED_STAGES for one in result.rejected)
     mistakes = configuration_mistakes(workspace) if left_out or asked else ()
     return (*left_out, *mistakes, *submission.problems, *_named(submission.unknown_fields))
 
 
 def _foreseen(
-    workspace: Workspace, session: Session, submission: Submission, sifted: SiftResult
+    workspace: Workspace, session: Session, submission: Submission, result: PipelineResult
 ) -> list[str]:
     """Return what the submission itself would warn of besides."""
-    candidates = [one.candidate for one in sifted.accepted]
-    candidates += [one.candidate for one in sifted.repeated]
+    candidates = [one.candidate for one in result.accepted]
+    candidates += [one.candidate for one in result.repeated]
     warnings = foreseen_warnings(workspace, submission.corrections, candidates)
     warnings += _unknown_uses(workspace, session, submission)
-    if sifted.accepted or (submission.nothing_learned and not sifted.repeated):
+    if result.accepted or (submission.nothing_learned and not result.repeated):
         warnings += unknown_ratings(workspace, submission.ratings)
     return warnings
 
@@ -195,7 +194,7 @@ def _settle(workspace: Workspace, outcome: ReflectionOutcome, submission: Submis
         )
         written = tuple(
             WrittenCandidate(
-                fingerprint=fingerprint(as_candidate(one.learning)), learning_id=one.learning.id
+                fingerprint=fingerprint(candidate_from(one.learning)), learning_id=one.learning.id
             )
             for one in outcome.stored
         )

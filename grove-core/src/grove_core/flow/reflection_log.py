@@ -12,8 +12,8 @@ from grove_core.flow.storing import StoredLearning
 from grove_core.model.events import Corrected, Rated, Reflection, Rejected
 from grove_core.model.learning import RejectedCandidate, Scope, Stage
 from grove_core.plugins.descriptors import Area
-from grove_core.reflection.ratings import Rating
-from grove_core.reflection.schema import read_enum
+from grove_core.reflection.candidates import read_enum
+from grove_core.reflection.submission import Rating
 from grove_core.workspace import Workspace
 
 _DIGEST_LENGTH: Final = 16

@@ -13,8 +13,8 @@ from grove_core.model.learning import Category, LearningStatus
 from grove_core.model.statistics import LearningStats
 from grove_core.plugins.descriptors import Area
 from grove_core.reflection.limits import SUBMISSION_BYTES_MAX
-from grove_core.reflection.ratings import Rating, RatingsRead, read_each
-from grove_core.reflection.wording import kind_of
+from grove_core.reflection.messages import kind_of
+from grove_core.reflection.submission import Rating, RatingsRead, read_each_rating
 from grove_core.stats.sampling import sample
 from grove_core.workspace import Workspace
 
@@ -80,7 +80,7 @@ def choose_questions(
 
 def read_ratings(data: bytes) -> RatingsRead:
     """Read ratings that somebody sent as JSON."""
-    return read_each(_entries(_parse(data)))
+    return read_each_rating(_entries(_parse(data)))
 
 
 def keep_ratings(workspace: Workspace, ratings: Sequence[Rating]) -> RatingOutcome:

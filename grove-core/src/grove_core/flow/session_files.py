@@ -102,7 +102,7 @@ def _by_owner(workspace: Workspace) -> dict[str, list[Path]]:
             found[path.name].append(path)
         elif match := _FAST_FILES.fullmatch(path.name) or _TEMPORARY.fullmatch(path.name):
             found[match[1]].append(path)
-    for path in _entries(workspace.paths.cache / "considered"):
+    for path in _entries(workspace.paths.cache / "retrievals"):
         if match := _CONSIDERED.fullmatch(path.name) or _TEMPORARY.fullmatch(path.name):
             found[match[1]].append(path)
     return found

@@ -19,7 +19,7 @@ from grove_core.model.learning import (
 )
 from grove_core.model.memory import Receipt, ReceiptStatus
 from grove_core.model.value import Value
-from grove_core.reflection.funnel import SiftResult, learning_from
+from grove_core.reflection.pipeline import PipelineResult, learning_from
 from grove_core.storage import files
 from grove_core.workspace import Workspace
 
@@ -38,11 +38,13 @@ class StoredLearning(Value):
     notes: tuple[str, ...] = ()
 
 
-def route(workspace: Workspace, sifted: SiftResult) -> tuple[SiftResult, list[CleanedCandidate]]:
+def route(
+    workspace: Workspace, result: PipelineResult
+) -> tuple[PipelineResult, list[CleanedCandidate]]:
     """Refuse what no backend can take."""
     routed: list[CleanedCandidate] = []
     refused: list[RejectedCandidate] = []
-    for one in sifted.accepted:
+    for one in result.accepted:
         reason = why_not_stored(workspace, one.candidate.scope)
         if reason is None:
             routed.append((one.candidate, one.notes))
@@ -56,10 +58,10 @@ def route(workspace: Workspace, sifted: SiftResult) -> tuple[SiftResult, list[Cl
                 rejection=Rejection(reason=reason, field="scope"),
             )
         )
-    rejected = sorted((*sifted.rejected, *refused), key=lambda one: one.position)
+    rejected = sorted((*result.rejected, *refused), key=lambda one: one.position)
     places = {one.position for one in refused}
-    accepted = tuple(one for one in sifted.accepted if one.position not in places)
-    return evolve(sifted, accepted=accepted, rejected=tuple(rejected)), routed
+    accepted = tuple(one for one in result.accepted if one.position not in places)
+    return evolve(result, accepted=accepted, rejected=tuple(rejected)), routed
 
 
 def why_not_stored(workspace: Workspace, scope: Scope) -> str | None:

@@ -18,9 +18,9 @@ from grove_core.interchange.entries import (
     read_instant,
 )
 from grove_core.model.learning import Learning, LearningStatus
+from grove_core.reflection.candidates import read_enum
 from grove_core.reflection.limits import DETAIL_LENGTH_MIN
-from grove_core.reflection.schema import read_enum
-from grove_core.reflection.wording import kind_of, listed
+from grove_core.reflection.messages import kind_of, listed
 from grove_core.text import clean_line, one_line
 
 # By our names: what else a file may call the same, the likeliest first.

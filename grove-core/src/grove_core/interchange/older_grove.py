@@ -15,8 +15,8 @@ from grove_core.interchange.entries import (
     read_instant,
 )
 from grove_core.model.learning import LearningStatus, Scope
+from grove_core.reflection.candidates import read_enum
 from grove_core.reflection.limits import DETAIL_LENGTH_MAX
-from grove_core.reflection.schema import read_enum
 
 _HEADING: Final = re.compile(r"## (?:grove:)?(\S+)[ \t]*")
 _FIELD: Final = re.compile(r"\*\*([A-Z][A-Za-z ]*):\*\*[ \t]*(.*)")

@@ -1,13 +1,14 @@
 """Parse what an agent sends to ``grove reflect``, lenient about its form."""
 
-from typing import Any, Final
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, Final, TypeAlias
 
 from attrs import frozen
 
 from grove_core.errors import ReflectionError
 from grove_core.identifiers import is_learning_id, is_session_id
-from grove_core.model.value import Value
-from grove_core.reflection.json_text import JsonContainer, find_value
 from grove_core.reflection.limits import (
     CANDIDATE_FIELDS,
     CANDIDATES_MAX,
@@ -15,42 +16,51 @@ from grove_core.reflection.limits import (
     REMARK_LENGTH_MAX,
     SUBMISSION_BYTES_MAX,
 )
-from grove_core.reflection.ratings import Rating, read_each
-from grove_core.reflection.wording import kind_of, shown
+from grove_core.reflection.messages import kind_of, shown
+from grove_core.reflection.schema import SUBMISSION_FIELDS
 from grove_core.text import clean_line, remove_invisible
 
-SUBMISSION_FIELDS: Final = (
-    "session_id",
-    "candidates",
-    "learnings_used",
-    "corrections",
-    "ratings",
-    "notes",
-    "nothing_learned",
-)
+JsonContainer: TypeAlias = dict[str, Any] | list[Any]
+
 _KNOWN_FIELDS: Final = frozenset(SUBMISSION_FIELDS) | frozenset(CANDIDATE_FIELDS)
 _CANDIDATE_MARKS: Final = frozenset({"category", "summary", "detail"})
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class UsedLearning(Value):
+@frozen(kw_only=True)
+class Rating:
+    """What somebody thinks of a learning."""
+
+    learning_id: str
+    useful: bool
+
+
+@frozen(kw_only=True)
+class RatingsRead:
+    """What was read of ratings that somebody sent."""
+
+    ratings: tuple[Rating, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+@frozen(kw_only=True)
+class UsedLearning:
     """A learning that the agent says it used."""
 
     id: str
     how: str | None = None
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class Correction(Value):
+@frozen(kw_only=True)
+class Correction:
     """A learning that the agent says is wrong."""
 
     id: str
     why: str | None = None
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class Submission(Value):
-    """What an agent sent, before its candidates are judged."""
+@frozen(kw_only=True)
+class Submission:
+    """What an agent sent, before its candidates are evaluated."""
 
     session_id: str | None = None
     candidates: tuple[Any, ...] = ()
@@ -65,11 +75,12 @@ class Submission(Value):
 
 def parse_submission(data: bytes) -> Submission:
     """Read a submission: an object, a bare array, one candidate; bare, fenced or amid prose."""
-    value, more_follows = find_value(_decode(data), _KNOWN_FIELDS)
+    value, more_follows = _find_value(_decode(data))
     sent = _as_object(value)
     problems: list[str] = []
     if more_follows:
         problems.append("Only the first JSON value was read; put all candidates into one array.")
+    rated = read_each_rating(_entries(sent.get("ratings")))
     candidates = _read_candidates(sent.get("candidates"), problems)
     used = _read_references(sent, "learnings_used", "how", problems)
     corrected = _read_references(sent, "corrections", "why", problems)
@@ -78,13 +89,13 @@ def parse_submission(data: bytes) -> Submission:
         candidates=candidates,
         learnings_used=tuple(UsedLearning(id=key, how=how) for key, how in used.items()),
         corrections=tuple(Correction(id=key, why=why) for key, why in corrected.items()),
-        ratings=_read_ratings(sent.get("ratings"), problems),
+        ratings=rated.ratings,
         notes=_read_notes(sent.get("notes"), problems),
         nothing_learned=_read_nothing_learned(
             sent.get("nothing_learned"), problems, has_candidates=bool(candidates)
         ),
         unknown_fields=tuple(shown(name) for name in sent if name not in SUBMISSION_FIELDS),
-        problems=tuple(problems),
+        problems=(*problems, *rated.problems),
     )
 
 
@@ -171,12 +182,9 @@ def _read_references(
     sent: dict[str, Any], name: str, remark_name: str, problems: list[str]
 ) -> dict[str, str | None]:
     """Read ids with remarks: objects, or plain ids; in an array, or one alone."""
-    raw = sent.get(name)
-    if raw is None:
-        return {}
     references: dict[str, str | None] = {}
     ignored = 0
-    for entry in raw if isinstance(raw, list) else [raw]:
+    for entry in _entries(sent.get(name)):
         fields = entry if isinstance(entry, dict) else {"id": entry}
         key = fields.get("id")
         if isinstance(key, str) and is_learning_id(key.strip()):
@@ -191,15 +199,122 @@ def _read_references(
     return references
 
 
-def _read_ratings(raw: Any, problems: list[str]) -> tuple[Rating, ...]:  # noqa: ANN401 - any JSON value
+def _entries(raw: Any) -> list[Any]:  # noqa: ANN401 - any JSON value
     if raw is None:
-        return ()
-    read = read_each(raw if isinstance(raw, list) else [raw])
-    problems += read.problems
-    return read.ratings
+        return []
+    return raw if isinstance(raw, list) else [raw]
 
 
 def _remark(raw: Any) -> str | None:  # noqa: ANN401 - any JSON value
     if not isinstance(raw, str):
         return None
     return clean_line(raw, REMARK_LENGTH_MAX) or None
+
+
+def read_each_rating(entries: Sequence[Any]) -> RatingsRead:
+    """Read ratings."""
+    problems: list[str] = []
+    ratings: dict[str, Rating] = {}
+    for position, entry in enumerate(entries):
+        rating = _read_rating(entry)
+        if isinstance(rating, Rating):
+            ratings[rating.learning_id] = rating
+        else:
+            problems.append(f"ratings[{position}] does not count: {rating}")
+    return RatingsRead(ratings=tuple(ratings.values()), problems=tuple(problems))
+
+
+def _read_rating(entry: Any) -> Rating | str:  # noqa: ANN401 - any JSON value
+    """Read one rating, or tell what is wrong with it; what is no id is not quoted."""
+    if not isinstance(entry, dict):
+        return f"it is {kind_of(entry)}, not an object with id and useful"
+    learning_id, useful = entry.get("id"), entry.get("useful")
+    if not isinstance(learning_id, str) or not is_learning_id(learning_id.strip()):
+        return f"id is {kind_of(learning_id)}, not the id of a learning"
+    if not isinstance(useful, bool):
+        return f"useful of {learning_id.strip()} is {kind_of(useful)}, neither true nor false"
+    return Rating(learning_id=learning_id.strip(), useful=useful)
+
+
+# --- finding the JSON: bare, in a markdown fence, or amid prose -----------------------------------
+
+_BROKEN_VALUES_MAX: Final = 500
+# Prose has brackets too: an object with a key, or an array of objects, is worth a look.
+_START: Final = re.compile(r'\{[ \t\r\n]*"|\[[ \t\r\n]*\{')
+_BRACKET: Final = re.compile(r"[\[{]")
+# No number is valid anywhere in a submission; as floats, long ones cost nothing and cannot fail.
+_DECODER: Final = json.JSONDecoder(parse_int=float)
+
+
+def _find_value(text: str) -> tuple[JsonContainer, bool]:
+    """Find the first JSON object or array that can be a submission."""
+    if not text.strip():
+        raise ReflectionError("The submission is empty. Send the JSON of `grove reflect --schema`.")
+    try:
+        return _read_whole(text) or _search(text)
+    except RecursionError as error:
+        raise ReflectionError(
+            "The submission is nested too deeply. A candidate holds only texts and lists of texts."
+        ) from error
+
+
+def _read_whole(text: str) -> tuple[JsonContainer, bool] | None:
+    try:
+        value = _DECODER.decode(text.strip())
+    except json.JSONDecodeError:
+        return None
+    if isinstance(value, dict | list):
+        return value, False
+    raise ReflectionError(
+        "The submission is JSON, but neither an object nor an array."
+        ' Send {"candidates": [...]} or {"nothing_learned": "reason"}.'
+    )
+
+
+def _search(text: str) -> tuple[JsonContainer, bool]:
+    position = 0
+    for _ in range(_BROKEN_VALUES_MAX):
+        start = _START.search(text, position)
+        if start is None:
+            break
+        try:
+            value, position = _DECODER.raw_decode(text, start.start())
+        except json.JSONDecodeError as error:
+            if _names_field(text[start.start() : error.pos]):
+                raise _broken(error) from error
+            position = max(error.pos, start.end())
+            continue
+        if _is_plausible(value):
+            return value, _START.search(text, position) is not None
+    raise _nothing_found(text)
+
+
+def _names_field(text: str) -> bool:
+    return any(f'"{name}"' in text for name in _KNOWN_FIELDS)
+
+
+def _is_plausible(value: JsonContainer) -> bool:
+    objects = [value] if isinstance(value, dict) else value
+    return any(isinstance(item, dict) and not _KNOWN_FIELDS.isdisjoint(item) for item in objects)
+
+
+def _broken(error: json.JSONDecodeError) -> ReflectionError:
+    place = f"line {error.lineno}, column {error.colno}"
+    return ReflectionError(
+        f"The submission is not valid JSON: {error.msg} ({place})."
+        ' Fix it there and send it again; in texts write quotes as \\" and line breaks as \\n.'
+    )
+
+
+def _nothing_found(text: str) -> ReflectionError:
+    """Return what breaks the first thing that looks like JSON, if anything does."""
+    bracket = _BRACKET.search(text)
+    if bracket is not None:
+        try:
+            _DECODER.raw_decode(text, bracket.start())
+        except json.JSONDecodeError as error:
+            return _broken(error)
+    return ReflectionError(
+        "The submission holds no JSON object with candidates."
+        ' Send {"candidates": [...]} or {"nothing_learned": "reason"}.'
+    )

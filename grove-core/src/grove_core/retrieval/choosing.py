@@ -10,6 +10,7 @@ from grove_core.retrieval.indexed_text import IndexedText, file_keys, tag_keys
 from grove_core.retrieval.ranking import Ranked
 from grove_core.retrieval.relevance import FLOOR, RECENCY_WEIGHT
 from grove_core.retrieval.strategy import RetrievalStrategy
+from grove_core.similarity import overlap
 from grove_core.stats.log_lines import microseconds
 
 if TYPE_CHECKING:
@@ -140,10 +141,7 @@ def is_exact(one: Ranked, exact: Collection[str]) -> bool:
 def says_the_same(one: Ranked, other: Ranked) -> bool:
     """Return whether somebody who has read one learning gains nothing by another."""
     words, others = _words_of(one.text), _words_of(other.text)
-    together = len(words | others)
-    if not together or len(words & others) < SAME_SHARE * together:
-        return False
-    return _turns_of(one.entry) == _turns_of(other.entry)
+    return overlap(words, others) >= SAME_SHARE and _turns_of(one.entry) == _turns_of(other.entry)
 
 
 def _words_of(text: IndexedText) -> frozenset[str]:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from grove_core.retrieval.considered import UNKNOWN
 from grove_core.retrieval.entry import Entry, text_of
 from grove_core.retrieval.indexed_text import directory_keys, file_keys, tag_keys, ticket_keys
 from grove_core.retrieval.query_terms import QueryTerms
@@ -31,7 +30,7 @@ def matches_of(query: QueryTerms, entry: Entry) -> Matches:
     """Return what a learning and a query have in common."""
     fields, text = entry.fields(), text_of(entry)
     said = f"{text.summary} {text.tags} {text.detail}".split()
-    spelled = spellings([entry])
+    spelled = _spellings(entry)
     keys, files = query.keys, fields["context_files"]
     touched = [file for file in files if _any(file_keys([file]), keys)]
     beside = [file for file in files if file not in touched and _any(directory_keys([file]), keys)]
@@ -59,27 +58,15 @@ def in_words(matches: Matches) -> list[str]:
     return [f"{name} {', '.join(values)}" for name, values in named if values]
 
 
-def missing_words(
-    query: QueryTerms, entry: Entry, spelled: Mapping[str, str]
-) -> tuple[tuple[str, ...], int]:
-    """Return which words are looked for that a learning does not hold."""
-    text = text_of(entry)
-    said = set(f"{text.summary} {text.tags} {text.detail}".split())
-    missing = {term: weight for term, weight in query.words.items() if term not in said}
-    known = {term: weight for term, weight in missing.items() if not term.startswith(f"{UNKNOWN} ")}
-    return _spelled(known, known, spelled), len(missing) - len(known)
-
-
-def spellings(entries: Iterable[Entry]) -> dict[str, str]:
-    """Return how learnings write words."""
+def _spellings(entry: Entry) -> dict[str, str]:
+    """Map terms to how a learning writes them."""
     found: dict[str, str] = {}
-    for entry in entries:
-        fields = entry.fields()
-        texts = (fields["summary"], fields["detail"], *fields["tags"], *fields["context_files"])
-        for chunk in _CHUNK.findall(" ".join(texts)):
-            for part in (chunk, *_SEGMENT.findall(chunk), *_PIECE.findall(chunk)):
-                for term in words(part)[:1]:
-                    found.setdefault(term, part.lower())
+    fields = entry.fields()
+    texts = (fields["summary"], fields["detail"], *fields["tags"], *fields["context_files"])
+    for chunk in _CHUNK.findall(" ".join(texts)):
+        for part in (chunk, *_SEGMENT.findall(chunk), *_PIECE.findall(chunk)):
+            for term in words(part)[:1]:
+                found.setdefault(term, part.lower())
     return found
 
 

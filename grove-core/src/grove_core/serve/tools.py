@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from grove_core.errors import GroveError
-from grove_core.reflection.json_schema import tool_schema
 from grove_core.reflection.limits import REMARK_LENGTH_MAX
+from grove_core.reflection.schema import tool_schema
 
 if TYPE_CHECKING:
     from grove_core.flow.agent_requests import Outcome

@@ -15,11 +15,10 @@ from attrs import evolve, frozen
 
 from grove_core.errors import BackendError, GroveError, LearningNotFoundError, StorageError
 from grove_core.flow.correcting import correct
-from grove_core.flow.judging import as_candidate, plugins_check
+from grove_core.flow.judging import plugins_check
 from grove_core.flow.reflection_log import log_corrections
 from grove_core.flow.storing import alone, deliver_outbox, store_learning, why_not_stored
 from grove_core.identifiers import is_session_id
-from grove_core.interchange.duplicates import DuplicateIndex
 from grove_core.interchange.entries import Entry, LeftOut, Origin, Reading, left_out
 from grove_core.interchange.jsonl import read_jsonl
 from grove_core.interchange.markdown import read_document
@@ -29,11 +28,11 @@ from grove_core.model.learning import Candidate, Learning, LearningStatus, Rejec
 from grove_core.model.memory import Capability, ReceiptStatus
 from grove_core.model.value import Value
 from grove_core.plugins.descriptors import ReflectionContext
-from grove_core.reflection.duplicates import fingerprint, normalised_summary
-from grove_core.reflection.funnel import WITHHELD, learning_from
+from grove_core.reflection.candidates import read_candidate
 from grove_core.reflection.limits import SUMMARY_LENGTH_MAX
-from grove_core.reflection.schema import read_candidate
+from grove_core.reflection.pipeline import WITHHELD, candidate_from, fingerprint, learning_from
 from grove_core.reflection.secrets import find_leak, objection_to
+from grove_core.similarity import SimilarityIndex, normalised_summary
 from grove_core.storage import files
 from grove_core.text import clean_line, shorten
 from grove_core.workspace import Workspace
@@ -232,10 +231,10 @@ class _Importer:
         stored = (one.hit.learning for one in workspace.library.iterate())
         self._summaries: dict[str, str] = {}
         self._by_content: dict[str, str] = {}
-        self._there, self._imported = DuplicateIndex(), DuplicateIndex()
+        self._there, self._imported = SimilarityIndex(), SimilarityIndex()
         for learning in (*stored, *waiting):
             self._summaries[learning.id] = learning.summary
-            self._by_content[fingerprint(as_candidate(learning))] = learning.id
+            self._by_content[fingerprint(candidate_from(learning))] = learning.id
             if learning.session_id == IMPORT_SESSION:
                 # Found again although somebody has edited it.
                 self._by_content.setdefault(learning.id.rpartition("_")[2], learning.id)
@@ -342,14 +341,16 @@ class _Importer:
         """Find a learning that says the same; of archived ones, history keeps every one."""
         if entry.status is not LearningStatus.ACTIVE:
             return None
-        known = self._there.find(candidate)
-        if known is None and entry.learning_id is None:
+        compared = (candidate.summary, candidate.detail, candidate.supersedes)
+        found = self._there.find(*compared)
+        if found is None and entry.learning_id is None:
             # Those that have an id have been compared with each other when they were written.
-            known = self._imported.find(candidate)
-        if known is None:
+            found = self._imported.find(*compared)
+        if found is None:
             return None
-        reason = f'{known.learning_id} says it already ("{known.summary}")'
-        return tell(state=ImportState.DUPLICATE, existing_id=known.learning_id, reason=reason)
+        known, _ = found
+        reason = f'{known.key} says it already ("{known.summary}")'
+        return tell(state=ImportState.DUPLICATE, existing_id=known.key, reason=reason)
 
     def _not_routed(self, scope: Scope) -> Rejection | None:
         reason = why_not_stored(self._workspace, scope)

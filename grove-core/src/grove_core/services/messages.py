@@ -8,7 +8,7 @@ from grove_core.model.gate import Gate
 from grove_core.model.learning import RejectedCandidate
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
-from grove_core.reflection.json_schema import example_submission
+from grove_core.reflection.messages import example_submission
 from grove_core.text import clean_line
 
 LONGEST_REASON: Final = 1_500

@@ -1,12 +1,12 @@
 """Candidates that the write gate refused and that another session wrote later after all."""
 
-from grove_core.stats.topics import Topic
-
 # typing.TYPE_CHECKING, without the import.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
+
+    from grove_core.similarity import Topic
 
 MOST_REFUSALS = 300
 """How many of the latest refusals are compared: enough to see whether the gate is too strict."""
@@ -50,7 +50,7 @@ def find_misses(connection: "sqlite3.Connection") -> "Sequence[Miss]":
     for rejected, moment, session, summary, tags, is_new, name, accepted in rows:
         miss = Miss(rejected, moment, summary, is_new=is_new)
         if is_new:
-            name, accepted = later.find(Topic(summary, tags.split()), moment, session)  # noqa: PLW2901
+            name, accepted = later.find(summary, tags, moment, session)  # noqa: PLW2901
         miss.learning_id, miss.accepted = name, accepted
         compared.append(miss)
     return compared
@@ -74,22 +74,31 @@ class _Later:
     def __init__(self, connection: "sqlite3.Connection", moments: "Sequence[int]") -> None:
         self._learnings: list[tuple[str, int, str, Topic]] = []
         self._by_word: dict[str, list[int]] = {}
-        rows = connection.execute(_LATER, (min(moments),)) if moments else ()
+        if not moments:
+            return
+        rows = connection.execute(_LATER, (min(moments),))
         for place, (name, created, session, summary, tags) in enumerate(rows):
-            topic = Topic(summary, tags.split())
+            topic = self._topic(summary, tags)
             self._learnings.append((name, created, session, topic))
             for word in topic.words:
                 self._by_word.setdefault(word, []).append(place)
 
-    def find(self, topic: Topic, moment: int, session: str) -> "tuple[str | None, int]":
+    @staticmethod
+    def _topic(summary: str, tags: str) -> "Topic":
+        from grove_core.similarity import topic_of
+
+        return topic_of(summary, tags.split())
+
+    def find(self, summary: str, tags: str, moment: int, session: str) -> "tuple[str | None, int]":
         """Find the first learning about a topic that another session wrote after a moment."""
+        topic = self._topic(summary, tags)
         for place in self._places(topic):
             name, created, writer, other = self._learnings[place]
             if created > moment and writer != session and topic.is_same(other):
                 return name, created
         return None, 0
 
-    def _places(self, topic: Topic) -> "Sequence[int]":
+    def _places(self, topic: "Topic") -> "Sequence[int]":
         """Return which learnings may be about it: two words are common at least."""
         known = [self._by_word[word] for word in topic.words if word in self._by_word]
         rarest_first = sorted(known, key=len)[: max(1, len(topic.words) - 1)]

@@ -13,8 +13,8 @@ from grove_core.model.learning import (
     LearningStatus,
     Scope,
 )
+from grove_core.reflection.candidates import ReadCandidate, read_candidate
 from grove_core.reflection.limits import DETAIL_LENGTH_MAX, SUMMARY_LENGTH_MAX
-from grove_core.reflection.schema import ReadCandidate, read_candidate
 from grove_core.testing.samples import SUMMARIES, TEXTS, learning_id
 from grove_core.text import clean_line
 

@@ -9,8 +9,8 @@ from attrs import evolve
 from grove_core.model.learning import Learning, Scope
 from grove_core.model.memory import Capability
 from grove_core.plugins.descriptors import FileBacked, MemoryBackend
+from grove_core.reflection.candidates import close_fences
 from grove_core.reflection.limits import DETAIL_LENGTH_MAX
-from grove_core.reflection.sanitise import close_fences
 from grove_core.storage.files import read_text
 from grove_core.testing.rules.bounds import bounds
 from grove_core.testing.rules.reading_back import (

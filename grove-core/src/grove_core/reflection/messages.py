@@ -1,8 +1,9 @@
-"""How messages of the funnel quote values that came from outside."""
+"""What an agent is told of a submission: its form, and values from outside, quoted."""
 
 from collections.abc import Iterable
 from typing import Any, Final
 
+from grove_core.model.learning import Category, Criterion
 from grove_core.text import clean_line
 
 _SHOWN_LENGTH: Final = 60
@@ -33,3 +34,19 @@ def kind_of(value: Any) -> str:  # noqa: ANN401 - any JSON value
     if isinstance(value, list):
         return "an array"
     return "text" if isinstance(value, str) else "a number"
+
+
+def example_submission(session_id: str) -> dict[str, Any]:
+    """Make the smallest submission of the object form, to be filled in."""
+    return {
+        "session_id": session_id,
+        "candidates": [
+            {
+                "category": Category.PITFALL.value,
+                "summary": "One line: what to know, naming the thing it is about",
+                "detail": "What happened, where (file, function, command), why, and what to do.",
+                "criteria_met": [Criterion.BEHAVIOR_CHANGING.value],
+                "tags": ["topic"],
+            }
+        ],
+    }

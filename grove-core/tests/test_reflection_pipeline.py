@@ -1,4 +1,4 @@
-"""The funnel: each candidate by itself, in stages, nothing written twice."""
+"""The pipeline: each candidate by itself, in stages, nothing written twice."""
 
 import json
 
@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.model.learning import LearningStatus, Rejection, Stage
-from grove_core.reflection.duplicates import fingerprint
-from grove_core.reflection.funnel import CheckStage, learning_from, sift
+from grove_core.reflection.pipeline import CheckStage, Pipeline, fingerprint, learning_from
 from grove_core.reflection.submission import parse_submission
 
 
@@ -27,7 +26,8 @@ def raw(number, **changes):
 
 
 def run(candidates, *, existing=(), written=None, checks=(), root=None):
-    return sift(candidates, existing=existing, written=written or {}, root=root, checks=checks)
+    pipeline = Pipeline(existing=existing, written=written or {}, root=root, checks=checks)
+    return pipeline.run(candidates)
 
 
 def write(result):

@@ -1,0 +1,275 @@
+"""The pipeline of a submission: every candidate is accepted or refused by itself, in stages."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import PurePath
+from typing import Any, Final
+
+from attrs import frozen
+
+from grove_core.model.learning import (
+    Candidate,
+    Learning,
+    LearningStatus,
+    RejectedCandidate,
+    Rejection,
+    Stage,
+)
+from grove_core.reflection.candidates import read_candidate, readable_parts
+from grove_core.reflection.limits import SUMMARY_LENGTH_MAX
+from grove_core.similarity import SimilarityIndex, terms_in
+from grove_core.text import clean_line, shorten
+
+_STAGES: Final = tuple(Stage)
+WITHHELD: Final = "(withheld)"
+"""What is shown of a candidate that holds a secret."""
+
+# Of the words of a candidate: so few new ones make an echo of what was shown.
+_NEW_SHARE: Final = 0.2
+_NEW_TERMS: Final = 4
+_SAID_MIN: Final = 3
+# In the index of known summaries, before the position of a candidate of the same submission.
+_POSITION: Final = "#"
+
+
+@frozen(kw_only=True)
+class CheckStage:
+    """A check that a candidate must pass after its shape is right."""
+
+    stage: Stage
+    check: Callable[[Candidate], Rejection | None]
+    warns: bool = False
+
+
+@frozen(kw_only=True)
+class AcceptedCandidate:
+    """A candidate that passed every stage."""
+
+    position: int
+    candidate: Candidate
+    notes: tuple[str, ...]
+
+
+@frozen(kw_only=True)
+class RepeatedCandidate:
+    """A candidate that this session has written already: accepted, and not written again."""
+
+    position: int
+    candidate: Candidate
+    learning_id: str
+
+
+@frozen(kw_only=True)
+class PipelineResult:
+    """What became of the candidates of a submission; each is in exactly one list."""
+
+    accepted: tuple[AcceptedCandidate, ...] = ()
+    repeated: tuple[RepeatedCandidate, ...] = ()
+    rejected: tuple[RejectedCandidate, ...] = ()
+
+
+@frozen(kw_only=True)
+class ShownText:
+    """A text that grove has put before the agent."""
+
+    text: str
+    learning_id: str = ""
+    summary: str = ""
+
+
+class Pipeline:
+    """The stages with what they need to know."""
+
+    def __init__(
+        self,
+        *,
+        existing: Iterable[Learning],
+        written: Mapping[str, str],
+        root: PurePath | None = None,
+        checks: Sequence[CheckStage] = (),
+        screen: Callable[[Any], Rejection | None] | None = None,
+    ) -> None:
+        """Begin with what is stored, and with the fingerprints of what this session has written."""
+        self._known = known_summaries(existing)
+        self._unclaimed = dict(written)
+        self._root = root
+        self._screen = screen
+        duplicates = CheckStage(
+            stage=Stage.DUPLICATE, check=lambda candidate: find_duplicate(candidate, self._known)
+        )
+        order = _STAGES.index
+        self._stages = sorted((duplicates, *checks), key=lambda one: order(one.stage))
+
+    def run(self, candidates: Sequence[Any]) -> PipelineResult:
+        """Evaluate the candidates of a submission one by one, in their order."""
+        outcomes: list[AcceptedCandidate | RepeatedCandidate | RejectedCandidate] = []
+        for position, raw in enumerate(candidates):
+            outcome = self._evaluate(position, raw)
+            outcomes.append(outcome)
+            if not isinstance(outcome, RejectedCandidate):
+                one = outcome.candidate
+                self._known.add(f"{_POSITION}{position + 1}", one.summary, one.detail)
+        return PipelineResult(
+            accepted=tuple(item for item in outcomes if isinstance(item, AcceptedCandidate)),
+            repeated=tuple(item for item in outcomes if isinstance(item, RepeatedCandidate)),
+            rejected=tuple(item for item in outcomes if isinstance(item, RejectedCandidate)),
+        )
+
+    def _evaluate(
+        self,
+        position: int,
+        raw: Any,  # noqa: ANN401 - any JSON value
+    ) -> AcceptedCandidate | RepeatedCandidate | RejectedCandidate:
+        leak = self._screen(raw) if self._screen is not None else None
+        if leak is not None:
+            return _rejected(position, WITHHELD, (), Stage.SECRET, leak)
+        read = read_candidate(raw, root=self._root)
+        if isinstance(read, Rejection):
+            summary, tags = readable_parts(raw)
+            shown = shorten(summary or "(no summary)", SUMMARY_LENGTH_MAX)
+            return _rejected(position, shown, tags, Stage.SCHEMA, read)
+        candidate = read.candidate
+        # Claimed once: a copy within one submission goes on and is refused as a duplicate.
+        learning_id = self._unclaimed.pop(fingerprint(candidate), None)
+        if learning_id is not None:
+            return RepeatedCandidate(
+                position=position, candidate=candidate, learning_id=learning_id
+            )
+        warnings: list[str] = []
+        for stage in self._stages:
+            rejection = stage.check(candidate)
+            if rejection is not None and not stage.warns:
+                return _rejected(
+                    position, candidate.summary, candidate.tags, stage.stage, rejection
+                )
+            if rejection is not None:
+                warnings.append(f"accepted, though {rejection.reason}")
+        notes = (*read.notes, *warnings)
+        return AcceptedCandidate(position=position, candidate=candidate, notes=notes)
+
+
+def _rejected(
+    position: int, summary: str, tags: tuple[str, ...], stage: Stage, rejection: Rejection
+) -> RejectedCandidate:
+    return RejectedCandidate(
+        position=position, summary=summary, tags=tags, stage=stage, rejection=rejection
+    )
+
+
+def learning_from(
+    candidate: Candidate,
+    *,
+    learning_id: str,
+    session_id: str,
+    ticket_id: str | None,
+    now: datetime,
+) -> Learning:
+    """Make the learning of an accepted candidate."""
+    return Learning(
+        id=learning_id,
+        category=candidate.category,
+        summary=candidate.summary,
+        detail=candidate.detail,
+        session_id=session_id,
+        timestamp=now,
+        scope=candidate.scope,
+        confidence=candidate.confidence,
+        criteria_met=candidate.criteria_met,
+        tags=candidate.tags,
+        context_files=candidate.context_files,
+        ticket_id=ticket_id,
+        supersedes=candidate.supersedes,
+    )
+
+
+def candidate_from(learning: Learning) -> Candidate:
+    """Bring a learning back into the form in which it was proposed."""
+    return Candidate(
+        category=learning.category,
+        summary=learning.summary,
+        detail=learning.detail,
+        scope=learning.scope,
+        confidence=learning.confidence,
+        criteria_met=learning.criteria_met,
+        tags=learning.tags,
+        context_files=learning.context_files,
+        supersedes=learning.supersedes,
+    )
+
+
+def fingerprint(candidate: Candidate) -> str:
+    """Digest all content of a candidate, so that one sent twice is recognised."""
+    content = (
+        candidate.category.value,
+        candidate.summary,
+        candidate.detail,
+        candidate.scope.value,
+        candidate.confidence.value,
+        sorted(criterion.value for criterion in candidate.criteria_met),
+        sorted(candidate.tags),
+        sorted(candidate.context_files),
+        sorted(candidate.supersedes),
+    )
+    return hashlib.sha256(json.dumps(content).encode("ascii")).hexdigest()
+
+
+# --- what says nothing new ------------------------------------------------------------------------
+
+
+def known_summaries(existing: Iterable[Learning]) -> SimilarityIndex:
+    """Index the stored learnings that a candidate must not repeat."""
+    known = SimilarityIndex()
+    for learning in existing:
+        if learning.status is LearningStatus.ACTIVE:
+            summary = clean_line(learning.summary, SUMMARY_LENGTH_MAX)
+            known.add(learning.id, summary, learning.detail)
+    return known
+
+
+def find_duplicate(candidate: Candidate, known: SimilarityIndex) -> Rejection | None:
+    """Object to a candidate that says what a known one says."""
+    found = known.find(candidate.summary, candidate.detail, candidate.supersedes)
+    if found is None:
+        return None
+    other, is_repeated = found
+    verb, says = ("repeats", "") if is_repeated else ("says in other words what", " says")
+    if other.key.startswith(_POSITION):
+        number = other.key.removeprefix(_POSITION)
+        reason = (
+            f'{verb} candidate {number} of this submission ("{other.summary}"){says}: send'
+            " it once, with all that is to be said"
+        )
+        return Rejection(reason=reason, field="summary")
+    reason = (
+        f'{verb} {other.key} ("{other.summary}"){says}: leave it out, or, if it'
+        f' corrects or completes that learning, add "supersedes": ["{other.key}"]'
+    )
+    return Rejection(reason=reason, field="summary", existing_id=other.key)
+
+
+def find_echo(candidate: Candidate, shown: Sequence[ShownText]) -> Rejection | None:
+    """Object to a candidate that merely repeats what was shown."""
+    said = terms_in(f"{candidate.summary} {candidate.detail}")
+    texts = [one for one in shown if one.learning_id not in candidate.supersedes]
+    if len(said) < _SAID_MIN or not texts:
+        return None
+    # One text must hold it: the words of many together hold almost anything.
+    new, nearest = min(
+        ((said - terms_in(one.text), one) for one in texts), key=lambda pair: len(pair[0])
+    )
+    if len(new) >= _NEW_TERMS or len(new) > _NEW_SHARE * len(said):
+        return None
+    if not nearest.learning_id:
+        reason = "this is the text of grove's own form: put in its place what the work taught"
+        return Rejection(reason=reason, field="summary")
+    known = nearest.learning_id
+    summary = clean_line(nearest.summary, SUMMARY_LENGTH_MAX)
+    reason = (
+        f'says only what {known} ("{summary}") has told you in this session:'
+        f' if it helped, put {{"id": "{known}", "how": "..."}} into'
+        ' "learnings_used"; if you found out more, submit that; if it is wrong, correct it with'
+        f' "supersedes": ["{known}"]'
+    )
+    return Rejection(reason=reason, field="detail", existing_id=known)

@@ -1,0 +1,78 @@
+"""The retrieval log: what it keeps is read back, and no line spoils another one."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from grove_core.learning_index.index import IN_MEMORY, LearningIndex
+from grove_core.retrieval.choosing import SHOWN, choose
+from grove_core.retrieval.entries import entry_of
+from grove_core.retrieval.log import (
+    MOST_LINES,
+    NO_ROOM,
+    Retrieval,
+    bounded,
+    candidates_of,
+    from_line,
+    to_line,
+)
+from grove_core.retrieval.query_terms import query_terms
+from grove_core.retrieval.ranking import rank
+from grove_core.retrieval.strategy import RetrievalStrategy
+from grove_core.testing.samples import example_learning
+
+NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
+
+
+def choice_of(*summaries):
+    index = LearningIndex(IN_MEMORY)
+    entries = [
+        entry_of(
+            example_learning(id=f"cl_{number}", summary=summary, detail="Words of a detail."),
+            backend="markdown",
+            personal=False,
+        )
+        for number, summary in enumerate(summaries)
+    ]
+    index.put("project markdown", entries, "", whole=True)
+    ranked = rank(index.find(query_terms(text="slow orders report")), {}, NOW, 90)
+    return choose(ranked, RetrievalStrategy.MODERATE, 5, NOW, floor=0.0)
+
+
+def retrieval(candidates=(), found=0, at="2026-02-06T10:00:00Z"):
+    limits = {"strategy": "moderate", "limit": 5, "floor": 0.0, "max_chars": 4000}
+    return Retrieval(
+        at=at,
+        via="prompt",
+        engine="default",
+        complete=True,
+        failed=["search of elsewhere"],
+        found=found,
+        candidates=list(candidates),
+        **limits,
+    )
+
+
+def test_a_line_is_read_back_with_what_had_no_room():
+    choice = choice_of("The report of orders is slow", "Orders stream their rows")
+    shown = [choice.chosen[0].entry.id]
+    written = retrieval(candidates_of(choice, shown), len(choice.verdicts))
+    line = to_line(written)
+    assert line.endswith("\n")
+    assert line.isascii()
+    assert from_line(line) == written
+    assert [one.rank for one in written.candidates] == [1, 2]
+    assert [one.reason for one in written.candidates] == [SHOWN, NO_ROOM]
+    assert written.shown == shown
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"v": 1}', '{"v": 2, "at": "x"}'])
+def test_what_cannot_be_read_is_nothing(line):
+    assert from_line(line) is None
+
+
+def test_a_full_log_keeps_the_start_and_the_newest():
+    lines = [to_line(retrieval(at=f"{number:04}")) for number in range(MOST_LINES)]
+    assert bounded("".join(lines[:-1])) == "".join(lines[:-1])
+    kept = bounded("".join(lines)).splitlines(keepends=True)
+    assert kept == [lines[0], *lines[-MOST_LINES // 2 :]]
