@@ -10,12 +10,11 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from grove_core.codec.session_json import session_to_json
-from grove_core.flow.session_cleaning import CleaningLimits, Reason, choose
-from grove_core.flow.session_debts import Life
-from grove_core.flow.session_files import SessionFiles
 from grove_core.model.gate import Cycle, Gate, GateStatus
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
+from grove_core.services.cleanup import CleaningLimits, Reason, SessionFiles, choose
+from grove_core.services.overview import Liveness
 
 DAMAGE = {
     "binary": b"\x00\xff\xfe\x80",
@@ -70,9 +69,9 @@ def test_what_a_session_has_and_owes(beads):
     (one,) = listed(beads)["sessions"]
     assert (one["gate"], one["blocks"], one["notes"], one["injected"]) == ("blocked", 1, 1, 0)
     assert [ticket["ticket_id"] for ticket in one["closed"]] == ["bd-1"]
-    (debt,) = one["debts"]
-    assert (debt["kind"], debt["tickets"], debt["blocks"]) == ("open", ["bd-1"], 1)
-    assert debt["since"] <= one["updated_at"]
+    (pending,) = one["pending"]
+    assert (pending["kind"], pending["tickets"], pending["blocks"]) == ("open", ["bd-1"], 1)
+    assert pending["since"] <= one["updated_at"]
     human = beads.grove("sessions").stdout
     for words in ("gate blocked", "1 block, 1 note", "owes a reflection (bd-1), since "):
         assert words in human
@@ -153,7 +152,7 @@ ORPHANS = CleaningLimits(orphans=True)
 BOTH = CleaningLimits(before=BEFORE.before, orphans=True)
 
 
-def reason(limits, days, status=GateStatus.IDLE, life=Life.ENDED):
+def reason(limits, days, status=GateStatus.IDLE, life=Liveness.ENDED):
     return choose(kept(days, status), life, limits, NOW).reason
 
 
@@ -227,7 +226,7 @@ def test_before_takes_everything_of_an_old_session(many):
     assert (deleted["session_id"], deleted["reason"], deleted["gate"]) == ("old", "old", "idle")
     assert deleted["project_root"] == str(many.project)
     assert len(deleted["files"]) == 5
-    assert reasons(found["kept"]) == {"owing": "owes", "new": "recent", "live": "live"}
+    assert reasons(found["kept"]) == {"owing": "pending", "new": "recent", "live": "live"}
     # What was set aside is thrown away by its own age.
     assert files_named(many, "old") == [
         (sessions / "old.json.corrupt-2").relative_to(many.grove_home)
@@ -239,7 +238,7 @@ def test_before_takes_everything_of_an_old_session(many):
 def test_orphans_go_with_a_warning_and_a_line_in_the_log(many):
     found, warnings = clean(many, "--orphans")
     assert reasons(found["deleted"]) == {"owing": "orphan"}
-    assert found["deleted"][0]["debts"][0]["tickets"] == ["bd-1"]
+    assert found["deleted"][0]["pending"][0]["tickets"] == ["bd-1"]
     assert reasons(found["kept"]) == {"old": "finished", "new": "finished", "live": "live"}
     line = f"session owing of {many.project} is deleted though it owes a reflection (bd-1)"
     assert warnings == f"grove: {line}\n"
@@ -304,20 +303,20 @@ def test_a_session_that_somebody_writes_just_now_is_kept(many):
 
 @pytest.mark.parametrize("status", GateStatus)
 def test_what_may_go(status):
-    for life in (Life.ENDED, Life.DIED):
-        old = Reason.OWES if status.owes_reflection else Reason.OLD
+    for life in (Liveness.ENDED, Liveness.DIED):
+        old = Reason.PENDING if status.owes_reflection else Reason.OLD
         assert [reason(BEFORE, days, status, life) for days in (29, 30, 31)] == [
             Reason.RECENT,
             Reason.RECENT,
             old,
         ]
         unfinished = Reason.ORPHAN if status in UNFINISHED else Reason.FINISHED
-        young = Reason.OWES if status.owes_reflection else Reason.FINISHED
+        young = Reason.PENDING if status.owes_reflection else Reason.FINISHED
         assert [reason(ORPHANS, days, status, life) for days in (1, 1.1)] == [young, unfinished]
         assert reason(BOTH, 31, status, life).deletes
     for limits in (BEFORE, ORPHANS, BOTH):
         for days in (0, 31, 4000):
-            assert reason(limits, days, status, Life.LIVE) is Reason.LIVE
+            assert reason(limits, days, status, Liveness.LIVE) is Reason.LIVE
 
 
 def test_what_cannot_be_read_may_hold_a_debt():
@@ -356,9 +355,9 @@ def test_debug_shows_everything_and_forces_the_gate(blocked, after):
     found = blocked.grove("debug", "session-1", "--json").json
     assert found["session"] == {**blocked.session(), "unknown": {}}
     assert (found["state"], found["max_blocks"], found["cooldown_seconds"]) == ("live", 3, 300)
-    assert [one["kind"] for one in found["debts"]] == ["open"]
+    assert [one["kind"] for one in found["pending"]] == ["open"]
     assert found["file"] == str(state_file(blocked))
-    assert "  blocked\n" in blocked.grove("debug", "session-1").stdout
+    assert "    status: blocked\n" in blocked.grove("debug", "session-1").stdout
     done = blocked.grove("debug", "--set-gate", after, "--json")
     assert done.json == {"session_id": "session-1", "before": "blocked", "gate": after}
     assert blocked.gate() == after

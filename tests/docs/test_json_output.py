@@ -69,9 +69,9 @@ def documented():
     found["grove sessions"] |= {key.replace("session.", "sessions[].", 1) for key in tickets}
     retrieval = {key for key in found["grove why"] if key.startswith("retrieval.")}
     found["grove debug"] |= {key.replace("retrieval", "retrievals[]", 1) for key in retrieval}
-    debt = {key for key in found["grove sessions"] if key.startswith("sessions[].debts[].")}
+    pending = {key for key in found["grove sessions"] if key.startswith("sessions[].pending[].")}
     for title, prefix in (("grove debug", ""), ("grove clean", "kept[].")):
-        found[title] |= {key.replace("sessions[].", prefix, 1) for key in debt}
+        found[title] |= {key.replace("sessions[].", prefix, 1) for key in pending}
     return found
 
 

@@ -167,7 +167,7 @@ def test_three_blocks_then_the_breaker_and_the_debt_stays_visible(beads, agent):
     assert "breaker" in beads.log()
     assert "bd-1" in agent.starts("resume")
 
-    (debt,) = beads.grove("status", "--json").json["debts"]
+    (debt,) = beads.grove("status", "--json").json["pending"]
     assert "bd-1" in debt
     agent.ends()
     notice = beads.agent("session-2").starts()
@@ -175,7 +175,7 @@ def test_three_blocks_then_the_breaker_and_the_debt_stays_visible(beads, agent):
     assert "bd-1" in notice
     # It is paid by a reflection of the session that owes it.
     assert beads.grove("skip", "done by hand", "--session-id", "session-1").code == 0
-    assert beads.grove("status", "--json").json["debts"] == []
+    assert beads.grove("status", "--json").json["pending"] == []
 
 
 # --- deferrals ----------------------------------------------------------------------------------

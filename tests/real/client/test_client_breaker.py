@@ -50,7 +50,7 @@ def test_the_person_sees_the_result_and_the_debt_after_three_ignored_blocks(shop
     assert shop.outcomes() == [("breaker", 3)]
 
     session_id = let_go["session_id"]
-    (debt,) = shop.status()["debts"]
+    (debt,) = shop.status()["pending"]
     assert "bd-1" in debt
     assert f"grove reflect --session-id {session_id}" in debt
     assert debt in " ".join(shop.command("grove", "status").split())
@@ -66,7 +66,7 @@ def test_the_next_session_names_the_debt_and_can_pay_it(shop, let_go):
     assert stops(second) == [0]
     text = (shop.root / ".grove" / "learnings.md").read_text()
     assert re.search(rf"Origin:\*\* ticket bd-1 \| session {session_id}", text)
-    assert shop.status()["debts"] == []
+    assert shop.status()["pending"] == []
 
     third = shop.play([FINISHED])
     assert_ended_well(third)

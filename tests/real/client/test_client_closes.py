@@ -56,7 +56,7 @@ def test_a_close_that_nobody_can_confirm_counts_until_bd_denies_it(shop):
     assert "ticket bd-1 is closed" in held(transcript)[0]
     assert statuses(transcript)[0]["gate"] == "pending"
     assert shop.outcomes() == [("no_change", 1)]
-    assert shop.status()["debts"] == []
+    assert shop.status()["pending"] == []
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_two_tickets_in_one_turn_owe_one_reflection(shop, turns, named):
     assert paid["gate"] == "reflected"
     assert shop.outcomes() == [("reflected", 1)]
     assert len(shop.events("reflection")) == 1
-    assert shop.status()["debts"] == []
+    assert shop.status()["pending"] == []
 
 
 def test_a_subagents_close_holds_the_main_agent_only(shop):

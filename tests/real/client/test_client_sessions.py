@@ -54,7 +54,7 @@ def test_a_session_that_is_taken_up_again_keeps_its_debt(shop, indebted, way):
     assert [each["gate"] for each in statuses(second)] == ["pending"]
     assert stops(second) == [2, 0]
     assert shop.outcomes() == [("reflected", 1)]
-    assert shop.status()["debts"] == []
+    assert shop.status()["pending"] == []
 
 
 def test_blocks_that_were_given_count_on_after_a_resume(shop):
@@ -80,7 +80,7 @@ def test_a_fork_is_a_new_session_and_names_its_parents_debt(shop, indebted):
     assert stops(fork) == [0, 2, 0]
     (reason,) = held(fork)
     assert "ticket bd-2 is closed" in reason
-    (debt,) = shop.status()["debts"]
+    (debt,) = shop.status()["pending"]
     assert parent in debt
 
 
@@ -102,7 +102,7 @@ def test_clear_begins_a_session_without_debt_and_names_the_old_ones(shop):
     assert stops(transcript) == [0, 2, 0]
     # `grove reflect` without an id is the new session's, though the process is the same.
     assert f"session {new}" in (shop.root / ".grove" / "learnings.md").read_text()
-    (debt,) = shop.status()["debts"]
+    (debt,) = shop.status()["pending"]
     assert old in debt
 
 
@@ -115,7 +115,7 @@ def test_the_debt_of_a_cleared_session_can_be_paid_in_the_next(shop):
     assert_ended_well(second)
     assert stops(second) == [0]
     assert f"ticket bd-1 | session {old}" in (shop.root / ".grove" / "learnings.md").read_text()
-    assert shop.status()["debts"] == []
+    assert shop.status()["pending"] == []
     assert shop.outcomes() == [("reflected", 0)]
 
 

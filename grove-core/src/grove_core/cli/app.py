@@ -74,9 +74,9 @@ def grove_command(function: "Callable[..., Result]") -> Callable[..., None]:
 
 def find_session(invocation: Invocation, session_id: str | None) -> "tuple[Invocation, Session]":
     """Find the session that a command is about, and look at its project."""
-    from grove_core.services import finding_session
+    from grove_core.services import overview
 
-    workspace, session = finding_session.find_session(invocation.workspace, session_id)
+    workspace, session = overview.find_session(invocation.workspace, session_id)
     if invocation.project_given:
         return invocation, session
     return evolve(invocation, workspace=workspace), session

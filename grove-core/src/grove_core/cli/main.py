@@ -54,7 +54,13 @@ COMMANDS: Final = {
     "hook": "Answer a hook of the coding agent (run by the agent).",
     "serve": "Answer a session's hooks and offer tools (run by the agent).",
 }
-_TARGETS: Final = {"import": "import_:command"}  # no module can be called import
+# Of commands whose module has another name.
+_TARGETS: Final = {
+    "import": "import_:command",
+    "clean": "sessions:clean_command",
+    "debug": "inspect:debug_command",
+    "trace": "inspect:trace_command",
+}
 
 
 def command_named(name: str) -> click.Command:

@@ -10,7 +10,7 @@ from grove_core.cli.suggestions import active_ids, standing_ids
 from grove_core.flow.curation import supersede
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
 from grove_core.identifiers import is_session_id
-from grove_core.services.finding_session import OWN_VARIABLE
+from grove_core.services.overview import OWN_VARIABLE
 
 
 @click.command("supersede")

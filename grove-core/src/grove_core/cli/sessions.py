@@ -1,5 +1,6 @@
-"""``grove sessions``."""
+"""``grove sessions`` and ``grove clean``."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -9,11 +10,26 @@ import rich_click as click
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.render import counted
 from grove_core.cli.result import Result
-from grove_core.cli.session_argument import debt_document, ticket_in_words
-from grove_core.cli.timeparse import local_time, time_ago
-from grove_core.flow.session_debts import Life, debts_of, life_of
-from grove_core.flow.session_files import SessionFiles, modified_at, survey
+from grove_core.cli.timeparse import local_time, parse_time, time_ago
 from grove_core.model.session import Session
+from grove_core.model.ticket import Ticket
+from grove_core.services.cleanup import (
+    Choice,
+    CleaningLimits,
+    Reason,
+    SessionFiles,
+    clean,
+    modified_at,
+    survey,
+    warning_of,
+)
+from grove_core.services.messages import name_of
+from grove_core.services.overview import (
+    Liveness,
+    PendingReflection,
+    liveness_of,
+    pending_reflections,
+)
 from grove_core.text import clean_line
 from grove_core.workspace import Workspace
 
@@ -21,8 +37,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _EMPTY: Final = "it is empty: the process that made it died before it wrote"
-_LONGEST_PATH: Final = 300
-_STYLES: Final = {Life.LIVE: "green", Life.ENDED: "dim", Life.DIED: "yellow"}
+_LONGEST: Final = 300
+_LONGEST_TITLE: Final = 120
+_STYLES: Final = {Liveness.LIVE: "green", Liveness.ENDED: "dim", Liveness.DIED: "yellow"}
+_NAMED: Final = (Reason.PENDING, Reason.UNREADABLE, Reason.FAILED)
+_COUNTED: Final = {Reason.LIVE: "live", Reason.RECENT: "too new", Reason.FINISHED: "no orphans"}
 
 
 @click.command("sessions")
@@ -33,47 +52,72 @@ def command(invocation: Invocation, *, everywhere: bool, limit: int | None) -> R
     """List the sessions of this project, the one that was written last first.
 
     A session is live, has ended, or died: then its client is gone, or it has been idle for a day.
-    What a session owes stays visible until it is paid. State that cannot be read is named with the
-    reason, of whatever project it was.
+    A pending reflection stays visible until it is given. State that cannot be read is named with
+    the reason, of whatever project it was.
     """
     workspace = invocation.workspace
     found = survey(workspace)
-    root = str(workspace.root)
     own = [
         one.session
         for one in found
-        if one.session is not None and (everywhere or one.session.project_root == root)
+        if one.session is not None
+        and (everywhere or one.session.project_root == str(workspace.root))
     ]
+    shown = own[:limit]
     document = {
-        "count": len(own[:limit]),
+        "count": len(shown),
         "total": len(own),
-        "sessions": [_document(one, workspace) for one in own[:limit]],
+        "sessions": [_document(one, workspace) for one in shown],
         "unreadable": _unreadable(found),
-        "set_aside": _set_aside(found),
+        "set_aside": [
+            {"session_id": one.session_id, "path": path, "modified_at": modified_at(path)}
+            for one in found
+            for path in one.set_aside
+        ],
     }
-    return Result(
-        document=document,
-        human=lambda console: _human(own[:limit], document, workspace, everywhere, console),
-        ids=[one.id for one in own[:limit]],
-    )
+
+    def human(console: "Console") -> None:
+        for session in shown:
+            _print_session(session, workspace, console)
+            if everywhere:
+                console.print(f"    {clean_line(session.project_root, _LONGEST)}", style="dim")
+        if not own:
+            where = "" if everywhere else " of this project; --all lists those of others"
+            console.print(f"grove knows no session{where}.")
+        elif len(own) > len(shown):
+            console.print(f"{len(shown)} of {len(own)} shown.", style="dim")
+        _print_faults(document, console)
+
+    return Result(document=document, human=human, ids=[one.id for one in shown])
 
 
 def _document(session: Session, workspace: Workspace) -> dict[str, Any]:
     gate = session.gate
     return {
         "id": session.id,
-        "state": life_of(session, workspace),
+        "state": liveness_of(session, workspace),
         "gate": gate.status,
         "ticket": gate.ticket,
         "closed": gate.cycle.tickets if gate.cycle is not None else (),
         "blocks": gate.breaker.cycle_blocks,
         "notes": len(session.observations),
         "injected": len(session.injected),
-        "debts": [debt_document(one) for one in debts_of(session)],
+        "pending": [pending_document(one) for one in pending_reflections(session)],
         "project_root": session.project_root,
         "created_at": session.created_at,
         "updated_at": session.updated_at,
         "ended_at": session.ended_at,
+    }
+
+
+def pending_document(one: PendingReflection) -> dict[str, Any]:
+    """Describe a pending reflection for ``--json``."""
+    return {
+        "kind": one.kind,
+        "tickets": [name_of(ticket) for ticket in one.tickets],
+        "since": one.since,
+        "blocks": one.blocks,
+        "path": one.path,
     }
 
 
@@ -90,75 +134,130 @@ def _unreadable(found: Sequence[SessionFiles]) -> list[dict[str, Any]]:
     ]
 
 
-def _set_aside(found: Sequence[SessionFiles]) -> list[dict[str, Any]]:
-    return [
-        {"session_id": one.session_id, "path": path, "modified_at": modified_at(path)}
-        for one in found
-        for path in one.set_aside
-    ]
-
-
-def _human(
-    sessions: Sequence[Session],
-    document: dict[str, Any],
-    workspace: Workspace,
-    everywhere: bool,  # noqa: FBT001 - the command's own flag
-    console: "Console",
-) -> None:
-    for session in sessions:
-        _print_session(session, workspace, console)
-        if everywhere:
-            console.print(f"    {clean_line(session.project_root, _LONGEST_PATH)}", style="dim")
-    if not document["total"]:
-        where = "" if everywhere else " of this project; --all lists those of others"
-        console.print(f"grove knows no session{where}.")
-    elif document["total"] > document["count"]:
-        console.print(f"{document['count']} of {document['total']} shown.", style="dim")
+def _print_faults(document: dict[str, Any], console: "Console") -> None:
     for one in document["unreadable"]:
         console.print(f"{one['path']} cannot be read: {one['reason']}", style="yellow")
     for one in document["set_aside"]:
-        when = _when(one["modified_at"])
+        when = f" at {local_time(one['modified_at'])}" if one["modified_at"] is not None else ""
         console.print(f"{one['path']} could not be read and was set aside{when}", style="yellow")
-
-
-def _when(moment: datetime | None) -> str:
-    return f" at {local_time(moment)}" if moment is not None else ""
 
 
 def _print_session(session: Session, workspace: Workspace, console: "Console") -> None:
     from rich.text import Text
 
-    life = life_of(session, workspace)
-    line = Text()
-    line.append(session.id, style="bold")
-    line.append(f"  {life.value}", style=_STYLES[life])
-    line.append(f"  gate {session.gate.status.value}")
-    line.append(
-        f"  written {local_time(session.updated_at)},"
-        f" {time_ago(session.updated_at, workspace.now)}",
-        style="dim",
-    )
+    state = liveness_of(session, workspace)
+    written = f"{local_time(session.updated_at)}, {time_ago(session.updated_at, workspace.now)}"
+    line = Text(session.id, style="bold")
+    line.append(f"  {state.value}", style=_STYLES[state])
+    line.append(f"  gate {session.gate.status.value}", style="not bold")
+    line.append(f"  written {written}", style="not bold dim")
     console.print(line)
-    about = _about(session)
-    if about:
+    if about := _about(session):
         console.print(f"    {about}")
-    for debt in debts_of(session):
-        since = f", since {local_time(debt.since)}" if debt.since is not None else ""
-        console.print(f"    {debt}{since}", style="yellow")
+    for one in pending_reflections(session):
+        since = f", since {local_time(one.since)}" if one.since is not None else ""
+        console.print(f"    {one}{since}", style="yellow")
 
 
 def _about(session: Session) -> str:
-    blocks = session.gate.breaker.cycle_blocks
-    parts = []
-    if session.gate.ticket is not None:
-        parts.append(f"ticket {ticket_in_words(session.gate.ticket)}")
-    parts += [
-        counted(number, noun)
-        for number, noun in (
-            (blocks, "block"),
-            (len(session.observations), "note"),
-            (len(session.injected), "shown learning"),
-        )
-        if number
-    ]
-    return ", ".join(parts)
+    counts = (
+        (session.gate.breaker.cycle_blocks, "block"),
+        (len(session.observations), "note"),
+        (len(session.injected), "shown learning"),
+    )
+    ticket = session.gate.ticket
+    named = [f"ticket {_ticket(ticket)}"] if ticket is not None else []
+    return ", ".join([*named, *(counted(number, noun) for number, noun in counts if number)])
+
+
+def _ticket(ticket: Ticket) -> str:
+    return f"{name_of(ticket)} {clean_line(ticket.title, _LONGEST_TITLE)}".rstrip()
+
+
+@click.command("clean")
+@click.option(
+    "--before",
+    metavar="WHEN",
+    help="Sessions last written longer ago than 30d, 12h or 2w, or before a date: 2026-02-06.",
+)
+@click.option(
+    "--orphans",
+    is_flag=True,
+    help="Sessions left active, pending or blocked for over 24 hours, with what is pending.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be deleted, and delete nothing.")
+@grove_command
+def clean_command(
+    invocation: Invocation, *, before: str | None, orphans: bool, dry_run: bool
+) -> Result:
+    """Delete the state of old sessions, of all projects.
+
+    With it goes what grove keeps for these sessions in its cache. Learnings and logs stay. Each
+    option chooses by itself; one of `--before` and `--orphans` is needed. A live session is never
+    deleted, and one with a pending reflection only by `--orphans`, with a warning.
+    """
+    if before is None and not orphans:
+        raise click.UsageError("say what to delete: --before 30d, --orphans, or both")
+    workspace = invocation.workspace
+    limits = CleaningLimits(
+        before=None if before is None else _past_time(before, workspace.now), orphans=orphans
+    )
+    choices = clean(workspace, limits, dry_run=dry_run)
+    warnings = []
+    for choice in choices:
+        if line := warning_of(choice, dry_run=dry_run):
+            warnings.append(line)
+            if not dry_run:
+                workspace.diagnostics.log("warning", line, session=choice.found.session_id)
+    return Result(
+        document={
+            "dry_run": dry_run,
+            "deleted": [
+                {**_described(one), "files": one.removed} for one in choices if one.reason.deletes
+            ],
+            "kept": [_described(one) for one in choices if not one.reason.deletes],
+        },
+        human=lambda console: _print_choices(choices, dry_run, console),
+        ids=[one.found.session_id for one in choices if one.reason.deletes],
+        exit_code=1 if any(one.reason is Reason.FAILED for one in choices) else 0,
+        warnings=warnings,
+    )
+
+
+def _past_time(text: str, now: datetime) -> datetime:
+    time = parse_time(text, now, "--before")
+    if time > now:
+        raise click.BadParameter(f"{text} lies in the future", param_hint="--before")
+    return time
+
+
+def _described(choice: Choice) -> dict[str, Any]:
+    session = choice.found.session
+    return {
+        "session_id": choice.found.session_id,
+        "project_root": session.project_root if session is not None else None,
+        "gate": session.gate.status if session is not None else None,
+        "written_at": choice.found.written_at,
+        "reason": choice.reason,
+        "detail": choice.detail,
+        "pending": [pending_document(one) for one in choice.pending],
+    }
+
+
+def _print_choices(choices: Sequence[Choice], dry_run: bool, console: "Console") -> None:  # noqa: FBT001 - the command's own flag
+    verb = "would be deleted" if dry_run else "deleted"
+    for one in choices:
+        if one.reason.deletes:
+            written = local_time(one.found.written_at)
+            console.print(f"{verb}  {one.found.session_id}  {one.detail}, last written {written}")
+    for one in choices:
+        if one.reason in _NAMED:
+            console.print(f"kept  {one.found.session_id}  {one.detail}", style="yellow")
+    numbers = Counter(one.reason for one in choices)
+    named = sum(numbers[reason] for reason in _NAMED)
+    kept = [f"{numbers[reason]} {words}" for reason, words in _COUNTED.items() if numbers[reason]]
+    kept += [f"{named} named above"] if named else []
+    deleted = sum(number for reason, number in numbers.items() if reason.deletes)
+    detail = f" ({', '.join(kept)})" if kept else ""
+    summary = f"{counted(deleted, 'session')} {verb}, {len(choices) - deleted} kept{detail}."
+    console.print(summary, style="dim")

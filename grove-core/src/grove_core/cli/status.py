@@ -18,13 +18,12 @@ from grove_core.doctor.packages import (
     fixes_of,
     install_command_for,
 )
-from grove_core.flow.session_debts import debts_of, life_of
 from grove_core.model.memory import Health
 from grove_core.model.session import Session
 from grove_core.model.statistics import Statistics
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
-from grove_core.services.finding_session import sessions_here
 from grove_core.services.messages import name_of, past_reflection
+from grove_core.services.overview import liveness_of, pending_reflections, sessions_here
 from grove_core.services.sessions import is_over
 from grove_core.services.sync import synchronised_at
 from grove_core.session_server import ServerRecords, SessionServer
@@ -40,7 +39,7 @@ _LONGEST_PATH: Final = 4096
 _LONGEST_DETAIL: Final = 160
 _LONGEST_TITLE: Final = 120
 _MOST_NAMED: Final = 3
-"""Of sessions, debts and faults, so that it all stays on one screen."""
+"""Of sessions, pending reflections and faults, so that it all stays on one screen."""
 
 
 @click.command("status")
@@ -62,7 +61,7 @@ def command(invocation: Invocation) -> Result:
     ]
     checks = _checks(workspace)
     warnings = backend_warnings(workspace)
-    debts = [notice for one in sessions if (notice := _debt(one, workspace))]
+    pending = [notice for one in sessions if (notice := _pending(one, workspace))]
     waiting = workspace.outbox.entries(workspace.root)
     servers = workspace.library.freshness()
     primary = workspace.config.backends.primary
@@ -81,7 +80,7 @@ def command(invocation: Invocation) -> Result:
         "backends": backends,
         "checks": checks,
         "log_faults": list(_log_faults(numbers)),
-        "debts": debts,
+        "pending": pending,
         "outbox": [entry.learning.id for entry in waiting],
         "servers": [
             {
@@ -155,12 +154,12 @@ def _checks(workspace: Workspace) -> list[dict[str, Any]]:
     return checks
 
 
-def _debt(session: Session, workspace: Workspace) -> str:
-    """Return what a session owes."""
+def _pending(session: Session, workspace: Workspace) -> str:
+    """Say that a reflection is pending."""
     if session.recovered_from is not None:
         return past_reflection(session)
     if is_over(session, workspace):
-        return _debt_of_past(session, workspace)
+        return _pending_of_past(session, workspace)
     broken = session.gate.broken_cycles
     if not broken:
         return ""
@@ -172,14 +171,15 @@ def _debt(session: Session, workspace: Workspace) -> str:
     )
 
 
-def _debt_of_past(session: Session, workspace: Workspace) -> str:
-    debts = debts_of(session)
-    if not debts:
+def _pending_of_past(session: Session, workspace: Workspace) -> str:
+    pending = pending_reflections(session)
+    if not pending:
         return ""
-    tickets = ", ".join(name_of(ticket) for debt in debts for ticket in debt.tickets)
+    tickets = ", ".join(name_of(ticket) for one in pending for ticket in one.tickets)
+    state = liveness_of(session, workspace).value
     return (
-        f"grove: session {session.id} {life_of(session, workspace).value} without the reflection it"
-        f" owed ({tickets or 'its changes'}); if you know what it taught:"
+        f"grove: session {session.id} {state} without the reflection it owed"
+        f" ({tickets or 'its changes'}); if you know what it taught:"
         f" grove reflect --session-id {session.id}"
     )
 
@@ -222,9 +222,9 @@ def _human(
             console.print(f"          {fault}", style="yellow", markup=False)
             console.print("          → grove backends asks it, and says what helps", style="dim")
     console.print(f"So far    {_describe_numbers(document['statistics'])}")
-    for debt in document["debts"][:_MOST_NAMED]:
-        console.print(debt, style="yellow")
-    _print_rest(len(document["debts"]), "grove doctor", console)
+    for notice in document["pending"][:_MOST_NAMED]:
+        console.print(notice, style="yellow")
+    _print_rest(len(document["pending"]), "grove doctor", console)
 
 
 def _print_rest(count: int, command: str, console: "Console") -> None:

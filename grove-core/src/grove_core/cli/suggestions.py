@@ -20,7 +20,7 @@ def session_ids(
 ) -> "list[CompletionItem]":
     """Suggest the project's sessions, the one written last first."""
     try:
-        from grove_core.services.finding_session import sessions_here
+        from grove_core.services.overview import sessions_here
 
         found = sessions_here(_workspace(ctx))
     except (GroveError, OSError):

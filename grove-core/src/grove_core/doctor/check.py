@@ -10,11 +10,11 @@ from attrs import evolve, frozen
 
 from grove_core.config import ConfigProblem
 from grove_core.doctor.packages import BlockedPlugin, blocked_plugins
-from grove_core.flow.session_files import SessionFiles, survey
 from grove_core.hosts.claude_settings import Registration, registrations
 from grove_core.model.session import Session
 from grove_core.plugins.limits import TimeLimitError, call_limited
 from grove_core.plugins.report import describe_error
+from grove_core.services.cleanup import SessionFiles, survey
 from grove_core.storage.diagnostics import Diagnostics
 from grove_core.text import clean_line
 from grove_core.workspace import Workspace

@@ -8,8 +8,9 @@ from grove_core import __version__
 from grove_core.clock import format_instant
 from grove_core.decayed import read_look
 from grove_core.doctor.check import RECENTLY, CheckResult, Examination, broken, ok, warning
-from grove_core.flow.session_debts import DebtKind, Life, debts_of, life_of
 from grove_core.plugins.descriptors import Area
+from grove_core.services import overview
+from grove_core.services.overview import Liveness, PendingKind, liveness_of
 from grove_core.services.sessions import IDLE_LIMIT
 from grove_core.session_server import ServerRecords
 
@@ -56,10 +57,10 @@ def session_state(examination: Examination) -> Iterator[CheckResult]:
 def pending_reflections(examination: Examination) -> Iterator[CheckResult]:
     """Name the reflections that no session is held for any more."""
     for session in examination.here:
-        is_live = life_of(session, examination.workspace) is Life.LIVE
-        for debt in debts_of(session):
+        is_live = liveness_of(session, examination.workspace) is Liveness.LIVE
+        for debt in overview.pending_reflections(session):
             # What could not be read is named by `session state`.
-            if debt.kind is DebtKind.UNREADABLE or (is_live and debt.kind is DebtKind.OPEN):
+            if debt.kind is PendingKind.UNREADABLE or (is_live and debt.kind is PendingKind.OPEN):
                 continue
             option = f"--session-id {session.id}"
             fix = f"If you know what it taught: grove reflect {option}; else: grove skip REASON"
@@ -71,7 +72,7 @@ def session_servers(examination: Examination) -> Iterator[CheckResult]:
     """Check that the servers of live sessions live, and are of this version."""
     workspace = examination.workspace
     records = ServerRecords(workspace.paths.cache)
-    live = [one.id for one in examination.here if life_of(one, workspace) is Life.LIVE]
+    live = [one.id for one in examination.here if liveness_of(one, workspace) is Liveness.LIVE]
     found = {one: server for one in live if (server := records.read(one)) is not None}
     for session_id, server in found.items():
         named = f"the server of session {session_id}"

@@ -41,7 +41,7 @@ _MODULES: Final = (
     "hooks.stop",
     "serve.tools",
     "flow.agent_requests",
-    "services.finding_session",
+    "services.overview",
 )
 
 

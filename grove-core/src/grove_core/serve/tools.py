@@ -112,7 +112,7 @@ def _result(
 
 def _reflect(workspace: "Workspace", arguments: Arguments) -> "Outcome":
     from grove_core.flow.agent_requests import read_submission, submit
-    from grove_core.services.finding_session import find_session
+    from grove_core.services.overview import find_session
 
     submission = read_submission(json.dumps(arguments).encode())
     workspace, session = find_session(workspace, submission.session_id)
@@ -122,7 +122,7 @@ def _reflect(workspace: "Workspace", arguments: Arguments) -> "Outcome":
 def _skip(workspace: "Workspace", arguments: Arguments) -> "Outcome":
     from grove_core.flow.agent_requests import read_reason, skip
     from grove_core.model.reflection import SkipDecider
-    from grove_core.services.finding_session import find_session
+    from grove_core.services.overview import find_session
 
     reason = read_reason(workspace, _text(arguments, "reason"))
     if not reason:
@@ -145,7 +145,7 @@ def _search(workspace: "Workspace", arguments: Arguments) -> "Outcome":
 
 def _ref(workspace: "Workspace", arguments: Arguments) -> "Outcome":
     from grove_core.flow.agent_requests import refer
-    from grove_core.services.finding_session import find_session
+    from grove_core.services.overview import find_session
 
     how = _text(arguments, "how") if arguments.get("how") is not None else None
     learning_id = _text(arguments, "id")
@@ -155,7 +155,7 @@ def _ref(workspace: "Workspace", arguments: Arguments) -> "Outcome":
 
 def _observe(workspace: "Workspace", arguments: Arguments) -> "Outcome":
     from grove_core.flow.agent_requests import observe, read_note
-    from grove_core.services.finding_session import find_session
+    from grove_core.services.overview import find_session
 
     note = read_note(workspace, _text(arguments, "note"))
     if not note:

@@ -1,11 +1,17 @@
-"""Finding the session that an agent's request belongs to."""
+"""The sessions of a project: how they are found, whether they live, what is pending in them."""
 
+from datetime import datetime
+from enum import Enum
 from pathlib import Path
 from typing import Final
+
+from attrs import frozen
 
 from grove_core.errors import CodecError, SessionNotFoundError
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
 from grove_core.model.session import Session
+from grove_core.model.ticket import Ticket
+from grove_core.services.messages import name_of
 from grove_core.services.sessions import is_over
 from grove_core.workspace import Workspace
 
@@ -14,6 +20,80 @@ _NONE_KNOWN: Final = "grove knows none of this project"
 _MOST_NAMED: Final = 5
 _MOST_LISTED: Final = 1_000
 """Of all projects, the ones written last; more would make a command slow."""
+
+
+class Liveness(Enum):
+    """Whether a session goes on."""
+
+    LIVE = "live"
+    ENDED = "ended"
+    DIED = "died"
+    """It never said that it ended: its client is gone, or it has been idle for a day."""
+
+
+class PendingKind(Enum):
+    """Why a reflection is pending."""
+
+    OPEN = "open"
+    """The gate holds the agent until it reflects."""
+    BREAKER = "breaker"
+    """The circuit breaker has let the agent go without it."""
+    UNREADABLE = "unreadable"
+    """Earlier state of the session could not be read and may have held one."""
+
+
+@frozen(kw_only=True)
+class PendingReflection:
+    """A reflection that a session has not given yet."""
+
+    kind: PendingKind
+    tickets: tuple[Ticket, ...] = ()
+    since: datetime | None = None
+    blocks: int = 0
+    path: str | None = None
+
+    def __str__(self) -> str:
+        if self.kind is PendingKind.UNREADABLE:
+            return f"may owe a reflection: its earlier state lies unread in {self.path}"
+        what = ", ".join(name_of(one) for one in self.tickets) or "its changes"
+        if self.kind is PendingKind.BREAKER:
+            return f"was let go without its reflection ({what})"
+        return f"owes a reflection ({what})"
+
+
+def liveness_of(session: Session, workspace: Workspace) -> Liveness:
+    """Return whether a session goes on."""
+    if session.ended_at is not None:
+        return Liveness.ENDED
+    return Liveness.DIED if is_over(session, workspace) else Liveness.LIVE
+
+
+def pending_reflections(session: Session) -> tuple[PendingReflection, ...]:
+    """List the reflections that a session has not given."""
+    gate = session.gate
+    pending = []
+    if gate.status.owes_reflection:
+        cycle = gate.cycle
+        pending.append(
+            PendingReflection(
+                kind=PendingKind.OPEN,
+                tickets=cycle.tickets if cycle is not None else (),
+                since=cycle.opened_at if cycle is not None else None,
+                blocks=gate.breaker.cycle_blocks,
+            )
+        )
+    pending += [
+        PendingReflection(
+            kind=PendingKind.BREAKER,
+            tickets=broken.tickets,
+            since=broken.broken_at,
+            blocks=broken.blocks,
+        )
+        for broken in gate.broken_cycles
+    ]
+    if session.recovered_from is not None:
+        pending.append(PendingReflection(kind=PendingKind.UNREADABLE, path=session.recovered_from))
+    return tuple(pending)
 
 
 def sessions_here(workspace: Workspace) -> list[Session]:

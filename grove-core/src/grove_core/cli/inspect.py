@@ -1,0 +1,193 @@
+"""``grove debug`` and ``grove trace``: a session in full."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import rich_click as click
+
+from grove_core.cli.app import Invocation, find_session, grove_command
+from grove_core.cli.options import session_option
+from grove_core.cli.render import counted
+from grove_core.cli.result import Result
+from grove_core.cli.sessions import pending_document
+from grove_core.cli.suggestions import session_ids
+from grove_core.cli.timeparse import local_time
+from grove_core.cli.why import retrieval_document
+from grove_core.errors import SessionNotFoundError
+from grove_core.model.gate import Forced, GateStatus
+from grove_core.model.session import EventType, Session, Trace, TraceEvent
+from grove_core.services.cleanup import files_of, read_fast_file
+from grove_core.services.explain import retrievals_of
+from grove_core.services.overview import liveness_of, pending_reflections
+from grove_core.services.sessions import KEPT_FROM_START, SessionUpdate, update_session
+from grove_core.storage.codec import to_jsonable
+from grove_core.text import clean_line
+from grove_core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_LONGEST_DETAIL: Final = 400
+_WIDEST_TYPE: Final = max(len(kind.value) for kind in EventType)
+
+
+def _session_argument(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the argument ``SESSION``, and ``--session-id`` that says the same."""
+    return click.argument("session", required=False, shell_complete=session_ids)(
+        session_option(function)
+    )
+
+
+def _find(
+    invocation: Invocation, session: str | None, session_id: str | None
+) -> tuple[Invocation, Session]:
+    if session is not None and session_id not in (None, session):
+        raise click.UsageError(f"name one session: {session} or {session_id}")
+    return find_session(invocation, session or session_id)
+
+
+@click.command("debug")
+@_session_argument
+@click.option(
+    "--set-gate",
+    type=click.Choice([status.value for status in GateStatus], case_sensitive=False),
+    help="Force the gate into this state, past every rule; for tests.",
+)
+@grove_command
+def debug_command(
+    invocation: Invocation, *, session: str | None, session_id: str | None, set_gate: str | None
+) -> Result:
+    """Show everything grove knows of a session, or force its gate.
+
+    Without SESSION it is the one that runs this command, else the only live one of this project.
+    """
+    invocation, found = _find(invocation, session, session_id)
+    workspace = invocation.workspace
+    if set_gate is not None:
+        return _force(workspace, found, GateStatus(set_gate))
+    files = files_of(workspace, found.id)
+    retrievals = retrievals_of(workspace.paths.cache, found.id)
+    document = {
+        "state": liveness_of(found, workspace),
+        "pending": [pending_document(one) for one in pending_reflections(found)],
+        "max_blocks": workspace.policy.max_blocks,
+        "cooldown_seconds": workspace.policy.cooldown_seconds,
+        "fast_path": read_fast_file(workspace, found.id),
+        "file": files.state,
+        "set_aside": files.set_aside,
+        "derived": files.derived,
+        "session": found,
+        "retrievals": [retrieval_document(one) for one in retrievals],
+    }
+
+    def human(console: "Console") -> None:
+        for line in _outline(to_jsonable(document)):
+            console.print(line)
+
+    return Result(document=document, human=human, ids=[found.id])
+
+
+def _outline(value: Any, indent: str = "") -> Iterator[str]:  # noqa: ANN401 - any JSON
+    """Write what is not empty as an indented outline."""
+    for name, one in value.items() if isinstance(value, dict) else [("-", one) for one in value]:
+        label = name if name == "-" else f"{name}:"
+        if isinstance(one, dict | list):
+            if one:
+                yield f"{indent}{label}"
+                yield from _outline(one, f"{indent}  ")
+        elif one not in (None, ""):
+            text = one if isinstance(one, str) else json.dumps(one)
+            yield f"{indent}{label} {clean_line(text, _LONGEST_DETAIL)}"
+
+
+def _force(workspace: Workspace, session: Session, status: GateStatus) -> Result:
+    def gone() -> Session:
+        raise SessionNotFoundError(f"session {session.id} was deleted meanwhile")
+
+    after, _ = update_session(
+        workspace,
+        session.id,
+        lambda stored: SessionUpdate(session=stored, events=[Forced(status=status)]),
+        absent=gone,
+        cause="forced",
+    )
+    before = session.gate.status
+    return Result(
+        document={"session_id": session.id, "before": before, "gate": after.gate.status},
+        human=lambda console: console.print(
+            f"The gate of session {session.id} was {before.value} and is {after.gate.status.value}."
+        ),
+        ids=[session.id],
+    )
+
+
+@click.command("trace")
+@_session_argument
+@click.option(
+    "--type",
+    "kinds",
+    multiple=True,
+    type=click.Choice([kind.value for kind in EventType], case_sensitive=False),
+    metavar="TYPE",
+    help="Only events of this type; may be given several times.",
+)
+@click.option("--limit", type=click.IntRange(min=1), help="Only this many, the newest.")
+@grove_command
+def trace_command(
+    invocation: Invocation,
+    *,
+    session: str | None,
+    session_id: str | None,
+    kinds: tuple[str, ...],
+    limit: int | None,
+) -> Result:
+    """Show what happened in a session, oldest first.
+
+    Without SESSION it is the one that runs this command, else the only live one of this project.
+    A trace keeps the first ten events and the newest ones; it says how many were dropped between.
+    """
+    _, found = _find(invocation, session, session_id)
+    wanted = frozenset(map(EventType, kinds)) or frozenset(EventType)
+    fitting = [one for one in found.trace.events if one.event_type in wanted]
+    shown = fitting[-limit:] if limit else fitting
+    return Result(
+        document={
+            "session_id": found.id,
+            "count": len(shown),
+            "total": len(found.trace.events),
+            "dropped": found.trace.dropped,
+            "events": shown,
+        },
+        human=lambda console: _print_trace(found.trace, shown, console),
+        ids=[found.id],
+    )
+
+
+def _print_trace(trace: Trace, shown: Sequence[TraceEvent], console: "Console") -> None:
+    from rich.text import Text
+
+    first_after_gap = trace.events[KEPT_FROM_START:][:1] if trace.dropped else ()
+    for event in shown:
+        if any(event is one for one in first_after_gap):
+            console.print(f"… {counted(trace.dropped, 'event')} dropped …", style="yellow")
+        line = Text(local_time(event.timestamp), style="dim")
+        line.append(f"  {event.event_type.value:<{_WIDEST_TYPE}}", style="not dim bold")
+        line.append(f"  {_details(event)}".rstrip(), style="not dim")
+        console.print(line)
+    left = len(trace.events) - len(shown)
+    if left or trace.dropped:
+        parts = [f"{len(shown)} of {counted(len(trace.events), 'event')} shown"]
+        parts += [f"{trace.dropped} dropped"] if trace.dropped else []
+        console.print(f"{', '.join(parts)}.", style="dim")
+    elif not shown:
+        console.print("Nothing happened yet.")
+
+
+def _details(event: TraceEvent) -> str:
+    words = []
+    for name, value in event.details.items():
+        text = clean_line(value, _LONGEST_DETAIL)
+        quoted = f'"{text}"' if not text or " " in text else text
+        words.append(f"{clean_line(name, _LONGEST_DETAIL)}={quoted}")
+    return " ".join(words)
