@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.gate.stop_count import SAME_STOP, count_stop
+from grove_core.gate.stopping import SAME_STOP, count_stop
 from grove_core.model.session import StopCount
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)

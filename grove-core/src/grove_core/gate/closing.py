@@ -39,7 +39,7 @@ def ticket_detected(
 
 
 def ticket_closed(gate: Gate, event: TicketClosed, now: datetime, policy: GatePolicy) -> Outcome:
-    """A ticket was closed: a debt is opened or joined, unless a credit pays it."""
+    """A ticket was closed: a reflection becomes pending, unless a credit counts for it."""
     del policy
     ticket = with_known_details(event.ticket, gate.ticket)
     notes = [(EventType.TICKET_CLOSED, describe(ticket))]
@@ -63,10 +63,10 @@ def ticket_closed(gate: Gate, event: TicketClosed, now: datetime, policy: GatePo
 
 
 def _join(cycle: Cycle, ticket: Ticket, status: GateStatus) -> Cycle:
-    """Add a ticket to a debt that is open already."""
+    """Add a ticket to a cycle that is open already."""
     if any(is_same_ticket(ticket, other) for other in cycle.tickets):
         return cycle
-    # Session mode opened a cycle without tickets: should this close fail, its debt is still owed.
+    # Session mode opened a cycle without tickets: should this close fail, it is still pending.
     before = cycle.before if cycle.tickets else status
     return evolve(cycle, tickets=(*cycle.tickets, ticket), before=before)
 
@@ -96,7 +96,7 @@ def ticket_close_failed(
 def ticket_reopened(
     gate: Gate, event: TicketReopened, now: datetime, policy: GatePolicy
 ) -> Outcome:
-    """A ticket is open again: as before its close, if that is still owed for."""
+    """A ticket is open again: as before its close, if that is still pending."""
     del policy
     return _take_back(gate, event.ticket, EventType.TICKET_REOPENED, now)
 
@@ -113,8 +113,8 @@ def _take_back(gate: Gate, ticket: Ticket, note: EventType, now: datetime) -> Ou
     if cycle.before_ticket is not None and is_same_ticket(cycle.before_ticket, ticket):
         in_progress = cycle.before_ticket
     if left or cycle.before.owes_reflection:
-        still_owed = evolve(gate, ticket=in_progress, cycle=evolve(cycle, tickets=left))
-        return Outcome(still_owed, notes=notes)
+        still_pending = evolve(gate, ticket=in_progress, cycle=evolve(cycle, tickets=left))
+        return Outcome(still_pending, notes=notes)
     before = evolve(
         gate, status=cycle.before, ticket=in_progress, cycle=None, breaker=CircuitBreaker()
     )

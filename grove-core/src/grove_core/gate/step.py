@@ -13,7 +13,7 @@ from grove_core.gate.closing import (
     ticket_reopened,
 )
 from grove_core.gate.outcome import Outcome
-from grove_core.gate.settling import reflection_accepted, session_ended, skip_accepted
+from grove_core.gate.resolving import reflection_accepted, session_ended, skip_accepted
 from grove_core.gate.stopping import stop
 from grove_core.model.gate import (
     CircuitBreaker,

@@ -1,24 +1,28 @@
-"""Stops: deferred, blocked, or let go by the breaker."""
+"""Stops: deferred, blocked, let go by the breaker, or approved; session mode and small changes."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from attrs import evolve
 
-from grove_core.gate.outcome import Notes, Outcome, finish, skip_note
-from grove_core.gate.session_mode import stop_without_debt
+from grove_core.gate.outcome import Notes, Outcome, finish, skip_note, with_new_baseline
 from grove_core.model.gate import (
+    AutoSkipDecider,
     BrokenCycle,
     CircuitBreaker,
+    Cycle,
     CycleOutcome,
     Decision,
     Gate,
     GatePolicy,
     GateStatus,
+    SessionChange,
+    SessionMode,
     StopRequested,
     Verdict,
 )
-from grove_core.model.session import EventType
+from grove_core.model.reflection import SkipDecider, SkipDecision
+from grove_core.model.session import EventType, StopCount
 
 # The client overrides the ninth block in a row and then ends a headless run with an empty result.
 MOST_BLOCKS: Final = 6
@@ -27,6 +31,9 @@ CYCLE_FACTOR: Final = 2
 MOST_BROKEN_CYCLES: Final = 10
 
 SUBAGENT: Final = "subagent"
+# As long as a client waits for its hooks at a stop: later than that, it is another stop.
+SAME_STOP: Final = timedelta(seconds=10)
+_NOTHING_PENDING: Final = (GateStatus.IDLE, GateStatus.REFLECTED, GateStatus.SKIPPED)
 
 
 def stop(gate: Gate, event: StopRequested, now: datetime, policy: GatePolicy) -> Outcome:
@@ -35,7 +42,7 @@ def stop(gate: Gate, event: StopRequested, now: datetime, policy: GatePolicy) ->
     shells = tuple(task.id for task in event.background if task.kind != SUBAGENT)
     seen = evolve(gate, seen_shells=shells)
     if not gate.status.owes_reflection:
-        seen, decision = stop_without_debt(seen, event.change, now, policy)
+        seen, decision = stop_with_nothing_pending(seen, event.change, now, policy)
         if not seen.status.owes_reflection:
             return Outcome(seen, decision, _stop_notes(event, decision))
     new_shell = any(shell not in gate.seen_shells for shell in shells)
@@ -44,10 +51,12 @@ def stop(gate: Gate, event: StopRequested, now: datetime, policy: GatePolicy) ->
         reason = "plan mode" if event.plan_mode else "background work"
         decision = Decision(verdict=Verdict.DEFER, reason=reason)
         return Outcome(seen, decision, _stop_notes(event, decision))
-    return _stop_with_debt(seen, event, now, policy)
+    return _stop_with_pending(seen, event, now, policy)
 
 
-def _stop_with_debt(gate: Gate, event: StopRequested, now: datetime, policy: GatePolicy) -> Outcome:
+def _stop_with_pending(
+    gate: Gate, event: StopRequested, now: datetime, policy: GatePolicy
+) -> Outcome:
     """Open the breaker, or block."""
     breaker = gate.breaker
     most = max(1, min(policy.max_blocks, MOST_BLOCKS))
@@ -108,3 +117,93 @@ def _stop_notes(event: StopRequested, decision: Decision) -> Notes:
     if decision.auto_skip is not None:
         notes.append(skip_note(decision.auto_skip))
     return notes
+
+
+def stop_with_nothing_pending(
+    gate: Gate, change: SessionChange | None, now: datetime, policy: GatePolicy
+) -> tuple[Gate, Decision]:
+    """Approve, or arm the gate in session mode."""
+    approve = Decision(verdict=Verdict.APPROVE)
+    if gate.status not in _NOTHING_PENDING or change is None:
+        return gate, evolve(approve, reason=gate.status.value)
+    if change.lines == 0:
+        return gate, evolve(approve, reason="no change")
+    if passes_as_small(change.lines, policy):
+        return gate, evolve(approve, reason="small change")
+    if is_small(change.lines, policy):
+        return skip_automatically(gate, change.lines, now, evolve(approve, reason="small change"))
+    if not _cycle_allowed(gate.session_mode, change.lines, now, policy):
+        return gate, evolve(approve, reason="asked already")
+    memory = SessionMode(
+        cycles=gate.session_mode.cycles + 1,
+        last_cycle_at=now,
+        lines_at_last_cycle=change.lines or 0,
+    )
+    armed = evolve(
+        gate,
+        status=GateStatus.PENDING,
+        cycle=Cycle(tickets=(), opened_at=now, before=gate.status, before_ticket=gate.ticket),
+        breaker=CircuitBreaker(),
+        session_mode=memory,
+    )
+    return armed, approve
+
+
+def passes_as_small(lines: int | None, policy: GatePolicy) -> bool:
+    """Return whether a change is let through as it is; others like it may add up to a large one."""
+    return (
+        bool(lines)
+        and is_small(lines, policy)
+        and policy.auto_skip_decider is AutoSkipDecider.AGENT
+    )
+
+
+def is_small(lines: int | None, policy: GatePolicy) -> bool:
+    """Return whether a change is too small to ask about."""
+    return (
+        policy.auto_skip_enabled
+        and policy.auto_skip_decider is not AutoSkipDecider.NEVER
+        and lines is not None
+        and lines <= policy.auto_skip_line_threshold
+    )
+
+
+def skip_automatically(
+    gate: Gate, lines: int | None, now: datetime, decision: Decision
+) -> tuple[Gate, Decision]:
+    """Skip a small change on grove's own account."""
+    skip = SkipDecision(
+        reason=f"small change of {lines or 0} line{'' if lines == 1 else 's'}",
+        decider=SkipDecider.AUTO,
+        timestamp=now,
+        lines_changed=lines,
+    )
+    skipped = evolve(gate, skip=skip, session_mode=with_new_baseline(gate.session_mode))
+    return skipped, evolve(decision, auto_skip=skip, baseline_moves=True)
+
+
+def _cycle_allowed(
+    memory: SessionMode, lines: int | None, now: datetime, policy: GatePolicy
+) -> bool:
+    if memory.last_cycle_at is None:
+        return True
+    if lines is None:
+        return False
+    further = lines - memory.lines_at_last_cycle
+    waited = (now - memory.last_cycle_at).total_seconds()
+    return further >= policy.session_rearm_lines and waited >= policy.session_rearm_seconds
+
+
+def count_stop(
+    count: StopCount, set_of_hooks: str, prompt_id: str | None, now: datetime
+) -> tuple[StopCount, bool]:
+    """Count a report of a stop; several sets of hooks may report the same one."""
+    is_echo = (
+        count.at is not None
+        and timedelta(0) <= now - count.at < SAME_STOP
+        and prompt_id == count.prompt_id
+        and set_of_hooks not in count.reported_by
+    )
+    if is_echo:
+        return evolve(count, reported_by=(*count.reported_by, set_of_hooks)), False
+    return StopCount(prompt_id=prompt_id, at=now, reported_by=(set_of_hooks,)), True

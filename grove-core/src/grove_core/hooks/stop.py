@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from attrs import evolve
 
 from grove_core.errors import CodecError
-from grove_core.gate.stop_count import count_stop
-from grove_core.gate.stopping import SUBAGENT
+from grove_core.gate.stopping import SUBAGENT, count_stop
 from grove_core.hooks.idle import marker_of
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookInput

@@ -11,7 +11,7 @@ from attrs import evolve
 from grove_core import git
 from grove_core.config.schema import SessionGate
 from grove_core.environment import fingerprint
-from grove_core.gate.session_mode import passes_as_small
+from grove_core.gate.stopping import passes_as_small
 from grove_core.git import STATUS_SECONDS, seen_from_top, state_key, without
 from grove_core.hosts import claude_code
 from grove_core.line_hashes import ContentPrint, changed_lines, print_of

@@ -1,11 +1,11 @@
-"""Debts paid: reflections, skips, and the end of a session."""
+"""The end of a pending reflection: reflections, skips, and the end of a session."""
 
 from datetime import datetime
 
 from attrs import evolve
 
 from grove_core.gate.outcome import Notes, Outcome, finish, skip_note, with_new_baseline
-from grove_core.gate.session_mode import is_small, skip_automatically
+from grove_core.gate.stopping import is_small, skip_automatically
 from grove_core.model.gate import (
     AutoSkipDecider,
     CircuitBreaker,
@@ -35,18 +35,18 @@ def reflection_accepted(
     }
     notes = [(EventType.REFLECTION_COMPLETE, details)]
     done = evolve(gate, reflection=result)
-    return _settle(done, Credit.REFLECTED, now, notes)
+    return _resolve(done, Credit.REFLECTED, now, notes)
 
 
 def skip_accepted(gate: Gate, event: SkipAccepted, now: datetime, policy: GatePolicy) -> Outcome:
     """A reason for not reflecting was given."""
     del policy
     done = evolve(gate, skip=event.decision)
-    return _settle(done, Credit.SKIPPED, now, [skip_note(event.decision)])
+    return _resolve(done, Credit.SKIPPED, now, [skip_note(event.decision)])
 
 
-def _settle(gate: Gate, kind: Credit, now: datetime, notes: Notes) -> Outcome:
-    """End the debt, or earn a credit where there is none."""
+def _resolve(gate: Gate, kind: Credit, now: datetime, notes: Notes) -> Outcome:
+    """End the pending reflection, or earn a credit where there is none."""
     rested = evolve(
         gate,
         breaker=CircuitBreaker(),
@@ -60,7 +60,7 @@ def _settle(gate: Gate, kind: Credit, now: datetime, notes: Notes) -> Outcome:
         finished = finish(gate, outcome, now)
         decision = Decision(finished=finished, baseline_moves=True)
         return Outcome(evolve(rested, status=status, credit=None), decision, notes)
-    # What pays a debt that the breaker let go ends that cycle, late; it pays no other.
+    # What answers a cycle that the breaker let go ends that cycle, late, and no other.
     if gate.status in (GateStatus.IDLE, GateStatus.ACTIVE) and not gate.broken_cycles:
         notes.append((EventType.CREDIT_EARNED, {"kind": kind.value}))
         detected_at = gate.ticket.detected_at if gate.ticket is not None else None
@@ -70,11 +70,11 @@ def _settle(gate: Gate, kind: Credit, now: datetime, notes: Notes) -> Outcome:
 
 
 def session_ended(gate: Gate, event: SessionEnded, now: datetime, policy: GatePolicy) -> Outcome:
-    """The session ends; a debt stays, and small changes are logged as skipped."""
+    """The session ends; what is pending stays, and small changes are logged as skipped."""
     if gate.status is GateStatus.ACTIVE:
         return Outcome(evolve(gate, status=GateStatus.IDLE))
     if gate.status.owes_reflection:
-        return _end_unpaid(gate, now)
+        return _end_pending(gate, now)
     lines = event.change.lines if event.change is not None else None
     if lines and policy.auto_skip_decider is AutoSkipDecider.AGENT and is_small(lines, policy):
         skipped, decision = skip_automatically(gate, lines, now, Decision())
@@ -83,7 +83,7 @@ def session_ended(gate: Gate, event: SessionEnded, now: datetime, policy: GatePo
     return Outcome(gate)
 
 
-def _end_unpaid(gate: Gate, now: datetime) -> Outcome:
+def _end_pending(gate: Gate, now: datetime) -> Outcome:
     if gate.cycle is None or gate.cycle.unpaid_reported or gate.status is GateStatus.PENDING:
         return Outcome(gate)
     finished = finish(gate, CycleOutcome.BLOCKED, now)
