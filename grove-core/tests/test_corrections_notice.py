@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from grove_core.flow.corrections import Correction, corrections_notice
+from grove_core.services.corrections import Correction, corrections_notice
 from grove_core.testing.samples import example_learning
 
 NOW = datetime(2030, 6, 1, 12, tzinfo=UTC)

@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 from grove_core.cli.result import Result
-from grove_core.flow.agent_requests import rejected_fields
-from grove_core.flow.reflecting import ReflectionPreview
 from grove_core.model.learning import Candidate, RejectedCandidate, Rejection, Stage
 from grove_core.reflection.candidates import read_candidate
 from grove_core.reflection.submission import Submission
+from grove_core.services.reflect import ReflectionPreview
+from grove_core.services.requests import rejected_fields
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -17,10 +17,10 @@ from grove_core.cli.learnings import (
 )
 from grove_core.cli.maintain_list import decay_document
 from grove_core.cli.result import Result
-from grove_core.flow.agent_requests import learning_document
 from grove_core.flow.decaying import judged
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.statistics import LearningStats
+from grove_core.services.requests import learning_document
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,7 +9,7 @@ from grove_core.cli.result import Result
 from grove_core.cli.suggestions import active_ids
 from grove_core.flow.curation import archive
 from grove_core.flow.decaying import archive_stale
-from grove_core.flow.secret_refusals import refuse_secrets
+from grove_core.services.reflect import refuse_secrets
 
 
 @click.command("archive")

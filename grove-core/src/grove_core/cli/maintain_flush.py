@@ -12,8 +12,8 @@ from grove_core.cli.progress import name_slow_backend
 from grove_core.cli.render import counted
 from grove_core.cli.result import Result
 from grove_core.errors import StorageError
-from grove_core.flow.storing import deliver_all
 from grove_core.model.memory import Receipt, Synchronised
+from grove_core.services.storing import deliver_all
 from grove_core.services.sync import synchronise, with_server
 from grove_core.text import clean_line
 from grove_core.workspace import Workspace

@@ -8,7 +8,7 @@ from grove_core.cli.options import dry_run_option
 from grove_core.cli.result import Result
 from grove_core.cli.suggestions import archived_ids
 from grove_core.flow.curation import restore
-from grove_core.flow.secret_refusals import refuse_secrets
+from grove_core.services.reflect import refuse_secrets
 
 
 @click.command("restore")

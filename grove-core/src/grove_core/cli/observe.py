@@ -5,7 +5,7 @@ import rich_click as click
 from grove_core.cli.app import Invocation, find_session, grove_command
 from grove_core.cli.options import session_option
 from grove_core.cli.result import Result
-from grove_core.flow.agent_requests import observe, read_note
+from grove_core.services.requests import observe, read_note
 
 
 @click.command("observe")

@@ -6,7 +6,7 @@ from grove_core.cli.app import Invocation, find_session, grove_command
 from grove_core.cli.options import session_option
 from grove_core.cli.result import Result
 from grove_core.cli.suggestions import learning_ids
-from grove_core.flow.agent_requests import refer
+from grove_core.services.requests import refer
 
 
 @click.command("ref")

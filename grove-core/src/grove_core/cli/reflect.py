@@ -12,10 +12,10 @@ from grove_core.cli.options import session_option
 from grove_core.cli.progress import name_slow_backend
 from grove_core.cli.result import Result
 from grove_core.errors import ReflectionError
-from grove_core.flow.agent_requests import read_submission, submit
-from grove_core.flow.reflecting import preview
 from grove_core.reflection.limits import SUBMISSION_BYTES_MAX
 from grove_core.reflection.schema import submission_schema
+from grove_core.services.reflect import preview
+from grove_core.services.requests import read_submission, submit
 
 if TYPE_CHECKING:
     from rich.console import Console

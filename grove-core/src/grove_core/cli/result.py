@@ -11,7 +11,7 @@ from attrs import frozen
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from grove_core.flow.agent_requests import Outcome
+    from grove_core.services.requests import Outcome
 
 _PIPED_WIDTH: Final = 200
 

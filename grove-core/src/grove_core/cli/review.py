@@ -11,7 +11,6 @@ from grove_core.cli.learnings import print_line
 from grove_core.cli.rating_input import read_input
 from grove_core.cli.render import counted
 from grove_core.cli.result import Result
-from grove_core.flow.agent_requests import learning_document
 from grove_core.flow.reviewing import (
     RATINGS_FORMAT,
     Question,
@@ -22,6 +21,7 @@ from grove_core.flow.reviewing import (
 )
 from grove_core.model.learning import Category
 from grove_core.reflection.submission import Rating
+from grove_core.services.requests import learning_document
 
 if TYPE_CHECKING:
     from rich.console import Console

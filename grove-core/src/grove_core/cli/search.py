@@ -15,9 +15,9 @@ from grove_core.cli.learnings import (
 from grove_core.cli.progress import naming_servers
 from grove_core.cli.result import Result
 from grove_core.finder import found_learning
-from grove_core.flow.agent_requests import Found, search
 from grove_core.model.memory import Query
 from grove_core.retrieval.explaining import lines_of
+from grove_core.services.requests import Found, search
 from grove_core.text import remove_invisible
 
 if TYPE_CHECKING:

@@ -14,13 +14,13 @@ from grove_core.cli.result import Result
 from grove_core.cli.suggestions import learning_ids
 from grove_core.clock import format_instant
 from grove_core.errors import LearningNotFoundError
-from grove_core.flow.agent_requests import learning_document
 from grove_core.flow.decaying import judged
 from grove_core.flow.event_history import find_events
 from grove_core.flow.succession import find_successor
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.events import Archived, Corrected, Rated, Referenced, Restored, StatsEvent
 from grove_core.model.statistics import LearningStats
+from grove_core.services.requests import learning_document
 from grove_core.text import clean_line
 
 if TYPE_CHECKING:

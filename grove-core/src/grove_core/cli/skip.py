@@ -5,9 +5,9 @@ import rich_click as click
 from grove_core.cli.app import Invocation, find_session, grove_command
 from grove_core.cli.options import session_option
 from grove_core.cli.result import Result
-from grove_core.flow.agent_requests import read_reason, skip
 from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
 from grove_core.model.reflection import SkipDecider
+from grove_core.services.requests import read_reason, skip
 
 
 @click.command("skip")

@@ -71,7 +71,7 @@ def _notices(workspace: "Workspace", session: Session) -> str:
 
 def _corrections(workspace: "Workspace", session: Session, source: StartSource) -> str:
     """Return what was corrected of what was shown lately; without that, the start goes on."""
-    from grove_core.flow.corrections import announce_corrections
+    from grove_core.services.corrections import announce_corrections
 
     try:
         return announce_corrections(workspace, session, source)

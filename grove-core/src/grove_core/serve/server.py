@@ -40,7 +40,7 @@ _MODULES: Final = (
     "hooks.post_tool_use",
     "hooks.stop",
     "serve.tools",
-    "flow.agent_requests",
+    "services.requests",
     "services.overview",
 )
 

@@ -10,7 +10,7 @@ from grove_core.reflection.limits import REMARK_LENGTH_MAX
 from grove_core.reflection.schema import tool_schema
 
 if TYPE_CHECKING:
-    from grove_core.flow.agent_requests import Outcome
+    from grove_core.services.requests import Outcome
     from grove_core.workspace import Workspace
 
 _PROJECT_VARIABLE: Final = "CLAUDE_PROJECT_DIR"
@@ -111,8 +111,8 @@ def _result(
 
 
 def _reflect(workspace: "Workspace", arguments: Arguments) -> "Outcome":
-    from grove_core.flow.agent_requests import read_submission, submit
     from grove_core.services.overview import find_session
+    from grove_core.services.requests import read_submission, submit
 
     submission = read_submission(json.dumps(arguments).encode())
     workspace, session = find_session(workspace, submission.session_id)
@@ -120,9 +120,9 @@ def _reflect(workspace: "Workspace", arguments: Arguments) -> "Outcome":
 
 
 def _skip(workspace: "Workspace", arguments: Arguments) -> "Outcome":
-    from grove_core.flow.agent_requests import read_reason, skip
     from grove_core.model.reflection import SkipDecider
     from grove_core.services.overview import find_session
+    from grove_core.services.requests import read_reason, skip
 
     reason = read_reason(workspace, _text(arguments, "reason"))
     if not reason:
@@ -132,8 +132,8 @@ def _skip(workspace: "Workspace", arguments: Arguments) -> "Outcome":
 
 
 def _search(workspace: "Workspace", arguments: Arguments) -> "Outcome":
-    from grove_core.flow.agent_requests import search
     from grove_core.model.memory import Filters, Query
+    from grove_core.services.requests import search
     from grove_core.text import remove_invisible
 
     limit = arguments.get("limit")
@@ -144,8 +144,8 @@ def _search(workspace: "Workspace", arguments: Arguments) -> "Outcome":
 
 
 def _ref(workspace: "Workspace", arguments: Arguments) -> "Outcome":
-    from grove_core.flow.agent_requests import refer
     from grove_core.services.overview import find_session
+    from grove_core.services.requests import refer
 
     how = _text(arguments, "how") if arguments.get("how") is not None else None
     learning_id = _text(arguments, "id")
@@ -154,8 +154,8 @@ def _ref(workspace: "Workspace", arguments: Arguments) -> "Outcome":
 
 
 def _observe(workspace: "Workspace", arguments: Arguments) -> "Outcome":
-    from grove_core.flow.agent_requests import observe, read_note
     from grove_core.services.overview import find_session
+    from grove_core.services.requests import observe, read_note
 
     note = read_note(workspace, _text(arguments, "note"))
     if not note:

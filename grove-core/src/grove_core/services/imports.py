@@ -14,10 +14,6 @@ from typing import Final
 from attrs import evolve, frozen
 
 from grove_core.errors import BackendError, GroveError, LearningNotFoundError, StorageError
-from grove_core.flow.correcting import correct
-from grove_core.flow.judging import plugins_check
-from grove_core.flow.reflection_log import log_corrections
-from grove_core.flow.storing import alone, deliver_outbox, store_learning, why_not_stored
 from grove_core.identifiers import is_session_id
 from grove_core.interchange.entries import Entry, LeftOut, Origin, Reading, left_out
 from grove_core.interchange.jsonl import read_jsonl
@@ -32,6 +28,9 @@ from grove_core.reflection.candidates import read_candidate
 from grove_core.reflection.limits import SUMMARY_LENGTH_MAX
 from grove_core.reflection.pipeline import WITHHELD, candidate_from, fingerprint, learning_from
 from grove_core.reflection.secrets import find_leak, objection_to
+from grove_core.services.feedback import correct, log_corrections
+from grove_core.services.reflect import plugins_check
+from grove_core.services.storing import alone, deliver_outbox, store_learning, why_not_stored
 from grove_core.similarity import SimilarityIndex, normalised_summary
 from grove_core.storage import files
 from grove_core.text import clean_line, shorten

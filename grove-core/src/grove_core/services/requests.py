@@ -8,10 +8,6 @@ from attrs import evolve, frozen
 from grove_core.config.schema import DEFAULT_ENGINE
 from grove_core.errors import ReflectionError
 from grove_core.finder import found_learning, terms_of
-from grove_core.flow.references import mark_used, unknown_ids
-from grove_core.flow.reflecting import ReflectionOutcome, reflect
-from grove_core.flow.secret_refusals import refuse_secrets
-from grove_core.flow.storing import SESSION_BACKEND
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.gate import SkipAccepted
 from grove_core.model.learning import Learning, RejectedCandidate
@@ -26,6 +22,8 @@ from grove_core.retrieval.entries import learning_of
 from grove_core.retrieval.explaining import explanation_of
 from grove_core.retrieval.matching import in_words, matches_of
 from grove_core.retrieval.ranking import Ranked
+from grove_core.services.feedback import mark_used, unknown_ids
+from grove_core.services.reflect import ReflectionOutcome, reflect, refuse_secrets
 from grove_core.services.sessions import (
     SessionUpdate,
     skip_event,
@@ -33,6 +31,7 @@ from grove_core.services.sessions import (
     trace_event,
     update_session,
 )
+from grove_core.services.storing import SESSION_BACKEND
 from grove_core.text import clean_line
 from grove_core.workspace import Workspace
 

@@ -2,35 +2,27 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final, TypeAlias
+from typing import Final
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from grove_core.errors import GroveError
 from grove_core.identifiers import new_learning_id
 from grove_core.memory.keeping import Kept, Shelves, deliver, keep
 from grove_core.model.learning import (
-    Candidate,
     Learning,
-    RejectedCandidate,
-    Rejection,
     Scope,
-    Stage,
 )
 from grove_core.model.memory import Receipt, ReceiptStatus
-from grove_core.model.value import Value
-from grove_core.reflection.pipeline import PipelineResult, learning_from
+from grove_core.reflection.pipeline import AcceptedCandidate, learning_from
 from grove_core.storage import files
 from grove_core.workspace import Workspace
 
 SESSION_BACKEND: Final = "session"
 
-CleanedCandidate: TypeAlias = tuple[Candidate, tuple[str, ...]]
-"""A candidate and what was cleaned up in it."""
 
-
-@frozen(kw_only=True, eq=False, repr=False)
-class StoredLearning(Value):
+@frozen(kw_only=True)
+class StoredLearning:
     """A learning that a submission has stored."""
 
     learning: Learning
@@ -38,34 +30,8 @@ class StoredLearning(Value):
     notes: tuple[str, ...] = ()
 
 
-def route(
-    workspace: Workspace, result: PipelineResult
-) -> tuple[PipelineResult, list[CleanedCandidate]]:
-    """Refuse what no backend can take."""
-    routed: list[CleanedCandidate] = []
-    refused: list[RejectedCandidate] = []
-    for one in result.accepted:
-        reason = why_not_stored(workspace, one.candidate.scope)
-        if reason is None:
-            routed.append((one.candidate, one.notes))
-            continue
-        refused.append(
-            RejectedCandidate(
-                position=one.position,
-                summary=one.candidate.summary,
-                tags=one.candidate.tags,
-                stage=Stage.ROUTING,
-                rejection=Rejection(reason=reason, field="scope"),
-            )
-        )
-    rejected = sorted((*result.rejected, *refused), key=lambda one: one.position)
-    places = {one.position for one in refused}
-    accepted = tuple(one for one in result.accepted if one.position not in places)
-    return evolve(result, accepted=accepted, rejected=tuple(rejected)), routed
-
-
 def why_not_stored(workspace: Workspace, scope: Scope) -> str | None:
-    """Tell why a learning of some scope cannot be stored here."""
+    """Say why a learning of some scope cannot be stored here."""
     if scope is Scope.EPHEMERAL:
         return None
     if scope is Scope.PERSONAL:
@@ -98,13 +64,13 @@ def store(
     workspace: Workspace,
     session_id: str,
     ticket_id: str | None,
-    routed: Sequence[CleanedCandidate],
+    accepted: Sequence[AcceptedCandidate],
 ) -> tuple[StoredLearning, ...]:
     """Store candidates under new ids."""
     stored: list[StoredLearning] = []
-    for candidate, notes in routed:
+    for one in accepted:
         learning = learning_from(
-            candidate,
+            one.candidate,
             learning_id=new_learning_id(workspace.now),
             session_id=session_id,
             ticket_id=ticket_id,
@@ -112,7 +78,7 @@ def store(
         )
         kept = store_learning(workspace, learning)
         stored.append(
-            StoredLearning(learning=learning, receipt=kept.receipt, notes=(*notes, *kept.notes))
+            StoredLearning(learning=learning, receipt=kept.receipt, notes=(*one.notes, *kept.notes))
         )
     return tuple(stored)
 
@@ -135,7 +101,7 @@ def store_learning(workspace: Workspace, learning: Learning) -> Kept:
 
 
 def shelves_of(workspace: Workspace) -> Shelves:
-    """Tell where learnings of a project can be kept."""
+    """Return where learnings of a project can be kept."""
     backends = workspace.config.backends
     return Shelves(
         library=workspace.library,

@@ -1,0 +1,194 @@
+"""What an agent says of learnings that it was shown: that they helped, or that they are wrong."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from attrs import evolve
+
+from grove_core.errors import BackendError, LearningNotFoundError, StorageError
+from grove_core.flow.curation import curating
+from grove_core.flow.event_history import find_events
+from grove_core.model.events import Corrected, Referenced, StatsEvent
+from grove_core.model.learning import Candidate, Learning, LearningStatus, Scope
+from grove_core.model.session import EventType, InjectionOutcome, Session
+from grove_core.plugins.descriptors import Area
+from grove_core.reflection.submission import Correction, UsedLearning
+from grove_core.services.sessions import SessionUpdate, trace_event, update_session
+from grove_core.workspace import Workspace
+
+
+class CorrectedLearning(NamedTuple):
+    """A learning that a submission has corrected."""
+
+    superseded_by: str | None
+    why: str | None
+
+
+def log_events_by_area(workspace: Workspace, events: Iterable[tuple[StatsEvent, bool]]) -> None:
+    """Log events, each with whether it is personal, to the log that it belongs to."""
+    listed = list(events)
+    for personal in (False, True):
+        some = [event for event, is_personal in listed if is_personal is personal]
+        workspace.log_events(some, personal=personal)
+
+
+# --- corrections ----------------------------------------------------------------------------------
+
+
+def correct(
+    workspace: Workspace,
+    corrections: Iterable[Correction],
+    written: Mapping[str, Learning | Candidate],
+    *,
+    dry_run: bool = False,
+) -> tuple[dict[str, CorrectedLearning], list[str]]:
+    """Mark what was superseded; a dry run only returns what there would be to warn of."""
+    reasons = {one.id: one.why for one in corrections}
+    corrected = {
+        name: CorrectedLearning(None, why)
+        for name, why in reasons.items()
+        if workspace.library.get(name) is not None
+    }
+    warnings = [
+        f"the correction of {name} was ignored: no learning has this id"
+        for name in reasons
+        if name not in corrected
+    ]
+    superseding = ((new, one, old) for new, one in written.items() for old in one.supersedes)
+    for new, learning, old in superseding:
+        if _is_superseded(workspace, old):
+            continue
+        objection = _objection(workspace, old, learning.scope)
+        if not objection and not dry_run:
+            objection = _supersede(workspace, old, new)
+        if objection:
+            warnings.append(f"{old} was not marked as superseded: {objection}")
+        else:
+            corrected[old] = CorrectedLearning(new, reasons.get(old))
+    return corrected, warnings
+
+
+def _is_superseded(workspace: Workspace, learning_id: str) -> bool:
+    found = workspace.library.get(learning_id)
+    return found is not None and found.hit.learning.status is LearningStatus.SUPERSEDED
+
+
+def _objection(workspace: Workspace, old: str, scope: Scope) -> str:
+    found = workspace.library.get(old)
+    if found is None:
+        return "no learning has this id"
+    if found.area is Area.PROJECT and scope in (Scope.PERSONAL, Scope.EPHEMERAL):
+        kind = scope.value
+        return f"its successor is {kind}, and others who share the project could not read it"
+    return ""
+
+
+def _supersede(workspace: Workspace, old: str, new: str) -> str:
+    """Mark a learning as superseded; say why not if that cannot be done."""
+    try:
+        with curating(workspace):
+            workspace.library.set_status(old, LearningStatus.SUPERSEDED, f"by {new}")
+    except (LearningNotFoundError, BackendError, StorageError) as error:
+        return str(error)
+    return ""
+
+
+def log_corrections(
+    workspace: Workspace, session_id: str, corrected: Mapping[str, CorrectedLearning]
+) -> None:
+    """Log which learnings were found wrong, but for what this session has logged already."""
+    logged = {
+        (event.learning_id, event.superseded_by)
+        for event in _logged(workspace, Corrected, session_id, corrected)
+        if isinstance(event, Corrected)
+    }
+    events: list[tuple[StatsEvent, bool]] = []
+    for learning_id, one in corrected.items():
+        found = workspace.library.get(learning_id)
+        if found is None or (learning_id, one.superseded_by) in logged:
+            continue
+        correction = Corrected(
+            ts=workspace.now,
+            learning_id=learning_id,
+            session_id=session_id,
+            superseded_by=one.superseded_by,
+            why=one.why,
+        )
+        events.append((correction, found.area is Area.PERSONAL))
+    log_events_by_area(workspace, events)
+
+
+# --- uses -----------------------------------------------------------------------------------------
+
+
+def unknown_ids(workspace: Workspace, session: Session, ids: Iterable[str]) -> list[str]:
+    """Find the ids that no learning has."""
+    shown = {one.learning_id for one in session.injected}
+    return [one for one in ids if one not in shown and workspace.library.get(one) is None]
+
+
+def mark_used(
+    workspace: Workspace, session: Session, used: Sequence[UsedLearning], ticket_id: str | None
+) -> Session:
+    """Record learnings as used, each once; ids that do not exist are passed over."""
+    shown = {one.learning_id: one.personal for one in session.injected}
+    is_personal: dict[str, bool] = {}
+    for one in used:
+        if one.id in shown:
+            is_personal[one.id] = shown[one.id]
+        elif (found := workspace.library.get(one.id)) is not None:
+            is_personal[one.id] = found.area is Area.PERSONAL
+    if not is_personal:
+        return session
+
+    def change(stored: Session) -> SessionUpdate:
+        injected = tuple(
+            evolve(one, outcome=InjectionOutcome.REFERENCED)
+            if one.learning_id in is_personal
+            else one
+            for one in stored.injected
+        )
+        names = " ".join(sorted(is_personal))
+        note = trace_event(EventType.LEARNING_REFERENCED, workspace.now, learnings=names)
+        return SessionUpdate(session=evolve(stored, injected=injected), trace=[note])
+
+    after, _ = update_session(
+        workspace, session.id, change, absent=lambda: session, cause="reference"
+    )
+    logged = [
+        event
+        for event in _logged(workspace, Referenced, session.id, is_personal)
+        if isinstance(event, Referenced)
+    ]
+    how = {one.id: one.how for one in reversed(used)}
+    uses = (
+        Referenced(
+            ts=workspace.now,
+            learning_id=learning_id,
+            session_id=session.id,
+            ticket_id=ticket_id,
+            how=how[learning_id],
+        )
+        for learning_id in is_personal
+    )
+    new = [(one, is_personal[one.learning_id]) for one in uses if _adds_something(one, logged)]
+    log_events_by_area(workspace, new)
+    return after
+
+
+def _adds_something(use: Referenced, logged: Iterable[Referenced]) -> bool:
+    """Return whether a use says anything that none before it has said."""
+    return not any(
+        one.learning_id == use.learning_id
+        and use.how in (None, one.how)
+        and use.ticket_id in (None, one.ticket_id)
+        for one in logged
+    )
+
+
+def _logged(
+    workspace: Workspace, kind: type[StatsEvent], session_id: str, ids: Collection[str]
+) -> list[StatsEvent]:
+    """Find what a session has logged about learnings: sent again, a submission adds nothing."""
+    found = find_events(workspace, [kind], ids) if ids else ()
+    return [one.event for one in found if getattr(one.event, "session_id", None) == session_id]

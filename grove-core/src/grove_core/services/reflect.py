@@ -1,0 +1,559 @@
+"""``grove reflect``: from a submission to stored learnings and an open gate."""
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from attrs import evolve, frozen
+
+from grove_core.config.schema import WriteGateMode
+from grove_core.errors import ReflectionError, StorageError
+from grove_core.event_log import publish
+from grove_core.flow.decaying import archive_hidden
+from grove_core.memory.backends import FoundLearning, OpenBackend
+from grove_core.model.events import Rated, Reflection, Rejected, StatsEvent
+from grove_core.model.gate import ReflectionAccepted, SkipAccepted
+from grove_core.model.learning import (
+    Candidate,
+    Learning,
+    LearningStatus,
+    RejectedCandidate,
+    Rejection,
+    Scope,
+    Stage,
+)
+from grove_core.model.memory import Capability, Filters, Query, ReceiptStatus
+from grove_core.model.reflection import ReflectionResult, SkipDecider, SkipDecision
+from grove_core.model.session import EventType, Session, WrittenCandidate
+from grove_core.plugins.descriptors import Area, ReflectionContext
+from grove_core.plugins.facade import Provided
+from grove_core.reflection.candidates import read_enum
+from grove_core.reflection.messages import example_submission
+from grove_core.reflection.pipeline import (
+    CheckStage,
+    Pipeline,
+    PipelineResult,
+    ShownText,
+    candidate_from,
+    find_echo,
+    fingerprint,
+)
+from grove_core.reflection.secrets import find_leak, objection_to, without_secrets
+from grove_core.reflection.submission import Submission, UsedLearning
+from grove_core.services.feedback import (
+    correct,
+    log_corrections,
+    log_events_by_area,
+    mark_used,
+    unknown_ids,
+)
+from grove_core.services.sessions import (
+    SessionUpdate,
+    current_ticket,
+    skip_event,
+    ticket_of,
+    trace_event,
+    update_session,
+)
+from grove_core.services.storing import (
+    SESSION_BACKEND,
+    StoredLearning,
+    alone,
+    deliver_outbox,
+    store,
+    why_not_stored,
+)
+from grove_core.workspace import Workspace
+
+_LOCK_SECONDS: Final = 30.0
+_SLOW_LOCK_SECONDS: Final = 300.0
+_SEARCH_SECONDS: Final = 1.0
+_SEARCH_HITS: Final = 5
+_DIGEST_LENGTH: Final = 16
+# For a mistake in these sections something may be refused that was meant to pass.
+_CONFIGURED_STAGES: Final = (Stage.SECRET, Stage.WRITE_GATE)
+_CONFIGURED_SECTIONS: Final = ("secrets", "gate")
+
+
+@frozen(kw_only=True)
+class ReflectionOutcome:
+    """What became of a submission."""
+
+    session: Session
+    opened: bool
+    stored: tuple[StoredLearning, ...] = ()
+    repeated: tuple[str, ...] = ()
+    rejected: tuple[RejectedCandidate, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def is_skip(self) -> bool:
+        """Whether it counts because it says that there is nothing to keep."""
+        return self.opened and not self.stored and not self.repeated
+
+
+@frozen(kw_only=True)
+class ReflectionPreview:
+    """What would become of a submission."""
+
+    session: Session
+    result: PipelineResult
+    nothing_learned: str | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def opens(self) -> bool:
+        """Whether the submission would count as a reflection or a skip."""
+        return bool(self.result.accepted or self.result.repeated or self.nothing_learned)
+
+
+def reflect(workspace: Workspace, session: Session, submission: Submission) -> ReflectionOutcome:
+    """Work through a submission."""
+    ticket_id = ticket_of(session.gate)
+    submission, left_out = _without_secrets(workspace, submission)
+    # From the duplicate check to the write no other process writes into this project.
+    patience = _SLOW_LOCK_SECONDS if workspace.library.is_slow else _LOCK_SECONDS
+    with alone(workspace, patience):
+        known = _gather_known(workspace, session, submission)
+        result = _evaluate(workspace, session, submission, known)
+        stored = store(workspace, session.id, ticket_id, result.accepted)
+    outcome = ReflectionOutcome(
+        session=session,
+        opened=bool(stored or result.repeated or submission.nothing_learned),
+        stored=stored,
+        repeated=tuple(one.learning_id for one in result.repeated),
+        rejected=result.rejected,
+    )
+    written: dict[str, Learning | Candidate] = {one.learning.id: one.learning for one in stored}
+    written |= {one.learning_id: one.candidate for one in result.repeated}
+    corrected, warnings = correct(workspace, submission.corrections, written)
+    after = _update_session(workspace, outcome, submission)
+    _log(workspace, outcome, submission, ticket_id, known.personal_ids)
+    log_corrections(workspace, session.id, corrected)
+    warnings = [
+        *_warnings_about_input(workspace, submission, left_out, result),
+        *warnings,
+        *_unknown_uses(workspace, session, submission),
+    ]
+    if outcome.opened and (stored or not result.repeated):
+        # Sent again, a submission writes nothing again; refused, it may be sent again.
+        _log_ratings(workspace, submission)
+        warnings += _unknown_ratings(workspace, submission)
+    used = (*submission.learnings_used, *_named_in_notes(submission, session))
+    after = mark_used(workspace, after, used, ticket_id)
+    deliver_outbox(workspace)
+    if any(_is_shared(one) for one in stored):
+        _write_what_else_is_known(workspace)
+    for one in stored:
+        workspace.plugins.learning_written(one.learning, one.receipt)
+    return evolve(outcome, session=after, warnings=tuple(warnings))
+
+
+def preview(workspace: Workspace, session: Session, submission: Submission) -> ReflectionPreview:
+    """Evaluate a submission and do nothing else."""
+    submission, left_out = _without_secrets(workspace, submission)
+    known = _gather_known(workspace, session, submission)
+    result = _evaluate(workspace, session, submission, known)
+    candidates = [one.candidate for one in result.accepted]
+    candidates += [one.candidate for one in result.repeated]
+    written = {str(number): one for number, one in enumerate(candidates)}
+    _, warnings = correct(workspace, submission.corrections, written, dry_run=True)
+    warnings += _unknown_uses(workspace, session, submission)
+    if result.accepted or (submission.nothing_learned and not result.repeated):
+        warnings += _unknown_ratings(workspace, submission)
+    return ReflectionPreview(
+        session=session,
+        result=result,
+        nothing_learned=submission.nothing_learned,
+        warnings=(
+            *_warnings_about_input(workspace, submission, left_out, result),
+            *warnings,
+        ),
+    )
+
+
+# --- secrets and warnings -------------------------------------------------------------------------
+
+
+def refuse_secrets(workspace: Workspace, text: str | None, field: str) -> None:
+    """Stop a command before it stores a secret."""
+    leak = find_leak(text, workspace.config.secrets.allow, field)
+    if leak is not None:
+        why = "; ".join((leak.text, *_configuration_mistakes(workspace)))
+        raise ReflectionError(f"{why}; nothing was stored")
+
+
+def _configuration_mistakes(workspace: Workspace) -> tuple[str, ...]:
+    return tuple(
+        f"a mistake in the configuration: {problem}"
+        for problem in workspace.loaded_config.problems
+        if not problem.key or problem.key.partition(".")[0] in _CONFIGURED_SECTIONS
+    )
+
+
+def _without_secrets(
+    workspace: Workspace, submission: Submission
+) -> tuple[Submission, tuple[str, ...]]:
+    """Take secrets out of everything but the candidates, which are refused for theirs."""
+    if not submission.candidates:
+        refuse_secrets(workspace, submission.nothing_learned, "nothing_learned")
+    return without_secrets(submission, workspace.config.secrets.allow)
+
+
+def _warnings_about_input(
+    workspace: Workspace, submission: Submission, left_out: Sequence[str], result: PipelineResult
+) -> tuple[str, ...]:
+    """Name what was ignored in reading, and mistakes for which too much may have been refused."""
+    asked = any(one.stage in _CONFIGURED_STAGES for one in result.rejected)
+    mistakes = _configuration_mistakes(workspace) if left_out or asked else ()
+    unknown = ", ".join(submission.unknown_fields)
+    ignored = (f"ignored unknown fields: {unknown}",) if unknown else ()
+    return (*left_out, *mistakes, *submission.problems, *ignored)
+
+
+def _unknown_uses(workspace: Workspace, session: Session, submission: Submission) -> list[str]:
+    named = [one.id for one in submission.learnings_used]
+    return [
+        f"the use of {unknown} was not recorded: no learning has this id"
+        for unknown in unknown_ids(workspace, session, named)
+    ]
+
+
+def _unknown_ratings(workspace: Workspace, submission: Submission) -> list[str]:
+    return [
+        f"the rating of {one.learning_id} was ignored: no learning has this id"
+        for one in submission.ratings
+        if workspace.library.get(one.learning_id) is None
+    ]
+
+
+# --- evaluating the candidates --------------------------------------------------------------------
+
+
+@frozen(kw_only=True)
+class _Known:
+    """What is stored already, as far as a submission may not repeat it."""
+
+    learnings: tuple[Learning, ...]
+    personal_ids: frozenset[str]
+
+
+def _gather_known(workspace: Workspace, session: Session, submission: Submission) -> _Known:
+    found = {one.hit.learning.id: one for one in workspace.library.iterate()}
+    for one in _search_similar(workspace, submission):
+        found.setdefault(one.hit.learning.id, one)
+    personal = {one.learning_id for one in session.injected if one.personal}
+    for shown in session.injected:
+        stored = None if shown.learning_id in found else workspace.library.get(shown.learning_id)
+        if stored is not None:
+            found[shown.learning_id] = stored
+    waiting = [entry.learning for entry in workspace.outbox.entries(workspace.root)]
+    personal |= {key for key, one in found.items() if one.area is Area.PERSONAL}
+    return _Known(
+        learnings=(*(one.hit.learning for one in found.values()), *waiting),
+        personal_ids=frozenset(personal),
+    )
+
+
+def _search_similar(workspace: Workspace, submission: Submission) -> list[FoundLearning]:
+    """Ask backends that cannot list their learnings for what is like a candidate."""
+    if not any(map(_cannot_list, workspace.library.project_backends)):
+        return []
+    summaries = [
+        one["summary"]
+        for one in submission.candidates
+        if isinstance(one, dict)
+        and isinstance(one.get("summary"), str)
+        # A search goes to another program.
+        and objection_to(one, ()) is None
+    ]
+    filters = Filters(limit=_SEARCH_HITS)
+    return [
+        hit
+        for summary in summaries
+        for hit in workspace.library.search(
+            Query(text=summary), filters, seconds=_SEARCH_SECONDS, asked=_cannot_list
+        )
+    ]
+
+
+def _cannot_list(opened: OpenBackend) -> bool:
+    return Capability.ITERATE not in opened.backend.capabilities
+
+
+def _evaluate(
+    workspace: Workspace, session: Session, submission: Submission, known: _Known
+) -> PipelineResult:
+    """Send the candidates of a submission through every stage."""
+    allowed = workspace.config.secrets.allow
+    # What this session has stored counts as its own even if a crash kept it from saying so.
+    written = {one.fingerprint: one.learning_id for one in session.written} | {
+        fingerprint(candidate_from(learning)): learning.id
+        for learning in known.learnings
+        if learning.session_id == session.id
+    }
+    pipeline = Pipeline(
+        existing=[
+            one
+            for one in known.learnings
+            if one.status is LearningStatus.ACTIVE and one.id not in workspace.hidden
+        ],
+        written=written,
+        root=workspace.root,
+        checks=_checks(workspace, session, known),
+        screen=lambda raw: objection_to(raw, allowed),
+    )
+    return pipeline.run(submission.candidates)
+
+
+def _checks(workspace: Workspace, session: Session, known: _Known) -> list[CheckStage]:
+    context = ReflectionContext(
+        root=workspace.root,
+        session_id=session.id,
+        ticket=current_ticket(session.gate),
+        now=workspace.now,
+    )
+    shown = _shown_texts(session, known)
+    form = example_submission("")["candidates"][0]
+    form_text = [ShownText(text=f"{form['summary']}\n{form['detail']}")]
+    checks = [
+        # An unfilled form is no candidate at all, whatever the write gate's mode.
+        CheckStage(stage=Stage.SCHEMA, check=lambda candidate: find_echo(candidate, form_text)),
+        CheckStage(stage=Stage.DUPLICATE, check=lambda candidate: find_echo(candidate, shown)),
+        CheckStage(stage=Stage.PLUGIN, check=plugins_check(workspace, context)),
+        CheckStage(
+            stage=Stage.ROUTING, check=lambda candidate: _check_routing(workspace, candidate)
+        ),
+    ]
+    mode = workspace.config.gate.write_gate.mode
+    if mode is not WriteGateMode.OFF:
+        checks.append(
+            CheckStage(
+                stage=Stage.WRITE_GATE,
+                check=lambda candidate: _check_write_gate(workspace, candidate),
+                warns=mode is WriteGateMode.WARN,
+            )
+        )
+    return checks
+
+
+def _shown_texts(session: Session, known: _Known) -> list[ShownText]:
+    """Collect the learnings that grove has put before the agent."""
+    learnings = {learning.id: learning for learning in known.learnings}
+    shown: list[ShownText] = []
+    for one in session.injected:
+        stored = learnings.get(one.learning_id)
+        text = f"{one.summary}\n{stored.summary}\n{stored.detail}" if stored else one.summary
+        shown.append(ShownText(text=text, learning_id=one.learning_id, summary=one.summary))
+    return shown
+
+
+def _check_routing(workspace: Workspace, candidate: Candidate) -> Rejection | None:
+    reason = why_not_stored(workspace, candidate.scope)
+    return None if reason is None else Rejection(reason=reason, field="scope")
+
+
+def _check_write_gate(workspace: Workspace, candidate: Candidate) -> Rejection | None:
+    try:
+        from grove_core.reflection.write_gate import evaluate
+
+        return evaluate(candidate).rejection
+    except Exception as error:  # noqa: BLE001 - a fault of grove refuses no lesson
+        workspace.diagnostics.log("error", f"the write gate failed and lets pass: {error!r}")
+        return None
+
+
+def plugins_check(
+    workspace: Workspace, context: ReflectionContext
+) -> Callable[[Candidate], Rejection | None]:
+    """Make the check that asks all plugins."""
+
+    def check(candidate: Candidate) -> Rejection | None:
+        objections = workspace.plugins.check_candidate(candidate, context)
+        return _merged(objections) if objections else None
+
+    return check
+
+
+def _merged(objections: Sequence[Provided[Rejection]]) -> Rejection:
+    """Join the objections of all plugins, each under its plugin's name."""
+    first = objections[0].value
+    reason = "; ".join(f"plugin {one.source.name}: {one.value.reason}" for one in objections)
+    return Rejection(reason=reason, field=first.field, existing_id=first.existing_id)
+
+
+# --- session and events ---------------------------------------------------------------------------
+
+
+def _update_session(
+    workspace: Workspace, outcome: ReflectionOutcome, submission: Submission
+) -> Session:
+    """Step the gate, and remember what was written."""
+    now = workspace.now
+
+    def change(session: Session) -> SessionUpdate:
+        kept = [one.learning for one in outcome.stored if one.receipt.backend == SESSION_BACKEND]
+        written = (
+            WrittenCandidate(
+                fingerprint=fingerprint(candidate_from(one.learning)), learning_id=one.learning.id
+            )
+            for one in outcome.stored
+        )
+        changed = evolve(
+            session,
+            written=(*session.written, *written),
+            ephemeral=(*session.ephemeral, *kept),
+            last_rejections=() if outcome.opened else outcome.rejected,
+            recovered_from=None if outcome.opened else session.recovered_from,
+        )
+        if not outcome.opened:
+            refused = trace_event(EventType.REFLECTION_REFUSED, now, rejected=len(outcome.rejected))
+            return SessionUpdate(session=changed, trace=[refused])
+        if outcome.is_skip:
+            skipped = SkipAccepted(decision=_skip(workspace, submission))
+            return SessionUpdate(session=changed, events=[skipped])
+        result = ReflectionResult(
+            learning_ids=(*(one.learning.id for one in outcome.stored), *outcome.repeated),
+            rejected=outcome.rejected,
+            candidates_produced=len(submission.candidates),
+            completed_at=now,
+        )
+        return SessionUpdate(session=changed, events=[ReflectionAccepted(result=result)])
+
+    before = outcome.session
+    session, _ = update_session(
+        workspace, before.id, change, absent=lambda: before, cause="reflection"
+    )
+    return session
+
+
+def _skip(workspace: Workspace, submission: Submission) -> SkipDecision:
+    return SkipDecision(
+        reason=submission.nothing_learned or "",
+        decider=SkipDecider.AGENT,
+        timestamp=workspace.now,
+    )
+
+
+def _log(
+    workspace: Workspace,
+    outcome: ReflectionOutcome,
+    submission: Submission,
+    ticket_id: str | None,
+    personal_ids: Collection[str],
+) -> None:
+    """Log what was stored, skipped and refused; what is personal goes into the personal log."""
+    session_id = outcome.session.id
+    candidates = submission.candidates
+    if outcome.stored or outcome.rejected:
+        log_events_by_area(
+            workspace,
+            [
+                (_reflection(workspace, outcome, ticket_id, candidates, personal), personal)
+                for personal in dict.fromkeys(sorted(map(_is_personal, candidates)))
+            ],
+        )
+    if outcome.is_skip:
+        skipped = skip_event(session_id, _skip(workspace, submission), ticket_id)
+        workspace.log_events([skipped])
+    any_personal = any(map(_is_personal, candidates))
+    events: list[tuple[StatsEvent, bool]] = []
+    for one in outcome.rejected:
+        raw, existing = candidates[one.position], one.rejection.existing_id
+        # A reason may quote another candidate of the same submission, or what is personal.
+        quotes_another = one.stage is Stage.DUPLICATE and existing is None
+        personal = (
+            _is_personal(raw) or existing in personal_ids or (any_personal and quotes_another)
+        )
+        events.append((_rejection(workspace, session_id, one, raw), personal))
+    log_events_by_area(workspace, events)
+
+
+def _reflection(
+    workspace: Workspace,
+    outcome: ReflectionOutcome,
+    ticket_id: str | None,
+    candidates: Sequence[Any],
+    personal: bool,  # noqa: FBT001 - which log it goes to
+) -> Reflection:
+    own = [one for one in outcome.stored if (one.learning.scope is Scope.PERSONAL) is personal]
+    criteria = {criterion.value for one in own for criterion in one.learning.criteria_met}
+    return Reflection(
+        ts=workspace.now,
+        session_id=outcome.session.id,
+        candidates=sum(_is_personal(one) is personal for one in candidates),
+        accepted=len(own),
+        categories=tuple(sorted({one.learning.category.value for one in own})),
+        criteria=tuple(sorted(criteria)),
+        ticket_id=ticket_id,
+        backend=", ".join(dict.fromkeys(one.receipt.backend for one in own)),
+    )
+
+
+def _rejection(
+    workspace: Workspace,
+    session_id: str,
+    rejected: RejectedCandidate,
+    raw: Any,  # noqa: ANN401 - any JSON value
+) -> Rejected:
+    """Describe a refusal for a log that is committed: of a secret nothing but where it stood."""
+    summary, reason = rejected.summary, rejected.rejection.reason
+    if rejected.stage is Stage.SECRET:
+        # Tells a candidate from others where no word of it may be kept.
+        content = json.dumps(raw, sort_keys=True, ensure_ascii=True, default=str)
+        digest = hashlib.sha256(content.encode("ascii")).hexdigest()[:_DIGEST_LENGTH]
+        summary = f"(withheld, sha256 {digest})"
+        reason = f"holds what looks like a secret ({rejected.rejection.field})"
+    return Rejected(
+        ts=workspace.now,
+        session_id=session_id,
+        summary=summary,
+        tags=rejected.tags,
+        stage=rejected.stage.value,
+        reason=reason,
+    )
+
+
+def _is_personal(raw: Any) -> bool:  # noqa: ANN401 - any JSON value
+    return isinstance(raw, Mapping) and read_enum(Scope, raw.get("scope")) is Scope.PERSONAL
+
+
+def _log_ratings(workspace: Workspace, submission: Submission) -> None:
+    found = ((one, workspace.library.get(one.learning_id)) for one in submission.ratings)
+    log_events_by_area(
+        workspace,
+        [
+            (
+                Rated(ts=workspace.now, learning_id=one.learning_id, useful=one.useful),
+                stored.area is Area.PERSONAL,
+            )
+            for one, stored in found
+            if stored is not None
+        ],
+    )
+
+
+# --- afterwards -----------------------------------------------------------------------------------
+
+
+def _is_shared(one: StoredLearning) -> bool:
+    shared = one.learning.scope in (Scope.PROJECT, Scope.TEAM)
+    return shared and one.receipt.status is ReceiptStatus.STORED
+
+
+def _write_what_else_is_known(workspace: Workspace) -> None:
+    """Write beside the learning what hooks keep to themselves; what fails now is for next time."""
+    try:
+        archive_hidden(workspace)
+        if workspace.project.initialised and workspace.config.stats.share:
+            publish(workspace.project, workspace.now)
+    except StorageError as error:
+        workspace.diagnostics.log("error", f"events were not published: {error}")
+
+
+def _named_in_notes(submission: Submission, session: Session) -> Iterable[UsedLearning]:
+    """Find shown learnings whose ids stand in the notes."""
+    words = {word.strip(".,;:()[]`'\"") for word in submission.notes.split()}
+    shown = (one.learning_id for one in session.injected)
+    return [UsedLearning(id=one) for one in shown if one in words]
