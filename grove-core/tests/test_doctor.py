@@ -170,7 +170,6 @@ def test_secrets_in_logs(workspace, examination):
         ("Bash(*bd*)", "bd", True),
         ("Bash(*bd*)", "bd-tool close", True),
         ("Bash(*bd*)", "tissue", False),
-        ("Bash(sh *)", "sh", True),
         ("Bash(bd close *)", "bd", False),
         ("Bash", "anything", True),
     ],

@@ -118,8 +118,8 @@ def test_a_healthy_project_has_nothing_to_fix(healthy):
         "hooks running", "session state", "pending reflections",
         "grove's own directory", "permissions", "free space", "project",
         "git", "primary backend", "personal backend", "event log",
-        "personal event log", "markdown learnings", "total recall",
-        "secrets", "outbox", "configuration", "clock", "crashes", "errors",
+        "markdown learnings", "total recall",
+        "secrets", "outbox", "configuration", "crashes", "errors",
     }  # fmt: skip
     done = healthy.grove("doctor")
     assert done == type(done)(0, f"All is well: {len(checks)} checks.\n", "")
@@ -197,12 +197,6 @@ def block_the_learnings(world):
     world.learnings_file.mkdir()
 
 
-def stop_decay(world):
-    world.agent("monday").starts()
-    look = world.event_log.with_name("decayed.json")
-    look.write_text('{"at": "2020-01-02T10:00:00Z", "hidden": {}}')
-
-
 def damage_the_own_learnings(world):
     world.learning(OTHER, "I prefer short names", personal=True)
     with (world.grove_home / "personal-learnings.md").open("a") as file:
@@ -240,10 +234,6 @@ def install_the_plugin_as_well(world):
 def leave_markers_of_a_merge(world):
     ours = world.learnings_file.read_text()
     world.learnings_file.write_text(f"<<<<<<< HEAD\n{ours}=======\n>>>>>>> side\n")
-
-
-def change_the_time(world):
-    edit(state_of(world), lambda state: state.update(updated_at="2199-01-01T00:00:00Z"))
 
 
 # A check, what it finds, a word of it and one of the fix, and what makes it so.
@@ -292,7 +282,6 @@ MISTAKES = {
         "grove init takes it out",
         lambda world: world.git("config", "merge.grove.driver", "grove merge-driver %O %A %B"),
     ),
-    "clock": ("2199", "Set the clock", change_the_time),
     "pending reflections": ("bd-1", "grove reflect --session-id sunday", owe_a_reflection),
     "session state": ("tuesday", "grove clean --orphans", at_home("sessions/tuesday.json", "{")),
     "permissions": ("every user", "chmod o-w ", lambda world: world.grove_home.chmod(0o777)),
@@ -305,9 +294,7 @@ MISTAKES = {
         "grove maintain repair",
         in_project(".grove/stats.log", "<<<<<<<\n=======\n>>>>>>>\n"),
     ),
-    "personal event log": ("not written to its end", "", at_home("personal-stats.log", '{"v": 1')),
     "secrets": ("GitHub token", "secrets.allow", in_project(".grove/learnings.md", TOKEN)),
-    "decay": ("2020-01-02T10:00:00Z", "grove maintain decay", stop_decay),
     "personal backend": ("line", "by hand", damage_the_own_learnings),
     "errors": ("no luck", "grove.log", break_a_plugin_in_a_hook),
 }
@@ -315,7 +302,6 @@ MISTAKES = {
 
 # Those that would hide others.
 ALONE = (
-    "decay",
     "plugin acme",
     "registered program",
     "registered twice",
@@ -329,7 +315,6 @@ ALONE = (
     "grove's own directory",
     "project",
     "primary backend",
-    "clock",
 )
 
 

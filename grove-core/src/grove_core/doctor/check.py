@@ -9,7 +9,6 @@ from typing import Final
 from attrs import evolve, frozen
 
 from grove_core.config import ConfigProblem
-from grove_core.doctor.packages import BlockedPlugin, blocked_plugins
 from grove_core.hosts.claude_settings import Registration, registrations
 from grove_core.model.session import Session
 from grove_core.plugins.limits import TimeLimitError, call_limited
@@ -107,17 +106,12 @@ class Examination:
         """Grove's hooks in the client's settings."""
         return registrations(self.workspace.root, self.workspace.environment)
 
-    @cached_property
-    def blocked(self) -> Sequence[BlockedPlugin]:
-        """The plugins that are switched off."""
-        return blocked_plugins(self.workspace)
-
 
 @frozen
 class Check:
     """Something to look at: yields nothing where it does not apply.
 
-    What is well counts only where nothing else is found.
+    What is well counts only where nothing else is found under its name.
     """
 
     name: str
@@ -141,7 +135,8 @@ def run_checks(checks: Iterable[Check], examination: Examination) -> Iterator[Ch
 def _run(check: Check, examination: Examination) -> Sequence[CheckResult]:
     try:
         found = call_limited(lambda: list(check.look(examination)), check.seconds)
-        return [one for one in found if not one.ok] or found
+        faulty = {one.name for one in found if not one.ok}
+        return [one for one in found if not one.ok or one.name not in faulty]
     except TimeLimitError as error:
         return [broken(str(error), _HANGS)]
     except Exception as error:  # noqa: BLE001 - a check that fails is a finding

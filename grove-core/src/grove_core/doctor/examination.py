@@ -39,18 +39,14 @@ _FIRST: Final = (
     Check("project", files.project),
     Check("merge driver", files.merge_driver, _PLUGIN_SECONDS),
     Check("git", files.ignored, _PLUGIN_SECONDS),
-    Check("primary backend", plugins.primary_backend, _PLUGIN_SECONDS),
-    Check("personal backend", plugins.personal_backend, _PLUGIN_SECONDS),
+    Check("backends", plugins.backends, _PLUGIN_SECONDS),
     Check("trust", plugins.trust, _PLUGIN_SECONDS),
     Check("event log", logs.event_log, _MANY_SECONDS),
-    Check("personal event log", logs.personal_event_log, _MANY_SECONDS),
-    Check("decay", sessions.decay, _MANY_SECONDS),
 )
 _LAST: Final = (
     Check("secrets", secrets, _MANY_SECONDS),
     Check("outbox", sessions.outbox, _PLUGIN_SECONDS),
     Check("configuration", plugins.configuration, _PLUGIN_SECONDS),
-    Check("clock", sessions.clock, _MANY_SECONDS),
     Check("crashes", logs.crashes),
     Check("errors", logs.errors),
 )

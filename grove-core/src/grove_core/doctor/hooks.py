@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
@@ -23,10 +24,7 @@ from grove_core.hosts.claude_settings import (
 from grove_core.storage.files import read_bytes
 
 _SWITCH: Final = "disableAllHooks"
-_REGISTER: Final = (
-    "grove init --hooks writes them into the project's settings; or start the client with"
-    " --plugin-dir and grove's plugin"
-)
+_INIT: Final = "grove init --hooks"
 _REWRITE: Final = {
     PROJECT: "grove init --hooks --shared writes {} again",
     LOCAL: "grove init --hooks writes {} again",
@@ -62,20 +60,17 @@ def client_settings(examination: Examination) -> Iterator[CheckResult]:
 def registered(examination: Examination) -> Iterator[CheckResult]:
     """Check that the client is told of every event."""
     found = examination.registrations
-    if not found and examination.last_ran is not None:
-        at = format_instant(examination.last_ran)
-        fix = "If no plugin is given on the client's command line (--plugin-dir):"
-        yield warning(f"they stand in no file; hooks last ran at {at}", f"{fix} grove init --hooks")
-        return
-    if not found:
-        yield broken("the client's settings name no hook of grove's", _REGISTER)
-        return
     missing = [slot.name for slot in SLOTS if not _of(found, slot.name)]
-    if missing:
+    if not found and examination.last_ran is not None:
+        detail = f"they stand in no file; hooks last ran at {format_instant(examination.last_ran)}"
+        yield warning(detail, f"If the client is given no plugin (--plugin-dir): {_INIT}")
+    elif not found:
+        fix = f"{_INIT} writes them into the project's settings; or load grove's plugin"
+        yield broken("the client's settings name no hook of grove's", fix)
+    elif missing:
         detail = f"the client does not tell grove of {', '.join(missing)} ({_sources(found)})"
         yield broken(detail, _rewrite(found))
-    else:
-        yield ok(f"all {len(SLOTS)} events ({_sources(found)})")
+    yield ok(f"all {len(SLOTS)} events ({_sources(found)})")
 
 
 def registered_program(examination: Examination) -> Iterator[CheckResult]:
@@ -83,10 +78,11 @@ def registered_program(examination: Examination) -> Iterator[CheckResult]:
     programs = sorted({one.program for one in examination.registrations})
     for program in programs:
         named = [one for one in examination.registrations if one.program == program]
+        kinds = {one.kind for one in named}
         if complaint := _complaint(program, examination):
             detail = f"{program} {complaint} (it stands in {_sources(named)})"
             yield broken(detail, _rewrite(named))
-        elif _is_replaceable(named) and is_other(program):
+        elif program.startswith("/") and {LOCAL, PROJECT} & kinds and is_other(program):
             detail = f"{program} is another installation; this is {own_program()}"
             yield warning(detail, f"`{own_program()} init --hooks` has hooks run this one")
     if programs:
@@ -94,27 +90,18 @@ def registered_program(examination: Examination) -> Iterator[CheckResult]:
 
 
 def _complaint(program: str, examination: Examination) -> str:
-    if "/" in program:
-        return why_not_startable(program)
-    found = shutil.which(program, path=examination.environment.get("PATH", ""))
+    path = examination.environment.get("PATH", "")
+    found = program if "/" in program else shutil.which(program, path=path)
     return why_not_startable(found) if found else "is not on PATH"
-
-
-def _is_replaceable(named: Iterable[Registration]) -> bool:
-    """Return whether ``grove init`` would write another program there."""
-    return any(one.kind in (LOCAL, PROJECT) and one.program.startswith("/") for one in named)
 
 
 def registered_twice(examination: Examination) -> Iterator[CheckResult]:
     """Name events that stand in more than one file."""
     found = examination.registrations
-    repeated = [
-        slot.name for slot in SLOTS if len({one.source for one in _of(found, slot.name)}) > 1
-    ]
-    if repeated:
-        where = _sources(one for one in found if one.event in repeated)
-        named = ", ".join(repeated)
-        detail = f"{named} are registered more than once, so hooks run twice: {where}"
+    twice = [one.name for one in SLOTS if len({each.source for each in _of(found, one.name)}) > 1]
+    if twice:
+        where = _sources(one for one in found if one.event in twice)
+        detail = f"{', '.join(twice)} stand in two files, so hooks run twice: {where}"
         yield warning(detail, _KEEP_ONE)
 
 
@@ -123,31 +110,23 @@ def tools_of_tickets(examination: Examination) -> Iterator[CheckResult]:
     found = examination.registrations
     if not found:
         return
-    systems: dict[str, dict[str, None]] = {}
-    for one in examination.workspace.tickets().matchers:
-        for tool in one.value.tools:
-            systems.setdefault(tool, {})[one.value.system] = None
-    events = {slot.name for slot in SLOTS}
+    seen = {slot.name for slot in SLOTS}  # a matcher may name an event that is registered by itself
     missed = [
-        f"{tool} ({', '.join(named)}; {', '.join(unseen)})"
-        for tool, named in systems.items()
-        # A matcher may name an event that is registered by itself.
-        if tool not in events and (unseen := _unseen(found, tool))
+        f"{tool} ({one.value.system})"
+        for one in examination.workspace.tickets().matchers
+        for tool in one.value.tools
+        if tool not in seen and not _is_seen(found, tool)
     ]
     if missed:
-        detail = f"no hook is registered for {', '.join(missed)}: closes by them are not seen"
+        named = ", ".join(dict.fromkeys(missed))
+        detail = f"hooks do not run for {named}: closes by them are not seen"
         yield broken(detail, f"Add the tools to the matchers, or: {_rewrite(found)}")
-    else:
-        yield ok("every tool that can close a ticket is looked at")
+    yield ok("every tool that can close a ticket is looked at")
 
 
-def _unseen(found: Iterable[Registration], tool: str) -> Sequence[str]:
-    """Name the events that no hook is told of when a tool is used."""
-    return [
-        slot.name
-        for slot in SLOTS
-        if slot.for_tools and not any(covers(one.matcher, tool) for one in _of(found, slot.name))
-    ]
+def _is_seen(found: Iterable[Registration], tool: str) -> bool:
+    slots = [_of(found, slot.name) for slot in SLOTS if slot.for_tools]
+    return all(any(covers(one.matcher, tool) for one in each) for each in slots)
 
 
 def tools_of_files(examination: Examination) -> Iterator[CheckResult]:
@@ -186,12 +165,9 @@ def conditions(examination: Examination) -> Iterator[CheckResult]:
 
 
 def lets_in(condition: str, words: str) -> bool:
-    """Return whether a condition lets in whatever holds a literal, which may be several words."""
+    """Return whether a condition such as ``Bash(*bd*)`` lets a command with these words in."""
     pattern = condition.partition("(")[2].removesuffix(")") or "*"
-    wanted = pattern.strip("* ")
-    return any(
-        wanted in word if pattern.startswith("*") else wanted == word for word in words.split()
-    )
+    return any(fnmatchcase(word, pattern) for word in words.split())
 
 
 def covers(matcher: str | None, tool: str) -> bool:

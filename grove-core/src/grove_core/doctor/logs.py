@@ -4,12 +4,13 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final
 
-from grove_core.clock import format_instant, parse_instant
+from grove_core.clock import parse_instant
 from grove_core.conflict_markers import is_conflict_marker
 from grove_core.doctor.check import CheckResult, Examination, broken, ok, warning
 from grove_core.event_log import event_files
@@ -21,8 +22,6 @@ _PORTION: Final = 20_000
 _TAIL_BYTES: Final = 1024 * 1024
 _CRASH: Final = re.compile(r"(?P<time>\S+) session=\S+ hook=(?P<text>\S+ .*)")
 _ERROR: Final = re.compile(r"(?P<time>\S+) ERROR (?P<text>.*)")
-_CRASH_MATTERS: Final = timedelta(days=7)
-_ERROR_MATTERS: Final = timedelta(days=1)
 
 MARKER: Final = "marker of a merge conflict"
 TORN: Final = "last line that was not written to its end"
@@ -37,14 +36,9 @@ _FIXES: Final = {
 
 
 def event_log(examination: Examination) -> Iterator[CheckResult]:
-    """Check that every line of the project's log counts."""
-    yield from check_logs(event_files(examination.project))
-
-
-def personal_event_log(examination: Examination) -> Iterator[CheckResult]:
-    """Check that every line of the user's own log counts."""
-    path = examination.paths.personal_events
-    yield from check_logs([path] if os.path.lexists(path) else [])
+    """Check that every line of the project's log and of the user's own counts."""
+    own = examination.paths.personal_events
+    yield from check_logs([*event_files(examination.project), *([own] if own.exists() else [])])
 
 
 def check_logs(paths: Sequence[Path]) -> Iterator[CheckResult]:
@@ -101,41 +95,31 @@ def _places(path: Path, lines: Sequence[int]) -> str:
 
 
 def crashes(examination: Examination) -> Iterator[CheckResult]:
-    """Tell of hooks that have crashed lately."""
+    """Tell of hooks that have crashed within a week."""
     path = examination.paths.crash_log
-    last = next(reversed(_faults(path, _CRASH)), None)
-    if last is not None and examination.now - last[0] <= _CRASH_MATTERS:
-        detail = f"the last was at {format_instant(last[0])}, in {last[1]}"
+    for text in _latest(path, _CRASH, examination.now - timedelta(days=7)):
         fix = f"Report it with its traceback from {path}; this goes away a week after it"
-        yield warning(detail, fix)
+        yield warning(text, fix)
     yield ok("none within a week")
 
 
 def errors(examination: Examination) -> Iterator[CheckResult]:
     """Tell of errors of the last day, in whatever project."""
     path = examination.paths.log_file
-    since = examination.now - _ERROR_MATTERS
-    recent = [one for one in _faults(path, _ERROR) if one[0] >= since]
-    if recent:
-        at, text = recent[-1]
-        count = f"within a day, of all projects: {len(recent)}"
-        fix = f"Read {path}; this goes away a day after the last one"
-        yield warning(f"{count}, the last at {format_instant(at)}: {text}", fix)
+    for text in _latest(path, _ERROR, examination.now - timedelta(days=1)):
+        yield warning(text, f"Read {path}; this goes away a day after the last one")
     yield ok(f"none in {path} within a day")
 
 
-def _faults(path: Path, pattern: re.Pattern[str]) -> Sequence[tuple[datetime, str]]:
-    """Find the faults in the newest part of a log; tracebacks are indented and passed over."""
-    found = []
-    for part in (path.with_name(f"{path.name}.1"), path):
-        for line in _tail(part):
-            match = pattern.fullmatch(line)
-            try:
-                if match is not None:
-                    found.append((parse_instant(match["time"]), match["text"]))
-            except ValueError:
-                continue
-    return found
+def _latest(path: Path, pattern: re.Pattern[str], since: datetime) -> Iterator[str]:
+    """Describe the last fault in a log, if it is young enough; tracebacks are indented."""
+    for line in reversed([*_tail(path.with_name(f"{path.name}.1")), *_tail(path)]):
+        found = pattern.fullmatch(line)
+        if found is not None:
+            with suppress(ValueError):
+                if parse_instant(found["time"]) >= since:
+                    yield f"in all projects, the last at {found['time']}: {found['text']}"
+                return
 
 
 def _tail(path: Path) -> Sequence[str]:

@@ -20,7 +20,7 @@ _EXTRAS: Final = {
 }
 """By group of plugins: the extra of grove-core that brings the usual one."""
 _OPTION: Final = "--no-plugins"
-_OVERRIDES: Final = {BACKEND_GROUP: "backends.overrides", TICKET_GROUP: "ticketing.overrides"}
+_SECTIONS: Final = {BACKEND_GROUP: "backends", TICKET_GROUP: "ticketing"}
 
 
 def install_command(*distributions: str, editable: str = "") -> str:
@@ -89,22 +89,15 @@ def blocked_plugins(workspace: Workspace, group: str | None = None) -> Sequence[
 
 
 def _describe(entry: PluginEntry, workspace: Workspace) -> BlockedPlugin:
-    found = entry.found
-    by, fix = _cause(entry, workspace)
+    found, by, fix = entry.found, _OPTION, f"Run grove without {_OPTION}"
+    key = f"{_SECTIONS.get(found.group, '')}.overrides.{found.name}"
+    if ALLOW_LIST_VARIABLE in entry.detail:
+        by = ALLOW_LIST_VARIABLE
+        fix = f"Add {found.name} to {by}, or: unset {by}"
+    elif key in entry.detail:
+        by, fix = key, f"Take {key} out of {workspace.loaded_config.origins[key]}"
     source = str(PluginSource.of(found))
     return BlockedPlugin(group=found.group, name=found.name, source=source, by=by, fix=fix)
-
-
-def _cause(entry: PluginEntry, workspace: Workspace) -> tuple[str, str]:
-    """The report names the variable or the key; what names neither is the option."""
-    name = entry.found.name
-    if ALLOW_LIST_VARIABLE in entry.detail:
-        fix = f"Add {name} to {ALLOW_LIST_VARIABLE}, or: unset {ALLOW_LIST_VARIABLE}"
-        return ALLOW_LIST_VARIABLE, fix
-    key = f"{_OVERRIDES.get(entry.found.group, '')}.{name}"
-    if key in entry.detail:
-        return key, f"Take {key} out of {workspace.loaded_config.origins[key]}"
-    return _OPTION, f"Run grove without {_OPTION}"
 
 
 def describe_blocked(blocked: Iterable[BlockedPlugin]) -> str:

@@ -15,23 +15,26 @@ from grove_core.doctor.check import (
     ok,
     warning,
 )
-from grove_core.doctor.packages import describe_blocked, fixes_of, install_command_for
+from grove_core.doctor.packages import (
+    blocked_plugins,
+    describe_blocked,
+    fixes_of,
+    install_command_for,
+)
 from grove_core.flow.trusting import Standing, look_at_trust
-from grove_core.memory.backends import BackendState, OpenBackend
+from grove_core.memory.backends import OpenBackend
+from grove_core.memory.library import MemoryLibrary
 from grove_core.model.memory import Health
 from grove_core.plugins.descriptors import HealthCheck
 from grove_core.plugins.discovery import BACKEND_GROUP, FoundPlugin
 from grove_core.plugins.facade import Provided
 from grove_core.plugins.manager import LOADING
 from grove_core.plugins.report import PluginSource, PluginState
-from grove_core.text import clean_line
 
 _CALL_SECONDS: Final = 2.0
 _CHECK_SECONDS: Final = 5.0
 """Longer than the plugin's own limit, so that the report names the plugin."""
 _IN_USE: Final = (PluginState.ACTIVE, PluginState.NOT_LOADED)
-_NO_HEALTH: Final = Health(ok=False, detail="does not open")
-_LONGEST_NAME: Final = 80
 
 
 def family(group: str, examination: Examination) -> Iterator[CheckResult]:
@@ -40,7 +43,7 @@ def family(group: str, examination: Examination) -> Iterator[CheckResult]:
     plugins.load_all()
     found = [one for one in plugins.report().plugins if one.found.group == group]
     used = [one.found for one in found if one.state in _IN_USE]
-    blocked = [one for one in examination.blocked if one.group == group]
+    blocked = blocked_plugins(examination.workspace, group)
     why = [describe_blocked(blocked)] if blocked else []
     if used:
         yield ok("; ".join([*_loaded(used), *why]))
@@ -75,53 +78,48 @@ def faults(examination: Examination) -> Iterator[CheckResult]:
             yield warning(str(problem), fix, name=f"plugin {problem.source.name}")
 
 
-def primary_backend(examination: Examination) -> Iterator[CheckResult]:
-    """Check the backends of the project: that one is used, and that each works."""
+def backends(examination: Examination) -> Iterator[CheckResult]:
+    """Check that learnings of the project and the user's own can be kept, and found."""
     library = examination.workspace.library
     opened = {one.state.spec.name: one for one in library.project_backends}
-    for state in library.states:
-        if state.is_active:
-            yield _backend(examination, state, opened.get(state.spec.name))
-    if not any(one.is_primary for one in library.states):
-        blocked = [one for one in examination.blocked if one.group == BACKEND_GROUP]
+    active = [one for one in library.states if one.is_active]
+    for state in active:
+        role = "primary" if state.is_primary else "further"
+        yield _backend(role, state.spec.name, opened.get(state.spec.name), library)
+    if not any(one.is_primary for one in active):
+        blocked = blocked_plugins(examination.workspace, BACKEND_GROUP)
         why = [f"{one.spec.name}: {one.why}" for one in library.states]
         why += [describe_blocked(blocked)] if blocked else []
         detail = f"none is used here, so nothing can be kept ({'; '.join(why) or 'none is there'})"
-        yield broken(detail, fixes_of(blocked) or install_command_for(BACKEND_GROUP))
-
-
-def personal_backend(examination: Examination) -> Iterator[CheckResult]:
-    """Check the backend of personal learnings."""
-    personal = examination.workspace.library.personal
-    if personal is not None:
-        yield _backend(examination, personal.state, personal)
-        return
-    name = examination.workspace.config.backends.personal
-    fix = f"Name another backend in backends.personal, or: {install_command_for(BACKEND_GROUP)}"
-    yield warning(f"{name} keeps none here, so personal learnings are refused", fix)
+        fix = fixes_of(blocked) or install_command_for(BACKEND_GROUP)
+        yield broken(detail, fix, name="primary backend")
+    if library.personal is not None:
+        yield _backend("personal", library.personal.state.spec.name, library.personal, library)
+    elif active:
+        named = examination.workspace.config.backends.personal
+        detail = f"{named} keeps no personal learnings here; they are refused"
+        fix = f"Name another one in backends.personal, or: {install_command_for(BACKEND_GROUP)}"
+        yield warning(detail, fix, name="personal backend")
 
 
 def _backend(
-    examination: Examination, state: BackendState, opened: OpenBackend | None
+    role: str, name: str, opened: OpenBackend | None, library: MemoryLibrary
 ) -> CheckResult:
-    library = examination.workspace.library
-    found = _of_health(library.health(opened) if opened else _NO_HEALTH)
-    found = evolve(found, detail=f"{state.spec.name}: {found.detail}")
-    is_searched = not state.is_primary and opened is not library.personal
-    name = "further backend" if is_searched else ""
+    health = library.health(opened) if opened else Health(ok=False, detail="does not open")
+    found = _of_health(health, name=f"{role} backend")
+    found = evolve(found, detail=f"{name}: {found.detail}")
     if found.status is not Status.BROKEN:
-        return evolve(found, name=name)
-    if is_searched:
-        fix = f"{found.fix}; until then its learnings are not found"
-        return warning(found.detail, fix, name=name)
+        return found
+    if role == "further":
+        return evolve(found, status=Status.WARNING)
     return evolve(found, fix=f"{found.fix}; until then learnings for it wait in the outbox")
 
 
-def _of_health(health: Health) -> CheckResult:
+def _of_health(health: Health, *, name: str = "") -> CheckResult:
     detail = f"{health.detail} ({health.location})" if health.location else health.detail
     if not health.ok:
-        return broken(detail, health.mend or "Correct what it names")
-    return warning(detail, health.mend) if health.mend else ok(detail)
+        return broken(detail, health.mend or "Correct what it names", name=name)
+    return warning(detail, health.mend, name=name) if health.mend else ok(detail, name=name)
 
 
 def of_plugins(examination: Examination) -> Iterator[Check]:
@@ -151,10 +149,9 @@ def trust(examination: Examination) -> Iterator[CheckResult]:
     if state.fault:
         yield warning(state.fault, "Look at it and delete it")
     for one in state.untrusted:
-        subject = clean_line(one.request.subject, _LONGEST_NAME)
-        source = clean_line(one.request.source, _LONGEST_NAME)
         changed = " any more: it has changed" if one.standing is Standing.CHANGED else ""
-        detail = f"{source} asks for {subject}, which is not trusted{changed}"
+        asks = f"{one.request.source} asks for {one.request.subject}"
+        detail = f"{asks}, which is not trusted{changed}"
         yield warning(detail, "Read and agree, if you do: grove trust")
     if state.asked:
         yield ok("you have agreed to all that the project's files ask for")

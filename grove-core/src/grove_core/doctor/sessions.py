@@ -6,9 +6,7 @@ from typing import Final
 
 from grove_core import __version__
 from grove_core.clock import format_instant
-from grove_core.decayed import read_look
 from grove_core.doctor.check import RECENTLY, CheckResult, Examination, broken, ok, warning
-from grove_core.plugins.descriptors import Area
 from grove_core.services import overview
 from grove_core.services.overview import Liveness, PendingKind, liveness_of
 from grove_core.services.sessions import IDLE_LIMIT
@@ -16,7 +14,6 @@ from grove_core.session_server import ServerRecords
 
 _SILENT: Final = timedelta(days=30)
 """A project may rest for a while; a month without any hook is worth a look."""
-_CLOCK_TOLERANCE: Final = timedelta(minutes=5)
 
 
 def hooks_running(examination: Examination) -> Iterator[CheckResult]:
@@ -84,31 +81,6 @@ def session_servers(examination: Examination) -> Iterator[CheckResult]:
             yield warning(detail, "It ends by itself after its next hook")
     if found:
         yield ok(f"{len(found)} of {len(live)} live sessions have one")
-
-
-def clock(examination: Examination) -> Iterator[CheckResult]:
-    """Check that no session is from the future."""
-    now = examination.now
-    for one in examination.here:
-        if one.updated_at - now > _CLOCK_TOLERANCE:
-            at = format_instant(one.updated_at)
-            detail = f"it is {format_instant(now)}, yet session {one.id} is of {at}"
-            yield warning(detail, "Set the clock; until then ages and cooldowns are wrong")
-    yield ok(f"{format_instant(now)}; nothing is from the future")
-
-
-def decay(examination: Examination) -> Iterator[CheckResult]:
-    """Check that learnings that are not used are archived."""
-    workspace, ran = examination.workspace, examination.last_ran
-    last = read_look(workspace.project.decay_file).at
-    if last is None:
-        return
-    detail = f"it last ran at {format_instant(last)}"
-    overdue = ran is not None and ran - last > RECENTLY
-    if overdue and any(one.area is Area.PROJECT for one in workspace.library.iterate()):
-        fix = "Run it: grove maintain decay. grove.log may say why sessions did not"
-        yield warning(f"{detail}, though sessions ran since", fix)
-    yield ok(detail)
 
 
 def outbox(examination: Examination) -> Iterator[CheckResult]:
