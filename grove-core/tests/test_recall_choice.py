@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from core_worlds import NOW, a_learning, a_session, git, own_git_only
+from core_worlds import NOW, a_learning, a_session, git, own_git_only, put
 
 from grove_core.event_log import read
 from grove_core.flow import recall as recall_module
@@ -64,7 +64,7 @@ def workspace(tmp_path, plugins_of, backends):
 @pytest.fixture
 def session(workspace):
     made = a_session()
-    workspace.sessions.put(made)
+    put(workspace.sessions, made)
     return made
 
 

@@ -6,10 +6,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from attrs import field, frozen
+from attrs import field
 
 from grove_core.clock import format_instant, parse_instant
 from grove_core.errors import StorageError
+from grove_core.model.value import frozen
 from grove_core.storage import files
 
 HIDDEN_MAX: Final = 1000

@@ -146,15 +146,17 @@ def _member_reader(kind: type[Enum]) -> Reader:
 
 
 def _class_reader(kind: Any) -> Reader:  # noqa: ANN401 - an attrs class
-    readers = [(each.name, reader_of(each.type), each.default is NOTHING) for each in fields(kind)]
+    @cache
+    def known() -> list[tuple[str, object, bool]]:
+        return [(each.name, each.type, each.default is NOTHING) for each in fields(kind)]
 
     def read(value: object) -> Any:  # noqa: ANN401 - an instance
         document = _read_object(value)
         found = {}
-        for name, read_field, is_required in readers:
+        for name, annotation, is_required in known():
             if name in document:
                 try:
-                    found[name] = read_field(document[name])
+                    found[name] = reader_of(annotation)(document[name])
                 except ValueError as error:
                     raise MisplacedError(error, f".{name}") from error
             elif is_required:

@@ -6,7 +6,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 
-from attrs import define, field, fields, frozen
+from attrs import define, field, fields
 
 from grove_core.config.schema import Config, config_keys, setting_of
 from grove_core.config.values import (
@@ -17,7 +17,7 @@ from grove_core.config.values import (
     shown,
     unknown_key,
 )
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 from grove_core.storage.paths import Paths, ProjectPaths
 
 _LARGEST_FILE_BYTES: Final = 1024 * 1024

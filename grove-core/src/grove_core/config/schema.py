@@ -5,11 +5,11 @@ from enum import Enum
 from functools import cache
 from typing import Any, Final
 
-from attrs import Factory, field, fields, frozen
+from attrs import Factory, field, fields
 
 from grove_core.model.gate import AutoSkipDecider, GatePolicy
 from grove_core.model.memory import StorageLayout
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 from grove_core.retrieval.strategy import RetrievalStrategy
 
 SESSION_END_DEADLINE_MS: Final = 900

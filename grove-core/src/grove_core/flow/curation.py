@@ -8,12 +8,10 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from attrs import frozen
-
 from grove_core.errors import BackendError, LearningNotFoundError, StorageError
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.learning import Learning, LearningStatus
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 from grove_core.plugins.descriptors import Area
 from grove_core.storage import files
 from grove_core.text import clean_line

@@ -4,14 +4,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from attrs import frozen
-
 from grove_core.flow.decaying import JudgedLearning, judged, stale_learnings
 from grove_core.flow.event_history import find_events
 from grove_core.model.events import Archived, Corrected, Restored, StatsEvent
 from grove_core.model.learning import LearningStatus
 from grove_core.model.statistics import LearningStats
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 from grove_core.stats.decay import UNUSED_SHOWINGS
 from grove_core.text import clean_line
 from grove_core.workspace import Workspace

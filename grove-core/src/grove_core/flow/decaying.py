@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from typing import Final
 
-from attrs import frozen
-
 from grove_core.errors import StorageError
 from grove_core.event_log import event_files
 from grove_core.flow.curation import (
@@ -19,7 +17,7 @@ from grove_core.flow.curation import (
 )
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.statistics import LearningStats
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 from grove_core.plugins.descriptors import Area
 from grove_core.stats.decay import DecayRule, DecayState, DecayVerdict, judge_decay
 from grove_core.storage.files import is_readable

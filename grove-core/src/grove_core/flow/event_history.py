@@ -5,13 +5,11 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Final
 
-from attrs import frozen
-
 from grove_core.codec.events import event_from_line
 from grove_core.errors import CodecError
 from grove_core.event_log import event_files
 from grove_core.model.events import StatsEvent
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 from grove_core.storage.files import is_readable
 from grove_core.workspace import Workspace
 

@@ -9,11 +9,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from attrs import astuple, field, frozen
+from attrs import astuple, field
 
 from grove_core.config import load_config
 from grove_core.errors import GroveError, PluginError
 from grove_core.flow.plugin_check_process import results_of
+from grove_core.model.value import frozen
 from grove_core.plugins.discovery import FoundPlugin, canonical_name
 
 _LARGEST_PROJECT_FILES: Final = 1_000

@@ -7,11 +7,10 @@ from pathlib import Path
 from string import Template
 from typing import Final
 
-from attrs import frozen
-
 from grove_core import __version__
 from grove_core.config.schema import config_keys
 from grove_core.errors import GroveError, StorageError
+from grove_core.model.value import frozen
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP, canonical_name
 from grove_core.storage import files
 

@@ -5,13 +5,13 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from grove_core.injection import VIA_START, Injection, render
 from grove_core.model.learning import LearningStatus
 from grove_core.model.memory import Filters, Query
 from grove_core.model.session import EventType, InjectedLearning, Session, TraceEvent
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 from grove_core.retrieval.choosing import Choice, choose, choose_without_query, exact_matches
 from grove_core.retrieval.strategy import RetrievalStrategy
 from grove_core.services.explain import log_retrieval

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from grove_core.config.edit import with_setting
 from grove_core.config.template import render_default_config
 from grove_core.errors import ConfigError, StorageError
 from grove_core.model.memory import StorageLayout
+from grove_core.model.value import frozen
 from grove_core.storage import files
 from grove_core.workspace import Workspace
 

@@ -4,10 +4,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from grove_core.errors import CodecError, PluginError, StorageError
 from grove_core.model.trust import TrustRequest
+from grove_core.model.value import frozen
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec
 from grove_core.plugins.facade import Provided
 from grove_core.storage.trust import Agreement, TrustStore

@@ -3,13 +3,13 @@
 from datetime import datetime
 from typing import TypeAlias
 
-from attrs import evolve, field, frozen
+from attrs import evolve, field
 
 from grove_core.model.gate import CycleOutcome, Decision, FinishedCycle, Gate, SessionMode
 from grove_core.model.reflection import SkipDecision
 from grove_core.model.session import EventType
 from grove_core.model.ticket import Ticket
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 
 Note: TypeAlias = tuple[EventType, dict[str, str]]
 Notes: TypeAlias = list[Note]

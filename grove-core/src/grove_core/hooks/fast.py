@@ -100,6 +100,9 @@ def _act(event: str, data: bytes) -> int:
     if has_nothing_to_do(event, data):
         return 0
     _signal.setitimer(_signal.ITIMER_REAL, 0)
+    import gc
+
+    gc.disable()  # a tenth of the time of a process that ends at once
     from grove_core.hooks.dispatch import run_hook
 
     return run_hook(event, data)

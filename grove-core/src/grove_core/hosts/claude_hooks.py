@@ -4,9 +4,8 @@ import shlex
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from attrs import frozen
-
 from grove_core.hosts.contract import HookEvent
+from grove_core.model.value import frozen
 
 SHELL_TOOL: Final = "Bash"
 OTHER_TOOLS: Final = "TaskUpdate|TodoWrite|mcp__.*"

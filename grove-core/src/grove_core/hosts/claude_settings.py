@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from grove_core.errors import CodecError, StorageError
 from grove_core.hosts.claude_hooks import ALLOW_RULE, SERVER, SHELL_TOOL, Group, own_hook
+from grove_core.model.value import frozen
 from grove_core.storage.files import read_bytes
 
 CONFIG_VARIABLE: Final = "CLAUDE_CONFIG_DIR"

@@ -2,10 +2,8 @@
 
 from enum import Enum
 
-from attrs import frozen
-
 from grove_core.model.ticket import BackgroundTask, ToolCall, ToolResult
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 
 
 class HookEvent(Enum):

@@ -4,12 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from attrs import frozen
-
 from grove_core.memory.untrusted import cleaned, line_with_paths
 from grove_core.model.learning import Learning
 from grove_core.model.memory import Detection, Hit, Receipt, ReceiptStatus
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 from grove_core.plugins.descriptors import Area, BackendSpec, MemoryBackend
 from grove_core.plugins.facade import Provided
 from grove_core.stats_cache.stamps import Stamp

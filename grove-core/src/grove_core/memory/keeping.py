@@ -5,7 +5,7 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from grove_core.errors import StorageError
 from grove_core.memory.backends import OpenBackend, queued_receipt
@@ -13,7 +13,7 @@ from grove_core.memory.library import MemoryLibrary, Missing
 from grove_core.memory.outbox import Outbox, OutboxEntry
 from grove_core.model.learning import Learning, Scope
 from grove_core.model.memory import Capability, Receipt, ReceiptStatus
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 
 
 @frozen(kw_only=True, eq=False, repr=False)

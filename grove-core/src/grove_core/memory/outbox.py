@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from attrs import frozen
-
 from grove_core.clock import format_instant, parse_instant
 from grove_core.codec.session_json import learning_from_dict, learning_to_dict
 from grove_core.errors import CodecError, StorageError
 from grove_core.git import find_repository, find_top
 from grove_core.model.learning import Learning, Scope
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 from grove_core.storage import files
 
 _SUFFIX = ".json"

@@ -3,12 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
-from attrs import frozen
-
 from grove_core.errors import BackendError
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.memory import Capability, Filters, Health, Hit, Query, Receipt
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 
 
 @frozen(eq=False, repr=False)

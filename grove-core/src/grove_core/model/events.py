@@ -7,9 +7,9 @@ The log is the source of truth for every number that grove shows. A line holds `
 from datetime import datetime
 from typing import ClassVar, Final
 
-from attrs import field, frozen
+from attrs import field
 
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 
 EVENT_VERSION: Final = 1
 

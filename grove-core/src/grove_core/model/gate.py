@@ -3,11 +3,9 @@
 from datetime import datetime
 from enum import Enum
 
-from attrs import frozen
-
 from grove_core.model.reflection import ReflectionResult, SkipDecision
 from grove_core.model.ticket import BackgroundTask, Ticket
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 
 
 class GateStatus(Enum):

@@ -4,9 +4,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Final
 
-from attrs import frozen
-
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 
 LEARNING_SCHEMA_VERSION: Final = 1
 

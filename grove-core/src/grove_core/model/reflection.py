@@ -3,10 +3,8 @@
 from datetime import datetime
 from enum import Enum
 
-from attrs import frozen
-
 from grove_core.model.learning import RejectedCandidate
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 
 
 class SkipDecider(Enum):

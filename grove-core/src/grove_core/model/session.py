@@ -5,12 +5,12 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Final
 
-from attrs import field, frozen
+from attrs import field
 
 from grove_core.model.gate import Gate
 from grove_core.model.learning import Learning, RejectedCandidate
 from grove_core.model.ticket import CloseIntent, TicketClose
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 
 SESSION_SCHEMA_VERSION: Final = 1
 

@@ -5,9 +5,9 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
-from attrs import field, frozen
+from attrs import field
 
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -1,8 +1,6 @@
 """What a project asks its users to agree to."""
 
-from attrs import frozen
-
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -10,7 +10,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from attrs import field, frozen
+from attrs import field
 
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.memory import (
@@ -26,7 +26,7 @@ from grove_core.model.memory import (
     Synchronised,
 )
 from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 
 if TYPE_CHECKING:
     # Most hooks ask for no trust.

@@ -7,10 +7,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from attrs import astuple, frozen
+from attrs import astuple
 
 from grove_core.errors import StorageError
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 from grove_core.plugins.environment import Environment, cache_file, is_settled, look
 from grove_core.storage.files import make_directory, read_bytes, replace
 

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeGuard
 
-from attrs import frozen
-
 from grove_core.model.learning import Learning
 from grove_core.model.memory import Query
+from grove_core.model.value import frozen
 from grove_core.plugins.descriptors import EngineSpec
 from grove_core.plugins.facade import Plugins, Provided
 

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import pluggy
-from attrs import fields, frozen
+from attrs import fields
 
 from grove_core.errors import PluginError
 from grove_core.model.gate import Gate
@@ -14,6 +14,7 @@ from grove_core.model.learning import Candidate, Learning, Rejection
 from grove_core.model.memory import Receipt
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
+from grove_core.model.value import frozen
 from grove_core.plugins.checks import complaint_about
 from grove_core.plugins.descriptors import (
     BackendSpec,

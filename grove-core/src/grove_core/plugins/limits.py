@@ -7,10 +7,8 @@ from functools import partial
 from threading import Lock, Thread
 from typing import Final, TypeVar
 
-from attrs import frozen
-
 from grove_core.errors import PluginError
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 
 T = TypeVar("T")
 

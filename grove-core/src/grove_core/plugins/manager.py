@@ -7,10 +7,11 @@ from inspect import getattr_static, iscoroutinefunction, isroutine
 from typing import Any, Final
 
 import pluggy
-from attrs import evolve, frozen
+from attrs import evolve
 
 from grove_core import __version__
 from grove_core.errors import PluginError
+from grove_core.model.value import frozen
 from grove_core.plugins.discovery import (
     BACKEND_GROUP,
     GENERAL_GROUP,

@@ -4,10 +4,8 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Final
 
-from attrs import frozen
-
 from grove_core.errors import PluginError
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 from grove_core.plugins.discovery import FoundPlugin
 from grove_core.plugins.limits import NoTimeLeftError
 from grove_core.text import clean_line

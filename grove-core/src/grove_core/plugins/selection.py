@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from attrs import field, frozen
+from attrs import field
 
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 from grove_core.plugins.discovery import (
     BACKEND_GROUP,
     TICKET_GROUP,

@@ -8,9 +8,8 @@ from grove_core.stemmer import stems
 # A word, or words held together as in `read_file`, `os.path`, `crates/uv-client/src/lib.rs`.
 _CHUNK = re.compile(r"[^\W_]+(?:[_\-./:\\]+[^\W_]+)*")
 # Where such a script meets Latin letters, as in a sentence that names a program.
-_SCRIPT_CHANGE = re.compile(
-    "(?<=[A-Za-z0-9])(?=[\u0900-\uffef])|(?<=[\u0900-\uffef])(?=[A-Za-z0-9])"
-)
+# Compiled where it is needed: that takes longer than a search.
+_SCRIPT_CHANGE = "(?<=[A-Za-z0-9])(?=[\u0900-\uffef])|(?<=[\u0900-\uffef])(?=[A-Za-z0-9])"
 _SEGMENT_END = re.compile(r"[./:\\]+")
 _PART_END = re.compile(r"[_\-]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SHORTEST = 2
@@ -84,7 +83,7 @@ def _chunks(text: str) -> list[str]:
     if not text.isascii():
         from unicodedata import normalize
 
-        text = _SCRIPT_CHANGE.sub(" ", normalize("NFKC", text))
+        text = re.sub(_SCRIPT_CHANGE, " ", normalize("NFKC", text))
     return _CHUNK.findall(text)
 
 

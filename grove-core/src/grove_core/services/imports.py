@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from grove_core.errors import BackendError, GroveError, LearningNotFoundError, StorageError
 from grove_core.identifiers import is_session_id
@@ -22,7 +22,7 @@ from grove_core.interchange.older_grove import read_older_learnings
 from grove_core.model.events import Restored
 from grove_core.model.learning import Candidate, Learning, LearningStatus, Rejection, Scope, Stage
 from grove_core.model.memory import Capability, ReceiptStatus
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 from grove_core.plugins.descriptors import ReflectionContext
 from grove_core.reflection.candidates import read_candidate
 from grove_core.reflection.limits import SUMMARY_LENGTH_MAX

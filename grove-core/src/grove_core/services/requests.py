@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from grove_core.config.schema import DEFAULT_ENGINE
 from grove_core.errors import ReflectionError
@@ -15,6 +15,7 @@ from grove_core.model.memory import Filters, Query, Receipt, ReceiptStatus
 from grove_core.model.reflection import SkipDecider, SkipDecision
 from grove_core.model.session import EventType, Session, SubagentObservation
 from grove_core.model.statistics import LearningStats
+from grove_core.model.value import frozen
 from grove_core.reflection.limits import REMARK_LENGTH_MAX
 from grove_core.reflection.secrets import find_leak
 from grove_core.reflection.submission import Submission, UsedLearning, parse_submission

@@ -8,10 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from attrs import frozen
-
 from grove_core.clock import format_instant, now_utc
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 from grove_core.storage.files import locked, make_directory
 from grove_core.storage.paths import Paths
 from grove_core.text import remove_invisible, shorten

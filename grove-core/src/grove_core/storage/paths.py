@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from attrs import frozen
-
 from grove_core.errors import StorageError
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 
 _GROVE: Final = ".grove"
 _GIT: Final = ".git"

@@ -7,12 +7,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from attrs import frozen
-
 from grove_core.clock import format_instant
 from grove_core.errors import CodecError
 from grove_core.model.trust import TrustRequest
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 from grove_core.storage import files
 
 _VERSION: Final = 1

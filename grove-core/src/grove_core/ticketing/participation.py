@@ -2,10 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from attrs import frozen
-
 from grove_core.model.memory import Detection
-from grove_core.model.value import Value
+from grove_core.model.value import Value, frozen
 from grove_core.plugins.descriptors import Participation, TicketProbe
 from grove_core.plugins.facade import Provided
 

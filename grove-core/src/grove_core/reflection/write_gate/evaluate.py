@@ -4,9 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from attrs import frozen
-
 from grove_core.model.learning import Candidate, Criterion, Rejection
+from grove_core.model.value import frozen
 from grove_core.reflection.data_files import load_json
 from grove_core.reflection.write_gate.measures import count_words, measure, relations
 from grove_core.reflection.write_gate.text import Text, parse
