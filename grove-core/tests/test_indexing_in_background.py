@@ -8,8 +8,8 @@ import pytest
 
 from grove_core.clock import now_utc
 from grove_core.finder import FILE_NAME
-from grove_core.flow.daily_decay import decay_daily
 from grove_core.learning_index.index import LearningIndex
+from grove_core.services.decay import decay_daily
 from grove_core.services.sync import index_in_background, index_now
 from grove_core.storage import files
 from grove_core.workspace import Workspace

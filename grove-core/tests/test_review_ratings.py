@@ -1,14 +1,12 @@
-"""Ratings: what may be sent, and the way through the questions."""
+"""Ratings: what may be sent."""
 
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from grove_core import GroveError
-from grove_core.flow.reviewing import Answers, read_ratings
 from grove_core.reflection.submission import Rating
+from grove_core.services.ratings import read_ratings
 
 UP, DOWN = Rating(learning_id="cl_1", useful=True), Rating(learning_id="cl_2", useful=False)
 ONE = {"id": "cl_1", "useful": True}
@@ -29,8 +27,7 @@ def sent(value):
 )
 def test_ratings_are_read(value):
     read = sent(value)
-    assert read.ratings == (UP, DOWN)
-    assert read.problems == ()
+    assert (read.ratings, read.problems) == ((UP, DOWN), ())
 
 
 @pytest.mark.parametrize(
@@ -61,18 +58,3 @@ def test_what_is_no_such_json_is_an_error_that_names_the_place(data, words):
     with pytest.raises(GroveError) as failure:
         read_ratings(data)
     assert words in str(failure.value)
-
-
-@given(st.integers(1, 6), st.lists(st.sampled_from([True, False, None, "back"]), max_size=30))
-def test_the_answers_are_those_that_were_not_taken_back(count, presses):
-    answers, model = Answers((None,) * count), []
-    for press in presses:
-        if answers.are_complete:
-            break
-        if press == "back":
-            answers, model = answers.back(), model[:-1]
-        else:
-            answers = answers.answer(press)
-            model.append(press)
-    assert answers.position == len(model)
-    assert list(answers.given) == model + [None] * (count - len(model))

@@ -60,6 +60,9 @@ _TARGETS: Final = {
     "clean": "sessions:clean_command",
     "debug": "inspect:debug_command",
     "trace": "inspect:trace_command",
+    "list": "learnings:list_",
+    "search": "learnings:search",
+    "show": "learnings:show",
 }
 
 

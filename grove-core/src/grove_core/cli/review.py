@@ -1,6 +1,12 @@
 """``grove review``."""
 
-from collections.abc import Sequence
+import os
+import select
+import sys
+import termios
+import tty
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -8,10 +14,14 @@ import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command, is_interactive
 from grove_core.cli.learnings import print_line
-from grove_core.cli.rating_input import read_input
 from grove_core.cli.render import counted
-from grove_core.cli.result import Result
-from grove_core.flow.reviewing import (
+from grove_core.cli.result import Result, plain_console
+from grove_core.clock import format_instant
+from grove_core.errors import GroveError
+from grove_core.model.learning import Category
+from grove_core.reflection.limits import SUBMISSION_BYTES_MAX
+from grove_core.reflection.submission import Rating
+from grove_core.services.ratings import (
     RATINGS_FORMAT,
     Question,
     RatingOutcome,
@@ -19,14 +29,24 @@ from grove_core.flow.reviewing import (
     keep_ratings,
     read_ratings,
 )
-from grove_core.model.learning import Category
-from grove_core.reflection.submission import Rating
 from grove_core.services.requests import learning_document
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 _LIMIT: Final = 10
+_STDIN: Final = Path("-")
+_PATIENCE: Final = 1.0
+"""The seconds that a pipe has to say something, unless it was named with ``--file -``."""
+_SILENT: Final = (
+    f"nothing came on standard input within {_PATIENCE:.0f} second, so these are the learnings"
+    " to rate; to send ratings that take longer: --file -"
+)
+_KEYS: Final = "y useful  n not useful  s skip  o open  b back  q quit"
+_ANSWERS: Final = {"y": (True, "useful"), "n": (False, "not useful"), "s": (None, "skipped")}
+_QUIT: Final = ("q", "\x04")
+_ESCAPE: Final = "\x1b"
+_READ_SIZE: Final = 64
 
 
 @click.command("review")
@@ -64,53 +84,71 @@ def command(
     Exit code 1 when ratings were sent and none counts.
     """
     workspace = invocation.workspace
-    sent = read_input(path)
-    if sent.data.strip() or path is not None:
-        read = read_ratings(sent.data)
+    data, note = _read_input(path)
+    if data.strip() or path is not None:
+        read = read_ratings(data)
         return _rated(keep_ratings(workspace, read.ratings), read.problems)
     wanted = frozenset(Category(one) for one in categories)
     questions, total = choose_questions(workspace, limit, wanted)
     if questions and is_interactive():
-        from grove_core.cli.rating_by_key import ask
-
-        ratings = ask(questions, _terminal())
-        return _rated(keep_ratings(workspace, ratings), (), asked=True)
-    return _sample(questions, total, sent.note)
+        return _rated(keep_ratings(workspace, _ask(questions)), (), asked=True)
+    return _sample(questions, total, note)
 
 
-def _terminal() -> "Console":
-    from rich.console import Console
-
-    return Console(highlight=False, markup=False, emoji=False)
+def _read_input(path: Path | None) -> tuple[bytes, str]:
+    """Read what was sent; a pipe that says nothing in time has nothing to say."""
+    if path is not None and path != _STDIN:
+        try:
+            return path.read_bytes(), ""
+        except OSError as error:
+            raise GroveError(f"cannot read {path}: {error.strerror}") from error
+    if sys.stdin is None and path is not None:
+        raise GroveError("standard input is closed; give the ratings there, or in a file")
+    if sys.stdin is None or (path is None and sys.stdin.isatty()):
+        return b"", ""
+    if path is None and not select.select([sys.stdin.buffer], [], [], _PATIENCE)[0]:
+        return b"", _SILENT
+    return sys.stdin.buffer.read(SUBMISSION_BYTES_MAX + 1), ""
 
 
 def _rated(outcome: RatingOutcome, problems: Sequence[str], *, asked: bool = False) -> Result:
+    rated = outcome.counted
+    useful = sum(one.useful for one in rated)
     unknown = [f"no learning has the id {one}" for one in outcome.unknown]
     document: dict[str, Any] = {
-        "rated": [{"id": one.learning_id, "useful": one.useful} for one in outcome.counted],
+        "rated": [{"id": one.learning_id, "useful": one.useful} for one in rated],
         "unknown": outcome.unknown,
         "problems": problems,
     }
-    failed = not outcome.counted and not asked
+    failed = not rated and not asked
     if failed:
         document["error"] = f"no rating counts; send {RATINGS_FORMAT}"
+    kept = f"Kept {counted(len(rated), 'rating')}: {useful} useful, {len(rated) - useful} not."
+
+    def human(console: "Console") -> None:
+        if not failed:
+            console.print(kept if rated else "Nothing was rated.")
+
     return Result(
         document=document,
-        human=lambda console: None if failed else console.print(_summary(outcome.counted)),
-        ids=[one.learning_id for one in outcome.counted],
+        human=human,
+        ids=[one.learning_id for one in rated],
         exit_code=1 if failed else 0,
         warnings=(*problems, *unknown, *([document["error"]] if failed else [])),
     )
 
 
-def _summary(ratings: Sequence[Rating]) -> str:
-    useful = sum(one.useful for one in ratings)
-    if not ratings:
-        return "Nothing was rated."
-    return f"Kept {counted(len(ratings), 'rating')}: {useful} useful, {len(ratings) - useful} not."
-
-
 def _sample(questions: Sequence[Question], total: int, note: str) -> Result:
+    def human(console: "Console") -> None:
+        for one in questions:
+            print_line(console, one.found, one.stats)
+        if not questions:
+            console.print("There is no learning to rate.")
+            return
+        of_all = f"{len(questions)} of {total} to rate; on a terminal, one key each."
+        console.print(of_all, style="dim")
+        console.print(f"Or send {RATINGS_FORMAT} on standard input.", style="dim")
+
     return Result(
         document={
             "count": len(questions),
@@ -126,17 +164,105 @@ def _sample(questions: Sequence[Question], total: int, note: str) -> Result:
                 for one in questions
             ],
         },
-        human=lambda console: _print_sample(questions, total, console),
+        human=human,
         ids=[one.found.hit.learning.id for one in questions],
         warnings=[note] if note else (),
     )
 
 
-def _print_sample(questions: Sequence[Question], total: int, console: "Console") -> None:
-    for one in questions:
-        print_line(console, one.found, one.stats)
-    if not questions:
-        console.print("There is no learning to rate.")
-        return
-    console.print(f"{len(questions)} of {total} to rate; on a terminal, one key each.", style="dim")
-    console.print(f"Or send {RATINGS_FORMAT} on standard input.", style="dim")
+def _ask(questions: Sequence[Question]) -> list[Rating]:
+    """Ask about learnings on the terminal; what was answered before an interruption counts."""
+    console = plain_console()
+    answers: list[bool | None] = []
+    with suppress(KeyboardInterrupt, OSError), _pressed_keys() as keys:
+        _show(questions, answers, console)
+        for key in keys:
+            if key in _QUIT:
+                break
+            if key == "o":
+                _show_details(questions[len(answers)], console)
+            elif _apply(key, answers, console):
+                if len(answers) == len(questions):
+                    break
+                _show(questions, answers, console)
+    return [
+        Rating(learning_id=one.found.hit.learning.id, useful=useful)
+        for one, useful in zip(questions, answers, strict=False)
+        if useful is not None
+    ]
+
+
+def _apply(key: str, answers: list[bool | None], console: "Console") -> bool:
+    """Give an answer or take the last one back; other keys do nothing."""
+    text = "back"
+    if key in _ANSWERS:
+        answer, text = _ANSWERS[key]
+        answers.append(answer)
+    elif key == "b" and answers:
+        answers.pop()
+    else:
+        return False
+    console.print(f"→ {text}", style="dim")
+    return True
+
+
+@contextmanager
+def _pressed_keys() -> Iterator[Iterator[str]]:
+    """Hand over keys one by one, those as well that were pressed ahead: click drops them."""
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    try:
+        tty.setcbreak(terminal, termios.TCSADRAIN)
+        yield _keys_of(terminal)
+    finally:
+        with suppress(termios.error):  # the terminal may have gone
+            termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+
+
+def _keys_of(terminal: int) -> Iterator[str]:
+    while keys := os.read(terminal, _READ_SIZE).decode("utf-8", "replace"):
+        # What arrows and the like send is no letter.
+        if not keys.startswith(_ESCAPE):
+            yield from keys.lower()
+
+
+def _show(questions: Sequence[Question], answers: Sequence[object], console: "Console") -> None:
+    """Show a learning in a few lines; the shortest terminal has 24 of them."""
+    from rich.text import Text
+
+    question = questions[len(answers)]
+    learning = question.found.hit.learning
+    head = Text(f"{len(answers) + 1}/{len(questions)}  ", style="bold")
+    head.append(learning.category.value, style="cyan")
+    head.append(f"  {learning.id}", style="dim")
+    console.print()
+    console.print(head)
+    console.print(Text(learning.summary, style="bold"))
+    console.print(Text(_usage(question), style="dim"))
+    console.print(Text(_KEYS))
+
+
+def _usage(question: Question) -> str:
+    stats = question.stats
+    rated = stats.rated_useful
+    used = f"shown in {counted(stats.surfaced, 'session')}, used in {stats.referenced}"
+    if not rated.total:
+        return f"{used}; never rated"
+    return f"{used}; useful to {rated.count} of {counted(rated.total, 'rating')}"
+
+
+def _show_details(question: Question, console: "Console") -> None:
+    from rich.text import Text
+
+    learning = question.found.hit.learning
+    origin = f"ticket {learning.ticket_id}, " if learning.ticket_id else ""
+    console.print()
+    console.print(Text(learning.detail))
+    for name, value in (
+        ("Files", ", ".join(learning.context_files)),
+        ("Tags", ", ".join(learning.tags)),
+        ("Written", f"{format_instant(learning.timestamp)}, {origin}{learning.confidence.value}"),
+    ):
+        if value:
+            console.print(Text(f"{name}: {value}", style="dim"))
+    console.print(Text(_KEYS))

@@ -1,7 +1,7 @@
 """``grove trust``."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
@@ -10,19 +10,25 @@ from grove_core.cli.app import Invocation, grove_command, is_interactive
 from grove_core.cli.render import counted
 from grove_core.cli.result import Result
 from grove_core.errors import GroveError
-from grove_core.flow.trusting import Asked, Standing, TrustState, agree, look_at_trust, revoke
+from grove_core.services.trust import (
+    Asked,
+    TrustState,
+    TrustStatus,
+    agree,
+    examine_trust,
+    revoke,
+)
 from grove_core.storage.trust import Agreement
 from grove_core.text import escape_invisible
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_WORDS: Final = {
-    Standing.TRUSTED: "trusted",
-    Standing.CHANGED: "not trusted: changed since you agreed",
-    Standing.NEW: "not trusted",
+_STATUSES: Final = {
+    TrustStatus.TRUSTED: ("trusted", "green"),
+    TrustStatus.CHANGED: ("not trusted: changed since you agreed", "red"),
+    TrustStatus.NEW: ("not trusted", "yellow"),
 }
-_STYLES: Final = {Standing.TRUSTED: "green", Standing.CHANGED: "red", Standing.NEW: "yellow"}
 _MARGIN: Final = "  | "
 _PIPED_WIDTH: Final = 100
 _NARROWEST: Final = 20
@@ -46,8 +52,8 @@ def command(invocation: Invocation, *, yes: bool, revoking: bool) -> Result:
     workspace = invocation.workspace
     if revoking:
         agreements = revoke(workspace)
-        return _revoked(agreements, look_at_trust(workspace))
-    state = look_at_trust(workspace)
+        return _revoked(agreements, examine_trust(workspace))
+    state = examine_trust(workspace)
     by_agent = bool(workspace.environment.get("CLAUDECODE"))
     if yes and by_agent:
         raise GroveError(
@@ -60,14 +66,11 @@ def command(invocation: Invocation, *, yes: bool, revoking: bool) -> Result:
         return _result(agree(workspace, state), agreed=state.untrusted)
     if is_interactive() and not by_agent:
         return _asked(invocation, state)
-    return _result(state, hint=_hint(len(state.untrusted), by_agent=by_agent))
-
-
-def _hint(untrusted: int, *, by_agent: bool) -> str:
-    start = f"{counted(untrusted, 'request')} not trusted, without effect until"
+    start = f"{counted(len(state.untrusted), 'request')} not trusted, without effect until"
+    how = "you agree: run `grove trust` in a terminal, or `grove trust --yes`"
     if by_agent:
-        return f"{start} the user agrees: ask for `grove trust` in a terminal of the user's own"
-    return f"{start} you agree: run `grove trust` in a terminal, or `grove trust --yes`"
+        how = "the user agrees: ask for `grove trust` in a terminal of the user's own"
+    return _result(state, hint=f"{start} {how}")
 
 
 def _asked(invocation: Invocation, state: TrustState) -> Result:
@@ -80,27 +83,43 @@ def _asked(invocation: Invocation, state: TrustState) -> Result:
     # Named once more: what is long has scrolled away.
     names = ", ".join(_named(one.request.subject, one.request.source) for one in state.untrusted)
     question = f"Trust {names}?" if len(state.untrusted) == 1 else f"Trust all of these: {names}?"
-    if not click.confirm(question, default=False):
-        return Result(
-            document={},
-            human=lambda console: console.print("Nothing was changed."),
-            warnings=_warnings(state),
-        )
-    state = agree(invocation.workspace, state)
-    words = "Trusted. `grove trust --revoke` takes it back."
-    return Result(
-        document={}, human=lambda console: console.print(words), warnings=_warnings(state)
-    )
+    text = "Nothing was changed."
+    if click.confirm(question, default=False):
+        state = agree(invocation.workspace, state)
+        text = "Trusted. `grove trust --revoke` takes it back."
+    return Result(document={}, human=lambda console: console.print(text), warnings=_warnings(state))
 
 
 def _result(state: TrustState, *, agreed: Sequence[Asked] = (), hint: str = "") -> Result:
+    def human(console: "Console") -> None:
+        for each in state.asked:
+            _print(each, console)
+        if not state.asked:
+            console.print("Nothing in this project asks for trust.")
+        elif agreed:
+            console.print(f"Agreed to {counted(len(agreed), 'request')}.")
+        elif not state.untrusted:
+            console.print("All of it is trusted.", style="dim")
+
     return Result(
         document=_document(state, agreed=[one.request.digest for one in agreed]),
-        human=lambda console: _human(state, len(agreed), console),
+        human=human,
         ids=[one.request.digest for one in state.asked],
         exit_code=1 if state.untrusted or state.silent else 0,
         warnings=(*_warnings(state), *([hint] if hint else [])),
     )
+
+
+def _revoked(agreements: Sequence[Agreement], state: TrustState) -> Result:
+    revoked = [one.digest for one in agreements]
+
+    def human(console: "Console") -> None:
+        for one in agreements:
+            console.print(f"no longer trusted: {_named(one.subject, one.source)}")
+        if not agreements:
+            console.print("Nothing was trusted in this project.")
+
+    return Result(document=_document(state, revoked=revoked), human=human, ids=revoked)
 
 
 def _warnings(state: TrustState) -> list[str]:
@@ -110,31 +129,18 @@ def _warnings(state: TrustState) -> list[str]:
 
 def _document(
     state: TrustState, *, agreed: Sequence[str] = (), revoked: Sequence[str] = ()
-) -> Mapping[str, Any]:
-    requests = [_described(one) for one in state.asked]
+) -> dict[str, Any]:
+    requests = [
+        {
+            "digest": one.request.digest,
+            "subject": one.request.subject,
+            "source": one.request.source,
+            "content": one.request.content,
+            "status": one.status,
+        }
+        for one in state.asked
+    ]
     return {"requests": requests, "agreed": agreed, "revoked": revoked}
-
-
-def _described(asked: Asked) -> Mapping[str, Any]:
-    request = asked.request
-    return {
-        "digest": request.digest,
-        "subject": request.subject,
-        "source": request.source,
-        "content": request.content,
-        "status": asked.standing,
-    }
-
-
-def _human(state: TrustState, agreed: int, console: "Console") -> None:
-    for each in state.asked:
-        _print(each, console)
-    if not state.asked:
-        console.print("Nothing in this project asks for trust.")
-    elif agreed:
-        console.print(f"Agreed to {counted(agreed, 'request')}.")
-    elif not state.untrusted:
-        console.print("All of it is trusted.", style="dim")
 
 
 def _print(asked: Asked, console: "Console") -> None:
@@ -142,7 +148,7 @@ def _print(asked: Asked, console: "Console") -> None:
 
     request = asked.request
     head = Text(f"{_named(request.subject, request.source)}  ")
-    console.print(head + Text(_WORDS[asked.standing], style=_STYLES[asked.standing]))
+    console.print(head + Text(*_STATUSES[asked.status]))
     for line in _framed(request.content, console):
         console.print(line)
     console.print()
@@ -161,19 +167,3 @@ def _framed(content: str, console: "Console") -> Iterator[str]:
     for line in content.split("\n"):
         for piece in chop_cells(escape_invisible(line), room) or [""]:
             yield f"{_MARGIN}{piece}"
-
-
-def _revoked(agreements: Sequence[Agreement], state: TrustState) -> Result:
-    revoked = [one.digest for one in agreements]
-    return Result(
-        document=_document(state, revoked=revoked),
-        human=lambda console: _human_revoked(agreements, console),
-        ids=revoked,
-    )
-
-
-def _human_revoked(agreements: Sequence[Agreement], console: "Console") -> None:
-    for one in agreements:
-        console.print(f"no longer trusted: {_named(one.subject, one.source)}")
-    if not agreements:
-        console.print("Nothing was trusted in this project.")

@@ -21,7 +21,6 @@ from grove_core.doctor.packages import (
     fixes_of,
     install_command_for,
 )
-from grove_core.flow.trusting import Standing, look_at_trust
 from grove_core.memory.backends import OpenBackend
 from grove_core.memory.library import MemoryLibrary
 from grove_core.model.memory import Health
@@ -30,6 +29,7 @@ from grove_core.plugins.discovery import BACKEND_GROUP, FoundPlugin
 from grove_core.plugins.facade import Provided
 from grove_core.plugins.manager import LOADING
 from grove_core.plugins.report import PluginSource, PluginState
+from grove_core.services.trust import TrustStatus, examine_trust
 
 _CALL_SECONDS: Final = 2.0
 _CHECK_SECONDS: Final = 5.0
@@ -145,11 +145,11 @@ def _of_plugin(offered: Provided[HealthCheck], examination: Examination) -> Iter
 
 def trust(examination: Examination) -> Iterator[CheckResult]:
     """Name what the project's files ask for and the user has not agreed to."""
-    state = look_at_trust(examination.workspace)
+    state = examine_trust(examination.workspace)
     if state.fault:
         yield warning(state.fault, "Look at it and delete it")
     for one in state.untrusted:
-        changed = " any more: it has changed" if one.standing is Standing.CHANGED else ""
+        changed = " any more: it has changed" if one.status is TrustStatus.CHANGED else ""
         asks = f"{one.request.source} asks for {one.request.subject}"
         detail = f"{asks}, which is not trusted{changed}"
         yield warning(detail, "Read and agree, if you do: grove trust")

@@ -82,7 +82,7 @@ def _corrections(workspace: "Workspace", session: Session, source: StartSource) 
 
 def _decay(workspace: "Workspace", session: Session) -> None:
     """Let decay have its turn, after what the session is shown: that is no longer stale."""
-    from grove_core.flow.daily_decay import decay_daily
+    from grove_core.services.decay import decay_daily
 
     try:
         decay_daily(workspace)

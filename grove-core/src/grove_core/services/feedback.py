@@ -6,13 +6,13 @@ from typing import NamedTuple
 from attrs import evolve
 
 from grove_core.errors import BackendError, LearningNotFoundError, StorageError
-from grove_core.flow.curation import curating
-from grove_core.flow.event_history import find_events
 from grove_core.model.events import Corrected, Referenced, StatsEvent
 from grove_core.model.learning import Candidate, Learning, LearningStatus, Scope
 from grove_core.model.session import EventType, InjectionOutcome, Session
 from grove_core.plugins.descriptors import Area
 from grove_core.reflection.submission import Correction, UsedLearning
+from grove_core.services.curate import curating
+from grove_core.services.history import find_events
 from grove_core.services.sessions import SessionUpdate, trace_event, update_session
 from grove_core.workspace import Workspace
 

@@ -10,7 +10,6 @@ from attrs import evolve, frozen
 from grove_core.config.schema import WriteGateMode
 from grove_core.errors import ReflectionError, StorageError
 from grove_core.event_log import publish
-from grove_core.flow.decaying import archive_hidden
 from grove_core.memory.backends import FoundLearning, OpenBackend
 from grove_core.model.events import Rated, Reflection, Rejected, StatsEvent
 from grove_core.model.gate import ReflectionAccepted, SkipAccepted
@@ -41,6 +40,7 @@ from grove_core.reflection.pipeline import (
 )
 from grove_core.reflection.secrets import find_leak, objection_to, without_secrets
 from grove_core.reflection.submission import Submission, UsedLearning
+from grove_core.services.curate import archive_hidden
 from grove_core.services.feedback import (
     correct,
     log_corrections,

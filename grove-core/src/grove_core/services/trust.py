@@ -1,4 +1,4 @@
-"""``grove trust``: what a project's files ask for, and what the user has agreed to."""
+"""Trust: what a project's files ask for, and what the user has agreed to."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import Enum
@@ -17,8 +17,8 @@ from grove_core.workspace import Workspace
 REQUESTS_SECONDS: Final = 5.0
 
 
-class Standing(Enum):
-    """How a request stands with the user."""
+class TrustStatus(Enum):
+    """Whether the user has agreed to a request."""
 
     TRUSTED = "trusted"
     CHANGED = "changed"
@@ -31,12 +31,7 @@ class Asked:
     """Something that a project's files ask for."""
 
     request: TrustRequest
-    standing: Standing
-
-    @property
-    def is_trusted(self) -> bool:
-        """Whether the user has agreed to exactly this."""
-        return self.standing is Standing.TRUSTED
+    status: TrustStatus
 
 
 @frozen(kw_only=True)
@@ -50,23 +45,22 @@ class TrustState:
     @property
     def untrusted(self) -> Sequence[Asked]:
         """What the user has not agreed to."""
-        return [one for one in self.asked if not one.is_trusted]
+        return [one for one in self.asked if one.status is not TrustStatus.TRUSTED]
 
 
-def look_at_trust(workspace: Workspace) -> TrustState:
-    """Find out what the project's files ask for."""
+def examine_trust(workspace: Workspace) -> TrustState:
+    """Collect what the project's files ask for, and whether it is trusted."""
     agreements: Mapping[str, Agreement] = {}
     fault = ""
     try:
-        agreements = _store(workspace).agreements(workspace.root)
+        agreements = TrustStore(workspace.paths.trust_file).agreements(workspace.root)
     except (CodecError, StorageError) as error:
         fault = str(error)
     requests, silent = _requests(workspace)
     places = {one.place for one in agreements.values()}
     # Two that are the same in every word are one.
     asked = {
-        one.digest: Asked(request=one, standing=_standing(one, agreements, places))
-        for one in requests
+        one.digest: Asked(request=one, status=_status(one, agreements, places)) for one in requests
     }
     return TrustState(asked=tuple(asked.values()), silent=tuple(silent), fault=fault)
 
@@ -74,19 +68,15 @@ def look_at_trust(workspace: Workspace) -> TrustState:
 def agree(workspace: Workspace, state: TrustState) -> TrustState:
     """Record that the user agrees to everything that was found, and to nothing else."""
     requests = [one.request for one in state.asked]
-    aside = _store(workspace).agree(workspace.root, requests, workspace.now)
+    aside = TrustStore(workspace.paths.trust_file).agree(workspace.root, requests, workspace.now)
     fault = f"{workspace.paths.trust_file} could not be understood; it is now {aside}"
-    trusted = [evolve(one, standing=Standing.TRUSTED) for one in state.asked]
+    trusted = [evolve(one, status=TrustStatus.TRUSTED) for one in state.asked]
     return evolve(state, asked=tuple(trusted), fault=fault if aside else "")
 
 
 def revoke(workspace: Workspace) -> Sequence[Agreement]:
     """Forget everything that the user has agreed to in the project."""
-    return _store(workspace).revoke(workspace.root)
-
-
-def _store(workspace: Workspace) -> TrustStore:
-    return TrustStore(workspace.paths.trust_file)
+    return TrustStore(workspace.paths.trust_file).revoke(workspace.root)
 
 
 def _requests(workspace: Workspace) -> tuple[list[TrustRequest], list[str]]:
@@ -102,12 +92,12 @@ def _requests(workspace: Workspace) -> tuple[list[TrustRequest], list[str]]:
     return requests, silent
 
 
-def _standing(
+def _status(
     request: TrustRequest, agreements: Collection[str], places: Collection[tuple[str, str]]
-) -> Standing:
+) -> TrustStatus:
     if request.digest in agreements:
-        return Standing.TRUSTED
-    return Standing.CHANGED if (request.subject, request.source) in places else Standing.NEW
+        return TrustStatus.TRUSTED
+    return TrustStatus.CHANGED if (request.subject, request.source) in places else TrustStatus.NEW
 
 
 def _requests_of_configuration(workspace: Workspace) -> Iterator[TrustRequest]:

@@ -1,17 +1,21 @@
 """Finding a few events in logs that may be long: only lines that can be wanted are parsed."""
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from grove_core.codec.events import event_from_line
 from grove_core.errors import CodecError
 from grove_core.event_log import event_files
-from grove_core.model.events import StatsEvent
+from grove_core.model.events import Corrected, StatsEvent
+from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.value import Value, frozen
 from grove_core.storage.files import is_readable
 from grove_core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from grove_core.memory.backends import FoundLearning
 
 # JSON may write any character of a word like this.
 _ESCAPE: Final = rb"\u"
@@ -28,7 +32,7 @@ class LoggedEvent(Value):
 def find_events(
     workspace: Workspace, kinds: Collection[type[StatsEvent]], naming: Collection[str] = ()
 ) -> list[LoggedEvent]:
-    """Read the events of some kinds from the project's log and the personal one."""
+    """Read the events of some kinds from the project's log and the personal one, by time."""
     wanted = _filter({kind.event for kind in kinds}, naming)
     logs = [(path, False) for path in event_files(workspace.project)]
     found: dict[str, LoggedEvent] = {}
@@ -43,6 +47,27 @@ def find_events(
                 # Merging branches may repeat a line.
                 found.setdefault(line, LoggedEvent(event=event, personal=personal))
     return sorted(found.values(), key=lambda one: one.event.ts)
+
+
+def find_successor(
+    workspace: Workspace, learning: Learning, events: Iterable[StatsEvent] | None = None
+) -> "FoundLearning | None":
+    """Find what took a learning's place: as the log says, else as the other one says itself."""
+    if learning.status is not LearningStatus.SUPERSEDED:
+        return None
+    if events is None:
+        events = [one.event for one in find_events(workspace, [Corrected], [learning.id])]
+    named = [
+        one.superseded_by
+        for one in events
+        if isinstance(one, Corrected) and one.learning_id == learning.id
+    ]
+    for name in reversed(named):
+        successor = workspace.library.get(name) if name else None
+        if successor is not None:
+            return successor
+    others = workspace.library.iterate()
+    return next((one for one in others if learning.id in one.hit.learning.supersedes), None)
 
 
 def _filter(names: Collection[str], naming: Collection[str]) -> Callable[[bytes], bool]:

@@ -1,10 +1,8 @@
-"""Rating learnings: whom to ask about, what was answered, and keeping it in the event logs."""
+"""Rating learnings: which to ask about, what was answered, and keeping it in the event logs."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
-
-from attrs import evolve
 
 from grove_core.errors import GroveError, StorageError
 from grove_core.memory.backends import FoundLearning
@@ -32,41 +30,16 @@ class Question:
 
 @frozen(kw_only=True)
 class RatingOutcome:
-    """What became of ratings."""
+    """Which ratings count, and the ids that name no learning."""
 
-    counted: tuple[Rating, ...]
-    unknown: tuple[str, ...]
-
-
-@frozen
-class Answers:
-    """Where somebody is who goes through the questions, and what was answered so far."""
-
-    given: tuple[bool | None, ...]
-    position: int = 0
-
-    @property
-    def are_complete(self) -> bool:
-        """Whether every question was asked."""
-        return self.position >= len(self.given)
-
-    def answer(self, useful: bool | None) -> "Answers":  # noqa: FBT001 - an answer, no option
-        """Answer the question, or pass it over with ``None``, and go on to the next."""
-        given = (*self.given[: self.position], useful, *self.given[self.position + 1 :])
-        return Answers(given, self.position + 1)
-
-    def back(self) -> "Answers":
-        """Take the last answer back and go there."""
-        if not self.position:
-            return self
-        before = evolve(self, position=self.position - 1)
-        return evolve(before.answer(None), position=before.position)
+    counted: Sequence[Rating]
+    unknown: Sequence[str]
 
 
 def choose_questions(
     workspace: Workspace, limit: int, categories: Collection[Category] = ()
 ) -> tuple[Sequence[Question], int]:
-    """Choose learnings to be rated."""
+    """Choose learnings to be rated; the second result says of how many."""
     usage = workspace.usage()
     found = {
         one.hit.learning.id: one
@@ -80,7 +53,7 @@ def choose_questions(
 
 
 def read_ratings(data: bytes) -> RatingsRead:
-    """Read ratings that somebody sent as JSON."""
+    """Read ratings sent as JSON."""
     return read_each_rating(_entries(_parse(data)))
 
 
@@ -98,12 +71,12 @@ def keep_ratings(workspace: Workspace, ratings: Sequence[Rating]) -> RatingOutco
             raise StorageError(f"{workspace.root} has no .grove to keep ratings in: grove init")
         if events:
             workspace.append_events(events, personal=area is Area.PERSONAL)
-    unknown = tuple(one.learning_id for one in ratings if one.learning_id not in areas)
-    return RatingOutcome(counted=tuple(known), unknown=unknown)
+    unknown = [one.learning_id for one in ratings if one.learning_id not in areas]
+    return RatingOutcome(counted=known, unknown=unknown)
 
 
 def _areas_of(workspace: Workspace, ids: Sequence[str]) -> Mapping[str, Area]:
-    """Tell whose learnings these are; what no backend has is left out."""
+    """Find whose learnings these are; what no backend has is left out."""
     wanted = set(ids)
     listed = workspace.library.iterate() if wanted else ()
     areas = {one.hit.learning.id: one.area for one in listed if one.hit.learning.id in wanted}

@@ -1,16 +1,23 @@
-"""Decay at the start of a session: once a day, it hides on this machine what is due."""
+"""Decay: how learnings stand to it, and what the first session of a day hides on this machine."""
 
+import os
 import time
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from grove_core.decayed import HIDDEN_MAX, keep_look, read_look
 from grove_core.errors import StorageError
-from grove_core.model.learning import LearningStatus
-from grove_core.stats.decay import DecayState, judge_decay
+from grove_core.model.learning import Learning, LearningStatus
+from grove_core.model.value import Value, frozen
+from grove_core.stats.decay import DecayState, DecayVerdict, judge_decay
 from grove_core.stats.log_lines import instant, microseconds
 from grove_core.workspace import Workspace
+
+if TYPE_CHECKING:
+    from grove_core.memory.backends import FoundLearning
+    from grove_core.model.statistics import LearningStats
 
 _INTERVAL: Final = timedelta(days=1)
 # With less left of the hook's time, nothing is begun: a start that is late says nothing at all.
@@ -20,18 +27,78 @@ _PORTION: Final = 500
 _ACTIVE: Final = LearningStatus.ACTIVE.value
 
 
+@frozen(kw_only=True, eq=False, repr=False)
+class Aging(Value):
+    """A learning and how it stands to the rule."""
+
+    found: "FoundLearning"
+    verdict: DecayVerdict
+
+    @property
+    def learning(self) -> Learning:
+        """The learning itself."""
+        return self.found.hit.learning
+
+
+def examine(
+    workspace: Workspace,
+    found: "Iterable[FoundLearning]",
+    usage: "Mapping[str, LearningStats]",
+) -> list[Aging]:
+    """Apply the rule of its area to each learning."""
+    from grove_core.plugins.descriptors import Area
+
+    rules = {
+        Area.PROJECT: workspace.decay_rule,
+        Area.PERSONAL: workspace.personal_decay_rule,
+    }
+    examined = []
+    for one in found:
+        learning = one.hit.learning
+        verdict = judge_decay(
+            learning.timestamp,
+            learning.status.value,
+            usage.get(learning.id),
+            workspace.now,
+            rules[one.area],
+        )
+        if verdict.state is DecayState.DUE and learning.id in workspace.hidden:
+            verdict = verdict._replace(hidden_since=workspace.hidden[learning.id].since)
+        examined.append(Aging(found=one, verdict=verdict))
+    return examined
+
+
+def examine_all(workspace: Workspace) -> list[Aging]:
+    """Examine every learning that can be listed, the soonest due first."""
+    found = list(workspace.library.iterate())
+    examined = examine(workspace, found, workspace.usage()) if found else []
+    return sorted(examined, key=lambda one: one.verdict.days_left)
+
+
+def require_all_events(workspace: Workspace) -> None:
+    """Make sure that every use counts."""
+    from grove_core.event_log import event_files
+    from grove_core.storage.files import is_readable
+
+    for path in (*event_files(workspace.project), workspace.paths.personal_events):
+        if os.path.lexists(path) and not is_readable(path):
+            raise StorageError(f"{path} cannot be read, and what is used would seem unused")
+    if not workspace.numbers.cache.complete:
+        raise StorageError("the event log is not counted to its end yet")
+
+
 def decay_daily(workspace: Workspace) -> None:
     """Hide what is due, at most once a day; a reflection that stores a learning archives it."""
-    places = [(workspace.paths.decay_file, True)]
+    looks = [(workspace.paths.decay_file, True)]
     if workspace.project.initialised:
-        places.append((workspace.project.decay_file, False))
-    places = [one for one in places if _is_time(workspace, one[0])]
+        looks.append((workspace.project.decay_file, False))
+    looks = [one for one in looks if _is_time(workspace, one[0])]
     # Where there is nothing to look at, nothing is noted down.
-    if not places or not len(workspace.finder.index):
+    if not looks or not len(workspace.finder.index):
         return
     try:
         _require_everything(workspace)
-        for path, personal in places:
+        for path, personal in looks:
             keep_look(path, workspace.now, _due(workspace, personal=personal))
     except StorageError as error:
         workspace.diagnostics.log("info", f"decay waits for the next start: {error}")
@@ -45,7 +112,6 @@ def _is_time(workspace: Workspace, path: Path) -> bool:
 
 def _require_everything(workspace: Workspace) -> None:
     """Raise ``StorageError`` where what is used could seem unused, or there is no time to look."""
-    from grove_core.flow.decaying import require_all_events
     from grove_core.services.sync import index_in_background
 
     if workspace.work_deadline is not None:

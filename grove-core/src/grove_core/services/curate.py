@@ -1,0 +1,410 @@
+"""Curation: archive, restore and supersede learnings, and show what is worth a look."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Final
+
+from attrs import evolve
+
+from grove_core.errors import BackendError, LearningNotFoundError, StorageError
+from grove_core.memory.backends import FoundLearning
+from grove_core.model.events import Archived, Corrected, Restored, StatsEvent
+from grove_core.model.learning import Learning, LearningStatus
+from grove_core.model.value import Value, frozen
+from grove_core.plugins.descriptors import Area
+from grove_core.services.decay import Aging, examine, examine_all, require_all_events
+from grove_core.services.history import find_events, find_successor
+from grove_core.stats.decay import UNUSED_SHOWINGS, DecayState, DecayVerdict
+from grove_core.storage import files
+from grove_core.text import clean_line
+from grove_core.workspace import Workspace
+
+REASON_LENGTH_MAX: Final = 200
+LATELY: Final = timedelta(days=30)
+_BY_HAND: Final = "by hand"
+_LONGEST_REASON: Final = 500
+_NO_EVENT: Final = "no event says when and why"
+_MOST_AT_ONCE: Final = 20
+
+
+class Outcome(Enum):
+    """What became of one learning; in a dry run, what would have."""
+
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+    REFUSED = "refused"
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Curated(Value):
+    """What curation has done to one learning."""
+
+    learning_id: str
+    outcome: Outcome
+    detail: str
+    summary: str = ""
+
+
+@contextmanager
+def curating(workspace: Workspace) -> Iterator[None]:
+    """Let no other process curate meanwhile."""
+    lock = workspace.paths.cache / "curation.lock"
+    try:
+        files.make_directory(lock.parent)
+        writable = os.access(lock if lock.exists() else lock.parent, os.W_OK)
+    except StorageError:
+        writable = False
+    with files.locked(lock) if writable else nullcontext():
+        yield
+
+
+def archive(
+    workspace: Workspace, ids: Iterable[str], reason: str = "", *, dry_run: bool
+) -> list[Curated]:
+    """Archive learnings."""
+    reason = _line(reason) or _BY_HAND
+    return _each(
+        workspace,
+        ids,
+        lambda found: _archive(workspace, found, reason, reason, dry_run=dry_run),
+        dry_run=dry_run,
+    )
+
+
+def archive_stale(workspace: Workspace, reason: str, *, dry_run: bool) -> list[Curated]:
+    """Archive what is due now or within seven days."""
+    require_all_events(workspace)
+    reason = _line(reason)
+    with nullcontext() if dry_run else curating(workspace):
+        return [
+            _archive(
+                workspace,
+                one.found,
+                reason or f"going stale: {one.verdict.reason}",
+                reason or "going stale",
+                dry_run=dry_run,
+            )
+            for one in examine_all(workspace)
+            if one.verdict.is_stale
+        ]
+
+
+def decay(workspace: Workspace, *, dry_run: bool) -> list[Curated]:
+    """Archive everything that is due."""
+    with nullcontext() if dry_run else curating(workspace):
+        examined = examine_all(workspace)
+        require_all_events(workspace)
+        due = [one for one in examined if one.verdict.state is DecayState.DUE]
+        return [_archive_due(workspace, one, dry_run=dry_run) for one in due]
+
+
+def archive_hidden(workspace: Workspace) -> None:
+    """Archive in their files what is hidden here and still due; some of it, for somebody waits."""
+    names = [*workspace.hidden][:_MOST_AT_ONCE]
+    if not names:
+        return
+    require_all_events(workspace)
+    with curating(workspace):
+        found = [one for one in map(workspace.library.get, names) if one is not None]
+        for one in examine(workspace, found, workspace.usage(names)):
+            if one.verdict.state is DecayState.DUE:
+                _archive_due(workspace, one, dry_run=False)
+
+
+def restore(
+    workspace: Workspace, ids: Iterable[str], reason: str = "", *, dry_run: bool
+) -> list[Curated]:
+    """Take learnings back from the archive."""
+    reason = _line(reason) or _BY_HAND
+
+    def restore_one(found: FoundLearning) -> Curated:
+        learning = found.hit.learning
+        if learning.status is LearningStatus.SUPERSEDED:
+            final = f"{learning.id} is superseded, which is final; write what holds as a new one"
+            return _curated(learning, Outcome.REFUSED, final)
+        event = Restored(ts=workspace.now, learning_id=learning.id, reason=reason)
+        if learning.status is not LearningStatus.ACTIVE:
+            return _change(
+                workspace, found, LearningStatus.ACTIVE, "", event, detail=reason, dry_run=dry_run
+            )
+        if learning.id not in workspace.hidden:
+            return _curated(learning, Outcome.UNCHANGED, f"{learning.id} is active already")
+        if not dry_run:
+            workspace.log_events([event], personal=found.area is Area.PERSONAL)
+        return _curated(learning, Outcome.CHANGED, reason)
+
+    return _each(workspace, ids, restore_one, dry_run=dry_run)
+
+
+def supersede(
+    workspace: Workspace, old_id: str, new_id: str, session_id: str, *, dry_run: bool
+) -> Curated:
+    """Put one learning in another one's place, for good."""
+
+    def supersede_one(found: FoundLearning) -> Curated:
+        learning = found.hit.learning
+        if learning.status is LearningStatus.SUPERSEDED:
+            return _superseded_already(workspace, learning, new_id)
+        objection = _objection(found, workspace.library.get(new_id), new_id)
+        if objection:
+            return _curated(learning, Outcome.REFUSED, objection)
+        event = Corrected(
+            ts=workspace.now, learning_id=old_id, session_id=session_id, superseded_by=new_id
+        )
+        status, note = LearningStatus.SUPERSEDED, f"by {new_id}"
+        return _change(workspace, found, status, note, event, detail=note, dry_run=dry_run)
+
+    return _each(workspace, [old_id], supersede_one, dry_run=dry_run)[0]
+
+
+def _superseded_already(workspace: Workspace, learning: Learning, new_id: str) -> Curated:
+    successor = find_successor(workspace, learning)
+    by = successor.hit.learning.id if successor is not None else ""
+    text = f"{learning.id} is superseded already{f', by {by}' if by else ''}"
+    if by == new_id:
+        return _curated(learning, Outcome.UNCHANGED, text)
+    return _curated(learning, Outcome.REFUSED, f"{text}; {_line(new_id)} was not put there")
+
+
+def _objection(old: FoundLearning, new: FoundLearning | None, new_id: str) -> str:
+    """Say why a learning cannot take another one's place, if it cannot."""
+    if new_id == old.hit.learning.id:
+        return f"{new_id} cannot take its own place"
+    if new is None:
+        return _unknown(new_id)
+    status = new.hit.learning.status
+    if status is not LearningStatus.ACTIVE:
+        return f"{new_id} is {status.value} itself; name an active learning"
+    if new.area is Area.PERSONAL and old.area is not Area.PERSONAL:
+        return f"{new_id} is personal, and others who share the project could not read it"
+    return ""
+
+
+def _unknown(learning_id: str) -> str:
+    return f"no learning has the id {_line(learning_id)}; `grove list --all` names those there are"
+
+
+def _each(
+    workspace: Workspace,
+    ids: Iterable[str],
+    curate_one: Callable[[FoundLearning], Curated],
+    *,
+    dry_run: bool,
+) -> list[Curated]:
+    def curated(learning_id: str) -> Curated:
+        found = workspace.library.get(learning_id)
+        if found is not None:
+            return curate_one(found)
+        detail = _unknown(learning_id)
+        return Curated(learning_id=learning_id, outcome=Outcome.REFUSED, detail=detail)
+
+    with nullcontext() if dry_run else curating(workspace):
+        return [curated(one) for one in dict.fromkeys(ids)]
+
+
+def _archive(
+    workspace: Workspace,
+    found: FoundLearning,
+    reason: str,
+    note: str,
+    *,
+    dry_run: bool,
+) -> Curated:
+    learning = found.hit.learning
+    if learning.status is not LearningStatus.ACTIVE:
+        detail = f"{learning.id} is {learning.status.value} already"
+        return _curated(learning, Outcome.UNCHANGED, detail)
+    event = Archived(ts=workspace.now, learning_id=learning.id, reason=reason)
+    note = f"{note} {workspace.now:%Y-%m-%d}"
+    return _change(
+        workspace, found, LearningStatus.ARCHIVED, note, event, detail=reason, dry_run=dry_run
+    )
+
+
+def _archive_due(workspace: Workspace, one: Aging, *, dry_run: bool) -> Curated:
+    # Looked at again: a reflection may have superseded it since, and that is final.
+    found = one.found if dry_run else workspace.library.get(one.learning.id)
+    if found is None:
+        gone = "is gone, or its backend cannot fetch it"
+        return _curated(one.learning, Outcome.REFUSED, gone)
+    return _archive(workspace, found, f"decayed: {one.verdict.reason}", "decayed", dry_run=dry_run)
+
+
+def _change(
+    workspace: Workspace,
+    found: FoundLearning,
+    status: LearningStatus,
+    note: str,
+    event: StatsEvent,
+    *,
+    detail: str,
+    dry_run: bool,
+) -> Curated:
+    """Set the status, then log it: an event must not tell of what did not happen."""
+    learning = found.hit.learning
+    if not dry_run:
+        try:
+            workspace.library.set_status(learning.id, status, note)
+        except (BackendError, LearningNotFoundError) as error:
+            return _curated(learning, Outcome.REFUSED, str(error))
+        workspace.log_events([event], personal=found.area is Area.PERSONAL)
+    return _curated(learning, Outcome.CHANGED, detail)
+
+
+def _curated(learning: Learning, outcome: Outcome, detail: str) -> Curated:
+    return Curated(
+        learning_id=learning.id, outcome=outcome, detail=detail, summary=learning.summary
+    )
+
+
+def _line(text: str) -> str:
+    return clean_line(text, REASON_LENGTH_MAX)
+
+
+# --- What is worth a look -------------------------------------------------------------------------
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Remark(Value):
+    """A learning, and what is to be said about it."""
+
+    learning: Learning
+    verdict: DecayVerdict
+    reason: str
+    at: datetime | None = None
+    superseded_by: str | None = None
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class Overview(Value):
+    """What curation would look at, and how every learning stands."""
+
+    going_stale: Sequence[Remark]
+    archived: Sequence[Remark]
+    superseded: Sequence[Remark]
+    corrected: Sequence[Remark]
+    never_used: Sequence[Remark]
+    never_shown: Sequence[Remark]
+    explained: Sequence[Remark]
+
+
+def overview(workspace: Workspace) -> Overview:
+    """Look at every learning that can be listed."""
+    examined = examine_all(workspace)
+    histories: dict[str, list[StatsEvent]] = {}
+    for logged in find_events(workspace, [Archived, Restored, Corrected]):
+        name = str(getattr(logged.event, "learning_id", ""))
+        histories.setdefault(name, []).append(logged.event)
+    successors = {old: one.learning for one in examined for old in one.learning.supersedes}
+    explained = [
+        _remark_on(one, histories.get(one.learning.id, ()), successors.get(one.learning.id))
+        for one in examined
+    ]
+    active = [one for one in explained if one.learning.status is LearningStatus.ACTIVE]
+    return Overview(
+        going_stale=[one for one in active if one.verdict.is_stale],
+        archived=_lately(explained, LearningStatus.ARCHIVED, workspace.now),
+        superseded=_lately(explained, LearningStatus.SUPERSEDED, workspace.now),
+        corrected=list(_corrected(active, histories)),
+        never_used=_never_used(active),
+        never_shown=_never_shown(active, workspace.now),
+        explained=sorted(explained, key=_order),
+    )
+
+
+def _remark_on(one: Aging, events: Sequence[StatsEvent], successor: Learning | None) -> Remark:
+    """Say how a learning stands to the rule, or what put it out of sight."""
+    match one.learning.status:
+        case LearningStatus.ARCHIVED:
+            archived = [event for event in events if isinstance(event, Archived)]
+            if not archived:
+                return _remark(one, f"archived; {_NO_EVENT}")
+            last = archived[-1]
+            why = f": {clean_line(last.reason, _LONGEST_REASON)}" if last.reason else ""
+            return _remark(one, f"archived {last.ts:%Y-%m-%d}{why}", at=last.ts)
+        case LearningStatus.SUPERSEDED:
+            return _remark_on_superseded(one, events, successor)
+    return _remark(one, one.verdict.explanation)
+
+
+def _remark_on_superseded(
+    one: Aging, events: Sequence[StatsEvent], successor: Learning | None
+) -> Remark:
+    corrected = [each for each in events if isinstance(each, Corrected) and each.superseded_by]
+    if corrected:
+        last = corrected[-1]
+        # A log comes with a clone, as its learnings do.
+        new_id = clean_line(last.superseded_by or "", _LONGEST_REASON)
+        reason = f"superseded {last.ts:%Y-%m-%d} by {new_id}{_quoted(last.why)}"
+        return _remark(one, reason, at=last.ts, superseded_by=new_id)
+    if successor is None:
+        return _remark(one, f"superseded; {_NO_EVENT}")
+    reason = f"superseded by {successor.id}"
+    return _remark(one, reason, at=successor.timestamp, superseded_by=successor.id)
+
+
+def _remark(
+    one: Aging, reason: str, *, at: datetime | None = None, superseded_by: str | None = None
+) -> Remark:
+    return Remark(
+        learning=one.learning,
+        verdict=one.verdict,
+        reason=reason,
+        at=at,
+        superseded_by=superseded_by,
+    )
+
+
+def _lately(explained: Sequence[Remark], status: LearningStatus, now: datetime) -> list[Remark]:
+    """Choose what has got a status within 30 days, newest first."""
+    dated = [
+        (one.at, one)
+        for one in explained
+        if one.learning.status is status and one.at is not None and now - one.at <= LATELY
+    ]
+    return [one for _, one in sorted(dated, key=lambda each: each[0], reverse=True)]
+
+
+def _corrected(
+    active: Sequence[Remark], histories: Mapping[str, Sequence[StatsEvent]]
+) -> Iterator[Remark]:
+    for one in active:
+        history = histories.get(one.learning.id, ())
+        events = [each for each in history if isinstance(each, Corrected)]
+        if events:
+            times = f"{len(events)} time{'' if len(events) == 1 else 's'}"
+            last = events[-1]
+            why = f"last {last.ts:%Y-%m-%d}; still active{_quoted(last.why)}"
+            yield evolve(one, reason=f"said to be wrong {times}, {why}", at=last.ts)
+
+
+def _quoted(why: str | None) -> str:
+    return f': "{clean_line(why, _LONGEST_REASON)}"' if why else ""
+
+
+def _never_used(active: Sequence[Remark]) -> list[Remark]:
+    return [
+        evolve(one, reason=f"shown in {one.verdict.surfaced} sessions, used in none")
+        for one in active
+        if one.verdict.surfaced >= UNUSED_SHOWINGS and not one.verdict.referenced
+    ]
+
+
+def _never_shown(active: Sequence[Remark], now: datetime) -> list[Remark]:
+    return [
+        evolve(one, reason=f"written {one.learning.timestamp:%Y-%m-%d} and never shown")
+        for one in active
+        if not one.verdict.surfaced
+        and not one.verdict.referenced
+        and now - one.learning.timestamp > LATELY
+    ]
+
+
+def _order(one: Remark) -> tuple[int, float]:
+    """Active ones first, the soonest due first; then what went last."""
+    position = list(LearningStatus).index(one.learning.status)
+    went = one.at.timestamp() if one.at is not None else 0.0
+    return position, one.verdict.days_left if position == 0 else -went
