@@ -8,10 +8,11 @@ from datetime import timedelta
 import pytest
 
 from grove_core.clock import now_utc
-from grove_core.doctor import hooks, logs, packages, program, sessions
+from grove_core.doctor import hooks, logs, program, sessions
 from grove_core.doctor.check import Check, Examination, Status, ok, run_checks, warning
 from grove_core.doctor.secrets import secrets
 from grove_core.model.session import Session
+from grove_core.services import packages
 from grove_core.workspace import Workspace
 
 KEY = "-----BEGIN PRIVATE KEY-----"

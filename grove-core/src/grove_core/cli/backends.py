@@ -9,10 +9,10 @@ from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.backend_commands import SUBCOMMANDS, BackendsGroup
 from grove_core.cli.configured_backends import backend_warnings
 from grove_core.cli.result import Result
-from grove_core.doctor.packages import BlockedPlugin, blocked_plugins, install_command_for
 from grove_core.memory.backends import BackendState
 from grove_core.model.memory import Health
 from grove_core.plugins.discovery import BACKEND_GROUP
+from grove_core.services.packages import BlockedPlugin, blocked_plugins, install_command_for
 
 if TYPE_CHECKING:
     from rich.console import Console

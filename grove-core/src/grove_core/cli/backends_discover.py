@@ -8,12 +8,12 @@ import rich_click as click
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
 from grove_core.config.values import printable
-from grove_core.doctor.packages import blocked_plugins, install_command_for
 from grove_core.errors import PluginError
 from grove_core.memory.backends import BackendState
 from grove_core.plugins.checks import complaint_about
 from grove_core.plugins.descriptors import Area, BackendContext, Discovered
 from grove_core.plugins.discovery import BACKEND_GROUP
+from grove_core.services.packages import blocked_plugins, install_command_for
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from difflib import get_close_matches
 from typing import Final
 
 from grove_core.config import Source
-from grove_core.doctor.packages import blocked_plugins, install_command_named
 from grove_core.plugins.discovery import BACKEND_GROUP
+from grove_core.services.packages import blocked_plugins, install_command_named
 from grove_core.workspace import Workspace
 
 _KEYS: Final = ("backends.primary", "backends.personal")

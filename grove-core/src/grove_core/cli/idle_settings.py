@@ -7,9 +7,9 @@ from typing import Final
 from grove_core.config import Origin, Source
 from grove_core.config.schema import DEFAULT_ENGINE
 from grove_core.config.values import printable
-from grove_core.doctor.packages import blocked_plugins
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
 from grove_core.plugins.engines import find_engine
+from grove_core.services.packages import blocked_plugins
 from grove_core.workspace import Workspace
 
 _DEFAULT: Final = Origin(source=Source.DEFAULT)

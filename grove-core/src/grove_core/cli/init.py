@@ -11,7 +11,6 @@ from click import get_current_context
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.init_questions import confirm, guide, is_answered
 from grove_core.cli.result import Result
-from grove_core.doctor.packages import cache_around, how_to_install
 from grove_core.errors import StorageError
 from grove_core.hosts import claude_settings as client
 from grove_core.hosts.claude_code import NAME as CLAUDE_CODE
@@ -19,6 +18,7 @@ from grove_core.hosts.claude_hooks import ALLOW_RULE
 from grove_core.install.plan import Plan, Wishes, find_program, plan_for, recorded_program
 from grove_core.install.record import FileChange
 from grove_core.install.remove import plan_removal
+from grove_core.services.packages import cache_around, how_to_install
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import rich_click as click
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.groups import LazyGroup
 from grove_core.cli.result import Result
-from grove_core.doctor.packages import install_command_for
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
 from grove_core.plugins.report import PluginEntry, PluginReport, PluginState
+from grove_core.services.packages import install_command_for
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -13,7 +13,6 @@ from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.progress import progress
 from grove_core.cli.render import counted
 from grove_core.cli.result import Result
-from grove_core.doctor.packages import install_command
 from grove_core.errors import PluginError
 from grove_core.flow.plugin_checking import (
     CheckReport,
@@ -23,6 +22,7 @@ from grove_core.flow.plugin_checking import (
     plugins_called,
 )
 from grove_core.plugins.discovery import discover
+from grove_core.services.packages import install_command
 
 if TYPE_CHECKING:
     from rich.console import Console

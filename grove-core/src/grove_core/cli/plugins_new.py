@@ -14,9 +14,9 @@ import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
-from grove_core.doctor.packages import install_command
 from grove_core.flow.plugin_project import PluginKind, PluginProject, project_of, write_project
 from grove_core.plugins.discovery import discover
+from grove_core.services.packages import install_command
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -12,18 +12,18 @@ from grove_core.cli.render import counted
 from grove_core.cli.result import Result
 from grove_core.cli.timeparse import local_time
 from grove_core.clock import format_instant
-from grove_core.doctor.packages import (
-    blocked_plugins,
-    describe_blocked,
-    fixes_of,
-    install_command_for,
-)
 from grove_core.model.memory import Health
 from grove_core.model.session import Session
 from grove_core.model.statistics import Statistics
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
 from grove_core.services.messages import name_of, past_reflection
 from grove_core.services.overview import liveness_of, pending_reflections, sessions_here
+from grove_core.services.packages import (
+    blocked_plugins,
+    describe_blocked,
+    fixes_of,
+    install_command_for,
+)
 from grove_core.services.sessions import is_over
 from grove_core.services.sync import synchronised_at
 from grove_core.session_server import ServerRecords, SessionServer

@@ -12,9 +12,9 @@ import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
-from grove_core.doctor.packages import install_command_for
 from grove_core.model.ticket import Ticket, TicketClose, ToolCall
 from grove_core.plugins.discovery import TICKET_GROUP
+from grove_core.services.packages import install_command_for
 from grove_core.text import clean_line
 from grove_core.ticketing import TicketSystem, TicketSystems
 

@@ -18,7 +18,7 @@ from grove_core.storage.diagnostics import Diagnostics
 from grove_core.text import clean_line
 from grove_core.workspace import Workspace
 
-RECENTLY: Final = timedelta(days=7)
+_RECENTLY: Final = timedelta(days=7)
 _SECONDS: Final = 2.0
 _LONGEST: Final = 500
 _REPORT: Final = "This is a fault of grove or of the machine; report it with the line above"
@@ -99,7 +99,7 @@ class Examination:
     def last_ran(self) -> datetime | None:
         """When a hook last ran in this project, if that was within a week."""
         newest = max((one.updated_at for one in self.here), default=None)
-        return newest if newest and self.workspace.now - newest <= RECENTLY else None
+        return newest if newest and self.workspace.now - newest <= _RECENTLY else None
 
     @cached_property
     def registrations(self) -> Sequence[Registration]:

@@ -15,12 +15,6 @@ from grove_core.doctor.check import (
     ok,
     warning,
 )
-from grove_core.doctor.packages import (
-    blocked_plugins,
-    describe_blocked,
-    fixes_of,
-    install_command_for,
-)
 from grove_core.memory.backends import OpenBackend
 from grove_core.memory.library import MemoryLibrary
 from grove_core.model.memory import Health
@@ -29,6 +23,12 @@ from grove_core.plugins.discovery import BACKEND_GROUP, FoundPlugin
 from grove_core.plugins.facade import Provided
 from grove_core.plugins.manager import LOADING
 from grove_core.plugins.report import PluginSource, PluginState
+from grove_core.services.packages import (
+    blocked_plugins,
+    describe_blocked,
+    fixes_of,
+    install_command_for,
+)
 from grove_core.services.trust import TrustStatus, examine_trust
 
 _CALL_SECONDS: Final = 2.0

@@ -10,7 +10,7 @@ from typing import Final
 
 from grove_core import __version__
 from grove_core.doctor.check import CheckResult, Examination, broken, ok, warning
-from grove_core.doctor.packages import cache_around, how_to_install
+from grove_core.services.packages import cache_around, how_to_install
 from grove_core.storage.files import read_bytes
 
 _VARIABLE: Final = "GROVE_PROGRAM"

@@ -6,7 +6,7 @@ from typing import Final
 
 from grove_core import __version__
 from grove_core.clock import format_instant
-from grove_core.doctor.check import RECENTLY, CheckResult, Examination, broken, ok, warning
+from grove_core.doctor.check import CheckResult, Examination, broken, ok, warning
 from grove_core.services import overview
 from grove_core.services.overview import Liveness, PendingKind, liveness_of
 from grove_core.services.sessions import IDLE_LIMIT
@@ -21,18 +21,12 @@ def hooks_running(examination: Examination) -> Iterator[CheckResult]:
     fix = "Start a session of the client here, then look again; the client's /hooks lists hooks"
     newest = max(examination.here, key=lambda one: one.updated_at, default=None)
     if newest is None:
-        count = sum(one.session is not None for one in examination.sessions)
-        elsewhere = f" (sessions of other projects: {count})" if count else ""
-        yield warning(f"no hook has run in this project yet{elsewhere}", fix)
+        yield warning("no hook has run in this project yet", fix)
         return
     detail = f"last at {format_instant(newest.updated_at)}, in session {newest.id}"
-    silence = examination.now - newest.updated_at
-    if silence > RECENTLY:
-        detail = f"{detail}; nothing since, for {silence.days} days"
-    if silence > _SILENT:
+    if examination.now - newest.updated_at > _SILENT:
         yield warning(detail, f"If you have worked here with the client since: {fix}")
-    else:
-        yield ok(detail)
+    yield ok(detail)
 
 
 def session_state(examination: Examination) -> Iterator[CheckResult]:
@@ -55,13 +49,13 @@ def pending_reflections(examination: Examination) -> Iterator[CheckResult]:
     """Name the reflections that no session is held for any more."""
     for session in examination.here:
         is_live = liveness_of(session, examination.workspace) is Liveness.LIVE
-        for debt in overview.pending_reflections(session):
+        for one in overview.pending_reflections(session):
             # What could not be read is named by `session state`.
-            if debt.kind is PendingKind.UNREADABLE or (is_live and debt.kind is PendingKind.OPEN):
+            if one.kind is PendingKind.UNREADABLE or (is_live and one.kind is PendingKind.OPEN):
                 continue
             option = f"--session-id {session.id}"
             fix = f"If you know what it taught: grove reflect {option}; else: grove skip REASON"
-            yield warning(f"session {session.id} {debt}", f"{fix} {option}")
+            yield warning(f"session {session.id} {one}", f"{fix} {option}")
     yield ok("no session of this project that is over has one")
 
 
