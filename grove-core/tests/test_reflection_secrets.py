@@ -1,6 +1,6 @@
 """What is refused as a secret, and what good lessons hold that is none.
 
-The secrets are made up from a fixed seed, so that no scanner of a code host takes them for real:
+The secrets are made up from their own texts as seeds, so that no scanner of a code host takes them for real:
 `<a36>` stands for 36 letters and digits, and so on, as in `ALPHABETS`.
 """
 
@@ -23,7 +23,6 @@ from grove_core.reflection.secrets import (
 )
 from grove_core.reflection.submission import parse_submission
 
-CHANCE = random.Random(20261122)
 ALNUM = string.ascii_letters + string.digits
 ALPHABETS = {
     "a": ALNUM,
@@ -39,13 +38,14 @@ ALPHABETS = {
 
 
 def made(text):
-    """Fill in what is made up; that there are digits in it is not left to chance."""
+    """Fill in what is made up, the same for a text every time, and with digits in it."""
+    chance = random.Random(text)
 
     def fill(found):
         alphabet, length = ALPHABETS[found[1]], int(found[2])
-        letters = [CHANCE.choice(alphabet) for _ in range(length)]
+        letters = [chance.choice(alphabet) for _ in range(length)]
         if alphabet != string.ascii_letters:
-            letters[3::4] = [CHANCE.choice("234567") for _ in letters[3::4]]
+            letters[3::4] = [chance.choice("234567") for _ in letters[3::4]]
         return "".join(letters)
 
     return re.sub(r"<([abdhlstuw])(\d+)>", fill, text)

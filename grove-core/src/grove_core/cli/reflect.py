@@ -1,4 +1,4 @@
-"""``grove reflect``."""
+"""``grove reflect``, ``skip``, ``observe`` and ``ref``: what an agent tells grove."""
 
 import sys
 from pathlib import Path
@@ -6,16 +6,27 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from grove_core.cli import reflect_preview
 from grove_core.cli.app import Invocation, find_session, grove_command
-from grove_core.cli.brief import brief
 from grove_core.cli.options import session_option
 from grove_core.cli.progress import name_slow_backend
 from grove_core.cli.result import Result
+from grove_core.cli.suggestions import learning_ids
 from grove_core.errors import ReflectionError
+from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
+from grove_core.model.reflection import SkipDecider
 from grove_core.reflection.limits import SUBMISSION_BYTES_MAX
 from grove_core.reflection.schema import submission_schema
 from grove_core.services.reflect import preview
-from grove_core.services.requests import read_submission, submit
+from grove_core.services.requests import (
+    observe,
+    read_note,
+    read_reason,
+    read_submission,
+    refer,
+    skip,
+    submit,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,7 +43,7 @@ if TYPE_CHECKING:
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Say what would become of each candidate; store, log and settle nothing.",
+    help="Say what would become of each candidate; store and log nothing.",
 )
 @click.option("--brief", "wants_brief", is_flag=True, help="Print what to reflect on and stop.")
 @session_option
@@ -61,13 +72,12 @@ def command(
         return _schema()
     if wants_brief:
         invocation, session = find_session(invocation, session_id)
-        return brief(invocation.workspace, session)
+        return reflect_preview.brief(invocation.workspace, session)
     submission = read_submission(_read(path))
     invocation, session = find_session(invocation, session_id or submission.session_id)
     if dry_run:
-        from grove_core.cli.dry_run import preview_result
-
-        return preview_result(submission, preview(invocation.workspace, session, submission))
+        previewed = preview(invocation.workspace, session, submission)
+        return reflect_preview.dry_run(submission, previewed)
     if submission.candidates:
         name_slow_backend(invocation.workspace.library)
     return Result.of(submit(invocation.workspace, session, submission))
@@ -95,3 +105,67 @@ def _schema() -> Result:
         console.print_json(data=document)
 
     return Result(document=document, human=human)
+
+
+@click.command("skip")
+@click.argument("reason")
+@click.option(
+    "--decider",
+    type=click.Choice([SkipDecider.AGENT.value, SkipDecider.USER.value]),
+    help="Who decided; by default the agent when its client runs this command, else you.",
+)
+@session_option
+@grove_command
+def skip_command(
+    invocation: Invocation, *, reason: str, decider: str | None, session_id: str | None
+) -> Result:
+    """Say why there is nothing to write down; opens the gate.
+
+    REASON is logged, so that skips can be looked at later.
+    """
+    text = read_reason(invocation.workspace, reason)
+    if not text:
+        raise click.UsageError("a skip needs a reason; say in a few words why")
+    invocation, session = find_session(invocation, session_id)
+    workspace = invocation.workspace
+    by_client = SESSION_ID_VARIABLE in workspace.environment
+    return Result.of(skip(workspace, session, text, _decider(decider, by_client=by_client)))
+
+
+def _decider(named: str | None, *, by_client: bool) -> SkipDecider:
+    if named is not None:
+        return SkipDecider(named)
+    return SkipDecider.AGENT if by_client else SkipDecider.USER
+
+
+@click.command("observe")
+@click.argument("note")
+@session_option
+@grove_command
+def observe_command(invocation: Invocation, *, note: str, session_id: str | None) -> Result:
+    """Leave a one-line note for the agent that will reflect.
+
+    Subagents do not reflect themselves: their notes are shown to the agent that closes the ticket.
+    """
+    text = read_note(invocation.workspace, note)
+    if not text:
+        raise click.UsageError("a note needs words")
+    invocation, session = find_session(invocation, session_id)
+    return Result.of(observe(invocation.workspace, session, text))
+
+
+@click.command("ref")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=learning_ids)
+@click.option("--how", metavar="TEXT", help="How it helped, in a few words.")
+@session_option
+@grove_command
+def ref_command(
+    invocation: Invocation, *, ids: tuple[str, ...], how: str | None, session_id: str | None
+) -> Result:
+    """Record that learnings were used.
+
+    Use counts: it decides what later sessions are shown. Exit code 1 when no learning has one of
+    the ids; the others count.
+    """
+    invocation, session = find_session(invocation, session_id)
+    return Result.of(refer(invocation.workspace, session, ids, how))

@@ -28,8 +28,8 @@ from grove_core.reflection.candidates import read_candidate
 from grove_core.reflection.limits import SUMMARY_LENGTH_MAX
 from grove_core.reflection.pipeline import WITHHELD, candidate_from, fingerprint, learning_from
 from grove_core.reflection.secrets import find_leak, objection_to
+from grove_core.services.candidates import plugins_check
 from grove_core.services.feedback import correct, log_corrections
-from grove_core.services.reflect import plugins_check
 from grove_core.services.storing import alone, deliver_outbox, store_learning, why_not_stored
 from grove_core.similarity import SimilarityIndex, normalised_summary
 from grove_core.storage import files

@@ -2,44 +2,35 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from attrs import evolve, frozen
 
-from grove_core.config.schema import WriteGateMode
 from grove_core.errors import ReflectionError, StorageError
 from grove_core.event_log import publish
-from grove_core.memory.backends import FoundLearning, OpenBackend
 from grove_core.model.events import Rated, Reflection, Rejected, StatsEvent
 from grove_core.model.gate import ReflectionAccepted, SkipAccepted
 from grove_core.model.learning import (
     Candidate,
     Learning,
-    LearningStatus,
     RejectedCandidate,
-    Rejection,
     Scope,
     Stage,
 )
-from grove_core.model.memory import Capability, Filters, Query, ReceiptStatus
+from grove_core.model.memory import ReceiptStatus
 from grove_core.model.reflection import ReflectionResult, SkipDecider, SkipDecision
 from grove_core.model.session import EventType, Session, WrittenCandidate
-from grove_core.plugins.descriptors import Area, ReflectionContext
-from grove_core.plugins.facade import Provided
+from grove_core.plugins.descriptors import Area
 from grove_core.reflection.candidates import read_enum
-from grove_core.reflection.messages import example_submission
 from grove_core.reflection.pipeline import (
-    CheckStage,
-    Pipeline,
     PipelineResult,
-    ShownText,
     candidate_from,
-    find_echo,
     fingerprint,
 )
-from grove_core.reflection.secrets import find_leak, objection_to, without_secrets
+from grove_core.reflection.secrets import find_leak, without_secrets
 from grove_core.reflection.submission import Submission, UsedLearning
+from grove_core.services.candidates import evaluate_candidates, gather_known
 from grove_core.services.curate import archive_hidden
 from grove_core.services.feedback import (
     correct,
@@ -50,7 +41,6 @@ from grove_core.services.feedback import (
 )
 from grove_core.services.sessions import (
     SessionUpdate,
-    current_ticket,
     skip_event,
     ticket_of,
     trace_event,
@@ -62,14 +52,11 @@ from grove_core.services.storing import (
     alone,
     deliver_outbox,
     store,
-    why_not_stored,
 )
 from grove_core.workspace import Workspace
 
 _LOCK_SECONDS: Final = 30.0
 _SLOW_LOCK_SECONDS: Final = 300.0
-_SEARCH_SECONDS: Final = 1.0
-_SEARCH_HITS: Final = 5
 _DIGEST_LENGTH: Final = 16
 # For a mistake in these sections something may be refused that was meant to pass.
 _CONFIGURED_STAGES: Final = (Stage.SECRET, Stage.WRITE_GATE)
@@ -115,8 +102,8 @@ def reflect(workspace: Workspace, session: Session, submission: Submission) -> R
     # From the duplicate check to the write no other process writes into this project.
     patience = _SLOW_LOCK_SECONDS if workspace.library.is_slow else _LOCK_SECONDS
     with alone(workspace, patience):
-        known = _gather_known(workspace, session, submission)
-        result = _evaluate(workspace, session, submission, known)
+        known = gather_known(workspace, session, submission)
+        result = evaluate_candidates(workspace, session, submission, known)
         stored = store(workspace, session.id, ticket_id, result.accepted)
     outcome = ReflectionOutcome(
         session=session,
@@ -153,8 +140,8 @@ def reflect(workspace: Workspace, session: Session, submission: Submission) -> R
 def preview(workspace: Workspace, session: Session, submission: Submission) -> ReflectionPreview:
     """Evaluate a submission and do nothing else."""
     submission, left_out = _without_secrets(workspace, submission)
-    known = _gather_known(workspace, session, submission)
-    result = _evaluate(workspace, session, submission, known)
+    known = gather_known(workspace, session, submission)
+    result = evaluate_candidates(workspace, session, submission, known)
     candidates = [one.candidate for one in result.accepted]
     candidates += [one.candidate for one in result.repeated]
     written = {str(number): one for number, one in enumerate(candidates)}
@@ -226,161 +213,6 @@ def _unknown_ratings(workspace: Workspace, submission: Submission) -> list[str]:
         for one in submission.ratings
         if workspace.library.get(one.learning_id) is None
     ]
-
-
-# --- evaluating the candidates --------------------------------------------------------------------
-
-
-@frozen(kw_only=True)
-class _Known:
-    """What is stored already, as far as a submission may not repeat it."""
-
-    learnings: tuple[Learning, ...]
-    personal_ids: frozenset[str]
-
-
-def _gather_known(workspace: Workspace, session: Session, submission: Submission) -> _Known:
-    found = {one.hit.learning.id: one for one in workspace.library.iterate()}
-    for one in _search_similar(workspace, submission):
-        found.setdefault(one.hit.learning.id, one)
-    personal = {one.learning_id for one in session.injected if one.personal}
-    for shown in session.injected:
-        stored = None if shown.learning_id in found else workspace.library.get(shown.learning_id)
-        if stored is not None:
-            found[shown.learning_id] = stored
-    waiting = [entry.learning for entry in workspace.outbox.entries(workspace.root)]
-    personal |= {key for key, one in found.items() if one.area is Area.PERSONAL}
-    return _Known(
-        learnings=(*(one.hit.learning for one in found.values()), *waiting),
-        personal_ids=frozenset(personal),
-    )
-
-
-def _search_similar(workspace: Workspace, submission: Submission) -> list[FoundLearning]:
-    """Ask backends that cannot list their learnings for what is like a candidate."""
-    if not any(map(_cannot_list, workspace.library.project_backends)):
-        return []
-    summaries = [
-        one["summary"]
-        for one in submission.candidates
-        if isinstance(one, dict)
-        and isinstance(one.get("summary"), str)
-        # A search goes to another program.
-        and objection_to(one, ()) is None
-    ]
-    filters = Filters(limit=_SEARCH_HITS)
-    return [
-        hit
-        for summary in summaries
-        for hit in workspace.library.search(
-            Query(text=summary), filters, seconds=_SEARCH_SECONDS, asked=_cannot_list
-        )
-    ]
-
-
-def _cannot_list(opened: OpenBackend) -> bool:
-    return Capability.ITERATE not in opened.backend.capabilities
-
-
-def _evaluate(
-    workspace: Workspace, session: Session, submission: Submission, known: _Known
-) -> PipelineResult:
-    """Send the candidates of a submission through every stage."""
-    allowed = workspace.config.secrets.allow
-    # What this session has stored counts as its own even if a crash kept it from saying so.
-    written = {one.fingerprint: one.learning_id for one in session.written} | {
-        fingerprint(candidate_from(learning)): learning.id
-        for learning in known.learnings
-        if learning.session_id == session.id
-    }
-    pipeline = Pipeline(
-        existing=[
-            one
-            for one in known.learnings
-            if one.status is LearningStatus.ACTIVE and one.id not in workspace.hidden
-        ],
-        written=written,
-        root=workspace.root,
-        checks=_checks(workspace, session, known),
-        screen=lambda raw: objection_to(raw, allowed),
-    )
-    return pipeline.run(submission.candidates)
-
-
-def _checks(workspace: Workspace, session: Session, known: _Known) -> list[CheckStage]:
-    context = ReflectionContext(
-        root=workspace.root,
-        session_id=session.id,
-        ticket=current_ticket(session.gate),
-        now=workspace.now,
-    )
-    shown = _shown_texts(session, known)
-    form = example_submission("")["candidates"][0]
-    form_text = [ShownText(text=f"{form['summary']}\n{form['detail']}")]
-    checks = [
-        # An unfilled form is no candidate at all, whatever the write gate's mode.
-        CheckStage(stage=Stage.SCHEMA, check=lambda candidate: find_echo(candidate, form_text)),
-        CheckStage(stage=Stage.DUPLICATE, check=lambda candidate: find_echo(candidate, shown)),
-        CheckStage(stage=Stage.PLUGIN, check=plugins_check(workspace, context)),
-        CheckStage(
-            stage=Stage.ROUTING, check=lambda candidate: _check_routing(workspace, candidate)
-        ),
-    ]
-    mode = workspace.config.gate.write_gate.mode
-    if mode is not WriteGateMode.OFF:
-        checks.append(
-            CheckStage(
-                stage=Stage.WRITE_GATE,
-                check=lambda candidate: _check_write_gate(workspace, candidate),
-                warns=mode is WriteGateMode.WARN,
-            )
-        )
-    return checks
-
-
-def _shown_texts(session: Session, known: _Known) -> list[ShownText]:
-    """Collect the learnings that grove has put before the agent."""
-    learnings = {learning.id: learning for learning in known.learnings}
-    shown: list[ShownText] = []
-    for one in session.injected:
-        stored = learnings.get(one.learning_id)
-        text = f"{one.summary}\n{stored.summary}\n{stored.detail}" if stored else one.summary
-        shown.append(ShownText(text=text, learning_id=one.learning_id, summary=one.summary))
-    return shown
-
-
-def _check_routing(workspace: Workspace, candidate: Candidate) -> Rejection | None:
-    reason = why_not_stored(workspace, candidate.scope)
-    return None if reason is None else Rejection(reason=reason, field="scope")
-
-
-def _check_write_gate(workspace: Workspace, candidate: Candidate) -> Rejection | None:
-    try:
-        from grove_core.reflection.write_gate import evaluate
-
-        return evaluate(candidate).rejection
-    except Exception as error:  # noqa: BLE001 - a fault of grove refuses no lesson
-        workspace.diagnostics.log("error", f"the write gate failed and lets pass: {error!r}")
-        return None
-
-
-def plugins_check(
-    workspace: Workspace, context: ReflectionContext
-) -> Callable[[Candidate], Rejection | None]:
-    """Make the check that asks all plugins."""
-
-    def check(candidate: Candidate) -> Rejection | None:
-        objections = workspace.plugins.check_candidate(candidate, context)
-        return _merged(objections) if objections else None
-
-    return check
-
-
-def _merged(objections: Sequence[Provided[Rejection]]) -> Rejection:
-    """Join the objections of all plugins, each under its plugin's name."""
-    first = objections[0].value
-    reason = "; ".join(f"plugin {one.source.name}: {one.value.reason}" for one in objections)
-    return Rejection(reason=reason, field=first.field, existing_id=first.existing_id)
 
 
 # --- session and events ---------------------------------------------------------------------------
