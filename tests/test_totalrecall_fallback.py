@@ -192,4 +192,4 @@ def test_other_learnings_are_in_one_place(reflecting, candidate, scope, ignored,
     one = reflects(reflecting, candidate(scope=scope))
     assert one["backend"] == "total-recall"
     assert [text.startswith(note) for text in one["notes"]] == [True] * bool(note)
-    assert not reflecting.learnings_file.exists()
+    assert reflecting.learning_ids() == []

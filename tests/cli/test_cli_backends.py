@@ -105,7 +105,7 @@ def test_the_stores_of_all_backends_in_their_order(acme):
         {
             "backend": "markdown",
             "name": "markdown",
-            "source": ".grove/learnings.md",
+            "source": ".grove/learnings",
             "usable": True,
             "used": True,
             "why": "the first learning creates it",

@@ -223,7 +223,7 @@ def test_who_agrees_to_everything_that_is_proposed_is_set_up(project):
     assert positions == sorted(positions)
     for word in (
         "Tickets      beads (found ",
-        "Learnings    markdown (.grove/learnings.md), for the team; markdown (",
+        "Learnings    markdown (.grove/learnings), for the team; markdown (",
         f"  create {SETTINGS}\n",
         "Next: commit .grove, and start a session of the client here",
     ):
@@ -282,6 +282,12 @@ def test_hooks_of_the_shell_are_narrowed_to_what_closes_tickets_here(
             assert others[0]["matcher"] == "TaskUpdate|TodoWrite|mcp__.*"
             assert "if" not in others[0]["hooks"][0]
         assert [one["matcher"] for one in others][-1:] == [FILES] or event != "PostToolUse"
+
+
+def test_a_project_that_has_one_file_for_all_learnings_keeps_it(world):
+    assert "a file each (storage.layout = spread)" in run(world)[0]
+    world.learning("cl_20260206_aaaaaa", "Orders are exported at night")
+    assert "one file for all (storage.layout = single)" in run(world)[0]
 
 
 def test_options_that_do_not_go_together_are_usage_errors(world):

@@ -175,6 +175,7 @@ def test_flush_delivers_what_waits(shop, candidate):
     assert f"waits  {stored['id']}" in done.stdout
     assert "could not be delivered" in done.stderr
     shop.learnings_file.rmdir()
+    shop.learnings_file.touch()
     document = in_json(shop, "flush")
     assert [one["learning_id"] for one in document["delivered"]] == [stored["id"]]
     assert document["waiting"] == []

@@ -193,8 +193,9 @@ class World:
         self.git("commit", "-q", "--allow-empty", "-m", "Start")
 
     def initialise(self, config=""):
-        """What `grove init` makes, as far as hooks and commands care."""
+        """What `grove init` makes, as far as hooks and commands care; with one file for all."""
         (self.project / ".grove").mkdir()
+        self.learnings_file.touch()
         (self.project / ".grove" / "config.toml").write_text(config)
 
     def use_beads(self):
@@ -273,10 +274,10 @@ class World:
         return ProjectPaths(self.project, self.grove_home).events_file
 
     def learning_ids(self):
-        """The ids of the project's learnings, in the order of the file."""
-        if not self.learnings_file.exists():
-            return []
-        return re.findall(r"^### \[(cl_\w+)\]", self.learnings_file.read_text(), re.MULTILINE)
+        """The ids of the project's learnings, in the order of the file, or of the files' names."""
+        files = [self.learnings_file, *sorted((self.project / ".grove/learnings").glob("*.md"))]
+        texts = [file.read_text() for file in files if file.exists()]
+        return re.findall(r"^### \[(cl_\w+)\]", "\n".join(texts), re.MULTILINE)
 
     def events(self, *names, personal=False):
         """The events of some kinds in the project's log, or in the personal one."""

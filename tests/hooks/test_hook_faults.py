@@ -217,6 +217,7 @@ def test_a_log_that_somebody_holds_locked_does_not_hold_the_end_of_a_session(bea
 
 
 def test_what_cannot_be_delivered_waits_and_is_delivered_once(beads, agent, candidate):
+    beads.learnings_file.unlink()
     beads.learnings_file.mkdir()
     agent.closes("bd-1")
     agent.is_blocked()
@@ -225,6 +226,7 @@ def test_what_cannot_be_delivered_waits_and_is_delivered_once(beads, agent, cand
     agent.is_let_go()
     assert beads.grove("status", "--json").json["outbox"] == [accepted["id"]]
     beads.learnings_file.rmdir()
+    beads.learnings_file.touch()
     (second,) = agent.reflects(candidate(2)).json["accepted"]
     agent.reflects(candidate(3))
     assert sorted(beads.learning_ids()[:2]) == sorted([accepted["id"], second["id"]])

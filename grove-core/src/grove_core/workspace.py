@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grove_core import __version__
 from grove_core.config import LoadedConfig, load_config
-from grove_core.config.schema import DEFAULT_ENGINE, Config, gate_policy
+from grove_core.config.schema import DEFAULT_ENGINE, Config, LayoutSetting, gate_policy
 from grove_core.environment import fingerprint
 from grove_core.errors import CodecError, StorageError
 from grove_core.model.gate import GatePolicy
+from grove_core.model.memory import StorageLayout
 from grove_core.model.session import Session
 from grove_core.prefilter import Prefilter
 from grove_core.storage.diagnostics import Diagnostics
@@ -188,6 +189,15 @@ class Workspace:
             settings=self.backend_settings,
         )
 
+    @property
+    def layout(self) -> StorageLayout:
+        """How learnings lie in the project; one that has a file for all keeps it."""
+        chosen = self.config.storage.layout
+        if chosen is not LayoutSetting.AUTO:
+            return StorageLayout(chosen.value)
+        is_single = os.path.exists(self.project.learnings_file)  # noqa: PTH110 - hooks ask
+        return StorageLayout.SINGLE if is_single else StorageLayout.SPREAD
+
     @cached_property
     def backend_context(self) -> "BackendContext":
         """Where memory backends are to work; each has settings of its own besides."""
@@ -198,7 +208,7 @@ class Workspace:
             root=self.root,
             home=self.paths.home,
             environment=self.environment,
-            layout=self.config.storage.layout,
+            layout=self.layout,
             in_hook=self.deadline is not None,
             trusted=self.trusted if asks else frozenset(),
         )

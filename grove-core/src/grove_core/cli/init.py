@@ -18,6 +18,7 @@ from grove_core.hosts.claude_hooks import ALLOW_RULE
 from grove_core.install.plan import Plan, Wishes, find_program, plan_for, recorded_program
 from grove_core.install.record import FileChange
 from grove_core.install.remove import plan_removal
+from grove_core.model.memory import StorageLayout
 from grove_core.services.packages import cache_around, how_to_install
 from grove_core.workspace import Workspace
 
@@ -152,6 +153,9 @@ def _closing_lines(plan: Plan, wishes: Wishes, document: dict[str, Any]) -> Iter
     else:
         place = program or previous
         yield f"a launcher will find grove {f'at {place}' if place else 'on PATH'}{was}"
+    if any(one.is_primary and one.spec.relocate for one in workspace.library.states):
+        where = "one file for all" if workspace.layout is StorageLayout.SINGLE else "a file each"
+        yield f"learnings will lie in {where} (storage.layout = {workspace.layout.value})"
     for note in plan.notes:
         yield f"note: {note}"
     if not workspace.library.project_backends:

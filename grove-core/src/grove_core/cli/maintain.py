@@ -311,7 +311,7 @@ def migrate_(invocation: Invocation, *, layout: str, dry_run: bool) -> Result:
     done = migrate.migrate(workspace, StorageLayout(layout), dry_run=dry_run)
     warnings = [*done.faults]
     in_force = load_config(workspace.paths.home, workspace.root, workspace.environment).config
-    if not dry_run and in_force.storage.layout.value != layout:
+    if not dry_run and in_force.storage.layout.value not in ("auto", layout):
         warnings.append(
             f"storage.layout is still {in_force.storage.layout.value} here: something stronger than"
             " the project's configuration sets it; grove config get storage.layout tells what"

@@ -8,7 +8,6 @@ from typing import Any, Final
 from attrs import Factory, field, fields
 
 from grove_core.model.gate import AutoSkipDecider, GatePolicy
-from grove_core.model.memory import StorageLayout
 from grove_core.model.value import Value, frozen
 from grove_core.retrieval.strategy import RetrievalStrategy
 
@@ -246,12 +245,22 @@ class RetrievalSettings(Value):
     )
 
 
+class LayoutSetting(Enum):
+    """How learnings lie in the project, as far as the configuration says."""
+
+    AUTO = "auto"
+    SINGLE = "single"
+    SPREAD = "spread"
+
+
 @frozen(kw_only=True, eq=False, repr=False)
 class StorageSettings(Value):
     """Section ``storage``: how learnings lie in the project."""
 
-    layout: StorageLayout = setting(
-        StorageLayout.SINGLE, "One file for all learnings, or one file each."
+    layout: LayoutSetting = setting(
+        LayoutSetting.AUTO,
+        "A file for each learning (spread), or one for all (single); auto is spread, unless"
+        " .grove/learnings.md exists.",
     )
 
 

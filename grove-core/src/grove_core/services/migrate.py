@@ -75,7 +75,7 @@ def _remove_leftovers(workspace: Workspace) -> None:
 def _set_layout(workspace: Workspace, layout: StorageLayout, *, dry_run: bool) -> bool:
     path = workspace.project.config_file
     text = files.read_text(path)
-    if text is None and workspace.config.storage.layout is layout:
+    if text is None and workspace.layout is layout:
         return False
 
     def changed(before: str) -> str:

@@ -10,6 +10,8 @@ import pytest
 
 from grove_core.config import LoadedConfig, load_config
 from grove_core.config.plugin_section import section_of, validate_plugin_section
+from grove_core.config.schema import LayoutSetting
+from grove_core.model.memory import StorageLayout
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec
 from grove_core.testing.rules.reading_back import Opener, ids_in
 from grove_core.testing.skipping import NoPlace
@@ -46,13 +48,14 @@ def place_of(spec: BackendSpec, area: Area, folder: Path, like: Path | None) -> 
     home.mkdir(parents=True)
     environment = {**os.environ, "HOME": str(home.parent), "GROVE_HOME": str(home)}
     loaded = load_config(home, root, environment)
+    is_single = loaded.config.storage.layout is LayoutSetting.SINGLE
     fields: dict[str, Any] = {
         "root": root,
         "home": home,
         "area": area,
         "environment": environment,
         "settings": _settings(spec, loaded),
-        "layout": loaded.config.storage.layout,
+        "layout": StorageLayout.SINGLE if is_single else StorageLayout.SPREAD,
     }
     asked = spec.trust(BackendContext(**fields)) if spec.trust is not None else ()
     return BackendContext(**fields, trusted=frozenset(one.digest for one in asked))
