@@ -163,7 +163,7 @@ def test_every_mistake_with_its_place(layered):
         assert problem["message"]
     warned = "\n".join(done.json["warnings"])
     assert f"{user}: backends.primary names absent, which is not installed" in warned
-    assert f"{project}: [tickets.nosuch] has no effect: no plugin nosuch is installed" in warned
+    assert f"{project}: [tickets.nosuch] has no effect: nosuch is not installed" in warned
     human = layered.grove("config", "validate")
     assert human.code == 1
     assert f"{project}: backends.shelf.retries must be a whole number" in human.stdout

@@ -1,24 +1,92 @@
-"""``grove backends``."""
+"""``grove backends``: the memory backends, what they could use, and the commands they offer."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
-from grove_core.cli.app import Invocation, grove_command
-from grove_core.cli.backend_commands import SUBCOMMANDS, BackendsGroup
-from grove_core.cli.configured_backends import backend_warnings
+from grove_core.cli.app import Invocation, grove_command, name_problems
+from grove_core.cli.groups import LazyGroup, load_offered, workspace_of
 from grove_core.cli.result import Result
+from grove_core.cli.settings import backend_warnings
+from grove_core.config.values import printable
+from grove_core.errors import GroveError, PluginError
 from grove_core.memory.backends import BackendState
 from grove_core.model.memory import Health
+from grove_core.plugins.checks import complaint_about
+from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec, Discovered
 from grove_core.plugins.discovery import BACKEND_GROUP
+from grove_core.plugins.facade import Provided
 from grove_core.services.packages import BlockedPlugin, blocked_plugins, install_command_for
+from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+DISCOVER_SECONDS: Final = 5.0
 
-@click.group("backends", cls=BackendsGroup, lines=SUBCOMMANDS, invoke_without_command=True)
+
+class BackendsGroup(click.RichGroup):
+    """grove's own commands, and a group for each backend that has some."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name grove's commands and the backends that have some."""
+        own = super().list_commands(ctx)
+        names = {name for name, one in _backends_or_none(ctx).items() if one.value.commands}
+        return [*own, *sorted(names.difference(own))]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return one of grove's commands, or the group of a backend."""
+        if (own := super().get_command(ctx, cmd_name)) is not None:
+            return own
+        offered = _backends_or_none(ctx).get(cmd_name)
+        return BackendCommands(offered) if offered and offered.value.commands else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is called; where there is none, say so of the backend."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            if args[0] in _backends(ctx):
+                text = f"The backend {args[0]} has no commands."
+                raise click.UsageError(text, ctx) from error
+            name_problems(workspace_of(ctx).problems)
+            raise
+
+
+class BackendCommands(LazyGroup):
+    """The commands of one backend; they find the ``BackendContext`` of the project."""
+
+    def __init__(self, backend: Provided[BackendSpec]) -> None:
+        spec = backend.value
+        self._backend = backend
+        self._specs = {one.name: one for one in spec.commands}
+        line = f"Commands of the backend {spec.name}: {', '.join(self._specs)}."
+        lines = {one.name: one.help for one in spec.commands}
+        super().__init__(spec.name, lines, help=line, short_help=line)
+
+    def load(self, ctx: click.Context, name: str) -> click.Command:
+        """Import a command, and tell it where to work."""
+        library = workspace_of(ctx).library
+        ctx.obj = library.context_for(self._backend.value.name, Area.PROJECT)
+        return load_offered(ctx, Provided(value=self._specs[name], source=self._backend.source))
+
+
+def _backends(ctx: click.Context) -> Mapping[str, Provided[BackendSpec]]:
+    return {one.value.name: one for one in workspace_of(ctx).plugins.memory_backends()}
+
+
+def _backends_or_none(ctx: click.Context) -> Mapping[str, Provided[BackendSpec]]:
+    """Load the backends for help and completion, which tell of no faults."""
+    try:
+        return _backends(ctx)
+    except (GroveError, OSError):
+        return {}
+
+
+@click.group("backends", cls=BackendsGroup, invoke_without_command=True)
 @grove_command
 def command(invocation: Invocation) -> Result:
     """Show the memory backends: which are active here, in which order, why, and their health.
@@ -27,32 +95,47 @@ def command(invocation: Invocation) -> Result:
     """
     library = invocation.workspace.library
     health = library.healths()
-    personal = library.personal
+    personal = library.personal.backend.name if library.personal is not None else None
     blocked = blocked_plugins(invocation.workspace, BACKEND_GROUP)
-    document: dict[str, Any] = {
-        "backends": [
-            *(_document(state, health) for state in library.states),
-            *(_blocked_document(one) for one in blocked),
-        ],
-        "personal": personal.backend.name if personal is not None else None,
-        "warnings": backend_warnings(invocation.workspace),
-    }
+    warnings = backend_warnings(invocation.workspace)
+
+    def human(console: "Console") -> None:
+        for state in library.states:
+            _print_state(state, health.get(state.spec.name), console)
+        for one in blocked:
+            console.print(f"{one.name:<14} {'-':<8} blocked by {one.by}  [{one.source}]")
+            console.print(f"{'':<14} {'':<8} → {one.fix}")
+        if not library.states and not blocked:
+            console.print(_no_backend())
+        console.print(f"Personal learnings go to: {personal or 'no backend can take them'}")
+
     return Result(
-        document=document,
-        human=lambda console: _human(library.states, health, blocked, document, console),
+        document={
+            "backends": [
+                *(_document(state, health.get(state.spec.name)) for state in library.states),
+                *(_blocked_document(one) for one in blocked),
+            ],
+            "personal": personal,
+            "warnings": warnings,
+        },
+        human=human,
         ids=[state.spec.name for state in library.states if state.is_active],
-        warnings=document["warnings"],
+        warnings=warnings,
     )
 
 
-def _document(state: BackendState, health: dict[str, Health]) -> dict[str, Any]:
+def _no_backend() -> str:
+    return f"No memory backend is installed: {install_command_for(BACKEND_GROUP)}"
+
+
+def _document(state: BackendState, health: Health | None) -> dict[str, Any]:
     return {
         "name": state.spec.name,
         "active": state.is_active,
         "primary": state.is_primary,
         "marker": state.detection.marker if state.detection else None,
         "why": state.why,
-        "health": health.get(state.spec.name),
+        "health": health,
         "plugin": str(state.provided.source),
     }
 
@@ -69,24 +152,96 @@ def _blocked_document(blocked: BlockedPlugin) -> dict[str, Any]:
     }
 
 
-def _human(
-    states: Sequence[BackendState],
-    health: dict[str, Health],
-    blocked: Sequence[BlockedPlugin],
-    document: dict[str, Any],
-    console: "Console",
-) -> None:
-    for state in states:
-        mark = "primary" if state.is_primary else "active" if state.is_active else "-"
-        console.print(f"{state.spec.name:<14} {mark:<8} {state.why}  [{state.provided.source}]")
-        if (found := health.get(state.spec.name)) is not None:
-            console.print(f"{'':<14} {'works' if found.ok else 'FAILS':<8} {found.detail}")
-            if found.mend:
-                console.print(f"{'':<14} {'':<8} → {found.mend}")
-    for one in blocked:
-        console.print(f"{one.name:<14} {'-':<8} blocked by {one.by}  [{one.source}]")
-        console.print(f"{'':<14} {'':<8} → {one.fix}")
-    if not states and not blocked:
-        install = install_command_for(BACKEND_GROUP)
-        console.print(f"No memory backend is installed: {install}")
-    console.print(f"Personal learnings go to: {document['personal'] or 'no backend can take them'}")
+def _print_state(state: BackendState, health: Health | None, console: "Console") -> None:
+    mark = "primary" if state.is_primary else "active" if state.is_active else "-"
+    console.print(f"{state.spec.name:<14} {mark:<8} {state.why}  [{state.provided.source}]")
+    if health is not None:
+        console.print(f"{'':<14} {'works' if health.ok else 'FAILS':<8} {health.detail}")
+        if health.mend:
+            console.print(f"{'':<14} {'':<8} → {health.mend}")
+
+
+@command.command("discover")
+@grove_command
+def discover(invocation: Invocation) -> Result:
+    """List the stores that backends could use here, and why each is usable or not.
+
+    It looks at files only, and starts nothing. Of a backend that knows one store it tells what
+    `grove backends` does.
+    """
+    workspace = invocation.workspace
+    # The backends in their order; those that are switched off come last.
+    found = {state.spec.name: _stores_of(workspace, state) for state in workspace.library.states}
+    for blocked in blocked_plugins(workspace, BACKEND_GROUP):
+        why = f"blocked by {blocked.by}: {blocked.fix}"
+        found.setdefault(blocked.name, [_unusable(blocked.name, why)])
+    stores = [(backend, one) for backend, stores in found.items() for one in stores]
+    return Result(
+        document={
+            "discovered": [
+                {
+                    "backend": backend,
+                    "name": one.name,
+                    "source": one.source or None,
+                    "usable": one.usable,
+                    "used": one.used,
+                    "why": one.why,
+                }
+                for backend, one in stores
+            ]
+        },
+        human=lambda console: _print_stores(found, console),
+        ids=[printable(one.name) for _, one in stores if one.usable],
+    )
+
+
+def _stores_of(workspace: Workspace, state: BackendState) -> Sequence[Discovered]:
+    name, detection = state.spec.name, state.detection
+    if state.spec.discover is None:
+        store = Discovered(
+            name=name,
+            source=detection.marker if detection else "",
+            usable=state.is_active,
+            used=state.is_active,
+            why=state.why,
+        )
+        return [store]
+    unknown = [_unusable(name, "its plugin has failed to list them; `grove plugins` says more")]
+    return workspace.plugins.call(
+        state.provided,
+        _checked,
+        state.spec.discover,
+        workspace.library.context_for(name, Area.PROJECT),
+        seconds=DISCOVER_SECONDS,
+        default=unknown,
+        what=f"discover of {name}",
+    )
+
+
+def _checked(
+    discover: Callable[[BackendContext], Sequence[Discovered]], context: BackendContext
+) -> Sequence[Discovered]:
+    """Ask a backend; what it says may be anything."""
+    answer: object = discover(context)
+    if not isinstance(answer, list | tuple):
+        raise PluginError(f"returned {type(answer).__name__} instead of a list of Discovered")
+    if complaint := next(filter(None, (complaint_about(one, Discovered) for one in answer)), None):
+        raise PluginError(complaint)
+    return answer
+
+
+def _unusable(name: str, why: str) -> Discovered:
+    return Discovered(name=name, source="", usable=False, used=False, why=why)
+
+
+def _print_stores(found: Mapping[str, Sequence[Discovered]], console: "Console") -> None:
+    for backend, stores in found.items():
+        for store in stores:
+            mark = "used" if store.used else "usable" if store.usable else "-"
+            where = f"[{printable(store.source)}]" if store.source else ""
+            console.print(f"{backend:<14} {printable(store.name):<20} {mark:<8} {where}".rstrip())
+            console.print(f"{'':<14} {printable(store.why)}")
+        if not stores:
+            console.print(f"{backend:<14} nothing found")
+    if not found:
+        console.print(_no_backend())

@@ -1,8 +1,10 @@
 """``grove config``."""
 
+import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
@@ -15,12 +17,10 @@ from grove_core.cli.settings import (
     EffectiveSetting,
     effective_settings,
     examine_settings,
-    in_json,
-    in_toml,
     setting_named,
 )
 from grove_core.cli.suggestions import config_keys
-from grove_core.config import ConfigProblem, Origin, Source
+from grove_core.config import Origin, Source
 from grove_core.config.values import printable
 from grove_core.workspace import Workspace
 
@@ -33,6 +33,7 @@ _ORIGINS: Final = {
     Source.USER: "user file",
     Source.DEFAULT: "default",
 }
+# Passwords in addresses of databases and servers: people paste what is shown.
 _OF_URL: Final = re.compile(r"(://[^\s/?#@:]*:)[^\s@]*@")
 _NAMED: Final = re.compile(r"(\bpassword\s*=\s*)('(?:[^'\\]|\\.)*'|[^\s&]+)", re.IGNORECASE)
 
@@ -58,17 +59,41 @@ def show(invocation: Invocation, *, changed: bool) -> Result:
     return _shown(invocation.workspace, only_changed=changed)
 
 
+def _shown(workspace: Workspace, *, only_changed: bool) -> Result:
+    settings = [
+        evolve(one, value=_NAMED.sub(r"\1***", _OF_URL.sub(r"\1***@", one.value)))
+        if isinstance(one.value, str)
+        else one
+        for one in effective_settings(workspace)
+        if one.is_changed or not only_changed
+    ]
+    return Result(
+        document={"settings": [_document(one) for one in settings]},
+        human=lambda console: _print_settings(settings, console),
+        ids=[one.key for one in settings],
+        warnings=[str(problem) for problem in workspace.loaded_config.problems],
+    )
+
+
 @command.command("get")
 @click.argument("key", shell_complete=config_keys)
 @grove_command
 def get(invocation: Invocation, *, key: str) -> Result:
     """Print the value in force of one key: text as it is, everything else as TOML has it."""
     setting = setting_named(invocation.workspace, key)
+    value = _plain(setting.value)
+    text = printable(value) if isinstance(value, str) else _in_toml(value)
+    problems = invocation.workspace.loaded_config.problems
+    warnings = [str(one) for one in problems if one.key == key]
+    others = len(problems) - len(warnings)
+    if others:
+        mistakes = counted(others, "mistake")
+        warnings.append(f"{mistakes} in the configuration; see grove config validate")
     return Result(
         document=_document(setting),
-        human=lambda console: console.print(_bare(setting), soft_wrap=True),
-        ids=[_bare(setting)],
-        warnings=_warnings_on(key, invocation.workspace),
+        human=lambda console: console.print("" if value is None else text, soft_wrap=True),
+        ids=["" if value is None else text],
+        warnings=warnings,
     )
 
 
@@ -88,8 +113,25 @@ def path(invocation: Invocation) -> Result:
     return Result(
         document={"files": files},
         human=human,
-        ids=[str(one["path"]) for one in files if one["exists"] and one["used"]],
+        ids=[str(one["path"]) for one in files if one["used"]],
     )
+
+
+def _files(workspace: Workspace) -> list[dict[str, Any]]:
+    project, user = workspace.project.config_file, workspace.paths.config_file
+    initialised = workspace.project.initialised
+    return [
+        {
+            "source": source,
+            "path": place,
+            "exists": os.path.lexists(place),
+            "used": os.path.lexists(place) and may_be_used,
+        }
+        for source, place, may_be_used in (
+            (Source.PROJECT, project, initialised),
+            (Source.USER, user, True),
+        )
+    ]
 
 
 @command.command("validate")
@@ -103,66 +145,40 @@ def validate(invocation: Invocation) -> Result:
     yet, a project's value that waits for `grove trust`. Exit code 1 when there is a mistake.
     """
     found = examine_settings(invocation.workspace)
-    problems, warnings = found.mistakes, [*map(str, found.waiting), *found.idle]
+    warnings = [*map(str, found.waiting), *found.unused]
 
     def human(console: "Console") -> None:
-        for problem in problems:
+        for problem in found.mistakes:
             console.print(str(problem), style="yellow")
         files = [str(one["path"]) for one in _files(invocation.workspace) if one["used"]]
         where = ", ".join(files) or "no file exists"
-        console.print(f"{counted(len(problems), 'mistake')} ({where}).")
+        console.print(f"{counted(len(found.mistakes), 'mistake')} ({where}).")
 
     return Result(
         document={
-            "valid": not problems,
-            "problems": [_problem_document(one) for one in problems],
+            "valid": not found.mistakes,
+            "problems": [
+                {
+                    "key": one.key or None,
+                    "origin": _origin_document(one.origin),
+                    "message": one.message,
+                }
+                for one in found.mistakes
+            ],
             "warnings": warnings,
         },
         human=human,
-        ids=list(dict.fromkeys(one.key or _place(one.origin) for one in problems)),
-        exit_code=1 if problems else 0,
+        ids=list(dict.fromkeys(one.key or _place(one.origin) for one in found.mistakes)),
+        exit_code=1 if found.mistakes else 0,
         warnings=warnings,
     )
-
-
-def _shown(workspace: Workspace, *, only_changed: bool) -> Result:
-    found = [one for one in effective_settings(workspace) if one.is_changed or not only_changed]
-    settings = [evolve(one, value=_without_password(one.value)) for one in found]
-    return Result(
-        document={"settings": [_document(one) for one in settings]},
-        human=lambda console: _human(settings, console),
-        ids=[one.key for one in settings],
-        warnings=_warnings(workspace),
-    )
-
-
-def _without_password(value: object) -> object:
-    """Mask what an address of a database or a server may hold: people paste what is shown."""
-    if not isinstance(value, str):
-        return value
-    return _NAMED.sub(r"\1***", _OF_URL.sub(r"\1***@", value))
-
-
-def _warnings(workspace: Workspace) -> list[str]:
-    return [str(problem) for problem in workspace.loaded_config.problems]
-
-
-def _warnings_on(key: str, workspace: Workspace) -> list[str]:
-    """Name the mistakes with one key; of all others only the number, for they may be many."""
-    problems = workspace.loaded_config.problems
-    own = [str(one) for one in problems if one.key == key]
-    others = len(problems) - len(own)
-    if others:
-        number = counted(others, "mistake")
-        own.append(f"{number} in the configuration; see grove config validate")
-    return own
 
 
 def _document(setting: EffectiveSetting) -> dict[str, Any]:
     return {
         "key": setting.key,
-        "value": in_json(setting.value),
-        "default": in_json(setting.default),
+        "value": _plain(setting.value),
+        "default": _plain(setting.default),
         "changed": setting.is_changed,
         "origin": _origin_document(setting.origin),
         "help": setting.help,
@@ -173,56 +189,43 @@ def _origin_document(origin: Origin) -> dict[str, Any]:
     return {"source": origin.source, "file": origin.file, "variable": origin.variable}
 
 
-def _problem_document(problem: ConfigProblem) -> dict[str, Any]:
-    return {
-        "key": problem.key or None,
-        "origin": _origin_document(problem.origin),
-        "message": problem.message,
-    }
-
-
-def _files(workspace: Workspace) -> list[dict[str, Any]]:
-    places = (
-        (Source.PROJECT, workspace.project.config_file, workspace.project.initialised),
-        (Source.USER, workspace.paths.config_file, True),
-    )
-    found = []
-    for source, place, may_be_used in places:
-        exists = os.path.lexists(place)
-        found.append(
-            {"source": source, "path": place, "exists": exists, "used": exists and may_be_used}
-        )
-    return found
-
-
-def _human(settings: Sequence[EffectiveSetting], console: "Console") -> None:
+def _print_settings(settings: Sequence[EffectiveSetting], console: "Console") -> None:
     from rich.text import Text
 
     widest = max((len(one.key) for one in settings), default=0)
     for one in settings:
+        origin = f"{_ORIGINS[one.origin.source]} {_place(one.origin)}".rstrip()
         line = Text()
         line.append("* " if one.is_changed else "  ", style="yellow")
         line.append(f"{printable(one.key):<{widest}}", style="bold" if one.is_changed else "")
-        line.append(f" = {printable(in_toml(one.value))}")
-        line.append(f"  ({_origin_in_words(one.origin)})", style="dim")
+        line.append(f" = {printable(_in_toml(_plain(one.value)))}")
+        line.append(f"  ({origin})", style="dim")
         console.print(line)
     if not settings:
         console.print("Nothing is set: every key has its default.")
-
-
-def _origin_in_words(origin: Origin) -> str:
-    place = _place(origin)
-    return f"{_ORIGINS[origin.source]}{f' {place}' if place else ''}"
 
 
 def _place(origin: Origin) -> str:
     return str(origin.file or origin.variable or "")
 
 
-def _bare(setting: EffectiveSetting) -> str:
-    text = in_toml(setting.value)
-    if text.startswith('"'):
-        import json
+def _plain(value: object) -> Any:  # noqa: ANN401 - what JSON knows; the rest, such as a date, as text
+    if isinstance(value, Enum):
+        return _plain(value.value)
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, str | int | float) else str(value)
 
-        return printable(str(json.loads(text)))
-    return text
+
+def _in_toml(value: object) -> str:
+    """Write a plain value as the files would have it."""
+    if value is None:
+        return '""'
+    if isinstance(value, dict):
+        inside = ", ".join(f"{json.dumps(name)} = {_in_toml(one)}" for name, one in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_in_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False)

@@ -36,7 +36,7 @@ def command(invocation: Invocation, *, verbose: bool) -> Result:
 
     def find_mistakes() -> tuple[Sequence["ConfigProblem"], Sequence[str]]:
         found = examine_settings(workspace)
-        return found.mistakes, found.idle  # what waits for trust has a check of its own
+        return found.mistakes, found.unused  # what waits for trust has a check of its own
 
     checks = examine(workspace, find_mistakes)
     broken = [check for check in checks if check.status is Status.BROKEN]

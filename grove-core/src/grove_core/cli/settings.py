@@ -2,13 +2,10 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from enum import Enum
 from typing import Any, Final
 
 from attrs import fields, frozen, has, resolve_types
 
-from grove_core.cli.configured_backends import backend_warnings
-from grove_core.cli.idle_settings import idle_settings
 from grove_core.config import (
     ConfigProblem,
     LoadedConfig,
@@ -18,14 +15,23 @@ from grove_core.config import (
 )
 from grove_core.config.load import variable_of
 from grove_core.config.plugin_section import NOT_AGREED, validate_plugin_section
-from grove_core.config.schema import setting_of
+from grove_core.config.schema import DEFAULT_ENGINE, setting_of
 from grove_core.config.values import printable, unknown_key
 from grove_core.errors import ConfigError
 from grove_core.model.value import USER_ONLY
+from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
+from grove_core.plugins.engines import find_engine
+from grove_core.services.packages import blocked_plugins, install_command_named
 from grove_core.workspace import Workspace
 
 _DEFAULT: Final = Origin(source=Source.DEFAULT)
 _MOST_NAMED: Final = 5
+_GROUPS: Final = {"backends": BACKEND_GROUP, "tickets": TICKET_GROUP}
+# section: what its keys name, and the group of plugins that they are
+_OVERRIDES: Final = {
+    "backends.overrides": ("memory backend", BACKEND_GROUP),
+    "ticketing.overrides": ("ticket system", TICKET_GROUP),
+}
 
 
 @frozen(kw_only=True)
@@ -53,75 +59,22 @@ def effective_settings(workspace: Workspace) -> list[EffectiveSetting]:
 
 
 def setting_named(workspace: Workspace, key: str) -> EffectiveSetting:
-    """Find a setting."""
+    """Find a setting; of an unknown key say what is like it."""
     rows = {row.key: row for row in effective_settings(workspace)}
     if key in rows:
         return rows[key]
-    near = [name for name in rows if name.startswith(f"{key.rstrip('.')}.")]
-    if near:
-        more = f" and {len(near) - _MOST_NAMED} more" if len(near) > _MOST_NAMED else ""
-        names = ", ".join(near[:_MOST_NAMED])
-        raise ConfigError(f"{printable(key)} is a section; name one of its keys: {names}{more}")
-    near = get_close_matches(key, rows, n=3) or _with_last_name_like(key, rows)
+    inside = [name for name in rows if name.startswith(f"{key.rstrip('.')}.")]
+    if inside:
+        left = len(inside) - _MOST_NAMED
+        names = ", ".join(inside[:_MOST_NAMED]) + (f" and {left} more" if left > 0 else "")
+        raise ConfigError(f"{printable(key)} is a section; name one of its keys: {names}")
+    # `max_block` may mean `circuit_breaker.max_blocks`.
+    last_names = {name.rpartition(".")[2]: name for name in rows}
+    near = get_close_matches(key, rows, n=3) or [
+        last_names[one] for one in get_close_matches(key.rpartition(".")[2], last_names, n=3)
+    ]
     hint = f"did you mean {', '.join(near)}?" if near else "`grove config` lists them"
     raise ConfigError(f"there is no key {printable(key)}; {hint}")
-
-
-def _with_last_name_like(key: str, known: Collection[str]) -> list[str]:
-    """``max_block`` may mean ``circuit_breaker.max_blocks``."""
-    last_names = {name.rpartition(".")[2] for name in known}
-    near = get_close_matches(key.rpartition(".")[2], last_names, n=3)
-    return [name for one in near for name in known if name.rpartition(".")[2] == one]
-
-
-def in_toml(value: object) -> str:
-    """Write a value as the files would have it."""
-    import json
-
-    plain = value.value if isinstance(value, Enum) else value
-    if plain is None:
-        return '""'
-    if isinstance(plain, Mapping):
-        inside = ", ".join(f"{json.dumps(name)} = {in_toml(plain[name])}" for name in plain)
-        return f"{{ {inside} }}" if inside else "{}"
-    if isinstance(plain, tuple | list):
-        return f"[{', '.join(map(in_toml, plain))}]"
-    return json.dumps(plain, ensure_ascii=False, default=str)
-
-
-def in_json(value: object) -> object:
-    """Write a value as ``--json`` has it; what JSON does not know, such as a date, as text."""
-    if isinstance(value, Enum):
-        return in_json(value.value)
-    if isinstance(value, Mapping):
-        return {str(name): in_json(item) for name, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [in_json(item) for item in value]
-    return value if value is None or isinstance(value, str | int | float) else str(value)
-
-
-@frozen(kw_only=True)
-class Findings:
-    """What is to be said of a configuration."""
-
-    mistakes: Sequence[ConfigProblem]
-    waiting: Sequence[ConfigProblem]
-    idle: Sequence[str]
-
-
-def examine_settings(workspace: Workspace) -> Findings:
-    """Find what is wrong with the configuration, plugins' own sections included."""
-    loaded = workspace.loaded_config
-    sections = _plugin_sections(workspace)
-    problems = list(loaded.problems)
-    for name, kind in sections.items():
-        problems += _problems_of_section(name, kind, workspace)
-    problems += _unread_variables(sections, loaded)
-    return Findings(
-        mistakes=[one for one in problems if one.message != NOT_AGREED],
-        waiting=[one for one in problems if one.message == NOT_AGREED],
-        idle=[*backend_warnings(workspace), *idle_settings(workspace, sections)],
-    )
 
 
 def _rows_of(key: str, loaded: LoadedConfig) -> Iterator[EffectiveSetting]:
@@ -133,10 +86,9 @@ def _rows_of(key: str, loaded: LoadedConfig) -> Iterator[EffectiveSetting]:
     if isinstance(value, Mapping) and value:
         # A table of the user's own names: each of them may come from somewhere else.
         for name, item in value.items():
-            origin = loaded.origins.get(f"{key}.{name}", _DEFAULT)
-            yield EffectiveSetting(
-                key=f"{key}.{name}", value=item, default=None, origin=origin, help=about
-            )
+            row = f"{key}.{name}"
+            origin = loaded.origins.get(row, _DEFAULT)
+            yield EffectiveSetting(key=row, value=item, default=None, origin=origin, help=about)
         return
     yield EffectiveSetting(
         key=key, value=value, default=declared.default, origin=loaded.origins[key], help=about
@@ -146,12 +98,12 @@ def _rows_of(key: str, loaded: LoadedConfig) -> Iterator[EffectiveSetting]:
 def _plugin_sections(workspace: Workspace) -> dict[str, type | None]:
     """The section of each plugin that is in use, and the class that declares its keys."""
     plugins = workspace.plugins
-    found: dict[str, type | None] = {}
-    for backend in plugins.memory_backends():
-        found[f"backends.{backend.value.name}"] = backend.value.settings
+    sections = {
+        f"backends.{one.value.name}": one.value.settings for one in plugins.memory_backends()
+    }
     for probe in plugins.ticket_probes():
-        found[f"tickets.{probe.value.name}"] = probe.value.settings
-    return found
+        sections[f"tickets.{probe.value.name}"] = probe.value.settings
+    return sections
 
 
 def _plugin_rows(
@@ -159,7 +111,6 @@ def _plugin_rows(
 ) -> Iterator[EffectiveSetting]:
     if kind is None:
         return
-    loaded = workspace.loaded_config
     # A class with a key that must be given has no defaults as a whole, and no settings without it.
     defaults = validate_plugin_section({}, kind)[0]
     settings = workspace.plugin_settings(section, kind)[0]
@@ -172,13 +123,13 @@ def _plugin_rows(
             key=key,
             value=getattr(settings, each.name, None),
             default=getattr(defaults, each.name, None),
-            origin=_origin_of(key, loaded, refused=refused),
+            origin=_origin_of(key, workspace.loaded_config, refused=refused),
             help=about.help if about is not None else "",
         )
 
 
-def _origin_of(key: str, loaded: LoadedConfig, *, refused: bool) -> Origin:
-    """Tell where a value comes from; what a project must not set does not come from there."""
+def _origin_of(key: str, loaded: LoadedConfig, *, refused: bool = False) -> Origin:
+    """Return where a value comes from; what a project must not set does not come from there."""
     if (variable := variable_of(key)) in loaded.plugin_variables:
         return Origin(source=Source.ENVIRONMENT, variable=variable)
     origin = loaded.origins.get(key, _DEFAULT)
@@ -198,6 +149,39 @@ def _attributes(kind: Any) -> Sequence[Any]:  # noqa: ANN401 - a plugin's class
         return ()
 
 
+# --- What is wrong --------------------------------------------------------------------------------
+
+
+@frozen(kw_only=True)
+class Findings:
+    """Mistakes, values that wait for trust, and what is set and has no effect."""
+
+    mistakes: Sequence[ConfigProblem]
+    waiting: Sequence[ConfigProblem]
+    unused: Sequence[str]
+
+
+def examine_settings(workspace: Workspace) -> Findings:
+    """Find what is wrong with the configuration, plugins' own sections included."""
+    loaded = workspace.loaded_config
+    sections = _plugin_sections(workspace)
+    problems = list(loaded.problems)
+    for name, kind in sections.items():
+        problems += _problems_of_section(name, kind, workspace)
+    problems += _unread_variables(sections, loaded)
+    unread = [name for name in loaded.plugin_sections if name not in sections]
+    return Findings(
+        mistakes=[one for one in problems if one.message != NOT_AGREED],
+        waiting=[one for one in problems if one.message == NOT_AGREED],
+        unused=[
+            *backend_warnings(workspace),
+            *_unknown_engine(workspace),
+            *_unknown_overrides(workspace),
+            *(_unread_section(name, workspace) for name in unread),
+        ],
+    )
+
+
 def _problems_of_section(
     section: str, kind: type | None, workspace: Workspace
 ) -> Iterator[ConfigProblem]:
@@ -213,6 +197,19 @@ def _problems_of_section(
         named = [key for key in names if text.startswith(f"{printable(key)} ")]
         key = named[-1] if named else ""
         yield _problem(section, key, text.removeprefix(printable(key)).lstrip(), loaded)
+
+
+def _problem(section: str, key: str, message: str, loaded: LoadedConfig) -> ConfigProblem:
+    name = f"{section}.{key}".rstrip(".")
+    origin = _origin_of(name, loaded)
+    if origin.source is Source.DEFAULT:
+        origin = _origin_of_section(section, loaded)  # what is missing stands nowhere
+    return ConfigProblem(key=printable(name), origin=origin, message=message)
+
+
+def _origin_of_section(section: str, loaded: LoadedConfig) -> Origin:
+    keys = (one for one in loaded.origins if one.startswith(f"{section}."))
+    return next((loaded.origins[one] for one in keys), _DEFAULT)
 
 
 def _unread_variables(
@@ -231,13 +228,85 @@ def _unread_variables(
             yield ConfigProblem(key="", origin=origin, message=unknown_key(variable, names))
 
 
-def _problem(section: str, key: str, message: str, loaded: LoadedConfig) -> ConfigProblem:
-    name = f"{section}.{key}".rstrip(".")
-    # What is missing stands nowhere: then the section's own file is named, if it has one.
-    beside = (loaded.origins[one] for one in loaded.origins if one.startswith(f"{section}."))
-    variable = variable_of(name)
-    if variable in loaded.plugin_variables:
-        origin = Origin(source=Source.ENVIRONMENT, variable=variable)
-    else:
-        origin = loaded.origins.get(name) or next(beside, _DEFAULT)
-    return ConfigProblem(key=printable(name), origin=origin, message=message)
+# --- What is set and has no effect ----------------------------------------------------------------
+
+
+def backend_warnings(workspace: Workspace) -> list[str]:
+    """Name the keys whose backend cannot be used, and how to fix that."""
+    backends = workspace.config.backends
+    states = {state.spec.name: state for state in workspace.library.states}
+    lines = []
+    for key, named in (
+        ("backends.primary", backends.primary),
+        ("backends.personal", backends.personal),
+    ):
+        origin = workspace.loaded_config.origins[key]
+        if not named or origin.source is Source.DEFAULT:
+            continue
+        name = named.partition("@")[0]
+        complaint = ""
+        if name not in states:
+            complaint = f"which {_absence(workspace, BACKEND_GROUP, name, states)}"
+        elif key == "backends.personal" and not workspace.library.personal:
+            complaint = "which cannot keep personal learnings"
+        elif key == "backends.primary" and not states[name].is_active:
+            why = f"which cannot be used here: {states[name].why}"
+            complaint = f"{why}; its learnings are kept elsewhere until it can"
+        if complaint:
+            lines.append(f"{origin}: {key} names {named}, {complaint}")
+    return lines
+
+
+def _absence(workspace: Workspace, group: str, name: str, known: Collection[str]) -> str:
+    """Say why a plugin is not there, and what to do."""
+    for blocked in blocked_plugins(workspace, group):
+        if blocked.name == name:
+            return f"is blocked by {blocked.by}: {blocked.fix[:1].lower()}{blocked.fix[1:]}"
+    for entry in workspace.plugins.report().plugins:
+        if (entry.found.group, entry.found.name) == (group, name):
+            return f"is {entry.state.value}: `grove plugins` says why"
+    near = get_close_matches(name, known, n=1)
+    how = install_command_named(name) or "install it"
+    meant = f"; did you mean {near[0]}?" if near else ""
+    installed = ", ".join(known) or "none"
+    return f"is not installed: {how} or name another (installed: {installed}){meant}"
+
+
+def _unread_section(section: str, workspace: Workspace) -> str:
+    family, _, name = section.partition(".")
+    origin = _origin_of_section(section, workspace.loaded_config)
+    absence = _absence(workspace, _GROUPS[family], name, _known_names(workspace, _GROUPS[family]))
+    return printable(f"{origin}: [{section}] has no effect: {name} {absence}")
+
+
+def _unknown_engine(workspace: Workspace) -> Iterator[str]:
+    name = workspace.config.retrieval.engine
+    if name == DEFAULT_ENGINE or find_engine(workspace.plugins, name) is not None:
+        return
+    others = [one.value.name for one in workspace.plugins.retrieval_engines()]
+    origin = workspace.loaded_config.origins.get("retrieval.engine", _DEFAULT)
+    line = f"{origin}: retrieval.engine is {name!r}, and no plugin offers such an engine"
+    there = ", ".join((DEFAULT_ENGINE, *others))
+    yield printable(f"{line}; there are {there}, and {DEFAULT_ENGINE} is used in its place")
+
+
+def _unknown_overrides(workspace: Workspace) -> Iterator[str]:
+    config = workspace.config
+    tables = (config.backends.overrides, config.ticketing.overrides)
+    for (section, (kind, group)), overrides in zip(_OVERRIDES.items(), tables, strict=True):
+        known = _known_names(workspace, group) if overrides else ()
+        for name in overrides:
+            if name in known:
+                continue
+            key = f"{section}.{name}"
+            origin = workspace.loaded_config.origins.get(key, _DEFAULT)
+            near = get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]}?" if near else f" ({', '.join(known) or 'none is'})"
+            yield printable(f"{origin}: {key} names no {kind} that is installed{hint}")
+
+
+def _known_names(workspace: Workspace, group: str) -> Collection[str]:
+    plugins = workspace.plugins
+    offered = plugins.memory_backends() if group == BACKEND_GROUP else plugins.ticket_probes()
+    names = [one.found.name for one in plugins.report().plugins if one.found.group == group]
+    return sorted({*names, *(one.value.name for one in offered)})

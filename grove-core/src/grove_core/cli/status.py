@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
-from grove_core.cli.configured_backends import backend_warnings
 from grove_core.cli.render import counted
 from grove_core.cli.result import Result
+from grove_core.cli.settings import backend_warnings
 from grove_core.cli.timeparse import local_time
 from grove_core.clock import format_instant
 from grove_core.model.memory import Health

@@ -5,18 +5,18 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
-from grove_core.model.ticket import Ticket, TicketClose, ToolCall
+from grove_core.model.ticket import TicketClose, ToolCall
 from grove_core.plugins.discovery import TICKET_GROUP
 from grove_core.services.packages import install_command_for
 from grove_core.text import clean_line
-from grove_core.ticketing import TicketSystem, TicketSystems
+from grove_core.ticketing import TicketSystems
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,6 +35,19 @@ def command(invocation: Invocation) -> Result:
     """
     tickets = invocation.workspace.tickets()
     current = tickets.current_ticket()
+
+    def human(console: "Console") -> None:
+        for one in tickets.all:
+            mark = "active" if one.is_active else "used" if one.takes_part else "-"
+            why = clean_line(one.why, _LONGEST_LINE)
+            console.print(f"{one.probe.name:<12} {mark:<7} {why}  [{one.provided.source}]")
+        if not tickets.all:
+            install = install_command_for(TICKET_GROUP)
+            console.print(f"No ticket system is installed: {install}")
+        if current is not None:
+            line = f"In progress: {current.ticket_id} {current.title}"
+            console.print(clean_line(line, _LONGEST_LINE))
+
     return Result(
         document={
             "ticket": current,
@@ -50,7 +63,7 @@ def command(invocation: Invocation) -> Result:
                 for one in tickets.all
             ],
         },
-        human=lambda console: _human(tickets.all, current, console),
+        human=human,
         warnings=_mistakes(invocation),
         ids=[one.probe.name for one in tickets.all if one.takes_part],
     )
@@ -59,19 +72,6 @@ def command(invocation: Invocation) -> Result:
 def _mistakes(invocation: Invocation) -> Sequence[str]:
     """Name what is wrong in the configuration: a pattern or a switch may be without effect."""
     return [str(problem) for problem in invocation.workspace.loaded_config.problems]
-
-
-def _human(systems: Sequence[TicketSystem], current: Ticket | None, console: "Console") -> None:
-    for one in systems:
-        mark = "active" if one.is_active else "used" if one.takes_part else "-"
-        why = clean_line(one.why, _LONGEST_LINE)
-        console.print(f"{one.probe.name:<12} {mark:<7} {why}  [{one.provided.source}]")
-    if not systems:
-        console.print(f"No ticket system is installed: {install_command_for(TICKET_GROUP)}")
-    if current is not None:
-        console.print(
-            clean_line(f"In progress: {current.ticket_id} {current.title}", _LONGEST_LINE)
-        )
 
 
 @command.command("match")
@@ -94,11 +94,13 @@ def match(
     tickets = invocation.workspace.tickets()
     if words == ("-",) and tool is None and tool_input is None:
         return _match_lines(tickets)
-    found = _found(tickets, _call(words, tool, tool_input))
+    found = _find_closes(tickets, _call(words, tool, tool_input))
 
     def human(console: "Console") -> None:
         for one in found:
-            console.print(clean_line(f"{one['system']}: {_ids_in_words(one)}", _LONGEST_LINE))
+            ids = ", ".join(one["ids"]) + ("" if one["certain"] else " (not certain)")
+            text = f"{one['system']}: {ids if one['ids'] else 'ids known only when it runs'}"
+            console.print(clean_line(text, _LONGEST_LINE))
         if not found:
             console.print("It closes no ticket.")
 
@@ -110,19 +112,13 @@ def match(
     )
 
 
-def _ids_in_words(found: Mapping[str, Any]) -> str:
-    if not found["ids"]:
-        return "ids known only when it runs"
-    return f"{', '.join(found['ids'])}{'' if found['certain'] else ' (not certain)'}"
-
-
 def _match_lines(tickets: TicketSystems) -> Result:
     """Answer line by line, so that another program can ask as it goes."""
     wrong = []
     for number, line in enumerate(sys.stdin.buffer, start=1):
         text = line.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
         try:
-            document: dict[str, Any] = {"closes": _found(tickets, _line_call(text))}
+            document: dict[str, Any] = {"closes": _find_closes(tickets, _line_call(text))}
         except ValueError as error:
             document = {"closes": [], "error": str(error)}
             wrong.append(f"line {number} of standard input: {error}")
@@ -166,13 +162,15 @@ def _tool_call(name: str, tool_input: str) -> ToolCall:
     return ToolCall(name=name, input=parsed, cwd=os.getcwd())  # noqa: PTH109 - as above
 
 
-def _found(tickets: TicketSystems, call: ToolCall) -> list[dict[str, Any]]:
-    closes = tickets.closes_of(call)
-    return [_document(system, closes) for system in dict.fromkeys(one.system for one in closes)]
-
-
-def _document(system: str, closes: Sequence[TicketClose]) -> dict[str, Any]:
-    own = [one for one in closes if one.system == system]
-    ids = [one.ticket_id for one in own if one.ticket_id is not None]
-    certain = len(ids) == len(own) and all(one.certain for one in own)
-    return {"system": system, "ids": list(dict.fromkeys(ids)), "certain": certain}
+def _find_closes(tickets: TicketSystems, call: ToolCall) -> list[dict[str, Any]]:
+    by_system: dict[str, list[TicketClose]] = {}
+    for close in tickets.closes_of(call):
+        by_system.setdefault(close.system, []).append(close)
+    return [
+        {
+            "system": system,
+            "ids": list(dict.fromkeys(one.ticket_id for one in closes if one.ticket_id)),
+            "certain": all(one.certain and one.ticket_id is not None for one in closes),
+        }
+        for system, closes in by_system.items()
+    ]
