@@ -38,8 +38,8 @@ def why_not_stored(workspace: Workspace, scope: Scope) -> str | None:
         if workspace.library.target_for(scope) is not None:
             return None
         return (
-            "no installed backend keeps personal learnings; install grove-backend-markdown or"
-            " submit it with another scope"
+            f"no installed backend keeps personal learnings; {_install()}, or submit it with"
+            " another scope"
         )
     if not workspace.project.initialised and not _has_ticket_system(workspace):
         return (
@@ -49,9 +49,16 @@ def why_not_stored(workspace: Workspace, scope: Scope) -> str | None:
     if workspace.library.target_for(scope) is not None:
         return None
     return (
-        "no memory backend is installed that works here; install grove-backend-markdown"
-        " (`grove backends` lists what there is)"
+        f"no memory backend is installed that works here; {_install()} (`grove backends` lists"
+        " what there is)"
     )
+
+
+def _install() -> str:
+    from grove_core.plugins.discovery import BACKEND_GROUP
+    from grove_core.services.packages import install_command_for
+
+    return install_command_for(BACKEND_GROUP)
 
 
 def _has_ticket_system(workspace: Workspace) -> bool:
