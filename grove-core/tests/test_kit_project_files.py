@@ -11,7 +11,6 @@ from verdicts import verdict
 from grove_core.errors import BackendError, StorageError
 from grove_core.storage.files import append_text
 from grove_core.testing import BackendContract
-from grove_core.testing.rules.project_files import differences, look_at, replaced
 
 ASKING = "test_asking_leaves_nothing_behind"
 LINKS = "test_writes_stay_in_the_project"
@@ -49,22 +48,16 @@ def test_a_cache_may_be_made_in_the_users_folder_and_nowhere_else(say):
 
     assert say(ASKING, caching_in(".mine")) == ""
     said = say(ASKING, caching_in("elsewhere"))
-    assert "what: what ping has made or changed in the project" in said
-    assert "found: ['elsewhere', 'elsewhere/looked.txt']" in said
-    assert "read: help(grove_core.MemoryBackend)" in said
+    assert "made or changed in the project by ping" in said
+    assert "['elsewhere'" in said
 
 
-def test_a_link_that_is_followed_is_named_with_what_it_led_to(say):
+def test_what_is_wrong_is_named_with_the_place(say):
     said = say(LINKS, LooksAtItsFileOnly)
-    assert "what has changed elsewhere where shelves is a link to a copy of itself" in said
-    assert "found: ['shelves/shelf.json']" in said
-    assert "read: help(grove_core.confined)" in said
-
-
-def test_a_file_that_ping_does_not_look_at_is_named_with_what_is_wrong(say):
+    assert "written through shelves, which is a link to a copy of itself" in said
+    assert "['shelves/shelf.json']" in said
     said = say(DAMAGE, PingsOneOfItsFiles)
-    assert "expected: ok=False, or a warning in mend, where ids.txt is a folder" in said
-    assert "found: Health(ok=True" in said
+    assert "ids.txt is a folder: Health(ok=True" in said
 
 
 def test_a_file_that_is_not_needed_need_not_be_told_of(say):
@@ -89,33 +82,6 @@ def test_where_they_can_be_made_files_that_nobody_may_read_are_tried(say, tmp_pa
     secret = tmp_path / "secret"
     secret.touch(mode=0)
     said = say(DAMAGE, but(InFile, _all=take_for_empty))
-    expected = "" if os.access(secret, os.R_OK) else "where shelf.json is a file that nobody may"
+    expected = "" if os.access(secret, os.R_OK) else "shelf.json is a file that nobody may read"
     assert expected in said
     assert bool(said) == bool(expected)
-
-
-def test_what_was_replaced_is_the_same_again(tmp_path):
-    folder = tmp_path / "folder"
-    (folder / "inner").mkdir(parents=True)
-    (folder / "inner" / "file").write_text("text")
-    before, times = look_at(tmp_path), (folder / "inner" / "file").stat()
-
-    def link_away(place, real):
-        place.symlink_to(real.parent)
-
-    with replaced(folder, link_away):
-        changed = differences(before, look_at(tmp_path))
-        assert changed == [folder, folder / "inner", folder / "inner" / "file"]
-    assert look_at(tmp_path) == before
-    assert (folder / "inner" / "file").stat().st_mtime_ns == times.st_mtime_ns
-
-
-def test_what_git_keeps_for_itself_and_the_users_folder_do_not_count(tmp_path):
-    for name in (".git/index", "home/cache/one", "src/.git", "shelf.json"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
-    names = [one.relative_to(tmp_path).as_posix() for one in look_at(tmp_path)]
-    others = ["home", "home/cache", "home/cache/one"]
-    assert sorted(names) == sorted([*others, "shelf.json", "src", "src/.git"])
-    looked = look_at(tmp_path, without=tmp_path / "home")
-    assert [one.name for one in looked] == ["src", "shelf.json", ".git"]

@@ -7,8 +7,6 @@ from textwrap import dedent
 import pytest
 
 from grove_core.testing import InMemoryBackend
-from grove_core.testing.samples import example_learning
-from grove_core.testing.verdict import expect
 
 MODULE = """
     import pytest
@@ -61,26 +59,22 @@ def run(tmp_path):
 
 def test_the_report_names_what_is_left_out_and_says_what_is_wrong_and_where(run):
     chosen = "(TestMine and (write or files or processes)) or (TestBroken and (limit or how_it_is))"
-    said = run("--tb=short", "-k", f"{chosen} or (TestUnfinished and name_is)")
+    said = run("-k", f"{chosen} or (TestUnfinished and name_and)")
     for reason in (
         "the backend mine does not declare files",
         "the backend mine is not shared between processes",
         "TestMine has no fixture broken_backend",
         "TestUnfinished needs a fixture open_backend",
-        "found: ConnectionError: no route to the store",
-        "in ping",
+        "ConnectionError: no route to the store",
+        "def ping",
+        # The rule, and what it has compared.
+        "There are at most as many hits as the limit says, and they are the best.",
     ):
         assert reason in said
     # The contract itself, which the module imports, is not collected.
     assert "2 failed" in said
     assert "1 error" in said
     assert "BackendContract::" not in said
-    told = [line.removeprefix("E  ").strip() for line in said.splitlines() if line[:1] == "E"]
-    place = next(number for number, line in enumerate(told) if "at most as many hits" in line)
-    _, expected, found, read = told[place : place + 4]
-    assert expected == "expected: at most 0 hits"
-    assert found.startswith("found: ['cl_2026")
-    assert read == "read: help(grove_core.Filters)"
 
 
 def test_without_hypothesis_the_fixed_learnings_are_tried_and_the_rest_is_skipped(run, tmp_path):
@@ -106,15 +100,3 @@ def test_names_that_are_not_there_are_missing():
     assert {getattr(kit, name).__name__ for name in kit.__all__} == set(kit.__all__)
     with pytest.raises(AttributeError, match=r"grove_core\.testing"):
         kit.nothing  # noqa: B018 - the access is what is tested
-
-
-def test_of_long_texts_the_place_is_shown_where_they_differ():
-    text = "word " * 300
-    found, expected = (example_learning(detail=f"{text}{one}{text}") for one in ("one", "two"))
-    with pytest.raises(AssertionError) as caught:
-        expect(found, expected, "the learning")
-    what, wanted, came = str(caught.value).splitlines()
-    assert what == "  what: the learning, which differs in detail"
-    assert "word twoword" in wanted
-    assert "word oneword" in came
-    assert max(map(len, (wanted, came))) < 200

@@ -25,11 +25,11 @@ from grove_core import (
     Synchronised,
 )
 from grove_core.testing import BackendContract
-from grove_core.testing.rules.concurrency import ConcurrencyRules
-from grove_core.testing.rules.reading_back import EVERYTHING
+from grove_core.testing.rules.news import SynchronisingRules
+from grove_core.testing.rules.reading import EVERYTHING
 from grove_core.testing.rules.searching import SearchingRules
-from grove_core.testing.rules.synchronising import SynchronisingRules
-from grove_core.testing.rules.writing import WritingRules
+from grove_core.testing.rules.sharing import ConcurrencyRules
+from grove_core.testing.rules.storing import WritingRules
 from grove_core.testing.samples import VARIANTS, example_learning, learning_id
 
 FAKE = Path(__file__).parents[2] / "grove-backend-mcp" / "tests" / "servers" / "fake_memory.py"

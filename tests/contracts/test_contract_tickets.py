@@ -10,14 +10,14 @@ from scale import turned_up
 
 from grove_core import ToolCall
 from grove_core.testing import TicketContract
-from grove_core.testing.rules import ticket_detecting, ticket_matching
+from grove_core.testing.rules import tickets
 
 
 @pytest.fixture(autouse=True)
 def in_the_quick_tier(monkeypatch):
     """Fewer random texts for each of many systems, and patience with a machine that is busy."""
-    monkeypatch.setattr(ticket_matching, "_EXAMPLES", turned_up(20, 500))
-    monkeypatch.setattr(ticket_detecting, "_SECONDS", 80.0)
+    monkeypatch.setattr(tickets, "_EXAMPLES", turned_up(20, 500))
+    monkeypatch.setattr(tickets, "_SECONDS", 80.0)
 
 
 def shell(*lines):

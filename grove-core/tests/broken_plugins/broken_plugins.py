@@ -74,16 +74,16 @@ is_well = plugin(
 )
 
 HERE = __name__
-BROKEN_PLUGINS = {
-    "test_importing_is_cheap_and_quiet": "plugin_that_imports_much",
-    "test_api_is_said_and_spoken": f"{HERE}:from_the_future",
-    "test_it_registers_without_a_problem": f"{HERE}:misspelt",
-    "test_hooks_of_a_sessions_life_take_what_comes": f"{HERE}:raises",
-    "test_offers_are_sound": f"{HERE}:changes_its_mind",
-    "test_looking_for_backends_touches_nothing": f"{HERE}:leaves_a_mark",
-    "test_readers_read_any_shell_text": f"{HERE}:reads_plain_text_only",
-    "test_engines_score_every_learning": f"{HERE}:scores_the_best",
-    "test_health_checks_tell_how_it_stands": f"{HERE}:is_well",
-    "test_commands_have_help": f"{HERE}:command_from_nowhere",
-    "test_settings_have_defaults": f"{HERE}:needs_a_key",
-}
+BROKEN_PLUGINS = [
+    ("test_importing_is_cheap_and_quiet", "plugin_that_imports_much"),
+    ("test_it_registers_without_a_problem", f"{HERE}:from_the_future"),
+    ("test_it_registers_without_a_problem", f"{HERE}:misspelt"),
+    ("test_hooks_of_a_sessions_life_take_what_comes", f"{HERE}:raises"),
+    ("test_offers_are_sound", f"{HERE}:changes_its_mind"),
+    ("test_looking_for_backends_touches_nothing", f"{HERE}:leaves_a_mark"),
+    ("test_readers_read_any_shell_text", f"{HERE}:reads_plain_text_only"),
+    ("test_engines_score_every_learning", f"{HERE}:scores_the_best"),
+    ("test_health_checks_tell_how_it_stands", f"{HERE}:is_well"),
+    ("test_commands_have_help", f"{HERE}:command_from_nowhere"),
+    ("test_settings_have_defaults", f"{HERE}:needs_a_key"),
+]

@@ -139,37 +139,47 @@ def takes_each_command_for_a_close(me, sound, call, context):
 
 NUMBERS = count()
 PROBES, MATCHERS = "grove_ticket_probes", "grove_close_matchers"
-BROKEN_TRACKERS = {
-    "test_system_is_offered": offering(MATCHERS, literals="tracker"),
-    "test_every_matcher_has_a_probe": offering(MATCHERS, system="other"),
-    "test_offers_are_the_same_each_time": tracker(
-        grove_ticket_probes=lambda me, sound: [evolve(sound()[0], paths=(f"p{next(NUMBERS)}",))]
+BROKEN_TRACKERS = [
+    ("test_system_is_offered", offering(MATCHERS, literals="tracker")),
+    ("test_system_is_offered", offering(MATCHERS, system="other")),
+    (
+        "test_system_is_offered",
+        tracker(
+            grove_ticket_probes=lambda me, sound: [evolve(sound()[0], paths=(f"p{next(NUMBERS)}",))]
+        ),
     ),
-    "test_empty_project_is_not_detected": tracker(
-        detect=lambda me, sound, context: Detection(marker=str(context.root))
+    (
+        "test_empty_project_is_not_detected",
+        tracker(detect=lambda me, sound, context: Detection(marker=str(context.root))),
     ),
-    "test_used_project_is_detected": tracker(detect=lambda me, sound, context: True),
-    "test_looking_touches_nothing": tracker(detect=writes_down_what_it_sees),
-    "test_damaged_project_is_no_error[a pipe]": tracker(current_ticket=waits_for_its_file),
-    "test_current_ticket_is_a_ticket": tracker(
-        current_ticket=lambda me, sound, context: evolve(sound(context), source="other")
+    ("test_used_project_is_detected", tracker(detect=lambda me, sound, context: True)),
+    ("test_looking_touches_nothing", tracker(detect=writes_down_what_it_sees)),
+    ("test_damaged_project_is_no_error[a pipe]", tracker(current_ticket=waits_for_its_file)),
+    (
+        "test_current_ticket_is_a_ticket",
+        tracker(current_ticket=lambda me, sound, context: evolve(sound(context), source="other")),
     ),
-    "test_any_shell_text_has_an_answer": tracker(commands=fails_at_many_words),
-    "test_mentioning_is_not_closing": tracker(commands=finds_words_anywhere),
-    "test_commands_among_others_still_close": tracker(
-        commands=lambda me, sound, call: [*sound(call)][:1]
+    ("test_any_shell_text_has_an_answer", tracker(commands=fails_at_many_words)),
+    ("test_mentioning_is_not_closing", tracker(commands=finds_words_anywhere)),
+    (
+        "test_commands_among_others_still_close",
+        tracker(commands=lambda me, sound, call: [*sound(call)][:1]),
     ),
-    "test_literals_are_in_every_call_that_closes": offering(MATCHERS, literals=("tracker end",)),
-    "test_no_input_is_an_error[no field]": tracker(
-        commands=lambda me, sound, call: sound(call) if call.input["command"] else ()
+    ("test_calls_close_what_they_say", offering(MATCHERS, literals=("tracker end",))),
+    (
+        "test_no_input_is_an_error[no field]",
+        tracker(commands=lambda me, sound, call: sound(call) if call.input["command"] else ()),
     ),
-    "test_no_text_is_an_error[a lone quote]": tracker(commands=fails_at_quotes),
-    "test_matching_touches_nothing": tracker(match=changes_the_call),
-    "test_closes_name_their_system": tracker(
-        match=lambda me, sound, *given: [evolve(one, system="other") for one in sound(*given)]
+    ("test_no_text_is_an_error[a lone quote]", tracker(commands=fails_at_quotes)),
+    ("test_matching_touches_nothing", tracker(match=changes_the_call)),
+    (
+        "test_calls_close_what_they_say",
+        tracker(
+            match=lambda me, sound, *given: [evolve(one, system="other") for one in sound(*given)]
+        ),
     ),
-    "test_other_calls_close_nothing": tracker(match=takes_each_command_for_a_close),
-    "test_calls_close_what_they_say": tracker(match=lambda me, sound, *given: sound(*given)[:1]),
-    "test_failure_is_no_success": tracker(confirm=lambda *_: Confirmation.YES),
-    "test_every_result_has_an_answer[a failure]": tracker(confirm=lambda *_: False),
-}
+    ("test_other_calls_close_nothing", tracker(match=takes_each_command_for_a_close)),
+    ("test_calls_close_what_they_say", tracker(match=lambda me, sound, *given: sound(*given)[:1])),
+    ("test_every_result_has_an_answer[a failure]", tracker(confirm=lambda *_: Confirmation.YES)),
+    ("test_every_result_has_an_answer[a failure]", tracker(confirm=lambda *_: False)),
+]

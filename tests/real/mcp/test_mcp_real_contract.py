@@ -16,11 +16,10 @@ from grove_backend_mcp.backend import McpBackend
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext
 from grove_core.testing import BackendContract
-from grove_core.testing.rules.concurrency import ConcurrencyRules
-from grove_core.testing.rules.listing import ListingRules
+from grove_core.testing.rules.news import SynchronisingRules
 from grove_core.testing.rules.searching import SearchingRules
-from grove_core.testing.rules.synchronising import SynchronisingRules
-from grove_core.testing.rules.writing import WritingRules
+from grove_core.testing.rules.sharing import ConcurrencyRules
+from grove_core.testing.rules.storing import ListingRules, WritingRules
 
 BY_LABEL = {one.label: one for one in SERVERS}
 

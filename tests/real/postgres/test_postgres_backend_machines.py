@@ -15,7 +15,7 @@ from grove_core import (
     ReceiptStatus,
     Synchronised,
 )
-from grove_core.testing.rules.reading_back import EVERYTHING
+from grove_core.testing.rules.reading import EVERYTHING
 from grove_core.testing.samples import example_learning
 
 ACTIVE, ARCHIVED, SUPERSEDED = (

@@ -1,33 +1,60 @@
-"""``grove plugins check``."""
+"""``grove plugins check``: pytest on the contracts of the kit, for an installed plugin."""
 
+import os
+import signal
+import subprocess
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+from xml.etree import ElementTree as ET
 
 import rich_click as click
+from attrs import astuple, frozen
 
 from grove_core.cli.app import Invocation, grove_command
-from grove_core.cli.progress import progress
-from grove_core.cli.render import counted
 from grove_core.cli.result import Result
-from grove_core.errors import PluginError
-from grove_core.flow.plugin_checking import (
-    CheckReport,
-    ContractReport,
-    Failure,
-    check,
-    plugins_called,
-)
-from grove_core.plugins.discovery import discover
+from grove_core.config import load_config
+from grove_core.errors import GroveError, PluginError
+from grove_core.plugins.discovery import FoundPlugin, canonical_name, discover
 from grove_core.services.packages import install_command
 
-if TYPE_CHECKING:
-    from rich.console import Console
+_MODULE: Final = """
+from grove_core.testing.installed import contracts_of
 
-_NAMED_TESTS: Final = 3
+globals().update(contracts_of({rows!r}, {like!r}))
+"""
+_PYTEST: Final = (
+    *(
+        "-m",
+        "pytest",
+        "-q",
+        "-rs",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "grove_core.testing.pytest_plugin",
+    ),
+    *("-c", "pytest.ini", "--confcutdir=.", "--basetemp=tests", "--junitxml=report.xml"),
+)
+# A test that hangs is shown with its place, and ends everything where pytest can do that.
+_SETTINGS: Final = "[pytest]\nfaulthandler_timeout = 600\nfaulthandler_exit_on_timeout = true\n"
+# What would lead tests to the user's own files, or change how they are run.
+_LEFT_OUT: Final = ("GROVE_PLUGINS", "GROVE_SESSION", "CLAUDE", "PYTEST_", "XDG_")
+_LARGEST_PROJECT_FILES: Final = 1_000
+
+
+@frozen
+class Outcome:
+    """What became of one test."""
+
+    contract: str
+    test: str
+    kind: str
+    message: str = ""
 
 
 @click.command("check")
@@ -46,132 +73,127 @@ def command(invocation: Invocation, *, distribution: str, like: Path | None) -> 
     DISTRIBUTION is the package's name, or the name of one of its plugins. The rules are those of
     the kit (`grove_core.testing`): for every plugin, for the backends and for the ticket systems
     that it offers. They run with pytest, which the extra `grove-core[testing]` brings, in a process
-    and with a home of their own. The plugin's code is run, and programs that it leaves running are
-    ended; servers that the environment or the project of --like names are really asked.
+    and with a home of their own; its report goes to standard error. The plugin's code is run, and
+    servers that the environment or the project of --like names are really asked.
 
     What the author's own tests would give, such as which commands close a ticket, cannot be known
-    here and is counted as not given.
+    here and is skipped.
     """
-    plugins = plugins_called(discover(invocation.workspace.paths.home), distribution)
-    _require_pytest()
-    with progress() as start:
+    plugins = _plugins_called(discover(invocation.workspace.paths.home), distribution)
+    if find_spec("pytest") is None:
+        install = install_command("'grove-core[testing]'")
+        raise PluginError(f"checking plugins needs pytest: {install} (into {sys.prefix})")
+    if like is not None:
+        _require_a_project(like)
+    with TemporaryDirectory(prefix="grove-check-", ignore_cleanup_errors=True) as folder:
+        code, outcomes = _run_pytest(Path(folder), plugins, like)
+    return _result(plugins, code, outcomes)
 
-        def begin(tests: int) -> Callable[[], None]:
-            return start(plugins[0].distribution, tests)
 
-        report = check(plugins, like, begin)
-    return Result(
-        document=_document(report),
-        human=lambda console: _human(report, console),
-        ids=[
-            f"{one.contract} of {one.of}: {test}" for one in report.failures for test in one.tests
+def _plugins_called(found: Sequence[FoundPlugin], name: str) -> list[FoundPlugin]:
+    wanted = canonical_name(name)
+    plugins = [one for one in found if canonical_name(one.distribution) == wanted]
+    plugins = plugins or [one for one in found if one.name == name]
+    names = sorted({one.distribution for one in plugins})
+    if len(names) > 1:
+        raise PluginError(f"{' and '.join(names)} each have a plugin {name}: name one of them")
+    if not plugins:
+        installed = ", ".join(sorted({one.distribution for one in found})) or "none"
+        raise PluginError(
+            f"no plugin {name} is installed beside this grove ({sys.executable}); of plugins there"
+            f" are: {installed}"
+        )
+    return plugins
+
+
+def _require_a_project(like: Path) -> None:
+    """Refuse what cannot be copied for each test, or would leave every test without settings."""
+    number = 0
+    for _, _, names in os.walk(like):
+        number += len(names)
+        if number > _LARGEST_PROJECT_FILES:
+            raise GroveError(
+                f"{like} holds more than {_LARGEST_PROJECT_FILES:,} files, and is copied for each"
+                " test: name a small project that has just what the plugin looks for"
+            )
+    for problem in load_config(like / "nowhere", like, {}).problems:
+        if not problem.key:
+            raise GroveError(f"{like} cannot be what projects are like: {problem}")
+
+
+def _run_pytest(
+    folder: Path, plugins: Sequence[FoundPlugin], like: Path | None
+) -> tuple[int, list[Outcome]]:
+    rows = [astuple(one) for one in plugins]
+    text = _MODULE.format(rows=rows, like=str(like.absolute()) if like else "")
+    (folder / "test_installed.py").write_text(text, encoding="utf-8")
+    (folder / "pytest.ini").write_text(_SETTINGS, encoding="utf-8")
+    home = folder / "home"
+    home.mkdir()
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_LEFT_OUT)}
+    own = {"HOME": str(home), "GROVE_HOME": str(home / ".grove"), "TMPDIR": str(folder)}
+    process = subprocess.Popen(
+        [sys.executable, *_PYTEST, "test_installed.py"],
+        cwd=folder,
+        env={**kept, **own, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=sys.stderr.fileno(),
+        # A group of its own: it can be ended with all that plugins have started in it.
+        start_new_session=True,
+    )
+    try:
+        code = process.wait()
+    finally:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    report = folder / "report.xml"
+    return code, [*_outcomes(report)] if report.exists() else []
+
+
+def _outcomes(report: Path) -> Iterator[Outcome]:
+    for case in ET.parse(report).iter("testcase"):  # noqa: S314 - of the pytest that has just run
+        contract = case.get("classname", "").removeprefix("test_installed.Test")
+        details = {one.tag: one.get("message", "") for one in case}
+        kind = next((tag for tag in ("error", "failure", "skipped") if tag in details), "passed")
+        kind = "failed" if kind in {"error", "failure"} else kind
+        message = next(iter(details.values()), "")
+        yield Outcome(contract, case.get("name", ""), kind, message)
+
+
+def _result(plugins: Sequence[FoundPlugin], code: int, outcomes: Sequence[Outcome]) -> Result:
+    contracts = [
+        {"contract": name, **_numbers([one for one in outcomes if one.contract == name])}
+        for name in dict.fromkeys(one.contract for one in outcomes)
+    ]
+    untried = [one["contract"] for one in contracts if not one["passed"] and not one["failed"]]
+    ok = code == 0 and not untried
+    numbers = _numbers(outcomes)
+    failures = [one for one in outcomes if one.kind == "failed"]
+    document = {
+        "distribution": plugins[0].distribution,
+        "version": plugins[0].version,
+        "ok": ok,
+        **numbers,
+        "plugins": [f"{one.group}:{one.name}" for one in plugins],
+        "contracts": contracts,
+        "failures": [
+            {"contract": one.contract, "test": one.test, "message": one.message} for one in failures
         ],
-        exit_code=0 if report.ok else 1,
+    }
+    said = ", ".join(f"{number} {name}" for name, number in numbers.items())
+    said += "".join(f"; {one} could not be tried" for one in untried)
+    style = None if ok else "yellow"
+    return Result(
+        document=document,
+        human=lambda console: console.print(
+            f"{plugins[0].distribution} {plugins[0].version}: {said}", style=style
+        ),
+        ids=[f"{one.contract}: {one.test}" for one in failures],
+        exit_code=0 if ok else 1,
     )
 
 
-def _require_pytest() -> None:
-    if find_spec("pytest") is None:
-        install = install_command("'grove-core[testing]'")
-        raise PluginError(
-            f"checking plugins needs pytest: {install} (in the environment of {sys.executable})"
-        )
-
-
-def _document(report: CheckReport) -> dict[str, Any]:
-    return {
-        "distribution": report.distribution,
-        "version": report.version,
-        "ok": report.ok,
-        **_totals(report),
-        "plugins": [f"{one.group}:{one.name}" for one in report.plugins],
-        "contracts": [
-            {
-                "contract": one.contract,
-                "of": one.of,
-                **_numbers(one),
-                "skipped": [
-                    {"reason": why, "tests": number} for why, number in one.reasons.items()
-                ],
-            }
-            for one in report.contracts
-        ],
-        "failures": [
-            {
-                "contract": one.contract,
-                "of": one.of,
-                "tests": one.tests,
-                "rule": one.rule,
-                "found": one.found,
-                "read": one.read,
-                "place": one.place,
-            }
-            for one in report.failures
-        ],
-    }
-
-
-def _numbers(one: ContractReport) -> dict[str, int]:
-    return {
-        "passed": one.passed,
-        "failed": one.failed,
-        "not_declared": one.not_declared,
-        "not_given": one.not_given,
-        "left_out": one.left_out,
-    }
-
-
-def _totals(report: CheckReport) -> dict[str, int]:
-    every = [_numbers(one) for one in report.contracts]
-    return {name: sum(one[name] for one in every) for name in every[0]} if every else {}
-
-
-def _human(report: CheckReport, console: "Console") -> None:
-    titles = [_title(one) for one in report.contracts]
-    width = max(map(len, titles), default=0)
-    for title, contract in zip(titles, report.contracts, strict=True):
-        style = None if contract.is_tried and not contract.failed else "yellow"
-        console.print(f"{title:<{width}}  {_words(_numbers(contract))}", style=style)
-    for line in _reasons(report):
-        console.print(line)
-    for failure in report.failures:
-        _print_failure(failure, console)
-    console.print()
-    verdict = f"{report.distribution} {report.version}: {_words(_totals(report))}"
-    if report.untried:
-        verdict += f"; {counted(len(report.untried), 'contract')} could not be tried"
-    console.print(verdict, style=None if report.ok else "yellow")
-
-
-def _title(one: ContractReport | Failure) -> str:
-    return f"{one.contract} of {one.of}"
-
-
-def _words(numbers: dict[str, int]) -> str:
-    always = ("passed", "failed")
-    said = [(name, number) for name, number in numbers.items() if number or name in always]
-    return ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in said)
-
-
-def _reasons(report: CheckReport) -> Iterator[str]:
-    """Say why tests were left out that could have been run; of all contracts together."""
-    tests: Counter[str] = Counter()
-    for contract in report.contracts:
-        prefix = f"{contract.of} has " if contract.is_tried else ""
-        for reason, number in contract.reasons.items():
-            tests[reason.removeprefix(prefix)] += number
-    for reason, number in tests.items():
-        yield f"left out: {reason} ({counted(number, 'test')})"
-
-
-def _print_failure(failure: Failure, console: "Console") -> None:
-    more = len(failure.tests) - _NAMED_TESTS
-    tests = ", ".join(failure.tests[:_NAMED_TESTS]) + (f" and {more} more" if more > 0 else "")
-    console.print(f"\nFAILED {_title(failure)}: {tests}", style="yellow")
-    console.print(f"  {failure.rule}")
-    for line in failure.found:
-        console.print(f"    {line}")
-    if failure.place:
-        console.print(f"    at: {failure.place}")
-    if failure.read:
-        console.print(f"    read: {failure.read}")
+def _numbers(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    kinds = [one.kind for one in outcomes]
+    return {name: kinds.count(name) for name in ("passed", "failed", "skipped")}

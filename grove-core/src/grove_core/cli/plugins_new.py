@@ -1,29 +1,60 @@
-"""``grove plugins new``."""
+"""``grove plugins new``: a plugin as a project of its own, from a template that works."""
 
 import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
-from typing import TYPE_CHECKING
+from string import Template
+from typing import TYPE_CHECKING, Final
 
 import rich_click as click
 
+from grove_core import __version__
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
-from grove_core.flow.plugin_project import PluginKind, PluginProject, project_of, write_project
-from grove_core.plugins.discovery import discover
+from grove_core.config.schema import config_keys
+from grove_core.errors import GroveError, StorageError
+from grove_core.plugins.discovery import (
+    BACKEND_GROUP,
+    TICKET_GROUP,
+    FoundPlugin,
+    canonical_name,
+    discover,
+)
 from grove_core.services.packages import install_command
+from grove_core.storage import files
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+_TEMPLATES: Final = Path(__file__).parents[1] / "plugin_templates"
+_PREFIXES: Final = {"backend": "grove-backend-", "ticket": "grove-tickets-"}
+_GROUPS: Final = {"backend": BACKEND_GROUP, "ticket": TICKET_GROUP}
+_NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_LONGEST_NAME: Final = 30
+_FILE_MODE: Final = 0o644
+# A program of such a name would be read as something else, or as what runs another program.
+_SHELL_WORDS: Final = frozenset(
+    "bash break builtin case cd command continue coproc dash declare do done elif else env"
+    " esac eval exec exit export false fi find flock for function getopts if let local mapfile"
+    " nice nohup npx parallel popd pushd read readonly return select set setsid sh shift"
+    " source stdbuf sudo then time timeout trap true typeset unset until uvx watch while xargs"
+    " zsh".split()
+)
+
+
+class PercentTemplate(Template):
+    """``%{name}``: a dollar means something in workflows and shells."""
+
+    delimiter = "%"
+
 
 @click.command("new")
-@click.argument("kind", type=click.Choice([kind.value for kind in PluginKind]))
+@click.argument("kind", type=click.Choice([*_PREFIXES]))
 @click.argument("name")
 @click.option(
     "--into",
@@ -39,27 +70,56 @@ def command(invocation: Invocation, *, kind: str, name: str, into: Path | None) 
     tells when a ticket is closed; this one knows a made-up tracker. The project has a
     `pyproject.toml`, tests against the rules that plugins have to keep, a README and a CI workflow.
     """
-    wanted = PluginKind(kind)
+    distribution = f"{_PREFIXES[kind]}{name}"
     found = discover(invocation.workspace.paths.home)
-    project = project_of(
-        wanted,
-        name,
-        taken={plugin.name for plugin in found if plugin.group == wanted.group},
-        packages={*_named_by_core(), *(plugin.distribution for plugin in found)},
-    )
-    folder = into if into is not None else Path(project.distribution)
-    written = write_project(project, folder)
-    following = _following(project, folder)
+    if objection := _objection(kind, name, distribution, found):
+        raise GroveError(objection)
+    folder = into if into is not None else Path(distribution)
+    page = f"https://pypi.org/project/{distribution}/"
+    words = {
+        "name": name,
+        "distribution": distribution,
+        "module": distribution.replace("-", "_"),
+        "page": page,
+        "core_range": _range_of(__version__),
+    }
+    written = _write_project(kind, words, folder)
+    following = _following(distribution, folder)
     return Result(
         document={
-            "distribution": project.distribution,
+            "distribution": distribution,
             "folder": folder.absolute(),
             "written": [path.absolute() for path in written],
             "next": following,
         },
-        human=lambda console: _human(project, written, following, console),
+        human=lambda console: _human(written, following, page, console),
         ids=[str(path.absolute()) for path in written],
     )
+
+
+def _objection(kind: str, name: str, distribution: str, found: Sequence[FoundPlugin]) -> str:
+    """Say why a plugin cannot have a name; nothing where it can."""
+    if not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
+        return (
+            f"{name!r} does not do as a name: small letters and digits of ASCII, with single"
+            f" hyphens between, a letter first, at most {_LONGEST_NAME}; such as acme or acme-notes"
+        )
+    if name.startswith("grove-"):
+        short = name.removeprefix(_PREFIXES[kind]).removeprefix("grove-")
+        return f"name the {kind} alone, such as {short}: grove- comes before it"
+    # What stands beside the backends' own sections and in their order.
+    keys = (key.split(".") for key in config_keys())
+    reserved = {"config", *(key[1] for key in keys if key[0] == "backends")}
+    packages = {*_named_by_core(), *(plugin.distribution for plugin in found)}
+    reasons = {
+        f"a {kind} called {name} is installed": name
+        in {plugin.name for plugin in found if plugin.group == _GROUPS[kind]},
+        f"{name} is a word of grove's own configuration": kind == "backend" and name in reserved,
+        f"{name} is a word of the shell": kind == "ticket" and name in _SHELL_WORDS,
+        f"there is a package {distribution} already": distribution
+        in {canonical_name(one) for one in packages},
+    }
+    return next((f"{why}: choose another name" for why, holds in reasons.items() if holds), "")
 
 
 def _named_by_core() -> Iterator[str]:
@@ -69,7 +129,35 @@ def _named_by_core() -> Iterator[str]:
             yield from re.findall(r"^[A-Za-z0-9._-]+", requirement)
 
 
-def _following(project: PluginProject, folder: Path) -> list[str]:
+def _range_of(version: str) -> str:
+    """Return the versions of grove that keep what a plugin relies on."""
+    major, minor = (int(part) for part in version.split(".")[:2])
+    last = f"0.{minor + 1}" if major == 0 else str(major + 1)
+    return f">={major}.{minor},<{last}"
+
+
+def _write_project(kind: str, words: Mapping[str, str], folder: Path) -> list[Path]:
+    """Fill in the templates, where there is nothing yet."""
+    texts = {
+        folder / path.relative_to(root).as_posix().replace("MODULE", words["module"]): path
+        for root in (_TEMPLATES / "common", _TEMPLATES / kind)
+        for path in root.rglob("*.template")
+    }
+    written = {place.with_suffix(""): path for place, path in sorted(texts.items())}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise StorageError(f"{folder} is not empty: name another folder with --into")
+        for place, path in written.items():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            text = PercentTemplate(path.read_text(encoding="utf-8")).substitute(words)
+            files.replace(place, text.encode(), mode=_FILE_MODE)
+    except OSError as error:
+        raise StorageError(f"cannot write {folder}: {error.strerror or error}") from error
+    return [*written]
+
+
+def _following(distribution: str, folder: Path) -> list[str]:
     """Return how to install and try the project in the environment that grove runs in."""
     place = shlex.quote(folder.as_posix() if folder.is_absolute() else f".{os.sep}{folder}")
     install = install_command(editable=f"{place}'[dev]'")
@@ -78,16 +166,16 @@ def _following(project: PluginProject, folder: Path) -> list[str]:
     return [
         f"{python} -m {install}" if is_pip else install,
         f"{python} -m pytest {place}",
-        f"grove plugins check {project.distribution}",
+        f"grove plugins check {distribution}",
     ]
 
 
 def _human(
-    project: PluginProject, written: tuple[Path, ...], following: list[str], console: "Console"
+    written: Sequence[Path], following: Sequence[str], page: str, console: "Console"
 ) -> None:
     for path in written:
         console.print(f"wrote {path}")
     console.print("\nNext, in the environment that grove is installed in:\n")
     for line in following:
         console.print(f"  {line}")
-    console.print(f"\nThe name is free as long as there is no {project.page}")
+    console.print(f"\nThe name is free as long as there is no {page}")

@@ -8,18 +8,16 @@ hypothesis. Each is loaded when it is first used. Fixtures for tests of plugins 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from grove_core.testing.backend_contract import BackendContract
+    from grove_core.testing.contracts import BackendContract, PluginContract, TicketContract
     from grove_core.testing.memory_backend import InMemoryBackend, InMemoryStorage
-    from grove_core.testing.plugin_contract import PluginContract
     from grove_core.testing.strategies import learnings
-    from grove_core.testing.ticket_contract import TicketContract
 
 _MODULE_OF_NAME = {
-    "BackendContract": "backend_contract",
+    "BackendContract": "contracts",
     "InMemoryBackend": "memory_backend",
     "InMemoryStorage": "memory_backend",
-    "PluginContract": "plugin_contract",
-    "TicketContract": "ticket_contract",
+    "PluginContract": "contracts",
+    "TicketContract": "contracts",
     "learnings": "strategies",
 }
 

@@ -8,6 +8,9 @@ import pytest
 
 TYPE_CHECKING = False
 
+# A rule that is broken shows what it compared.
+pytest.register_assert_rewrite("grove_core.testing.rules", "grove_core.testing.watching")
+
 # Set where a hook of git runs the tests: each leads git to another repository.
 _OF_A_HOOK = (
     "GIT_DIR",

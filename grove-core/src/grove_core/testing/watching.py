@@ -3,6 +3,8 @@
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import chdir
+from pathlib import Path
 from threading import enumerate as threads_alive
 from threading import get_ident
 from typing import Any, Final, Self
@@ -27,7 +29,7 @@ class Watching:
     """Records audit events of this thread, plugin threads and threads started meanwhile."""
 
     def __init__(self, events: frozenset[str] = ASKING) -> None:
-        """Return what to listen for."""
+        """Hear nothing yet."""
         self.heard: list[str] = []
         self._events = events
         self._others: frozenset[int | None] = frozenset()
@@ -57,6 +59,31 @@ class Watching:
             return
         if event != "open" or _is_for_writing(arguments):
             self.heard.append(f"{event} {[*arguments]}")
+
+
+class Untouched:
+    """Requires that code changes nothing and asks nobody, in a ``with`` statement."""
+
+    def __init__(self, project: Path, *, may_ask: bool = False) -> None:
+        """Begin nothing yet."""
+        self._folder = chdir(project)
+        self._watching = Watching(CHANGING if may_ask else CHANGING | ASKING)
+
+    def __enter__(self) -> None:
+        """Begin."""
+        self._folder.__enter__()
+        self._before = Path.cwd(), dict(os.environ)
+        self._watching.__enter__()
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        """Compare."""
+        self._watching.__exit__(kind, *rest)
+        after = Path.cwd(), dict(os.environ)
+        self._folder.__exit__()
+        if kind is None:
+            heard = self._watching.heard
+            assert heard == [], "what was changed, started or connected to"
+            assert after == self._before, "directory or environment were changed"
 
 
 def _is_for_writing(arguments: Sequence[object]) -> bool:

@@ -1,22 +1,31 @@
-"""Searching: what is found, in which order, and what filters leave out."""
+"""Rules of memory backends: what a search finds, and how a status changes."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
 import pytest
 from attrs import evolve
 
+from grove_core.errors import LearningNotFoundError
 from grove_core.model.learning import Category, LearningStatus, Scope
-from grove_core.model.memory import Capability, Filters, Hit, Query
-from grove_core.plugins.descriptors import MemoryBackend
-from grove_core.testing.rules.reading_back import EVERYTHING, Opener, own_hits, write_all
-from grove_core.testing.samples import FIRST_INSTANT, NONSENSE, SUBJECTS, example_learning
-from grove_core.testing.verdict import expect, require, rule
-
-_SEARCH: Final = "grove_core.MemoryBackend.search"
-_HIT: Final = "grove_core.Hit"
-_FILTERS: Final = "grove_core.Filters"
+from grove_core.model.memory import Capability, Filters, Hit, Query, ReceiptStatus
+from grove_core.testing.rules.reading import (
+    EVERYTHING,
+    Opener,
+    expect_only,
+    fetch,
+    ids_of,
+    need,
+    own_hits,
+    write_all,
+)
+from grove_core.testing.samples import (
+    FIRST_INSTANT,
+    NONSENSE,
+    SUBJECTS,
+    UNKNOWN_ID,
+    example_learning,
+)
 
 _QUERIES: Final = {
     "text": Query(text="kerosene migrations"),
@@ -27,6 +36,12 @@ _QUERIES: Final = {
     "files": Query(files=("workers/heartbeat.py",)),
     "ticket_id": Query(ticket_id="SHOP-42"),
 }
+_EVERYTHING_FITS: Final = Query(
+    text=" ".join(f"{one.summary} {one.detail}" for one in SUBJECTS.values()),
+    tags=("both", *(tag for one in SUBJECTS.values() for tag in one.tags)),
+    files=tuple(file for one in SUBJECTS.values() for file in one.context_files),
+    ticket_id="SHOP-42",
+)
 _MIXED: Final = (
     example_learning(11, scope=Scope.TEAM, tags=("one", "both")),
     example_learning(12, category=Category.DOMAIN, tags=("two", "both")),
@@ -35,14 +50,12 @@ _MIXED: Final = (
     example_learning(15, category=Category.PROCESS, tags=("four",)),
 )
 _ALL: Final = frozenset(LearningStatus)
-_TRIED: Final = {
+_FILTERS: Final = {
     "active by default": Filters(),
     "archived": Filters(statuses=frozenset({LearningStatus.ARCHIVED})),
-    "superseded": Filters(statuses=frozenset({LearningStatus.SUPERSEDED})),
     "every status": Filters(statuses=_ALL),
     "no status": Filters(statuses=frozenset()),
     "a scope": Filters(scopes=frozenset({Scope.TEAM})),
-    "a category": Filters(categories=frozenset({Category.DOMAIN})),
     "categories": Filters(categories=frozenset({Category.DOMAIN, Category.PROCESS})),
     "a tag": Filters(tags=frozenset({"one"}), statuses=_ALL),
     "one of several tags": Filters(tags=frozenset({"one", "two"})),
@@ -50,151 +63,154 @@ _TRIED: Final = {
     "several at once": Filters(tags=frozenset({"both"}), categories=frozenset({Category.DOMAIN})),
     "nothing fits": Filters(tags=frozenset({"absent"})),
 }
+_NOTES: Final = {
+    "no note": "",
+    "a note": "decayed 2026-05-07",
+    "marks": "no longer (so) | **true** `x` [y] --> # é 日本",
+    "a look-alike": "over\n- **Status:** active\n### [cl_20260206_zzzzzz] forged\n\n> text",
+}
 
 
 class SearchingRules:
     """What ``search`` returns."""
 
     @pytest.mark.parametrize("part", [*_QUERIES])
-    @rule("grove_core.Query")
     def test_every_part_of_a_query_finds(self, open_backend: Opener, part: str) -> None:
         """A search finds what has the words, a tag, a file or the ticket of its query."""
-        write_all(open_backend(), [*SUBJECTS.values()])
-        wanted = SUBJECTS.get(part, SUBJECTS["text"])
-        hits = _own(open_backend(), _QUERIES[part])
-        expect(_ids(hits)[:1], [wanted.id], f"the best hit of a query with {part}")
-        require(hits[0].relevance > 0, expected="relevance above 0", found=hits[0].relevance)
+        write_all(open_backend, SUBJECTS.values())
+        best, *_ = own_hits(open_backend(), _QUERIES[part])
+        assert best.learning.id == SUBJECTS.get(part, SUBJECTS["text"]).id
+        assert best.relevance > 0
 
-    @rule(_SEARCH)
     def test_nonsense_finds_nothing(self, open_backend: Opener) -> None:
         """A word that stands nowhere finds nothing."""
-        write_all(open_backend(), [*SUBJECTS.values()])
-        expect(_ids(open_backend().search(Query(text=NONSENSE), EVERYTHING)), [], "the hits")
+        write_all(open_backend, SUBJECTS.values())
+        assert open_backend().search(Query(text=NONSENSE), EVERYTHING) in ([], ())
 
-    @rule(_HIT)
-    def test_relevance_lies_between_0_and_1(self, open_backend: Opener) -> None:
-        """Relevance lies between 0 and 1, however much fits."""
-        write_all(open_backend(), [*SUBJECTS.values(), *_MIXED])
-        everything_fits = Query(
-            text=" ".join(f"{one.summary} {one.detail}" for one in SUBJECTS.values()),
-            tags=tuple(tag for one in SUBJECTS.values() for tag in one.tags),
-            files=tuple(file for one in SUBJECTS.values() for file in one.context_files),
-            ticket_id="SHOP-42",
-        )
-        for query in (everything_fits, *_QUERIES.values(), Query()):
-            for hit in open_backend().search(query, EVERYTHING):
-                sound = isinstance(hit.relevance, int | float) and 0 <= hit.relevance <= 1
-                require(sound, expected="relevance from 0 to 1", found=hit.relevance)
-
-    @rule(_SEARCH)
     def test_best_hits_come_first(self, open_backend: Opener) -> None:
-        """Hits come in the order of their relevance, the best first."""
-        write_all(open_backend(), [*_MIXED, *SUBJECTS.values()])
-        query = Query(text="books kerosene vouchers", tags=("both", "queue"), ticket_id="SHOP-42")
-        found = [hit.relevance for hit in open_backend().search(query, EVERYTHING)]
-        expect(found, sorted(found, reverse=True), "their relevance")
-        require(len(found) > 1, expected="several hits", found=found)
+        """Relevance lies between 0 and 1, however much fits, and the best hits come first."""
+        write_all(open_backend, [*_MIXED, *SUBJECTS.values()])
+        several = Query(text="books kerosene vouchers", tags=("both", "queue"), ticket_id="SHOP-42")
+        assert len(open_backend().search(several, EVERYTHING)) > 1
+        for query in (several, _EVERYTHING_FITS, *_QUERIES.values(), Query()):
+            found = [hit.relevance for hit in open_backend().search(query, EVERYTHING)]
+            assert all(0 <= each <= 1 for each in found), found
+            assert found == sorted(found, reverse=True)
 
-    @rule(_SEARCH)
     def test_empty_query_finds_everything(self, open_backend: Opener) -> None:
         """An empty query finds everything, with relevance 0."""
-        expect(_ids(_own(open_backend(), Query())), [], "the hits in an empty store")
-        write_all(open_backend(), _MIXED)
-        hits = _own(open_backend(), Query())
-        expect(sorted(_ids(hits)), sorted(one.id for one in _MIXED), "the ids that are found")
-        expect({hit.relevance for hit in hits}, {0}, "their relevance")
+        assert own_hits(open_backend()) == []
+        write_all(open_backend, _MIXED)
+        hits = own_hits(open_backend())
+        assert sorted(ids_of(hits)) == sorted(one.id for one in _MIXED)
+        assert {hit.relevance for hit in hits} == {0}
 
-    @rule(_HIT)
     def test_hits_hold_what_was_written(self, open_backend: Opener) -> None:
         """A hit that says it is complete holds the learning as it was written."""
-        write_all(open_backend(), _MIXED)
+        write_all(open_backend, _MIXED)
         written = {one.id: one for one in _MIXED}
         for query in (Query(), Query(text="books"), Query(tags=("both", "three"))):
-            for hit in own_hits(open_backend(), open_backend().search(query, EVERYTHING)):
-                require(isinstance(hit, Hit), expected="a Hit", found=hit)
-                texts = _reasons_are_texts(hit)
-                require(texts, expected="reasons in a tuple of texts", found=hit.reasons)
+            for hit in own_hits(open_backend(), query):
+                assert isinstance(hit, Hit)
+                assert isinstance(hit.reasons, tuple)
+                assert all(isinstance(one, str) for one in hit.reasons)
                 if hit.complete:
-                    expect(hit.learning, written.get(hit.learning.id), "the learning of the hit")
+                    assert hit.learning == written.get(hit.learning.id)
 
-    @pytest.mark.parametrize("tried", [*_TRIED])
-    @rule(_FILTERS)
+    @pytest.mark.parametrize("tried", [*_FILTERS])
     def test_filters_hold(self, open_backend: Opener, tried: str) -> None:
         """Filters leave out what they do not admit, and nothing else, with a query or without."""
-        write_all(open_backend(), _MIXED)
-        filters = _TRIED[tried]
+        write_all(open_backend, _MIXED)
+        filters = _FILTERS[tried]
         wanted = sorted(one.id for one in _MIXED if filters.admit(one))
-        for query in (Query(), Query(text="shelf reads books")):
-            hits = own_hits(open_backend(), open_backend().search(query, filters))
-            expect(sorted(_ids(hits)), wanted, f"the hits with {filters!r}")
+        for query in (Query(), Query(text="shelf reads books", tags=("shelf",))):
+            asked = evolve(query), evolve(filters)
+            assert sorted(ids_of(own_hits(open_backend(), query, filters))) == wanted
+            assert (query, filters) == asked, "query and filters belong to the caller"
 
-    @rule(_FILTERS)
     def test_limit_holds(self, open_backend: Opener) -> None:
         """There are at most as many hits as the limit says, and they are the best."""
-        write_all(open_backend(), [*_MIXED, *SUBJECTS.values()])
+        write_all(open_backend, [*_MIXED, *SUBJECTS.values()])
         for query in (Query(), _QUERIES["tags"]):
             for limit in (0, 1, 2, 100):
-                hits = open_backend().search(query, evolve(EVERYTHING, limit=limit))
-                require(len(hits) <= limit, expected=f"at most {limit} hits", found=_ids(hits))
-        hits = open_backend().search(_QUERIES["tags"], Filters(limit=1))
-        expect(_ids(hits), [SUBJECTS["tags"].id], "the one hit")
-        hits = open_backend().search(Query(), evolve(EVERYTHING, limit=3))
-        expect(len(hits), 3, "the number of hits with a limit of 3 where there are more")
+                assert len(open_backend().search(query, evolve(EVERYTHING, limit=limit))) <= limit
+        best = open_backend().search(_QUERIES["tags"], Filters(limit=1))
+        assert ids_of(best) == [SUBJECTS["tags"].id]
+        assert len(open_backend().search(Query(), evolve(EVERYTHING, limit=3))) == 3  # noqa: PLR2004
 
-    @rule(_SEARCH)
-    def test_what_is_asked_stays_as_it_is(self, open_backend: Opener) -> None:
-        """Query and filters belong to the caller and are not changed."""
-        open_backend().write(example_learning())
-        for limit in (None, 2):
-            query, filters = Query(text="books", tags=("shelf",)), Filters(limit=limit)
-            open_backend().search(query, filters)
-            expect(query, Query(text="books", tags=("shelf",)), "the query afterwards")
-            expect(filters, Filters(limit=limit), "the filters afterwards")
-
-    @rule("grove_core.Capability")
     def test_notes_of_others_are_partial(self, open_backend: Opener) -> None:
         """A search finds only what was written, and what it finds besides says it is partial."""
-        write_all(open_backend(), _MIXED)
-        backend = open_backend()
-        known = {one.id for one in _MIXED}
-        foreign = [
-            hit
-            for query in (Query(), Query(text="books"))
-            for hit in backend.search(query, EVERYTHING)
-            if hit.learning.id not in known
-        ]
-        expect([hit for hit in foreign if hit.complete], [], "foreign hits that say complete")
-        if Capability.NOTES not in backend.capabilities:
-            expect(foreign, [], "foreign hits without the capability notes")
+        write_all(open_backend, _MIXED)
+        backend, known = open_backend(), {one.id for one in _MIXED}
+        for query in (Query(), Query(text="books")):
+            hits = backend.search(query, EVERYTHING)
+            foreign = [hit for hit in hits if hit.learning.id not in known]
+            assert not any(hit.complete for hit in foreign), foreign
+            assert not foreign or Capability.NOTES in backend.capabilities
         if Capability.ITERATE in backend.capabilities:
-            others = [one.id for one in backend.iterate() if one.id not in known]
-            expect(others, [], "foreign notes that iterate lists")
+            assert {one.id for one in backend.iterate()} <= known
 
-    @rule(_SEARCH)
     def test_what_is_returned_belongs_to_the_caller(self, open_backend: Opener) -> None:
         """Whatever a caller does with a list that it was given, the store stays as it is."""
-        write_all(open_backend(), _MIXED)
+        write_all(open_backend, _MIXED)
         backend = open_backend()
-        _spoil(backend.search(Query(), EVERYTHING))
+        answers: list[object] = [backend.search(Query(), EVERYTHING)]
         if Capability.ITERATE in backend.capabilities:
-            _spoil(backend.iterate())
+            answers.append(backend.iterate())
+        for answer in answers:
+            if isinstance(answer, list):
+                answer.clear()
         for one in (backend, open_backend()):
-            found = sorted(_ids(_own(one, Query())))
-            expect(found, sorted(each.id for each in _MIXED), "the ids that are found afterwards")
+            assert sorted(ids_of(own_hits(one))) == sorted(one.id for one in _MIXED)
 
 
-def _own(backend: MemoryBackend, query: Query) -> list[Hit]:
-    return own_hits(backend, backend.search(query, EVERYTHING))
+class StatusRules:
+    """What ``set_status`` does."""
 
+    @pytest.mark.parametrize("status", [*LearningStatus], ids=lambda one: one.value)
+    def test_status_changes_and_changes_back(
+        self, open_backend: Opener, status: LearningStatus
+    ) -> None:
+        """A learning takes any status and its old one again, and every instance sees it."""
+        before, learning = need(open_backend, Capability.SET_STATUS), example_learning()
+        before.write(learning)
+        for wanted in (status, LearningStatus.ACTIVE, status):
+            changed = evolve(learning, status=wanted)
+            assert open_backend().set_status(learning.id, wanted) == changed
+            assert fetch(open_backend(), learning.id) == changed
+            assert fetch(before, learning.id) == changed
+        # What is written again is not restored by that.
+        assert open_backend().write(learning).status is ReceiptStatus.DUPLICATE
+        assert fetch(open_backend(), learning.id) == changed
 
-def _ids(hits: Sequence[Hit]) -> list[str]:
-    return [hit.learning.id for hit in hits]
+    @pytest.mark.parametrize("note", [*_NOTES])
+    def test_nothing_else_changes(self, open_backend: Opener, note: str) -> None:
+        """A status changes nothing else, nor learnings of like ids, whatever its note says."""
+        backend = need(open_backend, Capability.SET_STATUS)
+        near = [example_learning(2, id=f"cl_note{end}") for end in ("", "_1", "s")]
+        learnings = [near[0], example_learning(1), *near[1:], example_learning(3)]
+        write_all(open_backend, learnings)
+        backend.set_status(near[0].id, LearningStatus.ARCHIVED, _NOTES[note])
+        learnings[0] = evolve(near[0], status=LearningStatus.ARCHIVED)
+        expect_only(open_backend, learnings)
 
+    def test_unknown_id_is_refused(self, open_backend: Opener) -> None:
+        """The status of a learning that is not there can not be changed."""
+        for _ in range(2):
+            backend = need(open_backend, Capability.SET_STATUS)
+            with pytest.raises(LearningNotFoundError):
+                backend.set_status(UNKNOWN_ID, LearningStatus.ARCHIVED)
+            backend.write(example_learning())
+        expect_only(open_backend, [example_learning()])
 
-def _reasons_are_texts(hit: Hit) -> bool:
-    return isinstance(hit.reasons, tuple) and all(isinstance(one, str) for one in hit.reasons)
-
-
-def _spoil(answer: object) -> None:
-    if isinstance(answer, list):
-        answer.clear()
+    def test_search_heeds_a_changed_status(self, open_backend: Opener) -> None:
+        """What is archived is no longer found by default, and is found again when restored."""
+        backend, learning = need(open_backend, Capability.SET_STATUS), example_learning()
+        write_all(open_backend, [learning, example_learning(2)])
+        archive = Filters(statuses=frozenset({LearningStatus.ARCHIVED}))
+        for status, active in ((LearningStatus.ARCHIVED, 0), (LearningStatus.ACTIVE, 1)):
+            backend.set_status(learning.id, status)
+            for query in (Query(), Query(text="books")):
+                for filters, wanted in ((Filters(), active), (archive, 1 - active)):
+                    found = ids_of(own_hits(backend, query, filters))
+                    assert found.count(learning.id) == wanted

@@ -1,0 +1,258 @@
+"""Rules of every plugin: how it is loaded, what it offers, how it takes what it is told."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import pytest
+from attrs import fields, has
+
+from grove_core.cli.groups import load_target
+from grove_core.config.plugin_section import validate_plugin_section
+from grove_core.model.gate import Gate, GateStatus
+from grove_core.model.memory import Detection, Health, Query, Receipt, ReceiptStatus
+from grove_core.model.session import Session
+from grove_core.model.statistics import Statistics
+from grove_core.model.ticket import Ticket, ToolCall
+from grove_core.plugins.descriptors import BackendContext, ProjectContext, ReflectionContext
+from grove_core.plugins.discovery import GENERAL_GROUP, GROUPS, FoundPlugin
+from grove_core.plugins.engines import find_engine
+from grove_core.plugins.facade import Plugins
+from grove_core.plugins.limits import TimeLimits
+from grove_core.plugins.manager import GROUPS_OF_HOOK, import_target
+from grove_core.plugins.markers import GROVE_API
+from grove_core.plugins.report import PluginProblem, PluginState
+from grove_core.plugins.selection import PluginSettings
+from grove_core.testing.calls import HOSTILE_INPUTS, HOSTILE_TEXTS, shell_call
+from grove_core.testing.rules.tickets import data_of
+from grove_core.testing.samples import FIRST_INSTANT, example_candidate, example_learning
+from grove_core.testing.watching import Untouched
+
+HEAVY: Final = frozenset(
+    "asyncio click concurrent.futures httpx hypothesis importlib.metadata logging.config"
+    " multiprocessing numpy pandas psycopg pydantic pytest requests rich rich_click sqlalchemy ssl"
+    " unittest urllib.request".split()
+)
+"""Modules that cost a hook tens of milliseconds, by name: each tool call would pay for them."""
+_MOST_MODULES: Final = 60
+_SECONDS: Final = 30
+_OWN_DISTRIBUTION: Final = "grove-core"
+"""Whose engine is always there."""
+_QUERIES: Final = (
+    Query(),
+    Query(text="kerosene migrations", tags=("telescope",), files=("workers/heartbeat.py",)),
+    Query(text="\0 \u202e" + "x" * 5_000),
+)
+_IMPORTING: Final = """
+import json, sys
+import grove_core.plugins.descriptors, grove_core.plugins.markers
+from grove_core.testing.watching import ASKING, CHANGING, Watching
+before = set(sys.modules)
+with Watching(ASKING | CHANGING) as watching:
+    __import__(sys.argv[1])
+new = sorted(set(sys.modules) - before)
+sys.stderr.write("\\n" + json.dumps({"new": new, "heard": watching.heard}))
+"""
+
+
+class PluginRules:
+    """Importing, registering, offering and being called."""
+
+    plugin: ClassVar[str] = ""
+    group: ClassVar[str] = ""
+
+    def test_importing_is_cheap_and_quiet(self, tmp_path: Path) -> None:
+        """Importing a plugin's module is cheap, prints nothing, writes nothing and asks nobody."""
+        folder = tmp_path / "importing"
+        folder.mkdir()
+        done = subprocess.run(
+            [sys.executable, "-B", "-P", "-c", _IMPORTING, self.plugin.partition(":")[0]],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "HOME": os.fspath(folder)},
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+        said, _, report = done.stderr.rpartition("\n")
+        assert done.returncode == 0, done.stderr
+        assert (done.stdout, said) == ("", ""), "what is printed"
+        told = json.loads(report)
+        assert told["heard"] == [], "what it changes, starts or connects to"
+        assert [*folder.iterdir()] == []
+        assert not HEAVY.intersection(told["new"]), "import these inside functions that need them"
+        assert len(told["new"]) <= _MOST_MODULES
+
+    def test_it_registers_without_a_problem(self) -> None:
+        """A plugin says which interface it is for, and each grove_… is a hook of it that fits."""
+        _, api = import_target(self.plugin)
+        assert type(api) is int, f"write grove_api = {GROVE_API} into the module"
+        assert api <= GROVE_API
+        plugins, problems = self.loaded()
+        plugins.load_all()
+        entry = plugins.report().plugins[0]
+        assert (entry.state, entry.detail) == (PluginState.ACTIVE, "")
+        assert entry.hooks
+        assert problems == []
+
+    def test_offers_are_sound(self) -> None:
+        """Every registration hook gives a list of sound descriptors, the same twice."""
+        asks: tuple[Callable[[Plugins], Sequence[Any]], ...] = (
+            Plugins.ticket_probes,
+            Plugins.close_matchers,
+            Plugins.command_readers,
+            Plugins.memory_backends,
+            Plugins.commands,
+            Plugins.health_checks,
+            Plugins.retrieval_engines,
+        )
+        described = []
+        for _ in range(2):
+            plugins, problems = self.loaded()
+            offers = [one.value for ask in asks for one in ask(plugins)]
+            described.append([(type(one), data_of(one)) for one in offers])
+            assert problems == []
+        assert described[0] == described[1]
+
+    def test_settings_have_defaults(self) -> None:
+        """A settings class is an attrs class that can be made of an empty section."""
+        plugins, _ = self.loaded()
+        offers: list[Any] = [*plugins.ticket_probes(), *plugins.memory_backends()]
+        for each in self._some(
+            [one.value.settings for one in offers if one.value.settings is not None], "settings"
+        ):
+            assert has(each)
+            made, complaints = validate_plugin_section({}, each)
+            assert complaints == []
+            assert isinstance(made, each)
+            for field in fields(each):
+                _, complaints = validate_plugin_section({field.alias: object()}, each)
+                assert complaints, f"{field.alias} has no type"
+
+    def test_commands_have_help(self) -> None:
+        """Every command can be imported, and says what it does with --help."""
+        from click.testing import CliRunner
+
+        plugins, _ = self.loaded()
+        specs = [one.value for one in plugins.commands()]
+        specs += [one for each in plugins.memory_backends() for one in each.value.commands]
+        for spec in self._some(specs, "commands"):
+            done = CliRunner().invoke(load_target(spec.target), ["--help"])
+            assert done.exit_code == 0, done.output
+            assert spec.help.strip()
+
+    def test_hooks_of_a_sessions_life_take_what_comes(self, tmp_path: Path) -> None:
+        """Each of them takes ordinary values, answers in time what it may, and changes nothing."""
+        plugins, problems = self.loaded()
+        context = ProjectContext(root=tmp_path, cwd=tmp_path, session_id="session-1")
+        session = Session(
+            id="session-1",
+            host="claude-code",
+            cwd=str(tmp_path),
+            project_root=str(tmp_path),
+            created_at=FIRST_INSTANT,
+            updated_at=FIRST_INSTANT + timedelta(minutes=1),
+        )
+        learning, candidate = example_learning(), example_candidate()
+        ticket = Ticket(ticket_id="T-1", source="tracker", title="Slow", labels=("orders",))
+        receipt = Receipt(learning_id=learning.id, status=ReceiptStatus.STORED, backend="memory")
+        reflection = ReflectionContext(
+            root=tmp_path, session_id="session-1", ticket=ticket, now=FIRST_INSTANT
+        )
+        values = (session, learning, candidate, ticket, receipt)
+        before = deepcopy(values)
+        for known in (None, ticket):
+            plugins.query_terms(context, known)
+        plugins.check_candidate(candidate, reflection)
+        plugins.insights(Statistics(now=FIRST_INSTANT))
+        plugins.learning_written(learning, receipt)
+        plugins.gate_changed(session, Gate(), Gate(status=GateStatus.PENDING), "ticket_closed")
+        assert problems == []
+        assert values == before
+
+    def test_looking_for_backends_touches_nothing(self, tmp_path: Path) -> None:
+        """In an empty project, detect and trust of a backend answer, and change and ask nothing."""
+        plugins, _ = self.loaded()
+        project = tmp_path / "empty project"
+        project.mkdir()
+        for spec in self._some([one.value for one in plugins.memory_backends()], "backends"):
+            kind = spec.settings
+            context = BackendContext(
+                root=project,
+                home=tmp_path / ".grove",
+                environment={"HOME": os.fspath(tmp_path), "PATH": os.defpath},
+                settings=None if kind is None else validate_plugin_section({}, kind)[0],
+            )
+            with Untouched(project):
+                found: object = spec.detect(context)
+                if spec.trust is not None:
+                    spec.trust(context)
+            assert found is None or isinstance(found, Detection)
+
+    def test_readers_read_any_shell_text(self) -> None:
+        """Of whatever a shell is given, a reader makes lists of words, and of None."""
+        plugins, _ = self.loaded()
+        calls = [shell_call(text) for text in HOSTILE_TEXTS.values()]
+        calls += [ToolCall(name="Bash", input=given) for given in HOSTILE_INPUTS.values()]
+        for reader in self._some([one.value for one in plugins.command_readers()], "readers"):
+            for call in calls:
+                found: object = reader.read(call)
+                assert isinstance(found, list | tuple), call
+                for words in found:
+                    assert isinstance(words, list | tuple), call
+                    assert all(word is None or isinstance(word, str) for word in words), call
+
+    def test_engines_score_every_learning(self) -> None:
+        """An engine gives each learning, in their order, a number from 0 to 1 and its reasons."""
+        plugins, problems = self.loaded()
+        offered = plugins.retrieval_engines()
+        names = [one.value.name for one in offered if one.source.distribution != _OWN_DISTRIBUTION]
+        learnings = [example_learning(number) for number in range(5)]
+        before = deepcopy(learnings)
+        for name in self._some(names, "engines"):
+            engine = find_engine(plugins, name)
+            assert engine is not None
+            for query in _QUERIES:
+                assert len(engine.score(query, [])) == 0
+                assert len(engine.score(query, learnings)) == len(learnings), problems
+        assert problems == []
+        assert learnings == before
+
+    def test_health_checks_tell_how_it_stands(self, tmp_path: Path) -> None:
+        """Every health check answers with a Health in words, in an empty project as well."""
+        plugins, problems = self.loaded()
+        context = ProjectContext(root=tmp_path, cwd=tmp_path)
+        for check in self._some(plugins.health_checks(), "health checks"):
+            run = check.value.run
+            found: object = plugins.call(check, run, context, seconds=_SECONDS, default=None)
+            assert problems == []
+            assert isinstance(found, Health)
+            assert found.detail
+
+    def loaded(self) -> tuple[Plugins, list[PluginProblem]]:
+        """Load the plugin, and no other, as grove does."""
+        assert self.plugin, "plugin = the target of the entry point"
+        problems: list[PluginProblem] = []
+        name = self.plugin.partition(":")[0].rpartition(".")[2]
+        group = self.group or self._fitting_group()
+        found = FoundPlugin(group, name, self.plugin, name, version="", first_party=False)
+        # A machine that runs tests may take its time to compile a plugin.
+        limits = TimeLimits(load=_SECONDS)
+        return Plugins([found], PluginSettings(), problems.append, limits=limits), problems
+
+    def _some(self, offers: Sequence[Any], what: str) -> Sequence[Any]:
+        if not offers:
+            pytest.skip(f"{self.plugin} has no {what}")
+        return offers
+
+    def _fitting_group(self) -> str:
+        instance, _ = import_target(self.plugin)
+        hooks = [name for name in GROUPS_OF_HOOK if hasattr(instance, name)]
+        fitting = [one for one in GROUPS if all(one in GROUPS_OF_HOOK[hook] for hook in hooks)]
+        return fitting[0] if fitting else GENERAL_GROUP

@@ -1,0 +1,388 @@
+"""Rules of ticket systems: whether one is used, what closes a ticket, whether it really closed."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from copy import deepcopy
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar, Final
+
+import pytest
+from attrs import evolve, fields
+
+from grove_core.config.plugin_section import validate_plugin_section
+from grove_core.hooks.fast import contains_word
+from grove_core.model.memory import Detection
+from grove_core.model.ticket import Confirmation, TicketClose, ToolCall, ToolResult
+from grove_core.plugins.checks import complaint_about
+from grove_core.plugins.descriptors import (
+    CloseMatcher,
+    Participation,
+    ProjectContext,
+    TicketProbe,
+)
+from grove_core.plugins.limits import call_limited
+from grove_core.testing.calls import (
+    HOSTILE_INPUTS,
+    HOSTILE_TEXTS,
+    RESULTS,
+    SHELL,
+    dressings,
+    mentions,
+    shell_call,
+)
+from grove_core.testing.rules.reading import bounds
+from grove_core.testing.watching import Untouched
+from grove_core.ticketing.answers import is_close, is_list, is_ticket
+
+_PROBES: Final = "grove_ticket_probes"
+_MATCHERS: Final = "grove_close_matchers"
+_EXAMPLES: Final = 200
+_MOST_FILES: Final = 40
+_SECONDS: Final = 4.0
+"""Longer than grove ever waits: what takes more hangs."""
+_ODD_VALUES: Final[Sequence[Any]] = (None, 7, [], {}, "", "\0", ["x", {}], True)
+_OTHER_CALLS: Final = ("", "true", "ls -la", "git status && make test", "cat README.md | head -3")
+
+
+def _wrap_values(path: Path) -> None:
+    """Put a list around each value of a JSON file, or of each line of one."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    with suppress(ValueError):
+        try:
+            wrapped = [json.dumps(_wrapped(json.loads(text)))]
+        except ValueError:
+            wrapped = [json.dumps(_wrapped(json.loads(line))) for line in text.splitlines()]
+        path.write_text("\n".join([*wrapped, ""]), encoding="utf-8")
+
+
+def _wrapped(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _wrapped(one) for key, one in value.items()}
+    return [_wrapped(one) for one in value] if isinstance(value, list) else [value]
+
+
+def _in_its_place(path: Path, make: Callable[[Path], object]) -> None:
+    path.unlink()
+    make(path)
+
+
+_DAMAGES: Final[Mapping[str, Callable[[Path], object]]] = {
+    "empty": lambda path: path.write_bytes(b""),
+    "no UTF-8": lambda path: path.write_bytes(b"\xff\xfe\x00{[\r\n" * 20),
+    "another shape": lambda path: path.write_text('[[null, 1, {"id": {"id": []}}], "text", 1e400]'),
+    "lists in lists": lambda path: path.write_text("[" * 20_000),
+    "of other types": _wrap_values,
+    "unreadable": lambda path: path.chmod(0),
+    "a folder": lambda path: _in_its_place(path, Path.mkdir),
+    "a pipe": lambda path: _in_its_place(path, os.mkfifo),
+    "gone": Path.unlink,
+}
+
+
+class TicketOffers:
+    """The plugin under test, and what it offers."""
+
+    plugin: ClassVar[Any] = None
+    system: ClassVar[str] = ""
+    closes: ClassVar[Sequence[tuple[str | ToolCall, Sequence[str | None]]]] = ()
+    leaves: ClassVar[Sequence[str | ToolCall]] = ()
+    files: ClassVar[Mapping[str, str]] = {}
+
+    @pytest.fixture
+    def empty_project(self, tmp_path: Path) -> Path:
+        """Make a folder in which no ticket system is used."""
+        folder = tmp_path / "empty project"
+        folder.mkdir()
+        return folder
+
+    @pytest.fixture
+    def used_project(self, tmp_path: Path) -> Path:
+        """Make a project of `files`; without any, leave out by name what needs it."""
+        if not self.files:
+            pytest.skip(f"{type(self).__name__} has no fixture used_project and no files")
+        project = tmp_path / "used project"
+        for name, text in self.files.items():
+            (project / name).parent.mkdir(parents=True, exist_ok=True)
+            (project / name).write_text(text, encoding="utf-8")
+        return project
+
+    def test_system_is_offered(self) -> None:
+        """A plugin offers sound descriptors, the same ones each time, and each matcher a probe."""
+        probes, matchers = self._offered(_PROBES), self._offered(_MATCHERS)
+        assert self.probe()
+        assert [complaint_about(one, TicketProbe) for one in probes] == [""] * len(probes)
+        assert [complaint_about(one, CloseMatcher) for one in matchers] == [""] * len(matchers)
+        # A matcher without a probe would never count.
+        assert {one.system for one in matchers} <= {one.name for one in probes}
+        for hook in (_PROBES, _MATCHERS):
+            first, second = ([*map(data_of, self._offered(hook))] for _ in range(2))
+            assert first == second
+
+    def probe(self) -> TicketProbe:
+        """Return the system's probe."""
+        probes: Sequence[TicketProbe] = self._offered(_PROBES)
+        fitting = [one for one in probes if not self.system or one.name == self.system]
+        assert len(fitting) == 1, "`system` says which probe it is, where there are several"
+        return fitting[0]
+
+    def matchers(self) -> Sequence[CloseMatcher]:
+        """Return the system's matchers."""
+        name = self.probe().name
+        return [one for one in self._offered(_MATCHERS) if one.system == name]
+
+    def context(self, project: Path) -> ProjectContext:
+        """Say where the system is to look."""
+        kind = self.probe().settings
+        return ProjectContext(
+            root=project,
+            cwd=project,
+            environment={"HOME": os.fspath(project.parent), "PATH": os.defpath},
+            session_id="session-1",
+            settings=None if kind is None else validate_plugin_section({}, kind)[0],
+        )
+
+    def calls(self, project: Path) -> Sequence[tuple[ToolCall, Sequence[str | None]]]:
+        """Return the calls that close something; leave the test out by name where none is given."""
+        if not self.closes:
+            pytest.skip(f"{type(self).__name__} has no closes")
+        return [(_as_call(each, project), [*ids]) for each, ids in self.closes]
+
+    def shell_lines(self) -> Sequence[tuple[str, Sequence[str | None]]]:
+        """Return those of them that are shell text; without any, leave the test out by name."""
+        lines = [(each, [*ids]) for each, ids in self.closes if isinstance(each, str)]
+        if not lines:
+            pytest.skip(f"{type(self).__name__} has no shell text among its closes")
+        return lines
+
+    def closes_of(
+        self, call: ToolCall, project: Path, *, sensible: bool = False
+    ) -> list[TicketClose]:
+        """Return what a call closes; matchers answer soundly, and hooks would have asked them."""
+        found: list[TicketClose] = []
+        for matcher in self.matchers():
+            if _looks_at(matcher, call):
+                answer: Any = matcher.match(call, self.context(project))
+                assert is_list(answer), call
+                assert all(is_close(one) and one.system == matcher.system for one in answer), answer
+                if answer and sensible:
+                    assert _has_literals(matcher, call), f"no literal of {matcher.literals}"
+                found += answer
+        return found
+
+    def ids_of(self, call: ToolCall, project: Path) -> list[str | None]:
+        """Return which tickets a call would close."""
+        closes = self.closes_of(call, project, sensible=True)
+        return [one.ticket_id for one in closes if not one.reopens]
+
+    def _offered(self, hook: str) -> Sequence[Any]:
+        implementation = getattr(self.plugin, hook, None)
+        return [] if implementation is None else [*implementation()]
+
+
+class DetectingRules(TicketOffers):
+    """Looking at a project."""
+
+    def test_empty_project_is_not_detected(self, empty_project: Path) -> None:
+        """A system is not used in an empty folder."""
+        probe = self.probe()
+        if probe.per_session or probe.participation is Participation.ENABLED:
+            pytest.skip(f"{probe.name} counts wherever it is told to")
+        assert probe.detect(self.context(empty_project)) is None
+
+    def test_used_project_is_detected(self, used_project: Path) -> None:
+        """Where a system is used it says what gives it away, the same each time."""
+        probe, context = self.probe(), self.context(used_project)
+        found: object = probe.detect(context)
+        assert isinstance(found, Detection)
+        assert found.marker
+        assert probe.detect(context) == found
+
+    def test_looking_touches_nothing(self, empty_project: Path, used_project: Path) -> None:
+        """Detecting starts no program, asks no server and changes nothing."""
+        probe = self.probe()
+        for project in (empty_project, used_project):
+            context = self.context(project)
+            with Untouched(project):
+                probe.detect(context)
+
+    def test_current_ticket_is_a_ticket(self, used_project: Path) -> None:
+        """The ticket in progress is a Ticket of this system, or None; asking changes no file."""
+        probe = self.probe()
+        if probe.current_ticket is None:
+            pytest.skip(f"{probe.name} does not tell the ticket in progress")
+        with Untouched(used_project, may_ask=True):
+            ticket: Any = probe.current_ticket(self.context(used_project))
+        if ticket is not None:
+            assert is_ticket(ticket), ticket
+            assert ticket.source == probe.name
+
+    @pytest.mark.parametrize("damage", [*_DAMAGES])
+    def test_damaged_project_is_no_error(self, used_project: Path, damage: str) -> None:
+        """Whatever has become of the system's files, looking gives an answer and raises nothing."""
+        probe, context = self.probe(), self.context(used_project)
+        for path in [*islice(_files_in(used_project), _MOST_FILES)]:
+            with _damaged(path, damage):
+                found: object = call_limited(partial(probe.detect, context), _SECONDS)
+                assert found is None or isinstance(found, Detection), path
+                if probe.current_ticket is not None:
+                    ticket: object = call_limited(partial(probe.current_ticket, context), _SECONDS)
+                    assert ticket is None or is_ticket(ticket), path
+
+
+class MatchingRules(TicketOffers):
+    """Reading tool calls."""
+
+    def test_calls_close_what_they_say(self, empty_project: Path) -> None:
+        """Each call of `closes` would close its tickets, in their order."""
+        for call, ids in self.calls(empty_project):
+            assert self.ids_of(call, empty_project) == ids, call.input
+
+    def test_other_calls_close_nothing(self, empty_project: Path) -> None:
+        """Calls of `leaves`, and calls of tools that have nothing to do with tickets, do not."""
+        for each in (*self.leaves, *_OTHER_CALLS):
+            assert self.ids_of(_as_call(each, empty_project), empty_project) == [], each
+
+    def test_mentioning_is_not_closing(self, empty_project: Path) -> None:
+        """A command that stands in a text, a comment or a here-document closes nothing."""
+        for line, _ in self.shell_lines():
+            for text in mentions(line):
+                assert self._ids_of_text(text, empty_project) == [], text
+
+    def test_commands_among_others_still_close(self, empty_project: Path) -> None:
+        """A command closes the same tickets after &&, in several lines, and in a subshell."""
+        for line, ids in self.shell_lines():
+            for text in dressings(line):
+                assert self._ids_of_text(text, empty_project) == ids, text
+
+    @pytest.mark.parametrize("text", [*HOSTILE_TEXTS])
+    def test_no_text_is_an_error(self, empty_project: Path, text: str) -> None:
+        """Whatever a shell is given, a matcher answers with a list of TicketClose."""
+        hostile = HOSTILE_TEXTS[text]
+        lines = [each for each, _ in self.closes if isinstance(each, str)]
+        for one in (hostile, *(f"{line} {hostile}" for line in lines)):
+            self._ids_of_text(one, empty_project)
+        for line in lines:
+            self._ids_of_text(f"{hostile}\n{line}", empty_project)
+
+    @pytest.mark.parametrize("odd", [*HOSTILE_INPUTS])
+    def test_no_input_is_an_error(self, empty_project: Path, odd: str) -> None:
+        """Whatever a tool is given, a matcher answers with a list of TicketClose."""
+        given = [_as_call(each, empty_project) for each, _ in self.closes]
+        names = {SHELL, *(call.name for call in given)}
+        names |= {tool.replace("*", "any") for one in self.matchers() for tool in one.tools}
+        calls = [ToolCall(name=name, input=HOSTILE_INPUTS[odd]) for name in sorted(names)]
+        calls += [
+            evolve(call, input={**call.input, field: value})
+            for call in given
+            for field in call.input
+            for value in _ODD_VALUES
+        ]
+        for call in calls:
+            self.closes_of(call, empty_project)
+
+    def test_any_shell_text_has_an_answer(self, tmp_path_factory: pytest.TempPathFactory) -> None:
+        """Of any text around a close or a literal, a matcher makes a list of TicketClose."""
+        pytest.importorskip("hypothesis", reason="hypothesis makes the texts")
+        from hypothesis import HealthCheck, given, settings
+
+        from grove_core.testing.strategies import shell_texts
+
+        lines = [each for each, _ in self.closes if isinstance(each, str)]
+        lines += [literal for one in self.matchers() for literal in one.literals]
+        project = tmp_path_factory.mktemp("any text")
+
+        @settings(**bounds(_EXAMPLES), suppress_health_check=[*HealthCheck], database=None)
+        @given(text=shell_texts(lines))
+        def check(text: str) -> None:
+            self._ids_of_text(text, project)
+
+        check()
+
+    def test_matching_touches_nothing(self, empty_project: Path) -> None:
+        """Matching runs nothing, asks nobody, and changes neither its input nor anything else."""
+        for call, _ in self.calls(empty_project):
+            before = deepcopy(call.input)
+            with Untouched(empty_project):
+                first = self.closes_of(call, empty_project)
+            assert self.closes_of(call, empty_project) == first
+            assert call.input == before
+
+    def _ids_of_text(self, text: str, project: Path) -> list[str | None]:
+        return self.ids_of(shell_call(text, str(project)), project)
+
+
+class ConfirmingRules(TicketOffers):
+    """Asking afterwards."""
+
+    @pytest.mark.parametrize("result", [*RESULTS])
+    def test_every_result_has_an_answer(self, empty_project: Path, result: str) -> None:
+        """Whatever has become of a call, confirm says yes, no or unknown; of a failure not yes."""
+        # grove asks a system's first matcher.
+        confirm = self.matchers()[0].confirm if self.matchers() else None
+        if confirm is None:
+            pytest.skip(f"{self.probe().name} cannot tell")
+        given: ToolResult | None = RESULTS[result]
+        for call, _ in self.calls(empty_project):
+            for close in self.closes_of(call, empty_project):
+                with Untouched(empty_project, may_ask=True):
+                    answer: object = confirm(close, given, self.context(empty_project))
+                assert isinstance(answer, Confirmation)
+                # No such ticket is known here.
+                failed = given is not None and not given.succeeded
+                assert not (failed and answer is Confirmation.YES)
+
+
+def data_of(descriptor: Any) -> dict[str, Any]:  # noqa: ANN401 - any descriptor
+    """Take out of a descriptor what is no function."""
+    values = {each.name: getattr(descriptor, each.name) for each in fields(type(descriptor))}
+    return {name: value for name, value in values.items() if not callable(value)}
+
+
+def _as_call(given: str | ToolCall, project: Path) -> ToolCall:
+    cwd = os.fspath(project)
+    return shell_call(given, cwd) if isinstance(given, str) else evolve(given, cwd=cwd)
+
+
+def _looks_at(matcher: CloseMatcher, call: ToolCall) -> bool:
+    return any(
+        call.name.startswith(tool[:-1]) if tool.endswith("*") else call.name == tool
+        for tool in matcher.tools
+    )
+
+
+def _has_literals(matcher: CloseMatcher, call: ToolCall) -> bool:
+    """Look for a literal's words in the way of the hooks."""
+    data = json.dumps(call.input).encode()
+    return any(
+        all(contains_word(data, word.encode(), 0) for word in literal.split())
+        for literal in matcher.literals
+    )
+
+
+@contextmanager
+def _damaged(path: Path, damage: str) -> Iterator[None]:
+    """Damage a file for a while; afterwards it is the same one, with its times."""
+    with TemporaryDirectory() as folder:
+        kept = Path(folder) / "kept"
+        shutil.copy2(path, kept)
+        _DAMAGES[damage](path)
+        try:
+            yield
+        finally:
+            if path.is_dir():
+                path.rmdir()
+            shutil.move(kept, path)
+
+
+def _files_in(project: Path) -> Iterator[Path]:
+    """Find what may be damaged: git's own files are another program's business."""
+    for path in sorted(project.rglob("*")):
+        inside = path.relative_to(project).parts
+        if path.is_file() and not path.is_symlink() and inside[0] not in {".git", ".grove"}:
+            yield path
