@@ -106,3 +106,8 @@ def clean_line(text: str, limit: int) -> str:
 def _is_plain_line(text: str) -> bool:
     """Tell at little cost that there is nothing to clean and nothing to fold."""
     return text.isascii() and text.isprintable() and "  " not in text and text.strip() == text
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Say a number of things, such as ``1 session`` or ``2 sessions``."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

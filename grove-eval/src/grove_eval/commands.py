@@ -10,9 +10,9 @@ import rich_click as click  # noqa: TID253 - imported when the command is called
 from grove_core import GroveError
 from grove_core.cli.app import Invocation, grove_command, name_problems
 from grove_core.cli.progress import progress
-from grove_core.cli.render import counted
 from grove_core.cli.result import Result
 from grove_core.plugins.engines import find_engine, scoring
+from grove_core.text import counted
 from grove_eval import runs
 from grove_eval.baselines import BASELINES
 from grove_eval.collection import (

@@ -8,7 +8,6 @@ import rich_click as click
 from grove_core.cli.app import Invocation, grove_command, name_problems
 from grove_core.cli.groups import LazyGroup, load_offered, workspace_of
 from grove_core.cli.result import Result
-from grove_core.cli.settings import backend_warnings
 from grove_core.config.values import printable
 from grove_core.errors import GroveError, PluginError
 from grove_core.memory.backends import BackendState
@@ -18,6 +17,7 @@ from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec, Di
 from grove_core.plugins.discovery import BACKEND_GROUP
 from grove_core.plugins.facade import Provided
 from grove_core.services.packages import BlockedPlugin, blocked_plugins, install_command_for
+from grove_core.services.settings import backend_warnings
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:

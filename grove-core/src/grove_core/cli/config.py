@@ -11,17 +11,17 @@ import rich_click as click
 from attrs import evolve
 
 from grove_core.cli.app import Invocation, grove_command
-from grove_core.cli.render import counted
 from grove_core.cli.result import Result
-from grove_core.cli.settings import (
+from grove_core.cli.suggestions import config_keys
+from grove_core.config import Origin, Source
+from grove_core.config.values import printable
+from grove_core.services.settings import (
     EffectiveSetting,
     effective_settings,
     examine_settings,
     setting_named,
 )
-from grove_core.cli.suggestions import config_keys
-from grove_core.config import Origin, Source
-from grove_core.config.values import printable
+from grove_core.text import counted
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:

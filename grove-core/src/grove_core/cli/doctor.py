@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Final
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
-from grove_core.cli.render import counted
 from grove_core.cli.result import Result
 from grove_core.doctor.check import CheckResult, Status
+from grove_core.text import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from grove_core.config import ConfigProblem
 
 _STYLES: Final = {Status.OK: "green", Status.WARNING: "yellow", Status.BROKEN: "red"}
 _MARK_WIDTH: Final = 8
@@ -29,16 +28,9 @@ def command(invocation: Invocation, *, verbose: bool) -> Result:
     what is broken. Exit code 1 when something is broken; warnings alone leave it at 0. With --quiet
     only the names of broken checks are printed.
     """
-    from grove_core.cli.settings import examine_settings
     from grove_core.doctor.examination import examine
 
-    workspace = invocation.workspace
-
-    def find_mistakes() -> tuple[Sequence["ConfigProblem"], Sequence[str]]:
-        found = examine_settings(workspace)
-        return found.mistakes, found.unused  # what waits for trust has a check of its own
-
-    checks = examine(workspace, find_mistakes)
+    checks = examine(invocation.workspace)
     broken = [check for check in checks if check.status is Status.BROKEN]
     return Result(
         document={"ok": not broken, "checks": checks},

@@ -9,7 +9,6 @@ import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.learnings import Narrowing, filter_options, names_a_file, read_filters
-from grove_core.cli.render import counted
 from grove_core.cli.result import Result
 from grove_core.codec.session_json import learning_to_dict
 from grove_core.errors import GroveError
@@ -18,6 +17,7 @@ from grove_core.interchange.markdown_export import write_markdown
 from grove_core.model.learning import Learning, Scope
 from grove_core.plugins.descriptors import Area
 from grove_core.storage import files
+from grove_core.text import counted
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -1,8 +1,6 @@
-"""``grove hook``: for the group's help and completion; the console script takes a shorter way."""
+"""``grove hook`` and ``grove serve``: for help and completion; the console script is faster."""
 
 import rich_click as click
-
-from grove_core.hooks.fast import run
 
 
 def _events(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
@@ -21,4 +19,18 @@ def _events(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str
 @click.pass_context
 def command(ctx: click.Context, event: str | None) -> None:
     """Answer a hook of the coding agent."""
+    from grove_core.hooks.fast import run
+
     ctx.exit(run([*([event] if event else []), *ctx.args]))
+
+
+@click.command("serve")
+@click.pass_context
+def serve(ctx: click.Context) -> None:
+    """Answer the client's hooks and offer tools to the agent, on standard input and output.
+
+    Started by the client with each session, as an MCP server; not by people.
+    """
+    from grove_core.serve.server import run
+
+    ctx.exit(run())

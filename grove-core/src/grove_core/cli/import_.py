@@ -8,7 +8,6 @@ import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.progress import Begin, name_slow_backend, progress
-from grove_core.cli.render import counted
 from grove_core.cli.result import Result
 from grove_core.errors import GroveError
 from grove_core.model.learning import Scope, Stage
@@ -20,7 +19,7 @@ from grove_core.services.imports import (
     Progress,
     import_from,
 )
-from grove_core.text import clean_line
+from grove_core.text import clean_line, counted
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,7 +8,6 @@ import rich_click as click
 
 from grove_core.cli.app import Invocation, find_session, grove_command
 from grove_core.cli.options import session_option
-from grove_core.cli.render import counted
 from grove_core.cli.result import Result
 from grove_core.cli.sessions import pending_document
 from grove_core.cli.suggestions import session_ids
@@ -22,7 +21,7 @@ from grove_core.services.explain import retrievals_of
 from grove_core.services.overview import liveness_of, pending_reflections
 from grove_core.services.sessions import KEPT_FROM_START, SessionUpdate, update_session
 from grove_core.storage.codec import to_jsonable
-from grove_core.text import clean_line
+from grove_core.text import clean_line, counted
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ import rich_click as click
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.maintain import decay_document
 from grove_core.cli.progress import naming_servers
-from grove_core.cli.render import counted
 from grove_core.cli.result import Result
 from grove_core.cli.suggestions import learning_ids
 from grove_core.cli.timeparse import parse_time
@@ -28,7 +27,7 @@ from grove_core.services import requests
 from grove_core.services.decay import Aging, examine
 from grove_core.services.history import find_events, find_successor
 from grove_core.services.requests import learning_document
-from grove_core.text import clean_line, remove_invisible
+from grove_core.text import clean_line, counted, remove_invisible
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -65,6 +65,7 @@ _TARGETS: Final = {
     "trace": "inspect:trace_command",
     "list": "learnings:list_",
     "search": "learnings:search",
+    "serve": "hook:serve",
     "show": "learnings:show",
 }
 

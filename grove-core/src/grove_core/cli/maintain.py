@@ -9,7 +9,6 @@ import rich_click as click
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.options import dry_run_option
 from grove_core.cli.progress import name_slow_backend
-from grove_core.cli.render import counted
 from grove_core.cli.result import Result
 from grove_core.cli.suggestions import active_ids, archived_ids, standing_ids
 from grove_core.config import StorageLayout, load_config
@@ -22,7 +21,7 @@ from grove_core.services.reflect import refuse_secrets
 from grove_core.services.storing import deliver_all
 from grove_core.services.sync import index_now, synchronise, with_server
 from grove_core.stats.decay import DecayState, DecayVerdict
-from grove_core.text import clean_line
+from grove_core.text import clean_line, counted
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:

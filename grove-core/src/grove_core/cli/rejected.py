@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from grove_core.cli.render import counted
 from grove_core.cli.result import Result
 from grove_core.cli.timeparse import local_time, parse_time
 from grove_core.model.events import Rejected
 from grove_core.model.learning import Stage
 from grove_core.reflection.pipeline import WITHHELD
 from grove_core.services.history import LoggedEvent, find_events
-from grove_core.text import clean_line
+from grove_core.text import clean_line, counted
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:

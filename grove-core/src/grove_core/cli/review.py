@@ -14,7 +14,6 @@ import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command, is_interactive
 from grove_core.cli.learnings import print_line
-from grove_core.cli.render import counted
 from grove_core.cli.result import Result, plain_console
 from grove_core.clock import format_instant
 from grove_core.errors import GroveError
@@ -30,6 +29,7 @@ from grove_core.services.ratings import (
     read_ratings,
 )
 from grove_core.services.requests import learning_document
+from grove_core.text import counted
 
 if TYPE_CHECKING:
     from rich.console import Console

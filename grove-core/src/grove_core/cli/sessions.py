@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
-from grove_core.cli.render import counted
 from grove_core.cli.result import Result
 from grove_core.cli.timeparse import local_time, parse_time, time_ago
 from grove_core.model.session import Session
@@ -30,7 +29,7 @@ from grove_core.services.overview import (
     liveness_of,
     pending_reflections,
 )
-from grove_core.text import clean_line
+from grove_core.text import clean_line, counted
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:

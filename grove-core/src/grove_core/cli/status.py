@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
-from grove_core.cli.render import counted
 from grove_core.cli.result import Result
-from grove_core.cli.settings import backend_warnings
 from grove_core.cli.timeparse import local_time
 from grove_core.clock import format_instant
 from grove_core.model.memory import Health
@@ -25,10 +23,11 @@ from grove_core.services.packages import (
     install_command_for,
 )
 from grove_core.services.sessions import is_over
+from grove_core.services.settings import backend_warnings
 from grove_core.services.sync import synchronised_at
 from grove_core.session_server import ServerRecords, SessionServer
 from grove_core.stats.document import share_document
-from grove_core.text import clean_line
+from grove_core.text import clean_line, counted
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:

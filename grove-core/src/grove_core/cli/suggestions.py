@@ -61,7 +61,7 @@ def config_keys(
 ) -> "list[CompletionItem]":
     """Suggest the keys of the configuration, those of plugins included."""
     try:
-        from grove_core.cli.settings import effective_settings
+        from grove_core.services.settings import effective_settings
 
         found = effective_settings(_workspace(ctx))
     except (GroveError, OSError):

@@ -6,8 +6,8 @@ from typing import Final
 
 import rich_click as click
 
-from grove_core.cli.render import counted
 from grove_core.clock import format_instant, parse_instant
+from grove_core.text import counted
 
 _DURATION: Final = re.compile(r"([0-9]+)\s*([smhdw])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}

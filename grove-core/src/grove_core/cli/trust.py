@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command, is_interactive
-from grove_core.cli.render import counted
 from grove_core.cli.result import Result
 from grove_core.errors import GroveError
 from grove_core.services.trust import (
@@ -19,7 +18,7 @@ from grove_core.services.trust import (
     revoke,
 )
 from grove_core.storage.trust import Agreement
-from grove_core.text import escape_invisible
+from grove_core.text import counted, escape_invisible
 
 if TYPE_CHECKING:
     from rich.console import Console

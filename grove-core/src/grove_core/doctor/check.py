@@ -8,7 +8,6 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from grove_core.config import ConfigProblem
 from grove_core.hosts.claude_settings import Registration, registrations
 from grove_core.model.session import Session
 from grove_core.plugins.limits import TimeLimitError, call_limited
@@ -23,9 +22,6 @@ _SECONDS: Final = 2.0
 _LONGEST: Final = 500
 _REPORT: Final = "This is a fault of grove or of the machine; report it with the line above"
 _HANGS: Final = "See whether a disk, a network file system or a program there hangs"
-
-FindMistakes = Callable[[], tuple[Sequence[ConfigProblem], Sequence[str]]]
-"""Finds the mistakes in the configuration, and settings that have no effect."""
 
 
 class Status(Enum):
@@ -78,8 +74,8 @@ class _Silence(Diagnostics):
 class Examination:
     """A project under examination; what several checks need is read once."""
 
-    def __init__(self, workspace: Workspace, find_mistakes: FindMistakes) -> None:
-        self.workspace, self.find_mistakes = workspace, find_mistakes
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
         self.paths, self.project = workspace.paths, workspace.project
         self.environment, self.now = workspace.environment, workspace.now
         workspace.diagnostics = _Silence(workspace.paths)

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from grove_core.doctor import files, hooks, logs, plugins, program, sessions
-from grove_core.doctor.check import Check, CheckResult, Examination, FindMistakes, run_checks
+from grove_core.doctor.check import Check, CheckResult, Examination, run_checks
 from grove_core.doctor.secrets import secrets
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
 from grove_core.workspace import Workspace
@@ -52,9 +52,9 @@ _LAST: Final = (
 )
 
 
-def examine(workspace: Workspace, find_mistakes: FindMistakes) -> Sequence[CheckResult]:
+def examine(workspace: Workspace) -> Sequence[CheckResult]:
     """Look at everything and change nothing."""
-    examination = Examination(workspace, find_mistakes)
+    examination = Examination(workspace)
     found = list(run_checks(_FIRST, examination))
     found += run_checks(plugins.of_plugins(examination), examination)
     return [*found, *run_checks(_LAST, examination)]

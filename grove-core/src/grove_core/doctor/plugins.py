@@ -29,6 +29,7 @@ from grove_core.services.packages import (
     fixes_of,
     install_command_for,
 )
+from grove_core.services.settings import examine_settings
 from grove_core.services.trust import TrustStatus, examine_trust
 
 _CALL_SECONDS: Final = 2.0
@@ -159,13 +160,13 @@ def trust(examination: Examination) -> Iterator[CheckResult]:
 
 def configuration(examination: Examination) -> Iterator[CheckResult]:
     """Name what in the configuration has no effect."""
-    problems, idle = examination.find_mistakes()
-    for one in problems:
+    found = examine_settings(examination.workspace)
+    for one in found.mistakes:
         if not one.key and one.origin.file is not None:
             yield broken(str(one), f"Correct {one.origin.file}: none of it is in force")
         else:
             fix = f"Correct or delete it in {one.origin}; until then it alone has no effect"
             yield warning(str(one), fix)
-    for line in dict.fromkeys(idle):
+    for line in dict.fromkeys(found.unused):
         yield warning(line, "Correct or delete it, or make available what it names")
     yield ok("every key is understood")

@@ -27,7 +27,6 @@ from grove_core.report.text import (
     FEW,
     Trend,
     by_size,
-    counted,
     day_of,
     evidence_of,
     fault_of,
@@ -42,6 +41,7 @@ from grove_core.report.text import (
     travels_of,
     trend_of,
 )
+from grove_core.text import counted
 
 _PIPED_WIDTH: Final = 80
 _WIDEST: Final = 120

@@ -12,7 +12,7 @@ from grove_core.model.statistics import (
     Share,
     Statistics,
 )
-from grove_core.text import clean_line
+from grove_core.text import clean_line, counted
 
 FEW: Final = 100
 """Of fewer than these, a rate is shown with its interval."""
@@ -32,11 +32,6 @@ class Trend(Enum):
     STEADY = "steady"
     UNKNOWN = ""
     """Too little was shown to tell."""
-
-
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """Say a number of things."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def percent(rate: float) -> str:

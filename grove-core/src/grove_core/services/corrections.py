@@ -11,7 +11,7 @@ from grove_core.identifiers import is_learning_id
 from grove_core.model.learning import Learning
 from grove_core.model.session import EventType, Session
 from grove_core.services.sessions import SessionUpdate, trace_event, update_session
-from grove_core.text import clean_line
+from grove_core.text import clean_line, counted
 from grove_core.workspace import Workspace
 
 NOTICE_DAYS: Final = timedelta(days=7)
@@ -89,7 +89,7 @@ def _last_of(learning_id: str | None, successors: Mapping[str, str]) -> str | No
 
 def _line(one: Correction, learnings: Mapping[str, Learning], now: datetime) -> str:
     days = (now - (one.last_surfaced_before or now)) // _DAY
-    shown = "today" if days < 1 else f"{days} day{'' if days == 1 else 's'} ago"
+    shown = "today" if days < 1 else f"{counted(days, 'day')} ago"
     head = f"grove: the note {one.learning_id}, shown here {shown}, has been"
     if one.superseded_by is None:
         return (

@@ -19,7 +19,7 @@ from grove_core.services.decay import Aging, examine, examine_all, require_all_e
 from grove_core.services.history import find_events, find_successor
 from grove_core.stats.decay import UNUSED_SHOWINGS, DecayState, DecayVerdict
 from grove_core.storage import files
-from grove_core.text import clean_line
+from grove_core.text import clean_line, counted
 from grove_core.workspace import Workspace
 
 REASON_LENGTH_MAX: Final = 200
@@ -375,7 +375,7 @@ def _corrected(
         history = histories.get(one.learning.id, ())
         events = [each for each in history if isinstance(each, Corrected)]
         if events:
-            times = f"{len(events)} time{'' if len(events) == 1 else 's'}"
+            times = counted(len(events), "time")
             last = events[-1]
             why = f"last {last.ts:%Y-%m-%d}; still active{_quoted(last.why)}"
             yield evolve(one, reason=f"said to be wrong {times}, {why}", at=last.ts)

@@ -7,6 +7,7 @@ from math import ceil, floor
 from typing import Final, NamedTuple
 
 from grove_core.model.statistics import LearningStats
+from grove_core.text import counted
 
 # Shown so often and never used, a learning no longer becomes younger by being shown.
 UNUSED_SHOWINGS: Final = 5
@@ -144,12 +145,13 @@ def _state(verdict: DecayVerdict, status: str) -> DecayState:
 
 def _fresh(verdict: DecayVerdict) -> str:
     unless = "used" if verdict.fast_track else "shown or used"
-    when = f"in {_days(ceil(verdict.days_left))}" if verdict.days_left >= 1 else "within a day"
+    days_left = verdict.days_left
+    when = f"in {counted(ceil(days_left), 'day')}" if days_left >= 1 else "within a day"
     return f"{_since(verdict)}; archived {when} unless it is {unless}"
 
 
 def _due(verdict: DecayVerdict) -> str:
-    return f"{_since(verdict)}, and {_days(verdict.passive_days)} are the limit"
+    return f"{_since(verdict)}, and {counted(verdict.passive_days, 'day')} are the limit"
 
 
 def _immune(verdict: DecayVerdict) -> str:
@@ -165,7 +167,7 @@ def _immune(verdict: DecayVerdict) -> str:
 def _since(verdict: DecayVerdict) -> str:
     """Return what last spoke for it, and how long ago."""
     last = "" if verdict.verified_by == "written" else "last "
-    when = f"{verdict.last_verified:%Y-%m-%d}, {_days(floor(verdict.days_since))} ago"
+    when = f"{verdict.last_verified:%Y-%m-%d}, {counted(floor(verdict.days_since), 'day')} ago"
     if verdict.from_future:
         when = "in the future, which counts as now"
     words = f"{last}{verdict.verified_by} {when}"
@@ -174,10 +176,6 @@ def _since(verdict: DecayVerdict) -> str:
             f" (being shown does not count: {verdict.surfaced} sessions were, and none used it)"
         )
     return words
-
-
-def _days(number: int) -> str:
-    return f"{number} day{'' if number == 1 else 's'}"
 
 
 _REASONS: Final[dict[DecayState, Callable[[DecayVerdict], str]]] = {

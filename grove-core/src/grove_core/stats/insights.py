@@ -13,6 +13,7 @@ from grove_core.model.statistics import (
     Statistics,
 )
 from grove_core.stats.triggers import TRIGGERS
+from grove_core.text import counted
 
 _MOST_NAMED: Final = 5
 _ROUNDING: Final = 1e-9  # 0.9 of 10 are 9, also where floats have it otherwise
@@ -70,7 +71,7 @@ def _decay_warning(statistics: Statistics) -> Iterator[Insight]:
         count = max(statistics.going_stale_count, len(due)) if len(due) == len(stale) else len(due)
         yield _insight(
             "decay_warning",
-            f"{_counted(count, 'learning')} will be archived within {days:.0f} days, as nothing has"
+            f"{counted(count, 'learning')} will be archived within {days:.0f} days, as nothing has"
             " used them for long.",
             "`grove list --stale` names them; whichever is used until then stays.",
             {"learnings": count, "examples": [one.learning_id for one in due[:_MOST_NAMED]]},
@@ -129,7 +130,7 @@ def _skip_misses(statistics: Statistics) -> Iterator[Insight]:
     skips = statistics.skips
     if skips.tickets.count < TRIGGERS["skip_miss"].limits["tickets"]:
         return
-    tickets = _counted(skips.tickets.count, "ticket")
+    tickets = counted(skips.tickets.count, "ticket")
     yield _insight(
         "skip_miss",
         f"{tickets} whose reflection was skipped later produced learnings.",
@@ -212,8 +213,8 @@ def _cross_pollination(statistics: Statistics) -> Iterator[Insight]:
         yield _insight(
             "cross_pollination",
             f"Learnings help more and more with tickets that they did not come from:"
-            f" {_counted(uses.recent, 'time')} in {limits['days']:.0f} days, {uses.before} in those"
-            f" before, {top.learning_id} with {_counted(top.tickets, 'ticket')} in all.",
+            f" {counted(uses.recent, 'time')} in {limits['days']:.0f} days, {uses.before} in those"
+            f" before, {top.learning_id} with {counted(top.tickets, 'ticket')} in all.",
             f"What helps everywhere may belong into the project's own instructions:"
             f" `grove show {top.learning_id}`.",
             {
@@ -235,7 +236,7 @@ def _high_value_rare(statistics: Statistics) -> Iterator[Insight]:
         ):
             yield _insight(
                 "high_value_rare",
-                f"The category {group.name} has {_counted(group.active, 'active learning')}, used"
+                f"The category {group.name} has {counted(group.active, 'active learning')}, used"
                 f" in {_of(group.hits, 'showings')}: more of them would help.",
                 f"Ask your agents for more of the kind; `grove list --category {group.name}` shows"
                 " what there is.",
@@ -310,7 +311,3 @@ def _of(share: Share, noun: str) -> str:
 
 def _named(record: LearningRecord) -> str:
     return f"“{record.summary}” ({record.learning_id})"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
