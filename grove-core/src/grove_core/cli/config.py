@@ -3,12 +3,11 @@
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
-from enum import Enum
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
-from attrs import evolve
+from attrs import asdict, evolve
 
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
@@ -65,10 +64,10 @@ def _shown(workspace: Workspace, *, only_changed: bool) -> Result:
         if isinstance(one.value, str)
         else one
         for one in effective_settings(workspace)
-        if one.is_changed or not only_changed
+        if one.changed or not only_changed
     ]
     return Result(
-        document={"settings": [_document(one) for one in settings]},
+        document={"settings": settings},
         human=lambda console: _print_settings(settings, console),
         ids=[one.key for one in settings],
         warnings=[str(problem) for problem in workspace.loaded_config.problems],
@@ -81,8 +80,9 @@ def _shown(workspace: Workspace, *, only_changed: bool) -> Result:
 def get(invocation: Invocation, *, key: str) -> Result:
     """Print the value in force of one key: text as it is, everything else as TOML has it."""
     setting = setting_named(invocation.workspace, key)
-    value = _plain(setting.value)
+    value = setting.value
     text = printable(value) if isinstance(value, str) else _in_toml(value)
+    text = "" if value is None else text
     problems = invocation.workspace.loaded_config.problems
     warnings = [str(one) for one in problems if one.key == key]
     others = len(problems) - len(warnings)
@@ -90,9 +90,9 @@ def get(invocation: Invocation, *, key: str) -> Result:
         mistakes = counted(others, "mistake")
         warnings.append(f"{mistakes} in the configuration; see grove config validate")
     return Result(
-        document=_document(setting),
-        human=lambda console: console.print("" if value is None else text, soft_wrap=True),
-        ids=["" if value is None else text],
+        document=asdict(setting),
+        human=lambda console: console.print(text, soft_wrap=True),
+        ids=[text],
         warnings=warnings,
     )
 
@@ -158,11 +158,7 @@ def validate(invocation: Invocation) -> Result:
         document={
             "valid": not found.mistakes,
             "problems": [
-                {
-                    "key": one.key or None,
-                    "origin": _origin_document(one.origin),
-                    "message": one.message,
-                }
+                {"key": one.key or None, "origin": one.origin, "message": one.message}
                 for one in found.mistakes
             ],
             "warnings": warnings,
@@ -174,21 +170,6 @@ def validate(invocation: Invocation) -> Result:
     )
 
 
-def _document(setting: EffectiveSetting) -> dict[str, Any]:
-    return {
-        "key": setting.key,
-        "value": _plain(setting.value),
-        "default": _plain(setting.default),
-        "changed": setting.is_changed,
-        "origin": _origin_document(setting.origin),
-        "help": setting.help,
-    }
-
-
-def _origin_document(origin: Origin) -> dict[str, Any]:
-    return {"source": origin.source, "file": origin.file, "variable": origin.variable}
-
-
 def _print_settings(settings: Sequence[EffectiveSetting], console: "Console") -> None:
     from rich.text import Text
 
@@ -196,9 +177,9 @@ def _print_settings(settings: Sequence[EffectiveSetting], console: "Console") ->
     for one in settings:
         origin = f"{_ORIGINS[one.origin.source]} {_place(one.origin)}".rstrip()
         line = Text()
-        line.append("* " if one.is_changed else "  ", style="yellow")
-        line.append(f"{printable(one.key):<{widest}}", style="bold" if one.is_changed else "")
-        line.append(f" = {printable(_in_toml(_plain(one.value)))}")
+        line.append("* " if one.changed else "  ", style="yellow")
+        line.append(f"{printable(one.key):<{widest}}", style="bold" if one.changed else "")
+        line.append(f" = {printable(_in_toml(one.value))}")
         line.append(f"  ({origin})", style="dim")
         console.print(line)
     if not settings:
@@ -207,16 +188,6 @@ def _print_settings(settings: Sequence[EffectiveSetting], console: "Console") ->
 
 def _place(origin: Origin) -> str:
     return str(origin.file or origin.variable or "")
-
-
-def _plain(value: object) -> Any:  # noqa: ANN401 - what JSON knows; the rest, such as a date, as text
-    if isinstance(value, Enum):
-        return _plain(value.value)
-    if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 def _in_toml(value: object) -> str:

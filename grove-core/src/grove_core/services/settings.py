@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from enum import Enum
 from typing import Any, Final
 
-from attrs import fields, frozen, has, resolve_types
+from attrs import field, fields, frozen, has, resolve_types
 
 from grove_core.config import (
     ConfigProblem,
@@ -34,19 +35,30 @@ _OVERRIDES: Final = {
 }
 
 
+def _plain(value: object) -> Any:  # noqa: ANN401 - any value that JSON knows
+    """Write a value as JSON has it; what JSON does not know, such as a date, as text."""
+    if isinstance(value, Enum):
+        return _plain(value.value)
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, str | int | float) else str(value)
+
+
 @frozen(kw_only=True)
 class EffectiveSetting:
-    """A key and what is in force for it."""
+    """A key, what is in force for it, and whether a file or the environment sets it."""
 
     key: str
-    value: Any
-    default: Any
+    value: Any = field(converter=_plain)
+    default: Any = field(converter=_plain)
     origin: Origin
     help: str = ""
+    changed: bool = field()
 
-    @property
-    def is_changed(self) -> bool:
-        """Whether a file or the environment sets it, be it to its default."""
+    @changed.default
+    def _is_changed(self) -> bool:
         return self.origin.source is not Source.DEFAULT
 
 
