@@ -23,7 +23,6 @@ from grove_core.storage.sessions import SessionStore
 
 if TYPE_CHECKING:
     # Imported by those who come to need them: many hooks log and count nothing.
-    from grove_core.decayed import Hidden
     from grove_core.finder import Finder
     from grove_core.git import WorkTree
     from grove_core.memory.library import MemoryLibrary
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from grove_core.plugins.facade import Plugins
     from grove_core.plugins.report import PluginProblem
     from grove_core.stats.decay import DecayRule
+    from grove_core.storage.hidden import Hidden
     from grove_core.ticketing import TicketSystems
 
 _CONFIGURED_BACKEND: Final = "config"
@@ -295,18 +295,18 @@ class Workspace:
         path = self.paths.personal_events if personal else self.project.events_file
         append(path, events, __version__)
         if back := _spoken_for(events) & self.hidden.keys():
-            from grove_core.decayed import bring_back
+            from grove_core.storage.hidden import unhide
 
-            bring_back(self.paths.decay_file if personal else self.project.decay_file, back)
+            unhide(self.paths.decay_file if personal else self.project.decay_file, back)
             self.hidden = {name: one for name, one in self.hidden.items() if name not in back}
 
     @cached_property
     def hidden(self) -> "Mapping[str, Hidden]":
         """The learnings that decay hides on this machine, by id."""
-        from grove_core.decayed import read_look
+        from grove_core.storage.hidden import read_decay_run
 
         paths = (self.paths.decay_file, self.project.decay_file)
-        return {name: one for path in paths for name, one in read_look(path).hidden.items()}
+        return {name: one for path in paths for name, one in read_decay_run(path).hidden.items()}
 
     @cached_property
     def numbers(self) -> "Numbers":

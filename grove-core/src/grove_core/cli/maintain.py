@@ -1,6 +1,7 @@
 """``grove maintain``: archive, restore, supersede, decay, and the care of files and indexes."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from math import floor
 from typing import TYPE_CHECKING, Any, Final
 
@@ -421,23 +422,19 @@ def _curation_result(
 
 
 def _overview_result(found: Overview, *, explain: bool) -> Result:
-    sections: dict[str, Sequence[Remark]] = {name: getattr(found, name) for name in _SECTIONS}
     document: dict[str, Any] = {"total": len(found.explained)}
-    document |= {name: [_document(one) for one in ones] for name, ones in sections.items()}
+    for name, remarks in found.sections.items():
+        document[name] = [_document(one) for one in remarks]
     if explain:
         document["explained"] = [
             {**_document(one), "decay": decay_document(one.verdict)} for one in found.explained
         ]
-    listed = found.explained if explain else [one for ones in sections.values() for one in ones]
-
-    def human(console: "Console") -> None:
-        if explain:
-            _print_explained(found, console)
-        else:
-            _print_sections(sections, len(found.explained), console)
-
+    listed = found.explained if explain else chain.from_iterable(found.sections.values())
+    show = _print_explained if explain else _print_sections
     return Result(
-        document=document, human=human, ids=list(dict.fromkeys(one.learning.id for one in listed))
+        document=document,
+        human=lambda console: show(found, console),
+        ids=list(dict.fromkeys(one.learning.id for one in listed)),
     )
 
 
@@ -466,10 +463,9 @@ def _days_left(verdict: DecayVerdict) -> float | None:
     return round(verdict.days_left, 2) if verdict.state in _BY_RULE else None
 
 
-def _print_sections(
-    sections: Mapping[str, Sequence[Remark]], total: int, console: "Console"
-) -> None:
-    for name, ones in sections.items():
+def _print_sections(found: Overview, console: "Console") -> None:
+    total = len(found.explained)
+    for name, ones in found.sections.items():
         if ones:
             title, hint = _SECTIONS[name]
             console.print(f"{title} ({len(ones)})", style="bold")
@@ -480,7 +476,7 @@ def _print_sections(
                 more = len(ones) - _MOST_SHOWN
                 console.print(f"  … and {more} more (--json names all)", style="dim")
             console.print(f"  → {hint}\n" if hint else "", style="dim")
-    if not any(sections.values()):
+    if not any(found.sections.values()):
         console.print("Nothing needs curation.")
     rest = "`grove maintain list --explain` says how each stands to decay"
     rest = rest if total else "they come from `reflect`"

@@ -280,14 +280,9 @@ class Remark(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Overview(Value):
-    """What curation would look at, and how every learning stands."""
+    """What curation would look at, by the reason for it, and how every learning stands."""
 
-    going_stale: Sequence[Remark]
-    archived: Sequence[Remark]
-    superseded: Sequence[Remark]
-    corrected: Sequence[Remark]
-    never_used: Sequence[Remark]
-    never_shown: Sequence[Remark]
+    sections: Mapping[str, Sequence[Remark]]
     explained: Sequence[Remark]
 
 
@@ -305,57 +300,51 @@ def overview(workspace: Workspace) -> Overview:
     ]
     active = [one for one in explained if one.learning.status is LearningStatus.ACTIVE]
     return Overview(
-        going_stale=[one for one in active if one.verdict.is_stale],
-        archived=_lately(explained, LearningStatus.ARCHIVED, workspace.now),
-        superseded=_lately(explained, LearningStatus.SUPERSEDED, workspace.now),
-        corrected=list(_corrected(active, histories)),
-        never_used=_never_used(active),
-        never_shown=_never_shown(active, workspace.now),
+        sections={
+            "going_stale": [one for one in active if one.verdict.is_stale],
+            "archived": _lately(explained, LearningStatus.ARCHIVED, workspace.now),
+            "superseded": _lately(explained, LearningStatus.SUPERSEDED, workspace.now),
+            "corrected": list(_corrected(active, histories)),
+            "never_used": _never_used(active),
+            "never_shown": _never_shown(active, workspace.now),
+        },
         explained=sorted(explained, key=_order),
     )
 
 
 def _remark_on(one: Aging, events: Sequence[StatsEvent], successor: Learning | None) -> Remark:
     """Say how a learning stands to the rule, or what put it out of sight."""
+    remark = Remark(learning=one.learning, verdict=one.verdict, reason=one.verdict.explanation)
     match one.learning.status:
         case LearningStatus.ARCHIVED:
-            archived = [event for event in events if isinstance(event, Archived)]
-            if not archived:
-                return _remark(one, f"archived; {_NO_EVENT}")
-            last = archived[-1]
-            why = f": {clean_line(last.reason, _LONGEST_REASON)}" if last.reason else ""
-            return _remark(one, f"archived {last.ts:%Y-%m-%d}{why}", at=last.ts)
+            return _on_archived(remark, [each for each in events if isinstance(each, Archived)])
         case LearningStatus.SUPERSEDED:
-            return _remark_on_superseded(one, events, successor)
-    return _remark(one, one.verdict.explanation)
+            corrections = [each for each in events if isinstance(each, Corrected)]
+            return _on_superseded(remark, corrections, successor)
+    return remark
 
 
-def _remark_on_superseded(
-    one: Aging, events: Sequence[StatsEvent], successor: Learning | None
+def _on_archived(remark: Remark, archived: Sequence[Archived]) -> Remark:
+    if not archived:
+        return evolve(remark, reason=f"archived; {_NO_EVENT}")
+    last = archived[-1]
+    why = f": {clean_line(last.reason, _LONGEST_REASON)}" if last.reason else ""
+    return evolve(remark, reason=f"archived {last.ts:%Y-%m-%d}{why}", at=last.ts)
+
+
+def _on_superseded(
+    remark: Remark, corrections: Sequence[Corrected], successor: Learning | None
 ) -> Remark:
-    corrected = [each for each in events if isinstance(each, Corrected) and each.superseded_by]
-    if corrected:
-        last = corrected[-1]
-        # A log comes with a clone, as its learnings do.
-        new_id = clean_line(last.superseded_by or "", _LONGEST_REASON)
-        reason = f"superseded {last.ts:%Y-%m-%d} by {new_id}{_quoted(last.why)}"
-        return _remark(one, reason, at=last.ts, superseded_by=new_id)
+    for last in reversed(corrections):
+        if last.superseded_by:
+            # A log comes with a clone, as its learnings do.
+            new_id = clean_line(last.superseded_by, _LONGEST_REASON)
+            reason = f"superseded {last.ts:%Y-%m-%d} by {new_id}{_quoted(last.why)}"
+            return evolve(remark, reason=reason, at=last.ts, superseded_by=new_id)
     if successor is None:
-        return _remark(one, f"superseded; {_NO_EVENT}")
+        return evolve(remark, reason=f"superseded; {_NO_EVENT}")
     reason = f"superseded by {successor.id}"
-    return _remark(one, reason, at=successor.timestamp, superseded_by=successor.id)
-
-
-def _remark(
-    one: Aging, reason: str, *, at: datetime | None = None, superseded_by: str | None = None
-) -> Remark:
-    return Remark(
-        learning=one.learning,
-        verdict=one.verdict,
-        reason=reason,
-        at=at,
-        superseded_by=superseded_by,
-    )
+    return evolve(remark, reason=reason, at=successor.timestamp, superseded_by=successor.id)
 
 
 def _lately(explained: Sequence[Remark], status: LearningStatus, now: datetime) -> list[Remark]:

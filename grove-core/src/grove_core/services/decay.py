@@ -7,12 +7,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from grove_core.decayed import HIDDEN_MAX, keep_look, read_look
 from grove_core.errors import StorageError
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.value import Value, frozen
 from grove_core.stats.decay import DecayState, DecayVerdict, judge_decay
 from grove_core.stats.log_lines import instant, microseconds
+from grove_core.storage.hidden import HIDDEN_MAX, read_decay_run, write_decay_run
 from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -99,13 +99,13 @@ def decay_daily(workspace: Workspace) -> None:
     try:
         _require_everything(workspace)
         for path, personal in looks:
-            keep_look(path, workspace.now, _due(workspace, personal=personal))
+            write_decay_run(path, workspace.now, _due(workspace, personal=personal))
     except StorageError as error:
         workspace.diagnostics.log("info", f"decay waits for the next start: {error}")
 
 
 def _is_time(workspace: Workspace, path: Path) -> bool:
-    last = read_look(path).at
+    last = read_decay_run(path).at
     # A clock that was wrong once must not stop decay for years.
     return last is None or not timedelta(0) <= workspace.now - last < _INTERVAL
 

@@ -26,18 +26,18 @@ class Hidden:
 
 
 @frozen
-class LatestLook:
-    """When decay looked at all learnings, and what has been hidden since, by id."""
+class DecayRun:
+    """When decay last ran, and what is hidden since, by id."""
 
     at: datetime | None = None
     hidden: Mapping[str, Hidden] = field(factory=dict)
 
 
-def read_look(path: Path) -> LatestLook:
-    """Read what was found; what cannot be read hides nothing, and the next start looks again."""
+def read_decay_run(path: Path) -> DecayRun:
+    """Read the last run; what cannot be read hides nothing, and the next start runs again."""
     try:
         document = json.loads(files.read_bytes(path) or b"{}")
-        return LatestLook(
+        return DecayRun(
             parse_instant(document["at"]),
             {
                 name: Hidden(parse_instant(one["since"]), str(one["reason"]))
@@ -45,37 +45,31 @@ def read_look(path: Path) -> LatestLook:
             },
         )
     except (StorageError, ValueError, KeyError, TypeError, AttributeError):
-        return LatestLook()
+        return DecayRun()
 
 
-def keep_look(path: Path, now: datetime, due: Iterable[tuple[str, str]]) -> None:
-    """Keep what is due by now, each with its reason; what was hidden before keeps its time."""
-    before = read_look(path).hidden
-    _write(
-        path,
-        LatestLook(now, {name: Hidden(_since(before, name, now), reason) for name, reason in due}),
-    )
+def write_decay_run(path: Path, now: datetime, due: Iterable[tuple[str, str]]) -> None:
+    """Hide what is due by now, each with its reason; what was hidden before keeps its time."""
+    before = read_decay_run(path).hidden
+    hidden = {
+        name: Hidden(before[name].since if name in before else now, reason) for name, reason in due
+    }
+    _write(path, now, hidden)
 
 
-def _since(before: Mapping[str, Hidden], name: str, now: datetime) -> datetime:
-    return before[name].since if name in before else now
-
-
-def bring_back(path: Path, ids: Collection[str]) -> None:
+def unhide(path: Path, ids: Collection[str]) -> None:
     """Hide learnings no longer: somebody has used, restored or praised them."""
-    look = read_look(path)
-    if look.at is not None and not look.hidden.keys().isdisjoint(ids):
-        left = {name: one for name, one in look.hidden.items() if name not in ids}
-        _write(path, LatestLook(look.at, left))
+    run = read_decay_run(path)
+    if run.at is not None and not run.hidden.keys().isdisjoint(ids):
+        _write(path, run.at, {name: one for name, one in run.hidden.items() if name not in ids})
 
 
-def _write(path: Path, look: LatestLook) -> None:
-    assert look.at is not None, "somebody has looked"
+def _write(path: Path, at: datetime, hidden: Mapping[str, Hidden]) -> None:
     document = {
-        "at": format_instant(look.at),
+        "at": format_instant(at),
         "hidden": {
             name: {"since": format_instant(one.since), "reason": one.reason}
-            for name, one in look.hidden.items()
+            for name, one in hidden.items()
         },
     }
     files.replace_text(path, json.dumps(document))
