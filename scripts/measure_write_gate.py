@@ -39,13 +39,7 @@ from lessons import (  # type: ignore[import-not-found]  # noqa: E402 - beside i
 
 @frozen(kw_only=True)
 class Case:
-    """A labelled candidate, read.
-
-    Attributes:
-        is_worth_keeping: What the person said.
-        kind: What sort of lesson, or of fault, it is.
-        candidate: The candidate.
-    """
+    """A labelled candidate, read."""
 
     is_worth_keeping: bool
     kind: str
@@ -98,14 +92,7 @@ def _is_specific_tag(tag: str, files: Sequence[str]) -> bool:
 
 
 def baseline_keeps(candidate: Candidate) -> bool:
-    """Judge by the older program's rule: entities, uncommon tags, stock phrases.
-
-    Args:
-        candidate: The candidate.
-
-    Returns:
-        Whether that rule lets it through. Its list of generic tags is not the original's.
-    """
+    """Decide by the older program's rule: entities, uncommon tags, stock phrases."""
     tokens = f"{candidate.summary} {candidate.detail}".split()
     entities = sum(_is_entity(token.strip(",.;:()`'\"")) for token in tokens)
     density = 100 * entities / max(len(tokens), 1)
@@ -121,26 +108,19 @@ def baseline_keeps(candidate: Candidate) -> bool:
 
 
 def write_gate_keeps(candidate: Candidate) -> bool:
-    """Judge by the write gate."""
+    """Decide by the write gate."""
     return evaluate(candidate).rejection is None
 
 
-def funnel_keeps(candidate: Candidate) -> bool:
-    """Judge by the stages for secrets and for saying something, one after the other."""
+def pipeline_keeps(candidate: Candidate) -> bool:
+    """Decide by the stages for secrets and for saying something, one after the other."""
     return not find_secrets(f"{candidate.summary}\n{candidate.detail}") and write_gate_keeps(
         candidate
     )
 
 
 def cases(part: Part) -> list[Case]:
-    """Read a part of the labelled set.
-
-    Args:
-        part: The name of its file.
-
-    Returns:
-        Its candidates as the funnel's first stage hands them on.
-    """
+    """Read a part of the labelled set."""
     found: list[Case] = []
     for labelled in load(part):
         read = read_candidate(labelled.candidate)
@@ -156,15 +136,7 @@ def cases(part: Part) -> list[Case]:
 
 
 def wilson(successes: int, trials: int) -> tuple[float, float]:
-    """Compute the 95 % Wilson interval of a share.
-
-    Args:
-        successes: How often it was so.
-        trials: How often it could have been.
-
-    Returns:
-        The ends of the interval.
-    """
+    """Compute the 95 % Wilson interval of a share."""
     if not trials:
         return 0.0, 1.0
     share = successes / trials
@@ -175,15 +147,7 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
 
 
 def counts(keeps: Callable[[Candidate], bool], measured: Sequence[Case]) -> tuple[int, int, int]:
-    """Count what a rule does.
-
-    Args:
-        keeps: The rule.
-        measured: The candidates.
-
-    Returns:
-        Rightly kept, all kept, all worth keeping.
-    """
+    """Count what a rule does."""
     kept = [case for case in measured if keeps(case.candidate)]
     right = sum(case.is_worth_keeping for case in kept)
     return right, len(kept), sum(case.is_worth_keeping for case in measured)
@@ -195,18 +159,11 @@ def _shown(successes: int, trials: int) -> str:
 
 
 def report(parts: Sequence[Part]) -> str:
-    """Measure and write the tables.
-
-    Args:
-        parts: What to measure on.
-
-    Returns:
-        Markdown.
-    """
+    """Measure and write the tables."""
     rules: tuple[tuple[str, Callable[[Candidate], bool], bool], ...] = (
         ("write gate", write_gate_keeps, False),
         ("older program's rule", baseline_keeps, False),
-        ("secrets stage and write gate, secrets included", funnel_keeps, True),
+        ("secrets stage and write gate, secrets included", pipeline_keeps, True),
     )
     lines = ["| part | rule | candidates | precision | recall |", "|---|---|---|---|---|"]
     for part in parts:
@@ -228,7 +185,7 @@ def _by_kind(part: Part) -> list[str]:
         totals[key] += 1
         kept["ours", *key] += write_gate_keeps(case.candidate)
         kept["older", *key] += baseline_keeps(case.candidate)
-        kept["funnel", *key] += funnel_keeps(case.candidate)
+        kept["pipeline", *key] += pipeline_keeps(case.candidate)
     lines = [
         (
             "| kind | label | candidates | kept by the write gate | with the secrets stage"
@@ -238,17 +195,13 @@ def _by_kind(part: Part) -> list[str]:
     ]
     for key in sorted(totals, key=lambda key: (not key[0], -totals[key], key[1])):
         label = "keep" if key[0] else "reject"
-        shown = " | ".join(str(kept[rule, *key]) for rule in ("ours", "funnel", "older"))
+        shown = " | ".join(str(kept[rule, *key]) for rule in ("ours", "pipeline", "older"))
         lines.append(f"| {key[1]} | {label} | {totals[key]} | {shown} |")
     return lines
 
 
 def main() -> int:
-    """Print the tables and write them into the page.
-
-    Returns:
-        The exit code: 1 if ``--check`` found the page out of date.
-    """
+    """Print the tables and write them into the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="fail if the page differs")
     parser.add_argument("--part", choices=PARTS, help="print one part only")

@@ -7,7 +7,7 @@ well variants do on authors that they have not learnt from, and writes ``weights
 package. The test half is not read. The blind set was blind for the weights before these.
 
 The threshold is the one at which the worst of all precisions and recalls of the validated authors
-is best: each puts more or less plainly what is worth keeping, and nobody knows who comes next.
+is best: each puts more or less plainly what is worth keeping, and who comes next is unknown.
 
 A logistic regression over the measures and the words: a word's column is scaled by how rare it is
 and by how unevenly the labels share it, so that rare telling words are shrunk less. Every author
@@ -49,14 +49,7 @@ from lessons import load  # type: ignore[import-not-found]  # noqa: E402 - besid
 
 @frozen(kw_only=True)
 class Example:
-    """One labelled candidate in English.
-
-    Attributes:
-        author: Who wrote it.
-        is_worth_keeping: The label.
-        measures: Its measures in order.
-        phrases: Its words and pairs of words.
-    """
+    """One labelled candidate in English."""
 
     author: str
     is_worth_keeping: bool
@@ -66,13 +59,7 @@ class Example:
 
 @frozen(kw_only=True)
 class Model:
-    """A learnt formula.
-
-    Attributes:
-        bias: What is added to every score.
-        measures: The weights of the measures in order.
-        phrases: The weights of words.
-    """
+    """A learnt formula."""
 
     bias: float
     measures: tuple[float, ...]
@@ -108,16 +95,7 @@ def examples() -> list[Example]:
 def learn(
     known: Sequence[Example], *, with_measures: bool = True, with_words: bool = True
 ) -> Model:
-    """Learn a formula.
-
-    Args:
-        known: The examples.
-        with_measures: Whether the measures count.
-        with_words: Whether the words count.
-
-    Returns:
-        The formula.
-    """
+    """Learn a formula."""
     labels = np.array([example.is_worth_keeping for example in known])
     counts = Counter(phrase for example in known for phrase in example.phrases)
     listed = sorted(phrase for phrase, n in counts.items() if n >= OCCURRENCES_MIN)
@@ -197,14 +175,7 @@ def boosted(known: Sequence[Example]) -> list[tuple[Example, float]]:
 
 
 def balance(scored: Sequence[tuple[Example, float]]) -> tuple[float, float, float]:
-    """Find the threshold at which precision and recall are alike.
-
-    Args:
-        scored: Examples with their scores.
-
-    Returns:
-        The threshold, precision and recall.
-    """
+    """Find the threshold at which precision and recall are alike."""
     thresholds = sorted({points for _, points in scored})
     best = max(thresholds, key=lambda one: min(_rates(scored, one)))
     return best, *_rates(scored, best)

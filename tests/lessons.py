@@ -33,16 +33,7 @@ _PASSWORD_WORDS: Final = "Amsel Birke Dachs Elster Fichte Hafen Kranich Linde Ma
 
 @frozen(kw_only=True)
 class Labelled:
-    """One candidate with what a person said about it.
-
-    Attributes:
-        id: The identifier, unique over all parts.
-        label: `keep` or `reject`.
-        kind: What sort of lesson, or of fault, it is.
-        why: The reason for the label, one sentence; empty where none was given.
-        candidate: The candidate as `grove reflect` takes it, secrets filled in.
-        secrets: The values that were filled in.
-    """
+    """One candidate with what a person said about it."""
 
     id: str
     label: str
@@ -53,40 +44,18 @@ class Labelled:
 
 
 def load(part: Part) -> list[Labelled]:
-    """Read one part of the set.
-
-    Args:
-        part: `development` and `training`, to tune with; `test` and `blind`, to measure with.
-
-    Returns:
-        The candidates in the order of the file.
-    """
+    """Read one part of the set."""
     return [_filled(line) for line in lines(part)]
 
 
 def lines(part: Part) -> list[dict[str, Any]]:
-    """Read one part as it is stored, placeholders and all.
-
-    Args:
-        part: The name of its file.
-
-    Returns:
-        The JSON objects in the order of the file.
-    """
+    """Read one part as it is stored, placeholders and all."""
     text = (FOLDER / f"{part}.jsonl").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()]
 
 
 def secret(kind: str, seed: str) -> str:
-    """Make up a secret.
-
-    Args:
-        kind: A key of `SECRETS`.
-        seed: What the value is derived from.
-
-    Returns:
-        The value, the same for the same kind and seed.
-    """
+    """Make up a secret."""
     return SECRETS[kind](_Letters(f"{kind}/{seed}"))
 
 

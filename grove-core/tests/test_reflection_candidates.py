@@ -1,7 +1,5 @@
 """Reading a candidate: what is accepted, cleaned and named, what is refused and how to fix it."""
 
-import re
-import unicodedata
 from pathlib import PurePosixPath, PureWindowsPath
 
 import pytest
@@ -276,26 +274,6 @@ def test_roots():
 )
 def test_fences(text, missing):
     assert close_fences(text) == (f"{text}\n{missing}" if missing else text)
-
-
-@settings(max_examples=50)
-@given(st.text(alphabet="`~ x\n", max_size=40))
-def test_closing_fences_adds_one_line_at_most_and_is_done_then(text):
-    closed = close_fences(text)
-    assert closed.startswith(text)
-    assert close_fences(closed) == closed
-    assert re.fullmatch(r"(\n(`{3,}|~{3,}))?", closed[len(text) :])
-
-
-@settings(max_examples=50)
-@given(st.text(max_size=60))
-def test_a_tag_is_letters_digits_hyphens_and_stays(text):
-    tag = clean_tag(text)
-    if tag is not None:
-        assert 1 <= len(tag) <= 50
-        assert all(c == "-" or unicodedata.category(c)[0] in "LMN" for c in tag)
-        assert tag == tag.lower()
-        assert clean_tag(tag) == tag
 
 
 @settings(max_examples=50)

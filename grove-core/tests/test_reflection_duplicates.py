@@ -3,8 +3,6 @@
 import pytest
 from attrs import evolve
 from core_worlds import a_learning
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from grove_core.model.learning import (
     Candidate,
@@ -112,10 +110,3 @@ def test_every_field_is_part_of_the_fingerprint():
     }
     for name, value in changed.items():
         assert fingerprint(evolve(CANDIDATE, **{name: value})) != fingerprint(CANDIDATE), name
-
-
-@settings(max_examples=50)
-@given(st.text(alphabet="ab c", max_size=30), st.text(alphabet="ab c", max_size=30))
-def test_repeating_goes_both_ways(first, second):
-    assert repeats(first, second) == repeats(second, first)
-    assert repeats(first, first)

@@ -97,7 +97,7 @@ def test_wrong_side_fields_are_named_and_spoil_nothing(name, value):
 
 
 @pytest.mark.parametrize(
-    ("data", "mend"),
+    ("data", "fix"),
     [
         (b"", "empty"),
         (b"\xff\xfe{\x00}\x00", "UTF-8"),
@@ -108,8 +108,8 @@ def test_wrong_side_fields_are_named_and_spoil_nothing(name, value):
         (b" " * (SUBMISSION_BYTES_MAX + 1), "bytes"),
     ],
 )
-def test_what_cannot_be_read_is_an_error_with_a_mend(data, mend):
-    with pytest.raises(ReflectionError, match=mend):
+def test_what_cannot_be_read_is_an_error_with_a_fix(data, fix):
+    with pytest.raises(ReflectionError, match=fix):
         parse_submission(data)
 
 

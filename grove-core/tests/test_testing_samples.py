@@ -32,7 +32,7 @@ FIELDS = (
 
 
 def assert_comes_through(learning):
-    """The funnel accepts its fields as they are."""
+    """The pipeline accepts its fields as they are."""
     answer = read_candidate({name: learning_to_dict(learning)[name] for name in FIELDS})
     assert isinstance(answer, ReadCandidate), answer
     assert [getattr(answer.candidate, one) for one in FIELDS] == [
@@ -43,7 +43,7 @@ def assert_comes_through(learning):
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_samples_come_through_the_funnel(name):
+def test_samples_come_through_the_pipeline(name):
     assert_comes_through(SAMPLES[name])
     # Neither does it change when it is read again.
     assert cleaned(Hit(learning=SAMPLES[name], relevance=1.0)).learning == SAMPLES[name]
@@ -51,7 +51,7 @@ def test_samples_come_through_the_funnel(name):
 
 @settings(max_examples=100, deadline=None)
 @given(learning=learnings())
-def test_generated_learnings_come_through_the_funnel(learning):
+def test_generated_learnings_come_through_the_pipeline(learning):
     assert_comes_through(learning)
 
 

@@ -1,4 +1,4 @@
-"""``grove list --rejected``: what the funnel refused, and why."""
+"""``grove list --rejected``: what the pipeline refused, and why."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -56,7 +56,7 @@ class LearningStatus(Enum):
 
 
 class Stage(Enum):
-    """The stage of the reflection funnel that refused a candidate."""
+    """The stage of the pipeline that refused a candidate."""
 
     SCHEMA = "schema"
     SECRET = "secret"  # noqa: S105 - the name of a stage

@@ -295,7 +295,7 @@ class ReflectionStats(NamedTuple):
 
 
 class WriteGateStats(NamedTuple):
-    """What the funnel made of the candidates.
+    """What the pipeline made of the candidates.
 
     Attributes:
         passed: Accepted of all candidates that were judged.
@@ -393,7 +393,7 @@ class Statistics(NamedTuple):
         scopes: By scope, in the order of their names.
         weeks: What happened week by week, the oldest first.
         reflections: What agents submitted.
-        write_gate: What the funnel made of it.
+        write_gate: What the pipeline made of it.
         skips: Skipped reflections.
         gate: What came of the gate.
         edges: Pairs of a learning and another ticket that used it.

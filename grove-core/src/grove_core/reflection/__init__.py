@@ -1,1 +1,1 @@
-"""From an agent's JSON to accepted learnings: the stages of the funnel, each a pure function."""
+"""From an agent's JSON to accepted learnings: the stages of the pipeline, in pure functions."""

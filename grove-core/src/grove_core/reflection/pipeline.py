@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from enum import Enum
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from grove_core.model.learning import (
     Stage,
 )
 from grove_core.reflection.candidates import read_candidate, readable_parts
-from grove_core.reflection.limits import SUMMARY_LENGTH_MAX
+from grove_core.reflection.limits import CANDIDATE_FIELDS, SUMMARY_LENGTH_MAX
 from grove_core.similarity import SimilarityIndex, terms_in
 from grove_core.text import clean_line, shorten
 
@@ -169,50 +170,32 @@ def learning_from(
     """Make the learning of an accepted candidate."""
     return Learning(
         id=learning_id,
-        category=candidate.category,
-        summary=candidate.summary,
-        detail=candidate.detail,
         session_id=session_id,
         timestamp=now,
-        scope=candidate.scope,
-        confidence=candidate.confidence,
-        criteria_met=candidate.criteria_met,
-        tags=candidate.tags,
-        context_files=candidate.context_files,
         ticket_id=ticket_id,
-        supersedes=candidate.supersedes,
+        **_fields_of(candidate),
     )
 
 
 def candidate_from(learning: Learning) -> Candidate:
     """Bring a learning back into the form in which it was proposed."""
-    return Candidate(
-        category=learning.category,
-        summary=learning.summary,
-        detail=learning.detail,
-        scope=learning.scope,
-        confidence=learning.confidence,
-        criteria_met=learning.criteria_met,
-        tags=learning.tags,
-        context_files=learning.context_files,
-        supersedes=learning.supersedes,
-    )
+    return Candidate(**_fields_of(learning))
 
 
 def fingerprint(candidate: Candidate) -> str:
     """Digest all content of a candidate, so that one sent twice is recognised."""
-    content = (
-        candidate.category.value,
-        candidate.summary,
-        candidate.detail,
-        candidate.scope.value,
-        candidate.confidence.value,
-        sorted(criterion.value for criterion in candidate.criteria_met),
-        sorted(candidate.tags),
-        sorted(candidate.context_files),
-        sorted(candidate.supersedes),
-    )
+    content = [_plain(value) for value in _fields_of(candidate).values()]
     return hashlib.sha256(json.dumps(content).encode("ascii")).hexdigest()
+
+
+def _fields_of(one: Candidate | Learning) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in CANDIDATE_FIELDS}
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any value of a field
+    if isinstance(value, Enum):
+        return value.value
+    return sorted(map(_plain, value)) if isinstance(value, tuple | frozenset) else value
 
 
 # --- what says nothing new ------------------------------------------------------------------------

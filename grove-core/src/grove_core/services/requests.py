@@ -38,6 +38,12 @@ from grove_core.workspace import Workspace
 
 SEARCH_LIMIT: Final = 10
 _LONGEST_NOTE: Final = 500
+_LEARNING_FIELDS: Final = (
+    *("id", "category", "summary", "detail", "scope", "confidence", "status", "criteria_met"),
+    *("tags", "context_files", "ticket_id", "session_id", "timestamp", "supersedes"),
+)
+_COUNTS: Final = ("surfaced", "referenced", "dismissed", "corrected")
+_SHARES_AND_TIMES: Final = ("hit_rate", "last_surfaced", "last_referenced")
 
 
 @frozen(kw_only=True)
@@ -309,29 +315,11 @@ def learning_document(found: FoundLearning, stats: LearningStats | None) -> dict
     """Describe a learning for JSON: all its fields, ``backend``, ``complete`` and ``usage``."""
     learning = found.hit.learning
     return {
-        "id": learning.id,
-        "category": learning.category,
-        "summary": learning.summary,
-        "detail": learning.detail,
-        "scope": learning.scope,
-        "confidence": learning.confidence,
-        "status": learning.status,
-        "criteria_met": learning.criteria_met,
-        "tags": learning.tags,
-        "context_files": learning.context_files,
-        "ticket_id": learning.ticket_id,
-        "session_id": learning.session_id,
-        "timestamp": learning.timestamp,
-        "supersedes": learning.supersedes,
+        **{name: getattr(learning, name) for name in _LEARNING_FIELDS},
         "backend": found.backend,
         "complete": found.hit.complete,
         "usage": {
-            "surfaced": stats.surfaced if stats else 0,
-            "referenced": stats.referenced if stats else 0,
-            "dismissed": stats.dismissed if stats else 0,
-            "corrected": stats.corrected if stats else 0,
-            "hit_rate": stats.hit_rate if stats else None,
-            "last_surfaced": stats.last_surfaced if stats else None,
-            "last_referenced": stats.last_referenced if stats else None,
+            **{name: getattr(stats, name, 0) for name in _COUNTS},
+            **{name: getattr(stats, name, None) for name in _SHARES_AND_TIMES},
         },
     }

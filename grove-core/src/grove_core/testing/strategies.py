@@ -32,7 +32,7 @@ _SHELL_WORDS: Final = (
 
 
 def learnings(*scopes: Scope) -> "SearchStrategy[Learning]":
-    """Make learnings such as come through the reflection funnel, whatever agents send.
+    """Make learnings such as come through the pipeline, whatever agents send.
 
     Args:
         scopes: The scopes they may have; project and team by default.

@@ -116,7 +116,7 @@ def _commands_reader(text: str) -> bool:
 
 
 def _is_worth_keeping(text: Text) -> bool:
-    """Return whether a text in another language is specific, judged by its structure."""
+    """Return whether a text in another language is specific, by its structure."""
     whole = "".join(sentence.text for sentence in text.sentences)
     names = frozenset[str]().union(*(sentence.names for sentence in text.sentences))
     # German writes all nouns with a capital: only what is no plain word counts as a name.
