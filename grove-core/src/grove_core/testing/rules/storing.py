@@ -245,7 +245,7 @@ class FidelityRules:
         expect_only(open_backend, [*copies, first])
 
     def test_any_learning_comes_back(self, open_backend: Opener) -> None:
-        """Any learning that the reflection funnel accepts comes back equal, among others."""
+        """Any learning that the pipeline accepts comes back equal, among others."""
         pytest.importorskip("hypothesis", reason="hypothesis makes the learnings")
         from hypothesis import given, settings
         from hypothesis import strategies as st
