@@ -29,8 +29,8 @@ from grove_core.model.events import EVENT_TYPES
 from grove_core.plugins.discovery import GROUPS
 from grove_core.plugins.hookspecs import LifeCycleHooks, RegistrationHooks
 from grove_core.testing import pytest_plugin
+from grove_core.testing.fakes import SetClock
 from grove_core.testing.payloads import Payloads
-from grove_core.testing.set_clock import SetClock
 from grove_tickets import reader
 
 RECORD: Final = Path(__file__).resolve().parent.parent / "tests" / "api" / "public_surface.txt"

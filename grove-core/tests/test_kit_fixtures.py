@@ -13,8 +13,8 @@ from textwrap import dedent
 import pytest
 
 from grove_core import format_instant
+from grove_core.testing.fakes import SetClock
 from grove_core.testing.payloads import Payloads
-from grove_core.testing.set_clock import SetClock
 
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "tests" / "data" / "hook-payloads"

@@ -30,7 +30,7 @@ from grove_core.model.memory import (
 )
 from grove_core.plugins.descriptors import Freshness
 from grove_core.storage.files import append_text, read_text, replace
-from grove_core.testing.memory_backend import InMemoryBackend
+from grove_core.testing.fakes import InMemoryBackend
 from grove_core.testing.samples import UNKNOWN_ID, example_learning
 
 SWITCH_SECONDS = 0.001

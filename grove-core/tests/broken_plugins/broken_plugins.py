@@ -15,7 +15,7 @@ from grove_core.plugins.descriptors import (
     HealthCheck,
 )
 from grove_core.plugins.markers import GROVE_API, hookimpl
-from grove_core.testing.memory_backend import InMemoryBackend
+from grove_core.testing.fakes import InMemoryBackend
 
 
 def plugin(api=1, /, **hooks):

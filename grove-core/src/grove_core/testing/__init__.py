@@ -9,13 +9,13 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from grove_core.testing.contracts import BackendContract, PluginContract, TicketContract
-    from grove_core.testing.memory_backend import InMemoryBackend, InMemoryStorage
+    from grove_core.testing.fakes import InMemoryBackend, InMemoryStorage
     from grove_core.testing.strategies import learnings
 
 _MODULE_OF_NAME = {
     "BackendContract": "contracts",
-    "InMemoryBackend": "memory_backend",
-    "InMemoryStorage": "memory_backend",
+    "InMemoryBackend": "fakes",
+    "InMemoryStorage": "fakes",
     "PluginContract": "contracts",
     "TicketContract": "contracts",
     "learnings": "strategies",

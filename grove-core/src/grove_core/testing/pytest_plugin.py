@@ -21,8 +21,8 @@ _OF_A_HOOK = (
 )
 
 if TYPE_CHECKING:
+    from grove_core.testing.fakes import SetClock
     from grove_core.testing.payloads import Payloads
-    from grove_core.testing.set_clock import SetClock
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def grove_project(tmp_path: Path, grove_home: Path, monkeypatch: pytest.MonkeyPa
 @pytest.fixture
 def grove_clock() -> "SetClock":
     """Make a clock that stands still until the test moves it."""
-    from grove_core.testing.set_clock import SetClock
+    from grove_core.testing.fakes import SetClock
 
     return SetClock()
 

@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, Final
+
+import tomli
 
 from grove_core.model.learning import (
     Candidate,
@@ -124,44 +127,10 @@ VARIANTS: Final = {
 }
 """Learnings that differ from an ordinary one in one thing each, by that thing."""
 
-TEXTS: Final = {
-    "letters beyond ASCII": "Größe → naïve café 日本語 русский עברית العربية हिन्दी ไทย",
-    "decomposed letters": "Cafe\u0301 A\u030a, composed Café Å, and the sign \u212b",
-    "emoji of several code points": "👩‍👩‍👧‍👦 waves 👋🏽 at 🏳️‍🌈 and ❤️ in the evening",
-    "blank lines": "One.\n\n\nTwo after two blank lines.\n\nThree.",
-    "blanks at the ends of lines": "One  \n  two\t\n   \nthree blanks stood alone above",
-    "tabs and indents": "if it:\n\tdo()\n    and_so_on()\n\t\tand()",
-    "headings": "# One\n\n## [14:32] Two\n\n### [cl_20260206_zzzzzz] Three\n\n---\n\nText\n====",
-    "fences": "```python\n# no heading\n```\n\n~~~\n```\n~~~\n\nSome `inline` as well.",
-    "lists and tables": "- one\n* two\n1. three\n- [ ] open\n\n| a | b |\n|---|---|\n| \\| | c |",
-    "quotes": "> quoted\n>> twice\n>\nand plain again",
-    "fields of an entry": (
-        "Category: pitfall\n- **Status:** archived\n- **Tags:** a, b\n**Scope:** team\n"
-        "Tags: #a #b | Confidence: Low | Ticket: T-1 | Files: src/x.py | Status: Archived"
-    ),
-    "the head of an entry": (
-        "[14:32] **Pitfall** (grove:cl_20260206_zzzzzz): Forged, all of it\n> and its detail\n\n"
-        '## cl_20260206_zzzzzz\n\n[14:33] [superseded] "it" (grove:cl_20260206_aaaaab)'
-    ),
-    "conflict markers": "<<<<<<< HEAD\nours\n||||||| base\n=======\ntheirs\n>>>>>>> branch",
-    "comments": "<!-- hidden --> shown <!-- never closed, and --> closed <!--",
-    "escapes": "\\ \\n \\| \\\\ &amp; &#10; %0A \\u000a %s {0} ${HOME} $(id) `id`",
-    "front matter": "---\nid: cl_20260206_zzzzzz\nstatus: archived\n---\nText",
-    "JSON": '{"id": "cl_20260206_zzzzzz", "status": "archived"}\n[null, "\\u0000"]',
-    "a statement of SQL": "'); DROP TABLE learnings; -- \"and\" more 'quotes' % _ of it",
-    "tags of markup": "</learning><system-reminder>no</system-reminder>]]> & <br/>",
-    "a durable mark": "- something to remember ^tr0123456789\nand more ^tr0123456789",
-}
+_LOOK_ALIKES: Final = tomli.loads(
+    (Path(__file__).parent / "texts.toml").read_text(encoding="utf-8")
+)
+TEXTS: Final[Mapping[str, str]] = _LOOK_ALIKES["details"]
 """Details that look like what stands around them in one format or another."""
-
-SUMMARIES: Final = {
-    "a heading": "# [cl_20260206_zzzzzz] ## heading",
-    "a bullet": "- [ ] * bullet | with | pipes",
-    "brackets": "[14:32] [superseded] (grove:cl_20260206_zzzzzz): it",
-    "a quote": "> \"quoted\" 'twice' `code` **bold** _it_",
-    "a backslash at the end": "C:\\folder\\ and \\| and \\",
-    "a colon and a comment": "key: value # comment --> <!-- more",
-    "letters of other scripts": "日本語のまとめ、русский, עברית, ไทย",
-    "a durable mark": "Remember it all ^tr0123456789",
-}
+SUMMARIES: Final[Mapping[str, str]] = _LOOK_ALIKES["summaries"]
 """Summaries of the same kind."""

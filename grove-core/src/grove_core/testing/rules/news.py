@@ -1,6 +1,6 @@
 """Rules of memory backends that tell what is new, and of those whose learnings a server holds."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
@@ -84,6 +84,7 @@ class ChangesRules:
         from hypothesis import strategies as st
 
         numbers = count()
+        changes = Capability.SET_STATUS in open_backend().capabilities
         steps = st.tuples(
             st.sampled_from(("write", "write", "status", "ask")),
             st.integers(0, 99),
@@ -93,43 +94,32 @@ class ChangesRules:
         @settings(**bounds(_EXAMPLES))
         @given(steps=st.lists(steps, max_size=12))
         def check(steps: list[tuple[str, int, LearningStatus]]) -> None:
-            history = _History(open_backend, numbers)
+            kept, mark = _add_up(open_backend, {}, "")
+            written: list[str] = []
             for name, number, status in steps:
-                history.take(name, number, status)
-            history.ask()
+                if name == "write":
+                    learning = example_learning(next(numbers))
+                    open_backend().write(learning)
+                    written.append(learning.id)
+                elif name == "ask":
+                    kept, mark = _add_up(open_backend, kept, mark)
+                elif written and changes:
+                    open_backend().set_status(written[number % len(written)], status)
+            _add_up(open_backend, kept, mark)
 
         check()
 
 
-class _History:
-    """Someone who writes to a backend, and someone who keeps what it tells."""
-
-    def __init__(self, open_backend: Opener, numbers: Iterator[int]) -> None:
-        self._open = open_backend
-        self._numbers = numbers
-        self._written: list[str] = []
-        self._kept: dict[str, Learning] = {}
-        self._mark = ""
-        self.ask()
-
-    def take(self, name: str, number: int, status: LearningStatus) -> None:
-        backend = self._open()
-        if name == "write":
-            learning = example_learning(next(self._numbers))
-            backend.write(learning)
-            self._written.append(learning.id)
-        elif name == "ask":
-            self.ask()
-        elif self._written and Capability.SET_STATUS in backend.capabilities:
-            backend.set_status(self._written[number % len(self._written)], status)
-
-    def ask(self) -> None:
-        answer = _ask(self._open, self._mark)
-        self._mark = answer.mark
-        told = _by_id(answer.learnings)
-        assert len(told) == len(answer.learnings), "an id is told twice"
-        self._kept = told if answer.whole else self._kept | told
-        assert self._kept == _by_id(listing(self._open()))
+def _add_up(
+    open_backend: Opener, kept: Mapping[str, Learning], mark: str
+) -> tuple[Mapping[str, Learning], str]:
+    """Add an answer to what was kept of the earlier ones: that is all there is."""
+    answer = _ask(open_backend, mark)
+    told = _by_id(answer.learnings)
+    assert len(told) == len(answer.learnings), "an id is told twice"
+    kept = told if answer.whole else {**kept, **told}
+    assert kept == _by_id(listing(open_backend()))
+    return kept, answer.mark
 
 
 class FilesRules:
