@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from session_server import MODERN, Lines, answers, said
+from session_server import MODERN, Lines, answers, arguments, said
 
 from grove_core.hosts.contract import SILENCE, Answer
 from grove_core.serve import server as server_module
@@ -226,16 +226,6 @@ def test_a_refusal_says_every_reason_as_the_command_does(beads):
     assert beads.gate() == "blocked"
 
 
-def test_a_tool_belongs_to_the_session_of_the_newest_hook(beads):
-    """After `/clear` the process is the same, and what the client told it at its start is not."""
-    lines = Lines()
-    lines.hook("UserPromptSubmit", **payload(beads, prompt="Go on", session_id="session-2"))
-    serve(beads, lines)
-    lines.tool("observe", note="Seen after all was cleared")
-    result = serve(beads, lines)[-1]
-    assert result["structuredContent"]["session_id"] == "session-2"
-
-
 # --- the process --------------------------------------------------------------------------------
 
 NOISY = """
@@ -287,6 +277,16 @@ def test_a_process_at_rest_costs_nothing_and_ends_with_its_input(process):
     process.stdin.close()
     assert process.wait(10) == 0
     assert time.monotonic() - started < 1
+
+
+def test_a_tool_belongs_to_the_session_of_the_newest_hook(beads, process):
+    """After `/clear` the process is the same, and what the client told it at its start is not."""
+    prompt = payload(beads, prompt="Go on", session_id="session-2")
+    given = arguments("UserPromptSubmit", prompt)
+    process.ask("tools/call", name="hook", arguments=given)
+    note = {"note": "Seen after all was cleared"}
+    result = process.ask("tools/call", name="observe", arguments=note)["result"]
+    assert result["structuredContent"]["session_id"] == "session-2"
 
 
 def test_what_plugins_print_and_read_is_not_the_protocols(beads):

@@ -40,7 +40,7 @@ def _read(
     """Put in what a backend has, once more where another process was faster or a file broken."""
     source = _source_of(opened.area, opened.backend.name)
     for _ in range(_ATTEMPTS):
-        seconds = LIST_SECONDS if until is None else until - time.process_time()
+        seconds = LIST_SECONDS if until is None else until - time.thread_time()
         if seconds <= 0:
             return False  # that is grove's own haste, and no fault of the backend
         since = index.progress(source)

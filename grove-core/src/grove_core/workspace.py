@@ -19,7 +19,7 @@ from grove_core.model.session import Session
 from grove_core.prefilter import Prefilter
 from grove_core.storage.diagnostics import Diagnostics
 from grove_core.storage.paths import Paths, ProjectPaths, grove_home, project_key, project_root
-from grove_core.storage.sessions import SessionStore
+from grove_core.storage.sessions import Parsed, SessionStore
 
 if TYPE_CHECKING:
     # Imported by those who come to need them: many hooks log and count nothing.
@@ -47,6 +47,7 @@ class WarmCache:
     """What a process that answers many hooks keeps between them, while it looks the same."""
 
     def __init__(self) -> None:
+        self.sessions: Parsed = {}
         self._config: tuple[str, LoadedConfig] | None = None
         self._plugins: tuple[object, Environment, Plugins] | None = None
 
@@ -86,7 +87,7 @@ class Workspace:
         self.root = project_root(start, self.paths.home)
         self.project = ProjectPaths(self.root, self.paths.home)
         self.diagnostics = Diagnostics(self.paths)
-        self.sessions = SessionStore(self.paths.sessions)
+        self.sessions = SessionStore(self.paths.sessions, warm.sessions if warm else None)
         self.prefilter = Prefilter(self.paths.cache)
         # Of a hook: by the clock for what others do, in processor time for what grove does.
         self.deadline: float | None = None
@@ -360,9 +361,7 @@ class Workspace:
 
     def _half_time(self) -> float | None:
         # A hook has more to do than to read files; what is left is read the next time.
-        return (
-            None if self.work_deadline is None else (time.process_time() + self.work_deadline) / 2
-        )
+        return None if self.work_deadline is None else (time.thread_time() + self.work_deadline) / 2
 
     @property
     def decay_rule(self) -> "DecayRule":

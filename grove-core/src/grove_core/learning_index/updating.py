@@ -59,7 +59,7 @@ class Update:
         # The newest first: should the time be over, they are what a session wants most.
         missing.sort(key=lambda one: -self._wanted[one][0].created)
         while missing or surplus:
-            if until is not None and time.process_time() > until:
+            if until is not None and time.thread_time() > until:
                 return False
             if not self._change(missing[:_AT_ONCE], surplus[:_AT_ONCE]):
                 return False

@@ -49,7 +49,7 @@ class Deadline:
         """The processor time that a call may use, and how long it may take by the clock."""
         work, clock = seconds, clock_limit(seconds)
         if self.work is not None:
-            work = min(work, _left(self.work - time.process_time()))
+            work = min(work, _left(self.work - time.thread_time()))
         if self.at is not None:
             clock = min(clock, _CLOCK_SHARE * _left(self.at - time.monotonic()))
         return max(work, _LEAST_SECONDS), max(clock, _LEAST_SECONDS)

@@ -68,11 +68,12 @@ class _Limit:
 
     def start(self, work: float, clock: float) -> None:
         """Start or restart."""
+        if not self.clock:
+            # No Python code runs while a plugin's C code holds Python's lock; a thread of C ends
+            # the process then.
+            faulthandler.dump_traceback_later(clock + _GRACE_SECONDS, exit=True, file=2)
         self.work = time.thread_time() + work
         self.clock = time.monotonic() + clock
-        # No Python code runs while a plugin's C code holds Python's lock; a thread of C ends the
-        # process then.
-        faulthandler.dump_traceback_later(clock + _GRACE_SECONDS, exit=True, file=2)
 
     def cancel(self) -> None:
         """Stop."""

@@ -115,7 +115,7 @@ def _require_everything(workspace: Workspace) -> None:
     from grove_core.services.sync import index_in_background
 
     if workspace.work_deadline is not None:
-        left = workspace.work_deadline - time.process_time()
+        left = workspace.work_deadline - time.thread_time()
         if left < _SHARE_THAT_MUST_BE_LEFT * _seconds_of_a_start(workspace):
             raise StorageError("little time is left")
     if not workspace.finder.complete:
@@ -129,7 +129,7 @@ def _due(workspace: Workspace, *, personal: bool) -> list[tuple[str, str]]:
     rule = workspace.personal_decay_rule if personal else workspace.decay_rule
     before = microseconds(workspace.now - timedelta(days=rule.passive_days))
     older = workspace.finder.index.written_before(before, personal=personal)
-    until = time.process_time() + _SHARE_FOR_LOOKING * _seconds_of_a_start(workspace)
+    until = time.thread_time() + _SHARE_FOR_LOOKING * _seconds_of_a_start(workspace)
     due: list[tuple[str, str]] = []
     for start in range(0, len(older), _PORTION):
         portion = older[start : start + _PORTION]
@@ -138,7 +138,7 @@ def _due(workspace: Workspace, *, personal: bool) -> list[tuple[str, str]]:
             verdict = judge_decay(instant(created), _ACTIVE, usage.get(name), workspace.now, rule)
             if verdict.state is DecayState.DUE:
                 due.append((name, verdict.reason))
-        if len(due) >= HIDDEN_MAX or time.process_time() > until:
+        if len(due) >= HIDDEN_MAX or time.thread_time() > until:
             break
     return due[:HIDDEN_MAX]
 

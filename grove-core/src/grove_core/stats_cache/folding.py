@@ -210,7 +210,7 @@ class _Folder:
     def _is_late(self) -> bool:
         """Return whether the time is over."""
         until = self._until
-        self.late = self._has_added and until is not None and time.process_time() > until
+        self.late = self._has_added and until is not None and time.thread_time() > until
         return self.late
 
     def _add(self, log: Log, portion: bytes) -> None:

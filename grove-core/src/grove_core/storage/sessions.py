@@ -17,6 +17,9 @@ from grove_core.storage import files
 
 _SUFFIX = ".json"
 
+Parsed = dict[str, tuple[bytes, Session]]
+"""The content of a session's file and what it says; the store compares before it trusts it."""
+
 
 class Quarantined(NamedTuple):
     """Session state that could not be read and was put out of the way."""
@@ -34,13 +37,6 @@ def _check(session_id: str) -> str:
     return session_id
 
 
-def _read(session_id: str, content: bytes) -> Session:
-    session = session_from_json(content)
-    if session.id != session_id:
-        raise CodecError(f"it holds the state of session {session.id[:140]!r}")
-    return session
-
-
 def _was_emptied(path: Path) -> bool:
     """Tell a file that has lost what it held from one that another process is about to write."""
     try:
@@ -53,9 +49,10 @@ def _was_emptied(path: Path) -> bool:
 class SessionStore:
     """Sessions as files ``<id>.json`` in one directory."""
 
-    def __init__(self, directory: Path) -> None:
-        """Name the directory; it is created by the first write."""
+    def __init__(self, directory: Path, parsed: Parsed | None = None) -> None:
+        """Name the directory, which the first write makes, and where parsed state is kept."""
         self._directory = directory
+        self._parsed = {} if parsed is None else parsed
         self.quarantined: list[Quarantined] = []
         self.latest = b""  # what the latest update has left in its file
 
@@ -66,7 +63,7 @@ class SessionStore:
     def get(self, session_id: str) -> Session | None:
         """Fetch a session."""
         content = files.read_bytes(self.path(session_id))
-        return _read(session_id, content) if content else None
+        return self._parse(session_id, content) if content else None
 
     def update(self, session_id: str, change: Callable[[Session | None], Session]) -> Session:
         """Read, change and store a session while nobody else does."""
@@ -84,6 +81,7 @@ class SessionStore:
                 if before is None or after is not before:
                     content = session_to_json(after)
                     files.replace(path, content)
+                    self._parsed[session_id] = content, after
                 self.latest = content or b""
             except BaseException:
                 if not content:
@@ -93,9 +91,20 @@ class SessionStore:
                 raise
         return after
 
+    def _parse(self, session_id: str, content: bytes) -> Session:
+        known = self._parsed.get(session_id)
+        if known is not None and known[0] == content:
+            return known[1]
+        session = session_from_json(content)
+        if session.id != session_id:
+            raise CodecError(f"it holds the state of session {session.id[:140]!r}")
+        self._parsed.clear()
+        self._parsed[session_id] = content, session
+        return session
+
     def _decode(self, session_id: str, content: bytes) -> tuple[Session | None, Quarantined | None]:
         try:
-            return _read(session_id, content), None
+            return self._parse(session_id, content), None
         except CodecError as error:
             path = self._keep_aside(session_id, content)
             aside = Quarantined(session_id, path, str(error))
