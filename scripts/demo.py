@@ -166,8 +166,9 @@ def main() -> None:
     show(expect(done, 0) or "(approved)")
     expect(scratch.hook("session-end", "SessionEnd-other", "monday"), 0)
 
-    step("7. The learning lies in .grove/learnings.md, to be committed and reviewed like code")
-    learnings = (scratch.project / ".grove" / "learnings.md").read_text()
+    step("7. The learning lies in .grove/learnings/, to be committed and reviewed like code")
+    (file,) = (scratch.project / ".grove" / "learnings").iterdir()
+    learnings = file.read_text()
     show(learnings[learnings.index("### [") :])
 
     step("8. The next session works on app-2, “Remember me on the login page”, and is told")

@@ -46,14 +46,13 @@ def _is_known(before: Document, block: Block) -> bool:
 
 
 def _order(ours: Document, theirs: Document) -> list[str]:
-    """Order entries as ours has them, and further ones behind what they stand behind in theirs."""
-    order, place = list(ours.blocks), 0
-    for key in theirs.blocks:
+    """Order entries as ours has them, and further ones before what they stand before in theirs."""
+    order, place = list(ours.blocks), len(ours.blocks)
+    for key in reversed(theirs.blocks):
         if key in ours.blocks:
-            place = order.index(key) + 1
+            place = order.index(key)
         else:
             order.insert(place, key)
-            place += 1
     return order
 
 
