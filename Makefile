@@ -119,13 +119,13 @@ reference: setup ## Write what the documentation takes from the code, and take t
 .PHONY: bench
 bench: setup ## Measure what hooks and numbers cost; writes tables into docs/explanation/.
 	@$(BIN)/python benchmarks/hook_latency.py
-	@$(BIN)/python benchmarks/session_server.py --write
+	@$(BIN)/python benchmarks/server_latency.py --write
 	@$(BIN)/python benchmarks/numbers_cost.py
 
 .PHONY: bench-quick
 bench-quick: setup ## Try the benchmarks in three rounds; writes nothing.
 	@$(BIN)/python benchmarks/hook_latency.py --quick
-	@$(BIN)/python benchmarks/session_server.py --quick
+	@$(BIN)/python benchmarks/server_latency.py --quick
 	@$(BIN)/python benchmarks/numbers_cost.py --quick
 	@$(BIN)/python benchmarks/scale.py --quick
 	@$(BIN)/python benchmarks/query_sources.py --quick
