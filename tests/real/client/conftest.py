@@ -102,6 +102,11 @@ class Project:
         """What `grove status` says outside the client."""
         return json.loads(self.command("grove", "status", "--json"))
 
+    def learnings(self):
+        """The text of all learnings of the project."""
+        files = sorted((self.root / ".grove" / "learnings").glob("*.md"))
+        return "\n".join(file.read_text() for file in files)
+
     def events(self, name):
         """The events of one kind in the project's log."""
         path = ProjectPaths(self.root, self.home / ".grove").events_file

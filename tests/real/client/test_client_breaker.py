@@ -64,7 +64,7 @@ def test_the_next_session_names_the_debt_and_can_pay_it(shop, let_go):
     named = f"session {session_id} ended without the reflection it owed (bd-1)"
     assert injected(second, request=0).count(named) == 1
     assert stops(second) == [0]
-    text = (shop.root / ".grove" / "learnings.md").read_text()
+    text = shop.learnings()
     assert re.search(rf"Origin:\*\* ticket bd-1 \| session {session_id}", text)
     assert shop.status()["pending"] == []
 

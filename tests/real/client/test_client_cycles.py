@@ -37,7 +37,7 @@ def test_work_after_a_reflection_opens_a_new_cycle_with_the_next_close(shop):
     found = [(each["gate"], each["blocks"]) for each in statuses(transcript)]
     assert found == [("reflected", 0), ("pending", 0), ("blocked", 1), ("reflected", 0)]
     assert shop.outcomes() == [("reflected", 1), ("reflected", 1)]
-    text = (shop.root / ".grove" / "learnings.md").read_text()
+    text = shop.learnings()
     assert SUMMARY in text
     assert OTHER_CANDIDATE["summary"] in text
 

@@ -33,7 +33,7 @@ def test_a_closed_ticket_is_reflected_on_and_the_learning_comes_back(project):
     assert "ticket bd-1 is closed" in injected(first)
     assert len(held(first)) == 1
 
-    text = (project.root / ".grove" / "learnings.md").read_text()
+    text = project.learnings()
     heading = re.search(r"^### \[(cl_\w+)\] (.*)$", text, re.MULTILINE)
     learning_id = heading.group(1)
     assert heading.group(2) == SUMMARY
@@ -60,7 +60,7 @@ def test_a_closed_ticket_is_reflected_on_and_the_learning_comes_back(project):
 
 def test_a_learning_that_helped_is_counted(project):
     project.play([CLOSE, FINISHED, REFLECT, FINISHED])
-    text = (project.root / ".grove" / "learnings.md").read_text()
+    text = project.learnings()
     learning_id = re.search(r"\[(cl_\w+)\]", text).group(1)
     project.command("bd", "update", "bd-2", "--status", "in_progress")
 

@@ -101,7 +101,7 @@ def test_clear_begins_a_session_without_debt_and_names_the_old_ones(shop):
     assert (status["id"], status["gate"], status["closed"]) == (new, "idle", [])
     assert stops(transcript) == [0, 2, 0]
     # `grove reflect` without an id is the new session's, though the process is the same.
-    assert f"session {new}" in (shop.root / ".grove" / "learnings.md").read_text()
+    assert f"session {new}" in shop.learnings()
     (debt,) = shop.status()["pending"]
     assert old in debt
 
@@ -114,7 +114,7 @@ def test_the_debt_of_a_cleared_session_can_be_paid_in_the_next(shop):
     second = shop.play([pay, FINISHED])
     assert_ended_well(second)
     assert stops(second) == [0]
-    assert f"ticket bd-1 | session {old}" in (shop.root / ".grove" / "learnings.md").read_text()
+    assert f"ticket bd-1 | session {old}" in shop.learnings()
     assert shop.status()["pending"] == []
     assert shop.outcomes() == [("reflected", 0)]
 

@@ -287,13 +287,14 @@ def test_a_journey(way, wheels, next_wheels, candidate):
     started = project.hook("session-start", "tuesday", source="startup")
     assert candidate["summary"] in started.context
 
-    kept = (project.root / ".grove" / "learnings.md").read_bytes()
+    (learning,) = (project.root / ".grove" / "learnings").iterdir()
+    kept = learning.read_bytes()
     assert project.grove("init", "--uninstall").code == 0
     way.remove()
     assert not os.path.lexists(program)
     assert way.machine.left() == []
     assert not (project.root / ".claude").exists()
-    assert (project.root / ".grove" / "learnings.md").read_bytes() == kept
+    assert learning.read_bytes() == kept
     assert candidate["summary"].encode() in kept
 
 

@@ -121,7 +121,7 @@ def test_learnings_go_in_and_come_back(project, candidate):
     ((learning_id, learning),) = stored(project).items()
     assert learning["summary"] == candidate["summary"]
     assert learning["ticket_id"] == "shop-1"
-    assert not (project.root / ".grove" / "learnings.md").exists()
+    assert not (project.root / ".grove" / "learnings").exists()
     assert (project.root / "learnings.log").read_text() == f"{learning_id}\n"
     assert project.hook("stop").code == 0
     assert project.hook("session-end", reason="other").code == 0
