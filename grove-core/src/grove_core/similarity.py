@@ -7,21 +7,10 @@ from collections.abc import Collection, Iterable, Mapping
 from math import log
 from typing import Final, NamedTuple
 
-from grove_core.stemmer import stems
+from grove_core.stemmer import STOP_WORDS, stems
 from grove_core.text import one_line, remove_invisible
 
 _TOKEN: Final = re.compile(r"[^\W_]+")
-_STOPWORDS: Final = frozenset(
-    """a about after again all also although always an and any are as at be because been before
-    being but by can cannot could did do does doing done each else even ever every for from get gets
-    got had has have having he her here his how however i if in into is it its itself just let like
-    made make makes many may might more most much must my need needs never no nor not now of off on
-    once one only onto or other our out over own per rather same see seen shall she should since so
-    some still such than that the their them then there therefore these they this those though
-    through thus to too under until up upon us use used uses using very via was way we well were
-    what when where whether which while who whose why will with within without would yes yet you
-    your""".split()
-)
 _LONGEST_WORD_WITHOUT_BLANKS: Final = 4
 _NO_JOINERS: Final = str.maketrans("", "", "\u200c\u200d")
 # Of two summaries, the one that is held by the other.
@@ -49,7 +38,7 @@ def terms_in(text: str) -> frozenset[str]:
             words.add(word)
         else:
             words.update(word[at : at + 2] for at in range(len(word) - 1))
-    return frozenset(stems(words - _STOPWORDS).values())
+    return frozenset(stems(words - STOP_WORDS).values())
 
 
 def overlap(

@@ -13,6 +13,21 @@ CREATE VIRTUAL TABLE stem USING fts5vocab (word, instance);
 """
 _MOST_KEPT: Final = 50_000
 
+STOP_WORDS: Final = frozenset(
+    (
+        "a about above after again against all also am an and any are as at be because been before "
+        "being below between both but by can cannot could did do does doing done down during each "
+        "eg etc even every few for from further get gets got had has have having he her here hers "
+        "him his how i if in into is it its itself just let like ll made make makes many may me "
+        "might more most much must my need needs new no nor not now of off on once one only or "
+        "other our out over own per rather re same she should since so some still such than that "
+        "the their them then there these they this those through to too under until up upon us "
+        "use used uses using ve very via vs was we were what when where whether which while who "
+        "whom whose why will with within without would yet you your"
+    ).split()
+)
+"""Words that say nothing of what a text is about."""
+
 _kept: dict[str, str] = {}
 _lock: Final = Lock()
 _opened: list[sqlite3.Connection] = []

@@ -8,7 +8,8 @@ from math import log
 from typing import Final
 
 from grove_core import Query
-from grove_core.retrieval.terms import STOP_WORDS, words
+from grove_core.retrieval.terms import words
+from grove_core.stemmer import STOP_WORDS
 from grove_eval.collection import CollectedLearning
 
 Scores = Mapping[int, float]

@@ -3,7 +3,7 @@
 import re
 from zlib import crc32
 
-from grove_core.stemmer import stems
+from grove_core.stemmer import STOP_WORDS, stems
 
 # A word, or words held together as in `read_file`, `os.path`, `crates/uv-client/src/lib.rs`.
 _CHUNK = re.compile(r"[^\W_]+(?:[_\-./:\\]+[^\W_]+)*")
@@ -20,20 +20,6 @@ _MOST_SEGMENTS = 4
 # From here on (Indic scripts, Thai, Chinese, Japanese, Korean) words are not told by blanks, or are
 # cut up by marks that are no letters: two neighbours at a time stand for them.
 _FIRST_BY_PAIRS = "\u0900"
-
-STOP_WORDS = frozenset(
-    (
-        "a about above after again against all also am an and any are as at be because been before "
-        "being below between both but by can cannot could did do does doing done down during each "
-        "eg etc even every few for from further get gets got had has have having he her here hers "
-        "him his how i if in into is it its itself just let like ll made make makes many may me "
-        "might more most much must my need needs new no nor not now of off on once one only or "
-        "other our out over own per rather re same she should since so some still such than that "
-        "the their them then there these they this those through to too under until up upon us "
-        "use used uses using ve very via vs was we were what when where whether which while who "
-        "whom whose why will with within without would yet you your"
-    ).split()
-)
 
 
 def words(text: str) -> list[str]:
