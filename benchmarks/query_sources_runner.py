@@ -38,13 +38,10 @@ def main() -> None:
     _take("subprocess", lambda: __import__("subprocess"))
     status = _take("status", lambda: read_work_tree(top, STATUS_SECONDS))
     history = _take("history", lambda: read_branch_history(top, HISTORY_SECONDS))
-    words = _take(
-        "plugins", lambda: sorted(workspace.plugins.query_terms(workspace.context(), ticket))
-    )
     branch, changed, untracked = status[1:] if status else ("", (), ())
     subjects, committed = history
     work = Query(
-        text=" ".join([*(words or ()), branch, *subjects]),
+        text=" ".join([branch, *subjects]),
         ticket_title=ticket.title if ticket else "",
         ticket_description=ticket.description if ticket else "",
         files=(*changed, *untracked, *committed),

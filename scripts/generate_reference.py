@@ -30,7 +30,7 @@ from grove_core.config.schema import ConfigKey, config_keys
 from grove_core.hooks import fast
 from grove_core.model.events import EVENT_TYPES
 from grove_core.plugins.hookspecs import LifeCycleHooks, RegistrationHooks
-from grove_core.plugins.manager import GROUPS_OF_HOOK, OWN_GROUP
+from grove_core.plugins.manager import GROUPS_OF_HOOK
 from grove_core.stats.triggers import TRIGGERS
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -332,7 +332,7 @@ def _described(head: str, function: Callable[..., object]) -> Iterator[str]:
 def _hook(name: str, function: Callable[..., object]) -> Iterator[str]:
     sections = _sections(function)
     yield from (f"### {name}", "", "```python", f"def {_signature(name, function)}: ...", "```", "")
-    groups = ", ".join(f"`{group}`" for group in GROUPS_OF_HOOK[name] if group != OWN_GROUP)
+    groups = ", ".join(f"`{group}`" for group in GROUPS_OF_HOOK[name])
     yield from (_prose(sections[""]), "", f"Asked of plugins in {groups}.", "")
     yield from _list(sections.get("Args", ""))
     if "Returns" in sections:

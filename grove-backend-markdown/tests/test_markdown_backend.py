@@ -105,7 +105,7 @@ def test_ping_counts_and_names_problems(backend, file, make_learning):
     assert health.ok
     # Which they are is said once, by the health check of the project.
     assert health.detail == "1 learning; 1 fault"
-    assert "grove maintain repair" in health.mend
+    assert "grove maintain repair" in health.fix
 
 
 def test_ping_says_what_is_in_the_way(context, backend, file):

@@ -140,7 +140,7 @@ def test_it_works_as_long_as_learnings_can_be_kept(open_backend, door):
     health = open_backend().ping()
     assert health.ok
     assert health.detail.startswith("learnings: 1, waiting: 1; cannot reach the database team")
-    assert health.mend == "`grove maintain flush` tries again"
+    assert health.fix == "`grove maintain flush` tries again"
     with open_backend()._places.outbox.open("a") as file:
         file.write("{\n")
     assert "cannot be read: 1" in open_backend().ping().detail

@@ -250,7 +250,7 @@ def test_what_is_no_log_is_refused_and_left_alone(empty, spoil):
         empty.write()
     assert look() == before
     health = empty.open().ping()
-    assert (health.ok, bool(health.mend)) == (False, True)
+    assert (health.ok, bool(health.fix)) == (False, True)
 
 
 def test_a_full_disk_leaves_no_half_entry(empty):

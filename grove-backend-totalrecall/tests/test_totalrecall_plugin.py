@@ -33,7 +33,7 @@ def check(context, today=TODAY):
     health = check_project(project, today)
     assert listing(context.root) == before
     assert "\n" not in health.detail
-    assert "\n" not in health.mend
+    assert "\n" not in health.fix
     return health
 
 
@@ -85,7 +85,7 @@ def test_a_good_installation_is_named_and_well(spec, make_form, name, form):
     assert (context.root / found.marker).exists()
     assert spec.open(context).name == spec.name == "total-recall"
     health = check(context)
-    assert (health.ok, health.mend) == (True, "")
+    assert (health.ok, health.fix) == (True, "")
     assert form in health.detail
 
 
@@ -108,7 +108,7 @@ def test_what_is_not_initialised_cannot_be_used_and_says_what_to_run(
         spec.open(context)
     health = check(context)
     assert health.ok
-    assert (command in health.mend) is is_warned
+    assert (command in health.fix) is is_warned
     assert ("no memory/daily" if is_warned else "~/.claude/settings.json") in health.detail
 
 
@@ -119,7 +119,7 @@ def test_where_it_is_not_used_there_is_nothing_to_say(spec, make_form, name):
     with pytest.raises(BackendError, match="not used there"):
         spec.open(context)
     health = check(context)
-    assert (health.ok, health.mend) == (True, "")
+    assert (health.ok, health.fix) == (True, "")
     assert "not used" in health.detail
 
 
@@ -129,7 +129,7 @@ def test_a_file_in_the_way_is_named(make_form):
     path.touch()
     health = check(context)
     assert "memory is no folder" in health.detail
-    assert health.mend.startswith(f"Move {path} out of the way, then run /recall-init")
+    assert health.fix.startswith(f"Move {path} out of the way, then run /recall-init")
 
 
 def log_of(context, day=TODAY):
@@ -155,7 +155,7 @@ def test_a_log_that_cannot_be_written_is_broken(standalone, spoil, words, mend):
     health = check(standalone)
     assert not health.ok
     assert words.format(log=log) in health.detail
-    assert health.mend.startswith(mend.format(log=log))
+    assert health.fix.startswith(mend.format(log=log))
 
 
 def test_logs_that_are_not_read_as_written_are_named(standalone):
@@ -170,7 +170,7 @@ def test_logs_that_are_not_read_as_written_are_named(standalone):
     assert "memory/daily/2026-01-05.md, memory/daily/2026-01-04.md" in health.detail
     assert "and 2 more is not all UTF-8" in health.detail
     assert "memory/daily/2026-01-09.md is over 16 MiB" in health.detail
-    assert "iconv" in health.mend
+    assert "iconv" in health.fix
 
 
 @pytest.mark.parametrize(("name", "ignored"), [("standalone", True), ("plugin_project", False)])
@@ -178,5 +178,5 @@ def test_a_memory_that_git_ignores_is_remarked_on(make_form, name, ignored):
     context = make_form(name)
     subprocess.run(["git", "init", "--quiet", context.root], check=True)
     health = check(context)
-    assert (health.ok, health.mend) == (True, "")
+    assert (health.ok, health.fix) == (True, "")
     assert ("git ignores" in health.detail) is ignored

@@ -13,10 +13,10 @@ from grove_core.plugins.descriptors import (
     CommandReader,
     TicketProbe,
 )
-from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP, FoundPlugin
-from grove_core.plugins.facade import Plugins
+from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP, PluginSettings
 from grove_core.plugins.limits import TimeLimits
-from grove_core.plugins.selection import PluginSettings
+from grove_core.plugins.manager import Plugins
+from grove_core.plugins.report import Plugin
 
 sys.path.insert(0, str(Path(__file__).parent / "broken_plugins"))
 
@@ -56,7 +56,7 @@ def plugins_of(monkeypatch):
         module.tickets, module.backends = _Tickets(descriptors), _Backends(descriptors)
         monkeypatch.setitem(sys.modules, module.__name__, module)
         found = [
-            FoundPlugin(group, name, f"{module.__name__}:{name}", "acme", "1.0", False)
+            Plugin(group, name, f"{module.__name__}:{name}", "acme", "1.0", False)
             for group, name in ((TICKET_GROUP, "tickets"), (BACKEND_GROUP, "backends"))
         ]
         named = (TicketProbe, BackendSpec)

@@ -10,13 +10,13 @@ import pytest
 from core_worlds import plugins_with
 
 from grove_core.finder import Finder
-from grove_core.memory import available
+from grove_core.memory import backends
 from grove_core.memory.library import MemoryLibrary
 from grove_core.model.learning import LearningStatus, Scope
 from grove_core.model.memory import Capability, Changes, Detection, Filters, Query
 from grove_core.plugins import limits
-from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec, EngineSpec
-from grove_core.plugins.engines import find_engine
+from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec
+from grove_core.retrieval.rules import Engine
 from grove_core.testing import InMemoryBackend
 from grove_core.testing.samples import FIRST_INSTANT, example_learning
 
@@ -50,13 +50,12 @@ class Store:
 
 @pytest.fixture
 def plugins_of(monkeypatch):
-    """Real plugins of stores and engines; a process has them once."""
+    """Real plugins of stores; a process has them once."""
 
-    def make(stores, engines):
+    def make(stores):
         return plugins_with(
             monkeypatch,
             ("grove_memory_backends", lambda: [one.spec for one in stores]),
-            ("grove_retrieval_engines", lambda: list(engines)),
             backend_order=tuple(one.spec.name for one in stores),
         )
 
@@ -70,14 +69,11 @@ def world(tmp_path, plugins_of):
     class World:
         cache = tmp_path / "home" / "cache" / "key"
 
-        def finder(self, *stores, engines=(), engine="default", **options):
-            self.plugins = plugins_of(stores, engines)
+        def finder(self, *stores, **options):
+            self.plugins = plugins_of(stores)
             context = BackendContext(root=Path("/p"), home=Path("/h"))
             library = MemoryLibrary(self.plugins, context, personal_backend="files", settings={})
-            used = find_engine(self.plugins, engine)
-            return Finder(
-                library, self.cache, NOW, lambda _: {}, recency_days=90, engine=used, **options
-            )
+            return Finder(library, self.cache, NOW, lambda _: {}, recency_days=90, **options)
 
     (tmp_path / "home").mkdir()
     return World()
@@ -148,8 +144,8 @@ def list_nonsense(store):
 
 @pytest.mark.parametrize("fault", [give_no_detection, hang_at_listing, list_nonsense])
 def test_a_backend_that_fails_loses_nothing(world, monkeypatch, fault):
-    monkeypatch.setattr(available, "OPEN_SECONDS", 0.02)
-    monkeypatch.setattr(available, "DETECT_SECONDS", 5.0)
+    monkeypatch.setattr(backends, "OPEN_SECONDS", 0.02)
+    monkeypatch.setattr(backends, "DETECT_SECONDS", 5.0)
     monkeypatch.setattr(limits, "_CLOCK_SECONDS", 0.5)
     store, other = Store(), Store("other")
     other.project.write(a_learning("a"))
@@ -191,10 +187,6 @@ def store():
     return made
 
 
-def acme(score):
-    return EngineSpec(name="acme", score=score, floor=0.3)
-
-
 def test_an_engine_judges_what_may_be_found(world, store):
     asked = []
 
@@ -202,7 +194,7 @@ def test_an_engine_judges_what_may_be_found(world, store):
         asked.append((query, [one.id for one in learnings]))
         return [(0.9 if one.id == "cl_b" else 0.0, ("vector",)) for one in learnings]
 
-    finder = world.finder(store, engines=[acme(score)], engine="acme")
+    finder = world.finder(store, engine=Engine(name="acme", score=score, floor=0.3))
     (found,) = finder.search(QUERY, Filters())
     assert (found.entry.id, found.score.relevance) == ("cl_b", 0.9)
     assert (found.score.parts, found.score.reasons) == ({}, ("vector",))
@@ -211,27 +203,3 @@ def test_an_engine_judges_what_may_be_found(world, store):
     assert [(query, sorted(names)) for query, names in asked] == [(QUERY, ["cl_a", "cl_b", "cl_c"])]
     finder.search(QUERY, Filters(statuses=frozenset({LearningStatus.ARCHIVED})))
     assert asked[1][1] == ["cl_old"]
-
-
-BAD_SCORES = {
-    "raises": fail,
-    "hangs": hang,
-    "too few": lambda _, found: [(0.5, ())] * (len(found) - 1),
-    "spoils": lambda _, found: found.clear() or [],
-    "reasons as text": lambda _, found: [(0.5, "vector")] * len(found),
-}
-
-
-@pytest.mark.parametrize("bad", BAD_SCORES)
-def test_where_an_engine_fails_the_index_serves(world, store, monkeypatch, bad):
-    monkeypatch.setattr("grove_core.plugins.engines.SECONDS", 0.02)
-    expected = world.finder(store).search(QUERY, Filters())
-    assert len(expected) == 3
-    usual = world.finder(store).floor
-    finder = world.finder(store, engines=[acme(BAD_SCORES[bad])], engine="acme")
-    assert finder.search(QUERY, Filters()) == expected
-    assert finder.floor == usual
-    (problem,) = world.plugins.problems
-    assert "score of acme" in str(problem)
-    finder.search(QUERY, Filters())
-    assert len(world.plugins.problems) == 1

@@ -5,7 +5,8 @@ from itertools import count
 
 import pytest
 
-from grove_core import (
+from grove_core.cli.main import COMMANDS
+from grove_core.model.statistics import (
     CrossPollination,
     Edges,
     GateStats,
@@ -20,7 +21,6 @@ from grove_core import (
     UsageStats,
     WriteGateStats,
 )
-from grove_core.cli.main import COMMANDS
 from grove_core.stats.insights import insights_of
 from grove_core.stats.triggers import TRIGGERS
 

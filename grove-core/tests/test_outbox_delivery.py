@@ -10,7 +10,6 @@ import pytest
 from core_worlds import NOW, a_learning
 
 from grove_core.errors import StorageError
-from grove_core.memory.keeping import Shelves, deliver
 from grove_core.memory.library import MemoryLibrary
 from grove_core.memory.outbox import Outbox
 from grove_core.model.learning import Scope
@@ -43,12 +42,14 @@ def backends():
 
 
 @pytest.fixture
-def library(plugins_of, backends):
+def library(plugins_of, backends, outbox):
     spec = BackendSpec(
         name="flaky", detect=lambda _: Detection(marker="x"), open=lambda one: backends[one.area]
     )
     context = BackendContext(root=ROOT, home=Path("/h"))
-    return MemoryLibrary(plugins_of(spec), context, personal_backend="flaky", settings={})
+    return MemoryLibrary(
+        plugins_of(spec), context, personal_backend="flaky", settings={}, outbox=outbox
+    )
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def outbox(directory):
 
 
 def delivered(outbox, library):
-    return deliver(Shelves(library=library, outbox=outbox, root=ROOT))
+    return library.deliver()
 
 
 def waiting(outbox, root=None):

@@ -14,18 +14,15 @@ from grove_core import (
     Category,
     Gate,
     GateStatus,
-    ProjectContext,
     Receipt,
     ReceiptStatus,
     ReflectionContext,
     Rejection,
-    Ticket,
 )
-from grove_core.plugins.discovery import discover
-from grove_core.plugins.facade import Plugins
+from grove_core.plugins.discovery import PluginSettings, discover
 from grove_core.plugins.limits import Deadline, TimeLimits
+from grove_core.plugins.manager import Plugins
 from grove_core.plugins.report import PluginState
-from grove_core.plugins.selection import PluginSettings
 
 _NUMBER = itertools.count()
 TICKETS, BACKENDS, GENERAL = "grove.tickets", "grove.backends", "grove.plugins"
@@ -39,6 +36,9 @@ CALLS = []
 def called(answer):
     CALLS.append(answer)
     return answer
+
+def insight(kind):
+    return Insight(kind=kind, message="m", suggestion="s", evidence={})
 
 def probe(**changes):
     return TicketProbe(**dict(name="bad", detect=print) | changes)
@@ -66,8 +66,12 @@ def backend(name):
     return hook("grove_memory_backends", f"[BackendSpec(name={name!r}, detect=print, open=print)]")
 
 
-def terms_of(expression):
-    return hook("grove_query_terms", expression, "project, ticket")
+def insights(expression):
+    return hook("grove_insights", expression, "statistics")
+
+
+def kinds(plugins):
+    return [one.value.kind for one in plugins.insights(None)]
 
 
 class World:
@@ -109,7 +113,7 @@ def world(tmp_path, monkeypatch):
 
 
 def entry(plugins, name):
-    (found,) = [each for each in plugins.report().plugins if each.found.name == name]
+    (found,) = [each for each in plugins.report().plugins if each.name == name]
     return found
 
 
@@ -144,7 +148,8 @@ FAILED = {
     "time.sleep(3600)": "took longer than 0.5 seconds",
 }
 REFUSED = {
-    f"grove_api = 2{LISTING}": "was written for plugin API 2; this grove speaks 1: upgrade",
+    f"grove_api = 3{LISTING}": "was written for plugin API 3; this grove speaks 2: upgrade grove-core",
+    f"grove_api = 1{LISTING}": "was written for plugin API 1; this grove speaks 2: upgrade dist-bad",
     LISTING.replace("()", "(project)"): "Argument(s) {'project'} are declared",
     WRAPPER: "grove_ticket_probes is a wrapper",
     LISTING.replace("def", "async def"): "grove_ticket_probes is a coroutine function",
@@ -169,7 +174,7 @@ def test_a_broken_plugin_is_reported_and_the_others_go_on(world, text, detail):
 
 
 ODD = {
-    hook("grove_ticket_probe", "[]"): ("grove_ticket_probe", "is no hook of plugin API 1"),
+    hook("grove_ticket_probe", "[]"): ("grove_ticket_probe", "is no hook of plugin API 2"),
     "def grove_close_matchers(): return []": (
         "grove_close_matchers",
         "is not marked with @hookimpl",
@@ -249,33 +254,39 @@ def test_of_two_descriptors_with_one_name_one_is_used(world, offered, order, fir
     assert problem.detail == f"system is provided by {used.source} as well, which is used"
 
 
-NAME_RULE = "name is not one line of text, not empty, without blanks at its ends"
-NO_WORDS = "whose literals is not a tuple"
-NO_TOOLS = "whose tools is not a tuple"
+NAME_RULE = (
+    "TypeError: TicketProbe.name is not one line of text, not empty, without blanks at its ends"
+)
+NO_WORDS = "CloseMatcher.literals is not a tuple"
+NO_TOOLS = "CloseMatcher.tools is not a tuple"
 WRONG_RESULTS = {
     "grove_ticket_probes": {
         "None": "returned NoneType instead of a list of TicketProbe",
         "1 / 0": "ZeroDivisionError: division by zero",
         "[matcher()]": "returned CloseMatcher instead of TicketProbe",
-        "[probe(name='a\\nb')]": f"returned a TicketProbe whose {NAME_RULE}",
-        "[probe(detect=None)]": "whose detect is not a function",
-        "[probe(current_ticket=1)]": "whose current_ticket is not a function",
+        "[probe(name='a\\nb')]": NAME_RULE,
+        "[probe(detect=None)]": "TicketProbe.detect is not a function",
+        "[probe(current_ticket=1)]": "TicketProbe.current_ticket is not a function",
         "[probe(participation='active')]": "is not a Participation",
     },
     "grove_close_matchers": {
         "[matcher(literals='close')]": NO_WORDS,
         "[matcher(literals=('a.b',))]": NO_WORDS,
         "[matcher(tools=())]": NO_TOOLS,
-        "[matcher(confirm='yes')]": "whose confirm is not a function or None",
+        "[matcher(confirm='yes')]": "CloseMatcher.confirm is not a function or None",
     },
     "grove_command_readers": {
-        "[CommandReader(tools=('x',), read=1)]": "whose read is not a function"
+        "[CommandReader(tools=('x',), read=1)]": "CommandReader.read is not a function"
     },
     "grove_memory_backends": {
-        "[BackendSpec(name='bad', detect=print, open=None)]": "whose open is not a function"
+        "[BackendSpec(name='bad', detect=print, open=None)]": "BackendSpec.open is not a function"
     },
-    "grove_commands": {"[CommandSpec(name='x', target=print, help='')]": "whose target is not"},
-    "grove_health_checks": {"[HealthCheck(name='x', run='x')]": "whose run is not a function"},
+    "grove_commands": {
+        "[CommandSpec(name='x', target=print, help='')]": "CommandSpec.target is not"
+    },
+    "grove_health_checks": {
+        "[HealthCheck(name='x', run='x')]": "HealthCheck.run is not a function"
+    },
 }
 
 
@@ -295,32 +306,15 @@ def test_a_wrong_result_is_dropped_and_reported(world, name, expression, detail)
     assert plugins.memory_backends() == plugins.commands() == plugins.health_checks() == []
 
 
-def terms(plugins, ticket=None):
-    return plugins.query_terms(ProjectContext(root=Path("/r"), cwd=Path("/r")), ticket)
-
-
-def test_query_terms_are_united_and_come_to_an_end(world):
-    world.install("a", terms_of("['one', ' two ', '']"))
-    world.install("b", terms_of("(x for x in {'two', ticket.title})"), BACKENDS)
-    ticket = Ticket(ticket_id="1", source="a", title="three")
-    assert terms(world.plugins(), ticket) == {"one", "two", "three"}
-    assert world.problems == []
-    world.install("endless", terms_of("map(str, __import__('itertools').count())"), GENERAL)
-    assert len(terms(world.plugins(), ticket)) <= 1003
-
-
-@pytest.mark.parametrize(
-    ("expression", "detail"),
-    [
-        ("'word'", "returned str instead of a list of words"),
-        ("['good', 3]", "returned int among its words"),
-    ],
-)
-def test_wrong_query_terms_are_reported(world, expression, detail):
-    world.install("bad", terms_of(expression), GENERAL)
-    world.install("good", terms_of("['good']"), GENERAL)
-    assert terms(world.plugins()) == {"good"}
-    assert world.complaints() == [("bad", "grove_query_terms", detail)]
+def test_values_are_collected_and_come_to_an_end(world):
+    world.install("a", insights("[insight('one'), 3]"))
+    world.install("b", insights("(insight('two') for _ in iter(int, 1))"), BACKENDS)
+    world.install("c", insights("insight('three')"), GENERAL)
+    assert set(kinds(world.plugins())) == {"one", "two"}
+    assert world.complaints() == [
+        ("a", "grove_insights", "returned int instead of Insight"),
+        ("c", "grove_insights", "returned Insight instead of a list of Insight"),
+    ]
 
 
 def check(world, **expressions):
@@ -343,7 +337,7 @@ def test_objections_are_collected_with_their_sources(world):
     ("expression", "detail"),
     [
         ("True", "returned bool instead of Rejection"),
-        ("Rejection(reason=' ')", "returned a Rejection whose reason is not a string that says"),
+        ("Rejection(reason=' ')", "returned a Rejection without a reason"),
         ("candidate.nothing", "AttributeError: 'Candidate' object has no attribute 'nothing'"),
     ],
 )
@@ -381,24 +375,24 @@ def test_observers_are_told_and_their_faults_stay_with_them(world):
 
 
 def test_a_plugin_that_hangs_when_called_is_not_called_again(world):
-    module = world.install("a-slow", terms_of("called(1) and time.sleep(3600)"), GENERAL)
-    world.install("good", terms_of("['good']"), GENERAL)
+    module = world.install("a-slow", insights("called(1) and time.sleep(3600)"), GENERAL)
+    world.install("good", insights("[insight('good')]"), GENERAL)
     world.limits["life_cycle"] = 0.025
     plugins = world.plugins()
-    assert terms(plugins) == terms(plugins) == {"good"}
+    assert kinds(plugins) == kinds(plugins) == ["good"]
     assert sys.modules[module].CALLS == [1]
-    assert world.complaints() == [("a-slow", "grove_query_terms", "took longer than 0.5 seconds")]
+    assert world.complaints() == [("a-slow", "grove_insights", "took longer than 0.5 seconds")]
 
 
 def test_after_the_deadline_nothing_is_called_or_loaded_and_that_is_said_once(world):
-    modules = [world.install(name, terms_of("called(['x'])"), GENERAL) for name in "ab"]
+    modules = [world.install(name, insights("called([insight('x')])"), GENERAL) for name in "ab"]
     late = world.install("late", probes("late"))
     plugins = world.plugins()
-    assert terms(plugins) == {"x"}
+    assert kinds(plugins) == ["x", "x"]
     world.deadline.at = time.monotonic() - 1
-    assert terms(plugins) == terms(plugins) == frozenset()
-    assert [sys.modules[module].CALLS for module in modules] == [[["x"]], [["x"]]]
-    assert world.complaints() == [("a", "grove_query_terms", "was not called: no time was left")]
+    assert kinds(plugins) == kinds(plugins) == []
+    assert [len(sys.modules[module].CALLS) for module in modules] == [1, 1]
+    assert world.complaints() == [("a", "grove_insights", "was not called: no time was left")]
     sys.modules.pop(late, None)
     assert world.plugins().ticket_probes() == []
     assert late not in sys.modules

@@ -139,14 +139,14 @@ VALID_ROW = ["grove.tickets", "acme", "module", "acme", "1.0", False]
         lambda document: json.dumps(document | {"plugins": [[*VALID_ROW[:-1], "no"]]}).encode(),
     ],
 )
-def test_a_spoilt_cache_is_made_anew(site, home, spoil):
+def test_a_spoilt_cache_is_rebuilt(site, home, spoil):
     site.install("real", {"grove.tickets": {"real": "module"}})
     site.settle()
     found = discover(home)
     file = cache_file(home)
     good = file.read_bytes()
     file.write_bytes(spoil(json.loads(good)))
-    assert discover(home) == found
+    assert list(map(str, discover(home))) == list(map(str, found))
     assert file.read_bytes() == good
 
 

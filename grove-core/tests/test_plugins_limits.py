@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from grove_core import PluginError
+from grove_core.errors import PluginError
 from grove_core.plugins import limits
 from grove_core.plugins.limits import Deadline, NoTimeLeftError, TimeLimitError, call_limited
 

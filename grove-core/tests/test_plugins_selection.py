@@ -1,12 +1,17 @@
 import pytest
 
-from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP, FoundPlugin
-from grove_core.plugins.report import PluginState
-from grove_core.plugins.selection import PluginSettings, choose, read_allow_list
+from grove_core.plugins.discovery import (
+    BACKEND_GROUP,
+    TICKET_GROUP,
+    PluginSettings,
+    choose,
+    read_allow_list,
+)
+from grove_core.plugins.report import Plugin, PluginState
 
 
 def plugin(name, distribution="acme", group=TICKET_GROUP, first_party=False):
-    return FoundPlugin(
+    return Plugin(
         group=group,
         name=name,
         target=f"{name}_module",
@@ -18,7 +23,7 @@ def plugin(name, distribution="acme", group=TICKET_GROUP, first_party=False):
 
 def used(found, settings, group=TICKET_GROUP):
     return [
-        (choice.found.name, choice.found.distribution)
+        (choice.name, choice.distribution)
         for choice in choose(found, group, settings)
         if choice.state is PluginState.NOT_LOADED
     ]

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 
 from grove_core.codec.session_json import learning_to_dict
 from grove_core.identifiers import is_learning_id, is_session_id
-from grove_core.memory.untrusted import cleaned
+from grove_core.memory.sanitize import clean_hit
 from grove_core.model.memory import Hit, Query
 from grove_core.reflection.candidates import ReadCandidate, read_candidate
 from grove_core.retrieval.rules import rule_relevance
@@ -46,7 +46,7 @@ def assert_comes_through(learning):
 def test_samples_come_through_the_pipeline(name):
     assert_comes_through(SAMPLES[name])
     # Neither does it change when it is read again.
-    assert cleaned(Hit(learning=SAMPLES[name], relevance=1.0)).learning == SAMPLES[name]
+    assert clean_hit(Hit(learning=SAMPLES[name], relevance=1.0)).learning == SAMPLES[name]
 
 
 @settings(max_examples=100, deadline=None)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from core_worlds import NOW
 
+from grove_core import ticketing
 from grove_core.model.memory import Detection
 from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
 from grove_core.plugins.descriptors import (
@@ -15,9 +16,7 @@ from grove_core.plugins.descriptors import (
     ProjectContext,
     TicketProbe,
 )
-from grove_core.ticketing import TicketSystems
-from grove_core.ticketing import systems as ticketing
-from grove_core.ticketing.participation import ParticipationRules
+from grove_core.ticketing import TicketRules, TicketSystems
 
 BASH = ToolCall(name="Bash", input={"command": "close x"}, use_id="u", cwd="/p")
 FOUND = Detection(marker=".x")
@@ -56,7 +55,7 @@ def systems_of(plugins_of):
         systems = TicketSystems(
             plugins_of(*descriptors, ticket_overrides=overrides or {}),
             ProjectContext(**given),
-            ParticipationRules(initialised=initialised, overrides=overrides or {}, listed=listed),
+            TicketRules(initialised=initialised, overrides=overrides or {}, listed=listed),
             settings=settings or {},
             patterns=patterns,
         )
@@ -342,7 +341,7 @@ def test_patterns_without_anything_that_reads_commands(systems_of):
 
 @pytest.mark.parametrize("answer", [explode, forever, lambda _: [7], lambda _: [[7]]])
 def test_a_reader_that_is_broken_spoils_nothing_else(systems_of, monkeypatch, answer):
-    monkeypatch.setattr("grove_core.ticketing.patterns.READ_SECONDS", limit_for(answer))
+    monkeypatch.setattr("grove_core.ticketing.READ_SECONDS", limit_for(answer))
     monkeypatch.setattr(ticketing, "MATCH_SECONDS", 30.0)
     systems = systems_of(probe("a"), matcher("a", close("a")), reader(read=answer), patterns=[ACME])
     assert systems.announced(BASH) == [close("a")]

@@ -7,7 +7,7 @@ import pytest
 from attrs import evolve
 
 from grove_core import Query, Share
-from grove_core.plugins.engines import Engine as PluginEngine
+from grove_core.retrieval.rules import Engine as PluginEngine
 from grove_core.testing.samples import example_learning
 from grove_eval.collection import (
     UNKNOWN_TIME,
@@ -18,7 +18,7 @@ from grove_eval.collection import (
     PoolScope,
     Rules,
 )
-from grove_eval.engines import Answer, EngineFailedError, engine_for
+from grove_eval.engines import Answer, engine_for
 from grove_eval.runs import Outcome, injection_of, noise, projects_of, run, summarise
 from grove_eval.schedule import schedule_of
 
@@ -176,11 +176,3 @@ def test_noise_is_asked_of_other_projects_only():
         ("c", "more/a"): Share(1, 1),
     }
     assert len(calls) == 5
-
-
-def test_an_engine_that_fails_is_named():
-    learnings = [learning(f"l{n}", n) for n in range(10)]
-    failing = PluginEngine(name="lazy", floor=0.1, score=lambda *_: ())
-    asked = schedule_of(collection(learnings, [query("q", 20)]))
-    with pytest.raises(EngineFailedError, match="lazy"):
-        run(engine_for("lazy", learnings, {"lazy": failing}), asked, lambda: None)

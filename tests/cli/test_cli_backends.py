@@ -144,7 +144,7 @@ def test_what_cannot_be_seen_in_a_name_is_written_as_its_code(acme):
         ("raise RuntimeError('mice')", "mice"),
         (
             "return [Discovered(name='a', source='', usable=1, used=False, why='')]",
-            "a Discovered whose usable is not True or False",
+            "TypeError: Discovered.usable is not True or False",
         ),
     ],
 )

@@ -14,7 +14,7 @@ from world import listing
 
 from grove_core import Hit, LearningStatus, Scope
 from grove_core.interchange.jsonl import write_jsonl
-from grove_core.memory.untrusted import cleaned
+from grove_core.memory.sanitize import clean_hit
 from grove_core.services.imports import ImportFormat, ImportState, import_from
 from grove_core.testing.strategies import learnings
 from grove_core.workspace import Workspace
@@ -233,7 +233,7 @@ def test_an_export_is_imported_without_any_loss(tmp_path_factory, some, data):
     stored = {one.hit.learning.id: one.hit.learning for one in workspace.library.iterate()}
     # What any command gets of a learning: a library folds blanks of all kinds in paths.
     assert stored == {
-        key: cleaned(Hit(learning=one, relevance=1.0)).learning for key, one in by_id.items()
+        key: clean_hit(Hit(learning=one, relevance=1.0)).learning for key, one in by_id.items()
     }
 
 

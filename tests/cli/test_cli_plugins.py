@@ -78,7 +78,7 @@ def test_a_project_is_written_and_what_to_do_next_is_said(new, desk, kind):
 
 
 def test_names_that_do_not_do_or_are_taken_are_refused(world, new, desk):
-    world.install_plugin("grove-backend-shelf", "grove_api = 1\n")
+    world.install_plugin("grove-backend-shelf", "grove_api = 2\n")
     for kind, name, said in (
         ("backend", "", "does not do as a name"),
         ("backend", "Acme", "does not do as a name"),
@@ -111,7 +111,7 @@ BROKEN = """
 import os, subprocess
 import grove_core as grove
 
-grove_api = 1
+grove_api = 2
 
 def open_(context):
     if not os.path.exists(PLACE):

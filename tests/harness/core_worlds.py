@@ -15,10 +15,10 @@ from grove_core.model.gate import ReflectionAccepted, SkipAccepted
 from grove_core.model.learning import Category, Learning
 from grove_core.model.reflection import ReflectionResult, SkipDecider, SkipDecision
 from grove_core.model.session import Session
-from grove_core.plugins.discovery import GENERAL_GROUP, FoundPlugin
-from grove_core.plugins.facade import Plugins
+from grove_core.plugins.discovery import GENERAL_GROUP, PluginSettings
 from grove_core.plugins.limits import TimeLimits
-from grove_core.plugins.selection import PluginSettings
+from grove_core.plugins.manager import Plugins
+from grove_core.plugins.report import Plugin
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
 _NUMBERS = itertools.count()
@@ -131,7 +131,7 @@ def plugins_with(monkeypatch, *hooks, group=GENERAL_GROUP, seconds=30, **setting
         setattr(module, name, hookimpl(function, specname=name))
         monkeypatch.setitem(sys.modules, module.__name__, module)
         plugin = f"acme{number}"
-        found.append(FoundPlugin(group, plugin, module.__name__, f"{plugin}-dist", "1.0", False))
+        found.append(Plugin(group, plugin, module.__name__, f"{plugin}-dist", "1.0", False))
     problems = []
     limits = TimeLimits(load=30, registration=30, life_cycle=seconds)
     plugins = Plugins(found, PluginSettings(**settings), problems.append, limits=limits)

@@ -20,12 +20,12 @@ from unittest import mock
 
 from attrs import frozen
 
+from grove_core import ticketing
 from grove_core._entry import main
 from grove_core.hooks import dispatch, fast
-from grove_core.memory import available, library
-from grove_core.plugins import facade
+from grove_core.memory import backends, library
+from grove_core.plugins import manager
 from grove_core.serve import server
-from grove_core.ticketing import systems
 
 # How long plugins may take to answer, and hooks; a machine that is busy with other tests makes none
 # late.
@@ -33,9 +33,9 @@ _LIMITS = [
     *((dispatch, name) for name in ("SESSION_END_DEADLINE_MS", "_CLOCK_SECONDS_OF_AN_END")),
     (fast, "_LONGEST_SECONDS"),
     (server, "_LAST_SECONDS"),
-    *((facade._DEFAULT_LIMITS, name) for name in ("load", "registration", "life_cycle")),
-    *((systems, f"{name}_SECONDS") for name in ("DETECT", "MATCH", "CONFIRM", "CURRENT_TICKET")),
-    *((available, f"{name}_SECONDS") for name in ("DETECT", "OPEN")),
+    *((manager._DEFAULT_LIMITS, name) for name in ("load", "registration", "life_cycle")),
+    *((ticketing, f"{name}_SECONDS") for name in ("DETECT", "MATCH", "CONFIRM", "CURRENT_TICKET")),
+    *((backends, f"{name}_SECONDS") for name in ("DETECT", "OPEN")),
     *((library, f"{name}_SECONDS") for name in ("READ", "WRITE")),
 ]
 PATIENCE = 20

@@ -26,11 +26,9 @@ from grove_core import (
     Query,
     Receipt,
     ReceiptStatus,
-    Scope,
     StorageError,
     append_text,
     edit_text,
-    is_ignored_by_git,
     is_learning_id,
     rule_hits,
 )
@@ -44,7 +42,6 @@ _CAPABILITIES: Final = frozenset(
         Capability.PERSONAL,
         Capability.FILES,
         Capability.CHANGES,
-        Capability.WITHDRAW,
     }
 )
 
@@ -140,20 +137,6 @@ class MarkdownBackend:
             raise LearningNotFoundError(f"there is no learning {learning_id} in {self._store.path}")
         return learning
 
-    def withdraw(self, learning: Learning) -> bool:
-        """Remove an entry that is unchanged since it was written, but for a status note."""
-        from grove_backend_markdown.withdrawing import without_entry  # hardly ever needed
-
-        entry = _entry_of(learning)
-        with _as_backend_error():
-            located = self._store.entries().get(learning.id)
-            if located is None:
-                return False
-            is_own = self._store.is_own(located.path, learning.id)
-            taken = without_entry(located.path, entry, inside=self._inside, is_own=is_own)
-        self._store.forget(located.path)
-        return taken
-
     def files(self) -> Sequence[Path]:
         """Name the file and, for a project, the folder that learnings are read from."""
         return self._store.places
@@ -192,7 +175,6 @@ def _receipt(learning: Learning, status: ReceiptStatus, path: Path) -> Receipt:
         status=status,
         backend=NAME,
         location=str(path),
-        shared=learning.scope is not Scope.TEAM or not is_ignored_by_git(path),
     )
 
 

@@ -31,9 +31,9 @@ def look_at(store: Store, inside: Path | None) -> Health:
     faults = "1 fault" if len(problems) == 1 else f"{len(problems)} faults"
     if inside is not None:
         # Which they are is what the health check of the project names.
-        return Health(ok=True, detail=f"{detail}; {faults}", location=location, mend=_REPAIR)
+        return Health(ok=True, detail=f"{detail}; {faults}", location=location, fix=_REPAIR)
     detail = f"{detail}; {faults}: {_in_words(problems)}"
-    return Health(ok=True, detail=detail, location=location, mend=_BY_HAND)
+    return Health(ok=True, detail=detail, location=location, fix=_BY_HAND)
 
 
 def check_project(context: ProjectContext) -> Health:
@@ -46,7 +46,7 @@ def check_project(context: ProjectContext) -> Health:
     except StorageError as error:
         return Health(ok=False, detail=str(error), location=location)
     if problems:
-        return Health(ok=False, detail=_in_words(problems), location=location, mend=_REPAIR)
+        return Health(ok=False, detail=_in_words(problems), location=location, fix=_REPAIR)
     return Health(ok=True, detail=f"every line can be read, learnings: {count}", location=location)
 
 

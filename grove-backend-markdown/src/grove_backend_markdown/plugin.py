@@ -15,7 +15,7 @@ from grove_core import (
     hookimpl,
 )
 
-grove_api = 1
+grove_api = 2
 
 
 @hookimpl

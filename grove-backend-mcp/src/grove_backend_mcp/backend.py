@@ -33,12 +33,10 @@ from grove_core import (
     Query,
     Receipt,
     ReceiptStatus,
-    Scope,
     StorageError,
     Synchronised,
     UnsupportedError,
     best_first,
-    is_ignored_by_git,
     is_learning_id,
     rule_hits,
 )
@@ -118,10 +116,6 @@ class McpBackend:
             status=_status_of(is_new=is_new, note=note),
             backend=NAME,
             location=location,
-            # Whoever else works on the project has it by git or by the server.
-            shared=learning.scope is not Scope.TEAM
-            or (not note and self._remote is not None)
-            or not is_ignored_by_git(self._places.record),
             note=note,
         )
 

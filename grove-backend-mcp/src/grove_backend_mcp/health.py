@@ -51,11 +51,11 @@ def look_at(
         f"; lines of {places.record.name} that cannot be read: {unreadable}" if unreadable else ""
     )
     if remote is None:
-        return Health(ok=True, detail=f"{held}; {why_none}", location=location, mend=_NO_SERVER)
-    detail, mend = _asked(remote)
+        return Health(ok=True, detail=f"{held}; {why_none}", location=location, fix=_NO_SERVER)
+    detail, fix = _asked(remote)
     odd = remote.link.oddities() or _lines_of(places.oddities)
     strange = f"; odd lately: {'; '.join(odd[:_MOST_ODDITIES])}" if odd else ""
-    return Health(ok=True, detail=f"{held}; {detail}{strange}", location=location, mend=mend)
+    return Health(ok=True, detail=f"{held}; {detail}{strange}", location=location, fix=fix)
 
 
 def _asked(remote: "Remote") -> tuple[str, str]:
@@ -64,10 +64,10 @@ def _asked(remote: "Remote") -> tuple[str, str]:
         with remote.link.server(_PING_SECONDS, asked=True):
             spoken = remote.link.described
     except ServerFaultError as fault:
-        mend = _MENDS.get(fault.kind, _LOCAL_FLUSH)
+        fix = _MENDS.get(fault.kind, _LOCAL_FLUSH)
         said = fault.detail.removeprefix(f"{remote.link.entry.name}: ")
         kind = fault.kind.value
-        return f"{remote.name} {said if said.startswith(kind) else f'{kind}: {said}'}", mend
+        return f"{remote.name} {said if said.startswith(kind) else f'{kind}: {said}'}", fix
     remote.link.has_worked()
     return f"{remote.name} works ({spoken})", _SHARED if remote.link.loses_writes else ""
 

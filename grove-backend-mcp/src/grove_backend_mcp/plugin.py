@@ -14,7 +14,7 @@ from grove_core import (
     hookimpl,
 )
 
-grove_api = 1
+grove_api = 2
 
 _RECORD = ".grove/mcp.jsonl"
 _PATHS = (_RECORD, ".mcp.json")

@@ -39,10 +39,10 @@ def look_at(team: Team, places: Places, outbox: Outbox, replica: Replica, line: 
     except DatabaseRefusedError as error:
         return Health(ok=False, detail=f"{held}; {error}", location=location)
     except (BackendError, StorageError) as error:
-        return Health(ok=True, detail=f"{held}; {error}", location=location, mend=_LATER)
+        return Health(ok=True, detail=f"{held}; {error}", location=location, fix=_LATER)
     detail = f"{held}; {described(about)}"
-    mend = _mend_of(about, team) or (_BRING if waiting_elsewhere(places) else "")
-    return Health(ok=True, detail=detail, location=location, mend=mend)
+    fix = _mend_of(about, team) or (_BRING if waiting_elsewhere(places) else "")
+    return Health(ok=True, detail=detail, location=location, fix=fix)
 
 
 def described(about: ServerAbout) -> str:

@@ -18,7 +18,7 @@ _NO_LINKS: Final = frozenset({errno.EEXIST, errno.EPERM, errno.ENOTSUP, errno.EM
 def append_to_log(path: Path, day: date, compose: Callable[[str], str], *, root: Path) -> None:
     """Append to a daily log."""
     if (fault := write_fault(path, root)) is not None:
-        raise StorageError(f"{fault.detail}; mend: {fault.mend}")
+        raise StorageError(f"{fault.detail}; fix: {fault.fix}")
     real = Path(confined(path, root))
     _make_from_template(real, day)
 

@@ -30,10 +30,8 @@ from grove_core import (
     Query,
     Receipt,
     ReceiptStatus,
-    Scope,
     StorageError,
     UnsupportedError,
-    is_ignored_by_git,
     is_learning_id,
     rule_hits,
 )
@@ -69,7 +67,7 @@ class TotalRecallBackend:
             raise BackendError(f"{context.root}: Total Recall is not used there")
         if not installation.is_initialised:
             fault = why_unusable(installation)
-            raise BackendError(f"{fault.detail}; {fault.mend}")
+            raise BackendError(f"{fault.detail}; {fault.fix}")
         settings = context.settings or TotalRecallSettings()
         places = Places(installation.root, working_memory=settings.working_memory)
         self._installation = installation
@@ -103,7 +101,6 @@ class TotalRecallBackend:
             status=ReceiptStatus.STORED if logged.is_new else ReceiptStatus.DUPLICATE,
             backend=NAME,
             location=f"{stored.path}:{stored.line}",
-            shared=learning.scope is not Scope.TEAM or not is_ignored_by_git(stored.path),
             note=logged.note,
         )
 

@@ -29,7 +29,7 @@ class Fault(NamedTuple):
     """Something that is wrong."""
 
     detail: str
-    mend: str
+    fix: str
 
 
 def describe(installation: Installation) -> str:
@@ -89,18 +89,18 @@ def check_project(context: ProjectContext, today: date) -> Health:
         return Health(ok=True, detail="not used in this project")
     if not installation.is_initialised:
         why = why_unusable(installation)
-        mend = "" if installation.is_only_enabled else why.mend
-        return Health(ok=True, detail=why.detail, mend=mend)
+        fix = "" if installation.is_only_enabled else why.fix
+        return Health(ok=True, detail=why.detail, fix=fix)
     places = Places(installation.root)
     fault = write_fault(places.log_of(today), installation.root)
     if fault is not None:
-        return Health(ok=False, detail=f"{describe(installation)}: {fault.detail}", mend=fault.mend)
+        return Health(ok=False, detail=f"{describe(installation)}: {fault.detail}", fix=fault.fix)
     faults = [*_missing_registers(installation), *_unread_logs(places.daily)]
     said = [describe(installation), *(one.detail for one in faults)]
     if is_ignored_by_git(places.log_of(today)):
         said.append("git ignores its daily logs, so other clones do not get them")
-    mend = "; ".join(one.mend for one in faults)
-    return Health(ok=True, detail="; ".join(said), mend=mend)
+    fix = "; ".join(one.fix for one in faults)
+    return Health(ok=True, detail="; ".join(said), fix=fix)
 
 
 def write_fault(log: Path, root: Path) -> Fault | None:
@@ -111,8 +111,8 @@ def write_fault(log: Path, root: Path) -> Fault | None:
     if os.path.lexists(log):
         return _file_fault(log)
     if not os.access(log.parent, os.W_OK | os.X_OK):
-        mend = f"chmod u+wx {_quoted(log.parent)}"
-        return Fault(f"nothing can be created in {log.parent}", mend)
+        fix = f"chmod u+wx {_quoted(log.parent)}"
+        return Fault(f"nothing can be created in {log.parent}", fix)
     return None
 
 
@@ -123,8 +123,8 @@ def _leads_out(path: Path, root: Path) -> Fault | None:
             confined(place, root)
         except StorageError:
             leads = f"{place} leads to {os.path.realpath(place)}, outside of {root}"
-            mend = f"Replace the symbolic link {place} by what it leads to"
-            return Fault(f"{leads}, where nothing is written", mend)
+            fix = f"Replace the symbolic link {place} by what it leads to"
+            return Fault(f"{leads}, where nothing is written", fix)
     return None
 
 
@@ -180,8 +180,8 @@ def _unread_logs(daily: Path) -> Iterator[Fault]:
     if large:
         yield _too_large(*large)
     if broken:
-        mend = f"Save it as UTF-8; iconv -f latin1 -t utf-8 {_quoted(broken[0])} shows how it reads"
-        yield Fault(f"{_named(broken)} is not all UTF-8", mend)
+        fix = f"Save it as UTF-8; iconv -f latin1 -t utf-8 {_quoted(broken[0])} shows how it reads"
+        yield Fault(f"{_named(broken)} is not all UTF-8", fix)
 
 
 def _logs_in(daily: Path) -> Iterator[Path]:

@@ -16,7 +16,7 @@ def look_at(installation: Installation, store: Store, today: date) -> Health:
     fault = write_fault(places.log_of(today), installation.root)
     if fault is not None:
         detail = f"{describe(installation)}: {fault.detail}"
-        return Health(ok=False, detail=detail, location=location, mend=fault.mend)
+        return Health(ok=False, detail=detail, location=location, fix=fault.fix)
     try:
         contents = store.contents()
     except StorageError as error:

@@ -14,7 +14,7 @@ from grove_core import (
     hookimpl,
 )
 
-grove_api = 1
+grove_api = 2
 
 _COMMANDS = ("context", "forget", "init", "init-ids", "log", "maintain", "promote", "search",
              "status", "write")  # fmt: skip
@@ -65,13 +65,13 @@ def _detect(context: BackendContext) -> Detection | None:
 
     marker = installation.markers[0]
     if (outside := why_outside(installation)) is not None:
-        return Detection(marker=marker, usable=False, note=f"{outside.detail} → {outside.mend}")
+        return Detection(marker=marker, usable=False, note=f"{outside.detail} → {outside.fix}")
     if installation.is_initialised:
         return Detection(marker=marker, note=f"found {describe(installation)}")
     why = why_unusable(installation)
     # What is broken is to be mended, and learnings for it wait; what was never begun is not used.
     is_broken = in_the_way(installation) is not None and not installation.is_only_enabled
-    return Detection(marker=marker, usable=is_broken, note=f"{why.detail} → {why.mend}")
+    return Detection(marker=marker, usable=is_broken, note=f"{why.detail} → {why.fix}")
 
 
 def _open(context: BackendContext) -> MemoryBackend:

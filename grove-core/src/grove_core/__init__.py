@@ -9,317 +9,125 @@ private. Names are loaded when they are first used, so that importing the packag
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from grove_core.clock import format_instant, parse_instant
-    from grove_core.codec.session_json import learning_from_dict, learning_to_dict
-    from grove_core.errors import (
-        BackendError,
-        CodecError,
-        ConfigError,
-        DiscoveryError,
-        GroveError,
-        InvalidStateError,
-        LearningNotFoundError,
-        PluginError,
-        ReflectionError,
-        SessionNotFoundError,
-        StorageError,
-        UnsupportedError,
-    )
-    from grove_core.git import is_ignored_by_git
-    from grove_core.identifiers import is_learning_id
-    from grove_core.model.gate import Gate, GateStatus
-    from grove_core.model.learning import (
-        Candidate,
-        Category,
-        Confidence,
-        Criterion,
-        Learning,
-        LearningStatus,
-        Rejection,
-        Scope,
-    )
-    from grove_core.model.memory import (
-        Capability,
-        Changes,
-        Detection,
-        Filters,
-        Health,
-        Hit,
-        Query,
-        Receipt,
-        ReceiptStatus,
-        StorageLayout,
-        Synchronised,
-    )
-    from grove_core.model.session import Session
-    from grove_core.model.statistics import (
-        CrossPollination,
-        Edges,
-        GateStats,
-        GoingStale,
-        GroupStats,
-        Insight,
-        LearningRecord,
-        LearningStats,
-        LogFault,
-        LogStats,
-        ReflectionStats,
-        RetrospectiveMiss,
-        Share,
-        SkipMiss,
-        SkipStats,
-        Statistics,
-        UsageStats,
-        WeekStats,
-        WriteGateStats,
-    )
-    from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
-    from grove_core.model.trust import TrustRequest
-    from grove_core.model.value import TRUSTED_ALONE, TRUSTED_ONLY, USER_ONLY
-    from grove_core.plugins.descriptors import (
-        Area,
-        BackendContext,
-        BackendSpec,
-        CloseMatcher,
-        CommandReader,
-        CommandSpec,
-        Discovered,
-        EngineSpec,
-        FileBacked,
-        Freshness,
-        HealthCheck,
-        Incremental,
-        MemoryBackend,
-        Participation,
-        ProjectContext,
-        ReflectionContext,
-        Repair,
-        Synchronising,
-        TicketProbe,
-        Withdrawing,
-    )
-    from grove_core.plugins.markers import GROVE_API, hookimpl, hookspec
-    from grove_core.retrieval.rules import best_first, rule_hits, rule_relevance
-    from grove_core.storage.files import (
-        append_text,
-        confined,
-        edit_text,
-        locked,
-        read_bytes,
-        read_text,
-        replace_text,
-    )
+    from grove_core.clock import format_instant as format_instant
+    from grove_core.clock import parse_instant as parse_instant
+    from grove_core.codec.session_json import learning_from_dict as learning_from_dict
+    from grove_core.codec.session_json import learning_to_dict as learning_to_dict
+    from grove_core.errors import BackendError as BackendError
+    from grove_core.errors import CodecError as CodecError
+    from grove_core.errors import ConfigError as ConfigError
+    from grove_core.errors import GroveError as GroveError
+    from grove_core.errors import LearningNotFoundError as LearningNotFoundError
+    from grove_core.errors import StorageError as StorageError
+    from grove_core.errors import UnsupportedError as UnsupportedError
+    from grove_core.git import is_ignored_by_git as is_ignored_by_git
+    from grove_core.identifiers import is_learning_id as is_learning_id
+    from grove_core.model.gate import Gate as Gate
+    from grove_core.model.gate import GateStatus as GateStatus
+    from grove_core.model.learning import Candidate as Candidate
+    from grove_core.model.learning import Category as Category
+    from grove_core.model.learning import Confidence as Confidence
+    from grove_core.model.learning import Criterion as Criterion
+    from grove_core.model.learning import Learning as Learning
+    from grove_core.model.learning import LearningStatus as LearningStatus
+    from grove_core.model.learning import Rejection as Rejection
+    from grove_core.model.learning import Scope as Scope
+    from grove_core.model.memory import Capability as Capability
+    from grove_core.model.memory import Changes as Changes
+    from grove_core.model.memory import Detection as Detection
+    from grove_core.model.memory import Filters as Filters
+    from grove_core.model.memory import Health as Health
+    from grove_core.model.memory import Hit as Hit
+    from grove_core.model.memory import Query as Query
+    from grove_core.model.memory import Receipt as Receipt
+    from grove_core.model.memory import ReceiptStatus as ReceiptStatus
+    from grove_core.model.memory import StorageLayout as StorageLayout
+    from grove_core.model.memory import Synchronised as Synchronised
+    from grove_core.model.session import Session as Session
+    from grove_core.model.statistics import Insight as Insight
+    from grove_core.model.statistics import Share as Share
+    from grove_core.model.statistics import Statistics as Statistics
+    from grove_core.model.ticket import Confirmation as Confirmation
+    from grove_core.model.ticket import Ticket as Ticket
+    from grove_core.model.ticket import TicketClose as TicketClose
+    from grove_core.model.ticket import ToolCall as ToolCall
+    from grove_core.model.ticket import ToolResult as ToolResult
+    from grove_core.model.trust import TrustRequest as TrustRequest
+    from grove_core.model.value import TRUSTED_ALONE as TRUSTED_ALONE
+    from grove_core.model.value import TRUSTED_ONLY as TRUSTED_ONLY
+    from grove_core.model.value import USER_ONLY as USER_ONLY
+    from grove_core.plugins.descriptors import Area as Area
+    from grove_core.plugins.descriptors import BackendContext as BackendContext
+    from grove_core.plugins.descriptors import BackendSpec as BackendSpec
+    from grove_core.plugins.descriptors import CloseMatcher as CloseMatcher
+    from grove_core.plugins.descriptors import CommandReader as CommandReader
+    from grove_core.plugins.descriptors import CommandSpec as CommandSpec
+    from grove_core.plugins.descriptors import Discovered as Discovered
+    from grove_core.plugins.descriptors import FileBacked as FileBacked
+    from grove_core.plugins.descriptors import Freshness as Freshness
+    from grove_core.plugins.descriptors import HealthCheck as HealthCheck
+    from grove_core.plugins.descriptors import Incremental as Incremental
+    from grove_core.plugins.descriptors import MemoryBackend as MemoryBackend
+    from grove_core.plugins.descriptors import Participation as Participation
+    from grove_core.plugins.descriptors import ProjectContext as ProjectContext
+    from grove_core.plugins.descriptors import ReflectionContext as ReflectionContext
+    from grove_core.plugins.descriptors import Repair as Repair
+    from grove_core.plugins.descriptors import Synchronising as Synchronising
+    from grove_core.plugins.descriptors import TicketProbe as TicketProbe
+    from grove_core.plugins.hookspecs import GROVE_API as GROVE_API
+    from grove_core.plugins.hookspecs import hookimpl as hookimpl
+    from grove_core.retrieval.rules import best_first as best_first
+    from grove_core.retrieval.rules import rule_hits as rule_hits
+    from grove_core.retrieval.rules import rule_relevance as rule_relevance
+    from grove_core.storage.backoff import Backoff as Backoff
+    from grove_core.storage.files import append_text as append_text
+    from grove_core.storage.files import confined as confined
+    from grove_core.storage.files import edit_text as edit_text
+    from grove_core.storage.files import locked as locked
+    from grove_core.storage.files import read_bytes as read_bytes
+    from grove_core.storage.files import read_text as read_text
+    from grove_core.storage.files import replace_text as replace_text
+    from grove_core.storage.jsonl_store import JsonlStore as JsonlStore
+    from grove_core.storage.outbox import Outbox as Outbox
 
-_MODULE_OF_NAME = {
-    "format_instant": "clock",
-    "parse_instant": "clock",
-    "learning_from_dict": "codec.session_json",
-    "learning_to_dict": "codec.session_json",
-    "TRUSTED_ALONE": "model.value",
-    "TRUSTED_ONLY": "model.value",
-    "USER_ONLY": "model.value",
-    "BackendError": "errors",
-    "CodecError": "errors",
-    "ConfigError": "errors",
-    "DiscoveryError": "errors",
-    "GroveError": "errors",
-    "InvalidStateError": "errors",
-    "LearningNotFoundError": "errors",
-    "PluginError": "errors",
-    "ReflectionError": "errors",
-    "SessionNotFoundError": "errors",
-    "StorageError": "errors",
-    "UnsupportedError": "errors",
-    "append_text": "storage.files",
-    "confined": "storage.files",
-    "edit_text": "storage.files",
-    "locked": "storage.files",
-    "read_bytes": "storage.files",
-    "read_text": "storage.files",
-    "replace_text": "storage.files",
-    "is_ignored_by_git": "git",
-    "is_learning_id": "identifiers",
-    "Gate": "model.gate",
-    "GateStatus": "model.gate",
-    "Candidate": "model.learning",
-    "Category": "model.learning",
-    "Confidence": "model.learning",
-    "Criterion": "model.learning",
-    "Learning": "model.learning",
-    "LearningStatus": "model.learning",
-    "Rejection": "model.learning",
-    "Scope": "model.learning",
-    "Capability": "model.memory",
-    "Changes": "model.memory",
-    "Detection": "model.memory",
-    "Filters": "model.memory",
-    "Health": "model.memory",
-    "Hit": "model.memory",
-    "Query": "model.memory",
-    "Receipt": "model.memory",
-    "ReceiptStatus": "model.memory",
-    "StorageLayout": "model.memory",
-    "Synchronised": "model.memory",
-    "Session": "model.session",
-    "CrossPollination": "model.statistics",
-    "Edges": "model.statistics",
-    "GateStats": "model.statistics",
-    "GoingStale": "model.statistics",
-    "GroupStats": "model.statistics",
-    "Insight": "model.statistics",
-    "LearningRecord": "model.statistics",
-    "LearningStats": "model.statistics",
-    "LogFault": "model.statistics",
-    "LogStats": "model.statistics",
-    "ReflectionStats": "model.statistics",
-    "RetrospectiveMiss": "model.statistics",
-    "Share": "model.statistics",
-    "SkipMiss": "model.statistics",
-    "SkipStats": "model.statistics",
-    "Statistics": "model.statistics",
-    "UsageStats": "model.statistics",
-    "WeekStats": "model.statistics",
-    "WriteGateStats": "model.statistics",
-    "Confirmation": "model.ticket",
-    "Ticket": "model.ticket",
-    "TicketClose": "model.ticket",
-    "ToolCall": "model.ticket",
-    "ToolResult": "model.ticket",
-    "TrustRequest": "model.trust",
-    "Area": "plugins.descriptors",
-    "BackendContext": "plugins.descriptors",
-    "BackendSpec": "plugins.descriptors",
-    "CloseMatcher": "plugins.descriptors",
-    "CommandReader": "plugins.descriptors",
-    "CommandSpec": "plugins.descriptors",
-    "Discovered": "plugins.descriptors",
-    "EngineSpec": "plugins.descriptors",
-    "FileBacked": "plugins.descriptors",
-    "Freshness": "plugins.descriptors",
-    "HealthCheck": "plugins.descriptors",
-    "Incremental": "plugins.descriptors",
-    "MemoryBackend": "plugins.descriptors",
-    "Participation": "plugins.descriptors",
-    "ProjectContext": "plugins.descriptors",
-    "ReflectionContext": "plugins.descriptors",
-    "Repair": "plugins.descriptors",
-    "Synchronising": "plugins.descriptors",
-    "TicketProbe": "plugins.descriptors",
-    "Withdrawing": "plugins.descriptors",
-    "GROVE_API": "plugins.markers",
-    "hookimpl": "plugins.markers",
-    "hookspec": "plugins.markers",
-    "best_first": "retrieval.rules",
-    "rule_hits": "retrieval.rules",
-    "rule_relevance": "retrieval.rules",
+_PUBLIC = {
+    "clock": "format_instant parse_instant",
+    "codec.session_json": "learning_from_dict learning_to_dict",
+    "errors": (
+        "BackendError CodecError ConfigError GroveError LearningNotFoundError StorageError "
+        "UnsupportedError"
+    ),
+    "git": "is_ignored_by_git",
+    "identifiers": "is_learning_id",
+    "model.gate": "Gate GateStatus",
+    "model.learning": (
+        "Candidate Category Confidence Criterion Learning LearningStatus Rejection Scope"
+    ),
+    "model.memory": (
+        "Capability Changes Detection Filters Health Hit Query Receipt ReceiptStatus "
+        "StorageLayout Synchronised"
+    ),
+    "model.session": "Session",
+    "model.statistics": "Insight Share Statistics",
+    "model.ticket": "Confirmation Ticket TicketClose ToolCall ToolResult",
+    "model.trust": "TrustRequest",
+    "model.value": "TRUSTED_ALONE TRUSTED_ONLY USER_ONLY",
+    "plugins.descriptors": (
+        "Area BackendContext BackendSpec CloseMatcher CommandReader CommandSpec Discovered "
+        "FileBacked Freshness HealthCheck Incremental MemoryBackend Participation "
+        "ProjectContext ReflectionContext Repair Synchronising TicketProbe"
+    ),
+    "plugins.hookspecs": "GROVE_API hookimpl",
+    "retrieval.rules": "best_first rule_hits rule_relevance",
+    "storage.backoff": "Backoff",
+    "storage.files": "append_text confined edit_text locked read_bytes read_text replace_text",
+    "storage.jsonl_store": "JsonlStore",
+    "storage.outbox": "Outbox",
 }
+_MODULE_OF_NAME = {name: module for module, names in _PUBLIC.items() for name in names.split()}
 
-__all__ = [
-    "GROVE_API",
-    "TRUSTED_ALONE",
-    "TRUSTED_ONLY",
-    "USER_ONLY",
-    "Area",
-    "BackendContext",
-    "BackendError",
-    "BackendSpec",
-    "Candidate",
-    "Capability",
-    "Category",
-    "Changes",
-    "CloseMatcher",
-    "CodecError",
-    "CommandReader",
-    "CommandSpec",
-    "Confidence",
-    "ConfigError",
-    "Confirmation",
-    "Criterion",
-    "CrossPollination",
-    "Detection",
-    "Discovered",
-    "DiscoveryError",
-    "Edges",
-    "EngineSpec",
-    "FileBacked",
-    "Filters",
-    "Freshness",
-    "Gate",
-    "GateStats",
-    "GateStatus",
-    "GoingStale",
-    "GroupStats",
-    "GroveError",
-    "Health",
-    "HealthCheck",
-    "Hit",
-    "Incremental",
-    "Insight",
-    "InvalidStateError",
-    "Learning",
-    "LearningNotFoundError",
-    "LearningRecord",
-    "LearningStats",
-    "LearningStatus",
-    "LogFault",
-    "LogStats",
-    "MemoryBackend",
-    "Participation",
-    "PluginError",
-    "ProjectContext",
-    "Query",
-    "Receipt",
-    "ReceiptStatus",
-    "ReflectionContext",
-    "ReflectionError",
-    "ReflectionStats",
-    "Rejection",
-    "Repair",
-    "RetrospectiveMiss",
-    "Scope",
-    "Session",
-    "SessionNotFoundError",
-    "Share",
-    "SkipMiss",
-    "SkipStats",
-    "Statistics",
-    "StorageError",
-    "StorageLayout",
-    "Synchronised",
-    "Synchronising",
-    "Ticket",
-    "TicketClose",
-    "TicketProbe",
-    "ToolCall",
-    "ToolResult",
-    "TrustRequest",
-    "UnsupportedError",
-    "UsageStats",
-    "WeekStats",
-    "Withdrawing",
-    "WriteGateStats",
-    "__version__",
-    "append_text",
-    "best_first",
-    "confined",
-    "edit_text",
-    "format_instant",
-    "hookimpl",
-    "hookspec",
-    "is_ignored_by_git",
-    "is_learning_id",
-    "learning_from_dict",
-    "learning_to_dict",
-    "locked",
-    "parse_instant",
-    "read_bytes",
-    "read_text",
-    "replace_text",
-    "rule_hits",
-    "rule_relevance",
-]
-
-__version__ = "0.1.0"
+__version__ = "0.2.0"
+__all__ = ["__version__", *sorted(_MODULE_OF_NAME)]  # noqa: PLE0604 - names, from the table above
 
 
 def __getattr__(name: str) -> object:

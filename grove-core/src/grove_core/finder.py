@@ -8,7 +8,6 @@ from typing import Final
 
 from attrs import evolve
 
-from grove_core.config.schema import DEFAULT_ENGINE
 from grove_core.derived_database import BUSY_SECONDS, IN_MEMORY
 from grove_core.errors import StorageError
 from grove_core.indexing import refresh
@@ -19,12 +18,13 @@ from grove_core.model.learning import LearningStatus
 from grove_core.model.memory import Capability, Filters, Hit, Query
 from grove_core.model.statistics import LearningStats
 from grove_core.plugins.descriptors import Area
-from grove_core.plugins.engines import Engine
 from grove_core.retrieval.entries import entry_of, learning_of
 from grove_core.retrieval.entry import Entry, Found, text_of
 from grove_core.retrieval.query_terms import QueryTerms, query_terms
 from grove_core.retrieval.ranking import Ranked, rank
 from grove_core.retrieval.relevance import FLOOR, Relevance
+from grove_core.retrieval.rules import Engine
+from grove_core.retrieval.strategy import DEFAULT_ENGINE
 from grove_core.storage import files
 
 FILE_NAME: Final = "index.sqlite"
@@ -69,7 +69,7 @@ class Finder:
 
     @property
     def judged_by(self) -> str:
-        """The engine that judges: the configured one, or the index once that has failed."""
+        """The engine that scores."""
         return DEFAULT_ENGINE if self._engine is None else self._engine.name
 
     @property
@@ -154,10 +154,6 @@ class Finder:
         admits = self._admission(filters)
         entries = [one for one in self.index.entries() if admits(one)]
         answers = self._engine.score(query, [learning_of(one) for one in entries])
-        if len(answers) < len(entries):
-            # It has failed, which was reported.
-            self._engine = None
-            return self._indexed(query, filters)
         return [
             Found(entry, text_of(entry), Relevance(value, {}, reasons))
             for entry, (value, reasons) in zip(entries, answers, strict=True)

@@ -189,12 +189,16 @@ def is_ignored_by_git(path: str | os.PathLike[str]) -> bool:
     """Ask git whether it leaves a file out, so that nobody else gets it.
 
     Args:
-        path: The file, which need not exist; its folder must.
+        path: The file, which need not exist, nor need its folder.
 
     Returns:
         Whether it does; not so outside of a repository, and where git cannot be asked.
     """
-    folder, name = os.path.split(os.path.abspath(path))
+    path = os.path.abspath(path)
+    folder = os.path.dirname(path)
+    while not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    name = os.path.relpath(path, folder)
     return bool(run_git(folder, _IGNORED_SECONDS, "check-ignore", "--", name))
 
 

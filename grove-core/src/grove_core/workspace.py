@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grove_core import __version__
 from grove_core.config import LoadedConfig, load_config
-from grove_core.config.schema import DEFAULT_ENGINE, Config, LayoutSetting, gate_policy
+from grove_core.config.schema import Config, LayoutSetting, gate_policy
 from grove_core.environment import fingerprint
 from grove_core.errors import CodecError, StorageError
 from grove_core.model.gate import GatePolicy
 from grove_core.model.memory import StorageLayout
 from grove_core.model.session import Session
 from grove_core.prefilter import Prefilter
+from grove_core.retrieval.strategy import RetrievalEngine
 from grove_core.storage.diagnostics import Diagnostics
 from grove_core.storage.paths import Paths, ProjectPaths, grove_home, project_key, project_root
 from grove_core.storage.sessions import Parsed, SessionStore
@@ -32,10 +33,10 @@ if TYPE_CHECKING:
     from grove_core.model.trust import TrustRequest
     from grove_core.numbers import Numbers
     from grove_core.plugins.descriptors import BackendContext, ProjectContext
-    from grove_core.plugins.engines import Engine
-    from grove_core.plugins.environment import Environment
-    from grove_core.plugins.facade import Plugins
+    from grove_core.plugins.discovery import Environment
+    from grove_core.plugins.manager import Plugins
     from grove_core.plugins.report import PluginProblem
+    from grove_core.retrieval.rules import Engine
     from grove_core.stats.decay import DecayRule
     from grove_core.storage.hidden import Hidden
     from grove_core.ticketing import TicketSystems
@@ -59,7 +60,7 @@ class WarmCache:
 
     def plugins(self, settings: object, load: Callable[[], "Plugins"]) -> "Plugins":
         """The plugins, found again when something was installed or is wanted otherwise."""
-        from grove_core.plugins.environment import look, looks_the_same
+        from grove_core.plugins.discovery import look, looks_the_same
 
         kept = self._plugins
         if kept is None or kept[0] != settings or not looks_the_same(kept[1]):
@@ -148,10 +149,9 @@ class Workspace:
     @cached_property
     def plugins(self) -> "Plugins":
         """The installed plugins."""
-        from grove_core.plugins.discovery import discover
-        from grove_core.plugins.facade import Plugins
+        from grove_core.plugins.discovery import PluginSettings, discover, read_allow_list
         from grove_core.plugins.limits import Deadline
-        from grove_core.plugins.selection import PluginSettings, read_allow_list
+        from grove_core.plugins.manager import Plugins
 
         config = self.config
         primary = (config.backends.primary,) if config.backends.primary else ()
@@ -188,6 +188,8 @@ class Workspace:
             self.backend_context,
             personal_backend=self.config.backends.personal,
             settings=self.backend_settings,
+            outbox=self.outbox,
+            primary=self.config.backends.primary,
         )
 
     @property
@@ -260,8 +262,7 @@ class Workspace:
         return self._tickets[key]
 
     def _ticket_systems(self, context: "ProjectContext") -> "TicketSystems":
-        from grove_core.ticketing import TicketSystems
-        from grove_core.ticketing.participation import ParticipationRules
+        from grove_core.ticketing import TicketRules, TicketSystems
 
         probes = self.plugins.ticket_probes()
         classes = {one.value.name: one.value.settings for one in probes}
@@ -269,7 +270,7 @@ class Workspace:
         return TicketSystems(
             self.plugins,
             context,
-            ParticipationRules(
+            TicketRules(
                 initialised=self.project.initialised,
                 overrides=ticketing.overrides,
                 listed=ticketing.discovery,
@@ -348,16 +349,13 @@ class Workspace:
             self.finder.refresh()
 
     def _engine(self) -> "Engine | None":
-        """The configured engine; where there is none of that name, the index serves."""
+        """The configured engine; ``None`` for the index itself."""
         name = self.config.retrieval.engine
-        if name == DEFAULT_ENGINE:
+        if name is RetrievalEngine.DEFAULT:
             return None
-        from grove_core.plugins.engines import find_engine
+        from grove_core.retrieval.rules import ENGINES
 
-        engine = find_engine(self.plugins, name)
-        if engine is None:
-            self.diagnostics.log("warning", f"retrieval.engine: no plugin offers {name!r}")
-        return engine
+        return ENGINES[name.value]
 
     def _half_time(self) -> float | None:
         # A hook has more to do than to read files; what is left is read the next time.
@@ -383,9 +381,18 @@ class Workspace:
 
     def insights(self, statistics: "Statistics") -> "tuple[Insight, ...]":
         """Ask grove itself and the plugins what they see in the numbers."""
+        from grove_core.memory.sanitize import clean_insight
+        from grove_core.stats.insights import insights_of, ranked
+
         # Plugins are asked in other threads, in which the cache cannot be read.
         statistics = statistics._replace(records=tuple(statistics.records))
-        return self.plugins.insights(statistics)
+        found = list(insights_of(statistics))
+        for one in self.plugins.insights(statistics):
+            try:
+                found.append(clean_insight(one.value))
+            except TypeError as error:
+                self.plugins.complain(one, "grove_insights", str(error))
+        return ranked(found)
 
     def _settings(self, family: str, classes: Mapping[str, type | None]) -> Mapping[str, Any]:
         """Validate the plugins' own sections; a bad key falls back by itself and is reported."""

@@ -352,11 +352,6 @@ def restores_what_is_written_again(me, sound, learning):
     return answer
 
 
-def withdraws_whatever_its_status(me, sound, learning):
-    stored = me._storage.learnings.get(learning.id, learning)
-    return sound(evolve(learning, status=stored.status))
-
-
 def raises_for_what_is_gone(me, sound, learning):
     if not sound(learning):
         raise LearningNotFoundError(f"no learning has the id {learning.id}")

@@ -11,24 +11,23 @@ from grove_core.plugins.descriptors import (
     BackendSpec,
     CommandReader,
     CommandSpec,
-    EngineSpec,
     HealthCheck,
 )
-from grove_core.plugins.markers import GROVE_API, hookimpl
+from grove_core.plugins.hookspecs import GROVE_API, hookimpl
 from grove_core.testing.fakes import InMemoryBackend
 
 
-def plugin(api=1, /, **hooks):
+def plugin(api=GROVE_API, /, **hooks):
     """Make a plugin of its hooks."""
     return SimpleNamespace(grove_api=api, **{name: hookimpl(one) for name, one in hooks.items()})
 
 
-def no_words(project):
+def no_words(statistics):
     return []
 
 
-def raise_error(project):
-    raise RuntimeError(str(project.root))
+def raise_error(statistics):
+    raise RuntimeError(str(statistics.now))
 
 
 def spec(name, **fields):
@@ -47,10 +46,10 @@ class NeedsAKey:
 
 NUMBERS = count()
 GONE = "grove_gone:command"
-sound = plugin(grove_query_terms=no_words)
-from_the_future = plugin(GROVE_API + 1, grove_query_terms=no_words)
-misspelt = plugin(grove_query_terms=no_words, grove_qery_terms=lambda: None)
-raises = plugin(grove_query_terms=raise_error)
+sound = plugin(grove_insights=no_words)
+from_the_future = plugin(GROVE_API + 1, grove_insights=no_words)
+misspelt = plugin(grove_insights=no_words, grove_insihgts=lambda: None)
+raises = plugin(grove_insights=raise_error)
 changes_its_mind = plugin(
     grove_commands=lambda: [CommandSpec(name=f"c{next(NUMBERS)}", target=GONE, help="Is gone.")]
 )
@@ -62,11 +61,6 @@ leaves_a_mark = plugin(grove_memory_backends=lambda: [spec("seen", detect=leave_
 reads_plain_text_only = plugin(
     grove_command_readers=lambda: [
         CommandReader(tools=("Bash",), read=lambda call: [call.input["command"].split()])
-    ]
-)
-scores_the_best = plugin(
-    grove_retrieval_engines=lambda: [
-        EngineSpec(name="best", floor=0.5, score=lambda query, learnings: [(1.0, ())])
     ]
 )
 is_well = plugin(
@@ -82,7 +76,6 @@ BROKEN_PLUGINS = [
     ("test_offers_are_sound", f"{HERE}:changes_its_mind"),
     ("test_looking_for_backends_touches_nothing", f"{HERE}:leaves_a_mark"),
     ("test_readers_read_any_shell_text", f"{HERE}:reads_plain_text_only"),
-    ("test_engines_score_every_learning", f"{HERE}:scores_the_best"),
     ("test_health_checks_tell_how_it_stands", f"{HERE}:is_well"),
     ("test_commands_have_help", f"{HERE}:command_from_nowhere"),
     ("test_settings_have_defaults", f"{HERE}:needs_a_key"),

@@ -2,4 +2,4 @@
 
 import urllib.request  # noqa: F401 - that is the fault
 
-grove_api = 1
+grove_api = 2

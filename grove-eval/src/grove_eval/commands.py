@@ -1,17 +1,16 @@
 """``grove eval``."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import rich_click as click  # noqa: TID253 - imported when the command is called
 
 from grove_core import GroveError
-from grove_core.cli.app import Invocation, grove_command, name_problems
+from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.progress import progress
 from grove_core.cli.result import Result
-from grove_core.plugins.engines import find_engine, scoring
+from grove_core.retrieval.rules import ENGINES
 from grove_core.text import counted
 from grove_eval import runs
 from grove_eval.baselines import BASELINES
@@ -23,7 +22,7 @@ from grove_eval.collection import (
     read_learnings,
     read_queries,
 )
-from grove_eval.engines import Engine, EngineFailedError, engine_for, names_of_engines
+from grove_eval.engines import Engine, engine_for, names_of_engines
 from grove_eval.reports import EngineNoise, NoiseReport, RunReport
 from grove_eval.schedule import Schedule, schedule_of
 
@@ -74,7 +73,7 @@ def command() -> None:
 )
 @grove_command
 def run(
-    invocation: Invocation,
+    _invocation: Invocation,
     *,
     corpus: Path,
     queries: Path,
@@ -88,7 +87,7 @@ def run(
     are in that were written before it, as hooks would ask. Queries with fewer than ten candidates
     are left out; those without a relevant one count for silence only.
 
-    Engines: `default` (grove's index), `rules`, those of plugins, and as baselines `recent`,
+    Engines: `default` (grove's index), `rules`, and as baselines `recent`,
     `bm25`, `bm25f` and `fts5`; unless some are named `rules`, `bm25f` and `default`. Each is
     compared with `rules` and `bm25f` where they are measured, else with the first one named.
     An engine that fails on a query, or takes longer than five seconds, ends the command: in hooks
@@ -104,8 +103,8 @@ def run(
             f"no query counts: {schedule.too_few_candidates} have fewer than ten candidates, and"
             f" {schedule.steps} no relevant one among them; look at created_at, project and --qrels"
         )
-    chosen = _engines(invocation, engines or _MEASURED, collection.learnings)
-    summary = runs.summarise(_outcomes(invocation, chosen, schedule))
+    chosen = _engines(engines or _MEASURED, collection.learnings)
+    summary = runs.summarise(_outcomes(chosen, schedule))
     report = RunReport(collection=collection, schedule=schedule, summary=summary)
     return _result(report, _left_out(collection, qrels))
 
@@ -122,7 +121,7 @@ def run(
 )
 @grove_command
 def noise(
-    invocation: Invocation,
+    _invocation: Invocation,
     *,
     corpus: Path,
     queries: Path,
@@ -148,12 +147,12 @@ def noise(
     total = sum(not project.owns(query) for project in projects for query in asked)
     if not total:
         raise GroveError(f"{corpus} has no project but that of the queries; name --other-corpus")
-    chosen = _engines(invocation, engines or _ASKED_FOR_NOISE, learnings, injecting=True)
+    chosen = _engines(engines or _ASKED_FOR_NOISE, learnings, injecting=True)
     pairs = {}
-    with _failures_named(invocation), progress() as begin:
+    with progress() as begin:
         for name, engine in chosen.items():
             pairs[name] = runs.noise(engine, asked, projects, begin(name, total))
-    own = _outcomes(invocation, chosen, schedule_of(collection)) if collection else {}
+    own = _outcomes(chosen, schedule_of(collection)) if collection else {}
     report = NoiseReport(
         collection=name_of(corpus),
         queries=len(asked),
@@ -167,47 +166,30 @@ def noise(
 
 
 def _outcomes(
-    invocation: Invocation, engines: Mapping[str, Engine], schedule: Schedule
+    engines: Mapping[str, Engine], schedule: Schedule
 ) -> dict[str, Sequence[runs.Outcome]]:
-    with _failures_named(invocation), progress() as begin:
+    with progress() as begin:
         return {
             name: runs.run(engine, schedule, begin(name, schedule.steps))
             for name, engine in engines.items()
         }
 
 
-@contextmanager
-def _failures_named(invocation: Invocation) -> Iterator[None]:
-    """Say of an engine that fails what went wrong."""
-    try:
-        yield
-    except EngineFailedError as error:
-        problems = invocation.workspace.problems
-        details = [one.detail for one in problems if one.what == scoring(f"{error}")]
-        raise GroveError(f"the engine {error} failed: {', '.join(details)}") from error
-
-
 def _engines(
-    invocation: Invocation,
     names: Iterable[str],
     learnings: Sequence[CollectedLearning],
     *,
     injecting: bool = False,
 ) -> dict[str, Engine]:
-    plugins = invocation.workspace.plugins
-    found = (find_engine(plugins, one.value.name) for one in plugins.retrieval_engines())
-    offered = {engine.name: engine for engine in found if engine is not None}
-    known = names_of_engines(offered)
+    known = names_of_engines(ENGINES)
     for name in names:
         if name not in known:
-            # It may be one of theirs.
-            name_problems(invocation.workspace.problems)
             raise _bad_engine(f"there is no engine {name}; there are {', '.join(known)}")
         if injecting and name in BASELINES:
             raise _bad_engine(
                 f"{name} is a baseline, whose scores do not tell what is worth showing"
             )
-    return {name: engine_for(name, learnings, offered) for name in names}
+    return {name: engine_for(name, learnings, ENGINES) for name in names}
 
 
 def _bad_engine(message: str) -> click.BadParameter:

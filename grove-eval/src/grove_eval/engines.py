@@ -8,16 +8,16 @@ from datetime import datetime
 from functools import cache
 from typing import Final, NamedTuple, Protocol
 
-from grove_core import GroveError, Query
+from grove_core import Query
 from grove_core.finder import terms_of
 from grove_core.learning_index.finding import MOST_CANDIDATES
 from grove_core.learning_index.index import IN_MEMORY, LearningIndex
-from grove_core.plugins.engines import Engine as PluginEngine
 from grove_core.retrieval.choosing import choose
 from grove_core.retrieval.entries import entry_of
 from grove_core.retrieval.entry import Entry, Found, text_of
 from grove_core.retrieval.ranking import Ranked, rank
 from grove_core.retrieval.relevance import FLOOR, Relevance
+from grove_core.retrieval.rules import Engine as PluginEngine
 from grove_core.retrieval.strategy import RetrievalStrategy
 from grove_eval.baselines import BASELINES, Scorer
 from grove_eval.collection import CollectedLearning
@@ -28,10 +28,6 @@ RULES: Final = "rules"
 RECENCY_DAYS: Final = 90.0
 """The age in days at which recency is 0.3, the default of the configuration."""
 _SOURCE: Final = "evaluation"
-
-
-class EngineFailedError(GroveError):
-    """An engine has not answered, for a reason that was reported."""
 
 
 class Answer(NamedTuple):
@@ -119,8 +115,6 @@ class _PluginStore:
 
     def ask(self, query: Query, now: datetime) -> Answer:
         scores = self._engine.score(query, [one.learning for one in self._admitted])
-        if len(scores) < len(self._admitted):
-            raise EngineFailedError(self._engine.name)
         scored = zip(scores, self._admitted, strict=True)
         fitting = [(value, one) for (value, _), one in scored if value > 0]
         fitting.sort(key=lambda each: -each[0])

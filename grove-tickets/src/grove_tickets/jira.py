@@ -20,7 +20,7 @@ from grove_core import (
 )
 from grove_tickets.states import DONE
 
-grove_api = 1
+grove_api = 2
 SYSTEM = "jira"
 _SERVERS = ("jira", "atlassian")
 _TOOLS = frozenset({"transitionjiraissue", "jiratransitionissue", "transitionissue"})

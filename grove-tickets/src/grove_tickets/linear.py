@@ -19,7 +19,7 @@ from grove_core import (
 )
 from grove_tickets.states import DONE
 
-grove_api = 1
+grove_api = 2
 SYSTEM = "linear"
 _NAMES = ("linear.toml", ".linear.toml")
 _TOOLS = frozenset({"update_issue", "save_issue"})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from grove_core import CommandReader, ToolCall, hookimpl
 
-grove_api = 1
+grove_api = 2
 
 
 @hookimpl

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from grove_core import Detection, ProjectContext, TicketProbe, hookimpl
 
-grove_api = 1
+grove_api = 2
 
 
 @hookimpl

@@ -21,7 +21,7 @@ from grove_core import (
 if TYPE_CHECKING:
     from grove_tickets.shell import Command
 
-grove_api = 1
+grove_api = 2
 SYSTEM = "taskmaster"
 _TASKS = (".taskmaster/tasks/tasks.json", "tasks/tasks.json")
 # Not `.taskmaster` alone: one in the home directory holds the tool's own login.

@@ -20,7 +20,7 @@ from grove_core import (
     hookimpl,
 )
 
-grove_api = 1
+grove_api = 2
 SYSTEM = "tasks"
 _OPEN = frozenset({"pending", "in_progress"})
 _MAX_BYTES = 1024 * 1024

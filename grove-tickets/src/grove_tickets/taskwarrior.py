@@ -20,7 +20,7 @@ from grove_core import (
     hookimpl,
 )
 
-grove_api = 1
+grove_api = 2
 SYSTEM = "taskwarrior"
 _SHORTEST_COMMAND: Final = 2
 _LONGEST_RANGE: Final = 1000

@@ -20,7 +20,7 @@ from grove_core import (
 if TYPE_CHECKING:
     from grove_tickets.shell import Command
 
-grove_api = 1
+grove_api = 2
 SYSTEM = "tissue"
 _MARKER = ".tissue"
 _FINISHED = frozenset({"closed", "duplicate"})

@@ -20,7 +20,7 @@ from grove_core import (
 if TYPE_CHECKING:
     from grove_tickets.frontmatter import Document
 
-grove_api = 1
+grove_api = 2
 SYSTEM = "tk"
 _MARKER = ".tickets"
 _PROGRAMS = ("tk", "ticket")

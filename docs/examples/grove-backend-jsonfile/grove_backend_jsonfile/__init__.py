@@ -4,7 +4,7 @@ import grove_core as grove
 from grove_backend_jsonfile.backend import FILE, JsonFileBackend
 from grove_backend_jsonfile.extras import LOG, grove_commands, grove_learning_written  # noqa: F401
 
-grove_api = 1
+grove_api = 2
 
 
 @grove.hookimpl

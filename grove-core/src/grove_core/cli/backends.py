@@ -12,10 +12,9 @@ from grove_core.config.values import printable
 from grove_core.errors import GroveError, PluginError
 from grove_core.memory.backends import BackendState
 from grove_core.model.memory import Health
-from grove_core.plugins.checks import complaint_about
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec, Discovered
 from grove_core.plugins.discovery import BACKEND_GROUP
-from grove_core.plugins.facade import Provided
+from grove_core.plugins.manager import Contribution
 from grove_core.services.packages import BlockedPlugin, blocked_plugins, install_command_for
 from grove_core.services.settings import backend_warnings
 from grove_core.workspace import Workspace
@@ -59,7 +58,7 @@ class BackendsGroup(click.RichGroup):
 class BackendCommands(LazyGroup):
     """The commands of one backend; they find the ``BackendContext`` of the project."""
 
-    def __init__(self, backend: Provided[BackendSpec]) -> None:
+    def __init__(self, backend: Contribution[BackendSpec]) -> None:
         spec = backend.value
         self._backend = backend
         self._specs = {one.name: one for one in spec.commands}
@@ -71,14 +70,14 @@ class BackendCommands(LazyGroup):
         """Import a command, and tell it where to work."""
         library = workspace_of(ctx).library
         ctx.obj = library.context_for(self._backend.value.name, Area.PROJECT)
-        return load_offered(ctx, Provided(value=self._specs[name], source=self._backend.source))
+        return load_offered(ctx, Contribution(value=self._specs[name], source=self._backend.source))
 
 
-def _backends(ctx: click.Context) -> Mapping[str, Provided[BackendSpec]]:
+def _backends(ctx: click.Context) -> Mapping[str, Contribution[BackendSpec]]:
     return {one.value.name: one for one in workspace_of(ctx).plugins.memory_backends()}
 
 
-def _backends_or_none(ctx: click.Context) -> Mapping[str, Provided[BackendSpec]]:
+def _backends_or_none(ctx: click.Context) -> Mapping[str, Contribution[BackendSpec]]:
     """Load the backends for help and completion, which tell of no faults."""
     try:
         return _backends(ctx)
@@ -157,8 +156,8 @@ def _print_state(state: BackendState, health: Health | None, console: "Console")
     console.print(f"{state.spec.name:<14} {mark:<8} {state.why}  [{state.provided.source}]")
     if health is not None:
         console.print(f"{'':<14} {'works' if health.ok else 'FAILS':<8} {health.detail}")
-        if health.mend:
-            console.print(f"{'':<14} {'':<8} → {health.mend}")
+        if health.fix:
+            console.print(f"{'':<14} {'':<8} → {health.fix}")
 
 
 @command.command("discover")
@@ -225,8 +224,8 @@ def _checked(
     answer: object = discover(context)
     if not isinstance(answer, list | tuple):
         raise PluginError(f"returned {type(answer).__name__} instead of a list of Discovered")
-    if complaint := next(filter(None, (complaint_about(one, Discovered) for one in answer)), None):
-        raise PluginError(complaint)
+    if wrong := next((one for one in answer if not isinstance(one, Discovered)), None):
+        raise PluginError(f"returned {type(wrong).__name__} instead of Discovered")
     return answer
 
 

@@ -11,11 +11,11 @@ import rich_click as click
 
 from grove_core.environment import fingerprint
 from grove_core.errors import GroveError, PluginError
-from grove_core.plugins.environment import cache_file, is_settled, look
+from grove_core.plugins.discovery import cache_file, is_idle, look
 
 if TYPE_CHECKING:
     from grove_core.plugins.descriptors import CommandSpec
-    from grove_core.plugins.facade import Provided
+    from grove_core.plugins.manager import Contribution
     from grove_core.workspace import Workspace
 
 _WORKSPACES_KEY: Final = "grove_core.workspaces_of_commands"
@@ -82,7 +82,7 @@ def load_target(target: str) -> click.Command:
     return command
 
 
-def load_offered(ctx: click.Context, offered: "Provided[CommandSpec]") -> click.Command:
+def load_offered(ctx: click.Context, offered: "Contribution[CommandSpec]") -> click.Command:
     """Import a command of a plugin."""
     try:
         return load_target(offered.value.target)
@@ -95,7 +95,7 @@ def load_offered(ctx: click.Context, offered: "Provided[CommandSpec]") -> click.
         raise PluginError(f"{name} of {offered.source} cannot be loaded: {cause}") from error
 
 
-def offered_commands(ctx: click.Context) -> "dict[str, Provided[CommandSpec]]":
+def offered_commands(ctx: click.Context) -> "dict[str, Contribution[CommandSpec]]":
     """Load the plugins and ask for their commands."""
     try:
         return {one.value.name: one for one in workspace_of(ctx).plugins.commands()}
@@ -121,7 +121,7 @@ def _read_or_ask(ctx: click.Context, *, fresh: bool) -> Mapping[str, str]:
     if not fresh and (known := _read(cache, state)) is not None:
         return known
     lines = {name: one.value.help for name, one in offered_commands(ctx).items()}
-    if is_settled(environment) and not workspace_of(ctx).problems:
+    if is_idle(environment) and not workspace_of(ctx).problems:
         _keep(cache, {"state": state, "lines": lines})
     return lines
 

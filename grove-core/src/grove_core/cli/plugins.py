@@ -8,7 +8,7 @@ from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.groups import LazyGroup
 from grove_core.cli.result import Result
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
-from grove_core.plugins.report import PluginEntry, PluginReport, PluginState
+from grove_core.plugins.report import Plugin, PluginReport, PluginState
 from grove_core.services.packages import install_command_for
 
 if TYPE_CHECKING:
@@ -36,25 +36,24 @@ def command(invocation: Invocation) -> Result:
     return Result(
         document={
             "plugins": [_document(entry) for entry in report.plugins],
-            "own": _document(report.own) if report.own else None,
             "problems": [
                 {"plugin": str(one.source), "what": one.what, "detail": one.detail}
                 for one in report.problems
             ],
         },
         human=lambda console: _human(report, console),
-        ids=[entry.found.name for entry in report.plugins if entry.state is PluginState.ACTIVE],
+        ids=[entry.name for entry in report.plugins if entry.state is PluginState.ACTIVE],
         names_problems=True,
     )
 
 
-def _document(entry: PluginEntry) -> dict[str, Any]:
+def _document(entry: Plugin) -> dict[str, Any]:
     return {
-        "name": entry.found.name,
-        "group": entry.found.group,
-        "distribution": entry.found.distribution,
-        "version": entry.found.version,
-        "target": entry.found.target,
+        "name": entry.name,
+        "group": entry.group,
+        "distribution": entry.distribution,
+        "version": entry.version,
+        "target": entry.target,
         "state": entry.state,
         "detail": entry.detail,
         "hooks": entry.hooks,
@@ -63,11 +62,10 @@ def _document(entry: PluginEntry) -> dict[str, Any]:
 
 
 def _human(report: PluginReport, console: "Console") -> None:
-    for entry in (*report.plugins, *([report.own] if report.own else ())):
-        found = entry.found
+    for entry in report.plugins:
         style = None if entry.state in _GOOD else "yellow"
         console.print(
-            f"{found.group:<15} {found.name:<14} {found.distribution} {found.version}"
+            f"{entry.group:<15} {entry.name:<14} {entry.distribution} {entry.version}"
             f"  {entry.state.value}{': ' + entry.detail if entry.detail else ''}",
             style=style,
         )

@@ -13,13 +13,14 @@ from typing import Any, Final
 from xml.etree import ElementTree as ET
 
 import rich_click as click
-from attrs import astuple, frozen
+from attrs import frozen
 
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
 from grove_core.config import load_config
 from grove_core.errors import GroveError, PluginError
-from grove_core.plugins.discovery import FoundPlugin, canonical_name, discover
+from grove_core.plugins.discovery import canonical_name, discover
+from grove_core.plugins.report import Plugin
 from grove_core.services.packages import install_command
 
 _MODULE: Final = """
@@ -90,7 +91,7 @@ def command(invocation: Invocation, *, distribution: str, like: Path | None) -> 
     return _result(plugins, code, outcomes)
 
 
-def _plugins_called(found: Sequence[FoundPlugin], name: str) -> list[FoundPlugin]:
+def _plugins_called(found: Sequence[Plugin], name: str) -> list[Plugin]:
     wanted = canonical_name(name)
     plugins = [one for one in found if canonical_name(one.distribution) == wanted]
     plugins = plugins or [one for one in found if one.name == name]
@@ -122,9 +123,9 @@ def _require_a_project(like: Path) -> None:
 
 
 def _run_pytest(
-    folder: Path, plugins: Sequence[FoundPlugin], like: Path | None
+    folder: Path, plugins: Sequence[Plugin], like: Path | None
 ) -> tuple[int, list[Outcome]]:
-    rows = [astuple(one) for one in plugins]
+    rows = [one.row for one in plugins]
     text = _MODULE.format(rows=rows, like=str(like.absolute()) if like else "")
     (folder / "test_installed.py").write_text(text, encoding="utf-8")
     (folder / "pytest.ini").write_text(_SETTINGS, encoding="utf-8")
@@ -161,7 +162,7 @@ def _outcomes(report: Path) -> Iterator[Outcome]:
         yield Outcome(contract, case.get("name", ""), kind, message)
 
 
-def _result(plugins: Sequence[FoundPlugin], code: int, outcomes: Sequence[Outcome]) -> Result:
+def _result(plugins: Sequence[Plugin], code: int, outcomes: Sequence[Outcome]) -> Result:
     contracts = [
         {"contract": name, **_numbers([one for one in outcomes if one.contract == name])}
         for name in dict.fromkeys(one.contract for one in outcomes)

@@ -21,10 +21,10 @@ from grove_core.errors import GroveError, StorageError
 from grove_core.plugins.discovery import (
     BACKEND_GROUP,
     TICKET_GROUP,
-    FoundPlugin,
     canonical_name,
     discover,
 )
+from grove_core.plugins.report import Plugin
 from grove_core.services.packages import install_command
 from grove_core.storage import files
 
@@ -97,7 +97,7 @@ def command(invocation: Invocation, *, kind: str, name: str, into: Path | None) 
     )
 
 
-def _objection(kind: str, name: str, distribution: str, found: Sequence[FoundPlugin]) -> str:
+def _objection(kind: str, name: str, distribution: str, found: Sequence[Plugin]) -> str:
     """Say why a plugin cannot have a name; nothing where it can."""
     if not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
         return (

@@ -63,8 +63,7 @@ def command(invocation: Invocation) -> Result:
     pending = [notice for one in sessions if (notice := _pending(one, workspace))]
     waiting = workspace.outbox.entries(workspace.root)
     servers = workspace.library.freshness()
-    primary = workspace.config.backends.primary
-    homes = workspace.library.homes_of(primary, (one.learning.scope for one in waiting))
+    homes = workspace.library.destinations(one.learning.scope for one in waiting)
     numbers = workspace.statistics()
     servers_of = ServerRecords(workspace.paths.cache)
     document: dict[str, Any] = {

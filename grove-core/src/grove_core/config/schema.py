@@ -9,7 +9,7 @@ from attrs import Factory, field, fields
 
 from grove_core.model.gate import AutoSkipDecider, GatePolicy
 from grove_core.model.value import Value, frozen
-from grove_core.retrieval.strategy import RetrievalStrategy
+from grove_core.retrieval.strategy import RetrievalEngine, RetrievalStrategy
 
 SESSION_END_DEADLINE_MS: Final = 900
 """SessionEnd is shorter than ``hooks.deadline_ms``: the client waits for no session that ends."""
@@ -37,7 +37,6 @@ class WriteGateMode(Enum):
     OFF = "off"
 
 
-DEFAULT_ENGINE: Final = "default"
 """The engine that is grove's own index."""
 
 
@@ -134,10 +133,6 @@ class BackendsSettings(Value):
     primary: str | None = setting(None, "The backend for the project's learnings; empty for none.")
     personal: str = setting("markdown", "The backend for personal learnings.")
     overrides: Mapping[str, bool] = setting(Factory(dict), "By name: false blocks a backend.")
-    team_copies: bool = setting(
-        default=True,
-        help_text="Keep team learnings that git ignores in a shared backend, too; false: warn.",
-    )
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -220,8 +215,8 @@ class RetrievalSettings(Value):
     max_chars: int = setting(
         4000, "The most characters of learnings shown at once.", minimum=200, maximum=8000
     )
-    engine: str = setting(
-        DEFAULT_ENGINE, "What judges how well learnings fit: default, rules, or a plugin's engine."
+    engine: RetrievalEngine = setting(
+        RetrievalEngine.DEFAULT, "What scores how well learnings fit."
     )
     on_prompt: bool = setting(True, "Whether a prompt may bring up further learnings.")  # noqa: FBT003
     on_file: bool = setting(True, "Whether a touched file may bring up its learnings.")  # noqa: FBT003

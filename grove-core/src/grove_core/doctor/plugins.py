@@ -19,10 +19,9 @@ from grove_core.memory.backends import OpenBackend
 from grove_core.memory.library import MemoryLibrary
 from grove_core.model.memory import Health
 from grove_core.plugins.descriptors import HealthCheck
-from grove_core.plugins.discovery import BACKEND_GROUP, FoundPlugin
-from grove_core.plugins.facade import Provided
-from grove_core.plugins.manager import LOADING
-from grove_core.plugins.report import PluginSource, PluginState
+from grove_core.plugins.discovery import BACKEND_GROUP
+from grove_core.plugins.manager import LOADING, Contribution
+from grove_core.plugins.report import Plugin, PluginState
 from grove_core.services.packages import (
     blocked_plugins,
     describe_blocked,
@@ -42,20 +41,20 @@ def family(group: str, examination: Examination) -> Iterator[CheckResult]:
     """Check that a plugin of a group can be used."""
     plugins = examination.workspace.plugins
     plugins.load_all()
-    found = [one for one in plugins.report().plugins if one.found.group == group]
-    used = [one.found for one in found if one.state in _IN_USE]
+    found = [one for one in plugins.report().plugins if one.group == group]
+    used = [one for one in found if one.state in _IN_USE]
     blocked = blocked_plugins(examination.workspace, group)
     why = [describe_blocked(blocked)] if blocked else []
     if used:
         yield ok("; ".join([*_loaded(used), *why]))
         return
     others = [one for one in found if one.state is not PluginState.BLOCKED]
-    why += [f"{one.found.name} is {one.state.value}: {one.detail}" for one in others]
+    why += [f"{one.name} is {one.state.value}: {one.detail}" for one in others]
     detail = f"none can be used: {'; '.join(why)}" if found else "none is installed"
     yield broken(detail, fixes_of(blocked) or install_command_for(group))
 
 
-def _loaded(found: Iterable[FoundPlugin]) -> Iterator[str]:
+def _loaded(found: Iterable[Plugin]) -> Iterator[str]:
     names: dict[str, list[str]] = {}
     for one in found:
         names.setdefault(f"{one.distribution} {one.version}", []).append(one.name)
@@ -66,12 +65,12 @@ def faults(examination: Examination) -> Iterator[CheckResult]:
     """Name the plugins that do not load, or do something wrong."""
     report = examination.workspace.plugins.report()
     for entry in report.plugins:
-        found, name = entry.found, f"plugin {entry.found.name}"
-        detail = f"{PluginSource.of(found)} is {entry.state.value}: {entry.detail}"
+        name = f"plugin {entry.name}"
+        detail = f"{entry} is {entry.state.value}: {entry.detail}"
         if entry.state in (PluginState.FAILED, PluginState.REFUSED):
-            yield broken(detail, f"Try to upgrade {found.distribution}, or remove it", name=name)
+            yield broken(detail, f"Try to upgrade {entry.distribution}, or remove it", name=name)
         elif entry.state is PluginState.SHADOWED:
-            fix = f"Remove one of the two, or name `{found.name}@DISTRIBUTION` in the configuration"
+            fix = f"Remove one of the two, or name `{entry.name}@DISTRIBUTION` in the configuration"
             yield warning(detail, fix, name=name)
     for problem in report.problems:
         if problem.what != LOADING:
@@ -119,8 +118,8 @@ def _backend(
 def _of_health(health: Health, *, name: str = "") -> CheckResult:
     detail = f"{health.detail} ({health.location})" if health.location else health.detail
     if not health.ok:
-        return broken(detail, health.mend or "Correct what it names", name=name)
-    return warning(detail, health.mend, name=name) if health.mend else ok(detail, name=name)
+        return broken(detail, health.fix or "Correct what it names", name=name)
+    return warning(detail, health.fix, name=name) if health.fix else ok(detail, name=name)
 
 
 def of_plugins(examination: Examination) -> Iterator[Check]:
@@ -129,7 +128,9 @@ def of_plugins(examination: Examination) -> Iterator[Check]:
         yield Check(offered.value.name, partial(_of_plugin, offered), _CHECK_SECONDS)
 
 
-def _of_plugin(offered: Provided[HealthCheck], examination: Examination) -> Iterator[CheckResult]:
+def _of_plugin(
+    offered: Contribution[HealthCheck], examination: Examination
+) -> Iterator[CheckResult]:
     workspace = examination.workspace
     before = len(workspace.plugins.report().problems)
     health: object = workspace.plugins.call(

@@ -92,8 +92,7 @@ def outbox(examination: Examination) -> Iterator[CheckResult]:
             fix = "`grove maintain flush` tries now and says what is wrong"
             yield warning(f"learnings that wait for {source}: {len(one.waiting)}", fix)
     if here := waiting.entries(workspace.root):
-        primary = workspace.config.backends.primary
-        homes = workspace.library.homes_of(primary, (one.learning.scope for one in here))
+        homes = workspace.library.destinations(one.learning.scope for one in here)
         named = f" ({', '.join(homes)})" if homes else ""
         detail = f"learnings of this project that wait for their backend: {len(here)}{named}"
         fix = "`grove backends` says what it lacks; the next reflection after that delivers them"

@@ -21,8 +21,8 @@ _EMPTY_BRANCH_WORDS: Final = frozenset(
 
 
 def query_for_work(workspace: "Workspace", ticket: Ticket | None) -> Query:
-    """Describe the work at hand: ticket, branch, changed files, recent commits, plugins' words."""
-    words = sorted(workspace.plugins.query_terms(workspace.context(), ticket))
+    """Describe the work at hand: ticket, branch, changed files and recent commits."""
+    words: list[str] = []
     files: tuple[str, ...] = ()
     top = git.find_top(workspace.root)
     if top is not None:

@@ -1,26 +1,48 @@
-"""Backends as they stand to a project, and what came from them: values of the library."""
+"""The memory backends of a project: which there are, and which of them a learning goes to."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import takewhile
+from typing import Any, Final, NoReturn
 
-from grove_core.memory.untrusted import cleaned, line_with_paths
-from grove_core.model.learning import Learning
-from grove_core.model.memory import Detection, Hit, Receipt, ReceiptStatus
+from attrs import evolve
+
+from grove_core import __version__
+from grove_core.errors import BackendError
+from grove_core.git import is_ignored_by_git
+from grove_core.memory.outbox import Outbox, WaitingLearnings
+from grove_core.memory.sanitize import clean_line_with_paths
+from grove_core.model.learning import Learning, LearningStatus, Scope
+from grove_core.model.memory import Capability, Detection, Filters, Health, Hit, Query, Receipt
 from grove_core.model.value import Value, frozen
-from grove_core.plugins.descriptors import Area, BackendSpec, MemoryBackend
-from grove_core.plugins.facade import Provided
-from grove_core.stats_cache.stamps import Stamp
+from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec, MemoryBackend
+from grove_core.plugins.manager import Contribution, Plugins
+from grove_core.plugins.report import Plugin
+
+DETECT_SECONDS: Final = 0.5
+OPEN_SECONDS: Final = 2.0
+
+_FAILED: Final = object()
+_ALWAYS: Final = ("name", "capabilities", "write", "search", "ping")
+_METHODS: Final = {
+    Capability.GET: "get",
+    Capability.ITERATE: "iterate",
+    Capability.SET_STATUS: "set_status",
+    Capability.FILES: "files",
+    Capability.CHANGES: "changes",
+    Capability.SYNCHRONISE: "synchronise",
+}
+"""What a backend must have besides, by what it says it can do."""
+_CORE: Final = Plugin("grove.core", "outbox", "", "grove-core", __version__)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
 class BackendState(Value):
     """A memory backend and how it stands to a project."""
 
-    provided: Provided[BackendSpec]
-    detection: Detection | None
-    is_primary: bool
-    why: str
+    provided: Contribution[BackendSpec]
+    detection: Detection | None = None
+    is_primary: bool = False
     has_failed: bool = False
 
     @property
@@ -32,6 +54,16 @@ class BackendState(Value):
     def is_active(self) -> bool:
         """Whether it is searched."""
         return self.detection is not None and self.detection.usable
+
+    @property
+    def why(self) -> str:
+        """Why it is used or not."""
+        if self.detection is None:
+            return "not available in this project"
+        if self.is_active:
+            note = self.detection.note or f"found {self.detection.marker}"
+            return clean_line_with_paths(note)
+        return clean_line_with_paths(self.detection.note) or "cannot be used here"
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -52,56 +84,235 @@ class FoundLearning(Value):
     area: Area
 
 
-class Availability(NamedTuple):
-    """Where to look, to see that the same backends are available."""
+class AvailableBackends:
+    """The backends that are available in a project, found and opened when they are needed."""
 
-    used: Sequence[Path]
-    unused: Sequence[Path]
-    unused_stamp: Stamp
+    def __init__(
+        self,
+        plugins: Plugins,
+        context: BackendContext,
+        *,
+        personal_backend: str,
+        settings: Mapping[str, Any],
+        outbox: Outbox | None = None,
+        primary: str | None = None,
+    ) -> None:
+        """Open nothing yet; ``primary`` is the backend that the configuration names."""
+        self._plugins = plugins
+        self._context = context
+        self._personal_backend = personal_backend
+        self._settings = settings
+        self._outbox = outbox
+        self._configured = primary
+        self._refuses_personal = False
 
+    @cached_property
+    def states(self) -> Sequence[BackendState]:
+        """All installed backends in order, as they stand to the project."""
+        states: list[BackendState] = []
+        for provided in self._plugins.memory_backends():
+            context = self.context_for(provided.value.name, Area.PROJECT)
+            detect = provided.value.detect
+            answer: object = self._plugins.call(
+                provided, detect, context, seconds=DETECT_SECONDS, default=_FAILED
+            )
+            state = BackendState(
+                provided=provided,
+                detection=answer if isinstance(answer, Detection) else None,
+                has_failed=answer is _FAILED,
+            )
+            is_first = state.is_active and not any(one.is_primary for one in states)
+            states.append(evolve(state, is_primary=is_first))
+        return states
 
-def judge(
-    provided: Provided[BackendSpec],
-    detection: Detection | None,
-    *,
-    is_primary: bool,
-    has_failed: bool = False,
-) -> BackendState:
-    """Return how a backend stands to a project."""
-    if detection is None:
-        why = "not available in this project"
-    elif not detection.usable:
-        why = line_with_paths(detection.note) or "cannot be used here"
-    else:
-        note = detection.note or f"found {detection.marker}"
-        why = line_with_paths(note)
-    return BackendState(
-        provided=provided,
-        detection=detection,
-        is_primary=is_primary,
-        why=why,
-        has_failed=has_failed,
-    )
+    @cached_property
+    def project_backends(self) -> Sequence[OpenBackend]:
+        """The open backends of the project, the primary one first."""
+        opened = (self._open(state, Area.PROJECT) for state in self.states if state.is_active)
+        return [one for one in opened if one is not None]
 
-
-def availability(
-    states: Sequence[BackendState], root: Path, looks: Mapping[str, Stamp]
-) -> Availability | None:
-    """Tell where to look."""
-    used = [root / path for one in states if one.is_active for path in one.spec.paths]
-    others = [one for one in states if not one.is_active]
-    if not all(one.spec.paths for one in others):
+    @cached_property
+    def personal(self) -> OpenBackend | None:
+        """The backend of the user's personal learnings, if one can serve them."""
+        for state in self.states:
+            if state.spec.name == self._personal_backend:
+                opened = self._open(state, Area.PERSONAL)
+                if opened and Capability.PERSONAL in opened.backend.capabilities:
+                    return opened
+                self._refuses_personal = opened is not None
         return None
-    unused = [root / path for one in others for path in one.spec.paths]
-    return Availability(used, unused, "\n".join(looks[one.spec.name] for one in others))
+
+    @cached_property
+    def _waiting(self) -> Sequence[OpenBackend]:
+        """The outbox as a backend for each area: what waits is found like what is stored."""
+        if self._outbox is None:
+            return ()
+        spec = BackendSpec(name=WaitingLearnings.name, detect=_nothing, open=_nothing)
+        state = BackendState(provided=Contribution(value=spec, source=_CORE))
+        return [
+            OpenBackend(
+                state=state,
+                area=area,
+                backend=WaitingLearnings(
+                    self._outbox, self._context.root, personal=area is Area.PERSONAL
+                ),
+            )
+            for area in Area
+        ]
+
+    def _all(self) -> Sequence[OpenBackend]:
+        personal = [self.personal] if self.personal else []
+        return [*self.project_backends, *personal, *self._waiting]
+
+    def own_paths(self) -> tuple[str, ...]:
+        """Return which paths belong to backends."""
+        return tuple(path for one in self._plugins.memory_backends() for path in one.value.paths)
+
+    def target_for(self, scope: Scope) -> OpenBackend | None:
+        """Choose where a learning of some scope is written."""
+        match scope:
+            case Scope.PERSONAL:
+                return self.personal
+            case Scope.EPHEMERAL:
+                able = self._with(Capability.EPHEMERAL)
+                return next((one for one in able if one.area is Area.PROJECT), None)
+            case Scope.TEAM if self._primary and self._primary in self.project_backends:
+                return next(filter(self.is_shared, self.project_backends), self._primary)
+        return self._primary
+
+    def is_shared(self, opened: OpenBackend) -> bool:
+        """Check whether others who work on the project get what a backend stores."""
+        files = [self._context.root / one.replace("*", "x") for one in opened.state.spec.shared]
+        return not files or not all(map(is_ignored_by_git, files))
+
+    @cached_property
+    def _primary(self) -> OpenBackend | None:
+        """The primary backend; no other takes its place when it cannot be opened."""
+        for state in self.states:
+            if state.is_primary:
+                opened = (one for one in self.project_backends if one.state is state)
+                closed = _UnopenedBackend(state.spec.name)
+                return next(opened, OpenBackend(state=state, area=Area.PROJECT, backend=closed))
+        return None
+
+    def awaited(self, scope: Scope) -> str | None:
+        """Name the backend that a learning waits for because it is not available here."""
+        if scope not in {Scope.PROJECT, Scope.TEAM}:
+            return None
+        for state in self.states:
+            if state.spec.name == self._configured and not state.is_active:
+                return state.spec.name
+        before = takewhile(lambda state: not state.is_primary, self.states)
+        return next((state.spec.name for state in before if state.has_failed), None)
+
+    def destinations(self, scopes: Iterable[Scope]) -> tuple[str, ...]:
+        """Name the backends that learnings of some scopes go to, available or not."""
+        names: dict[str, None] = {}
+        for scope in scopes:
+            target = self.target_for(scope)
+            name = self.awaited(scope) or (target and target.backend.name)
+            if name:
+                names[name] = None
+        return tuple(names)
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether a write to the project's primary backend may take long."""
+        primary = self._primary
+        return primary is not None and Capability.SLOW in primary.backend.capabilities
+
+    def listable(self) -> Sequence[OpenBackend]:
+        """Return the backends that can list their learnings, the project's first."""
+        return self._with(Capability.ITERATE)
+
+    def silent(self) -> Sequence[tuple[Area, str]]:
+        """Name the backends that should be there and have failed to be found or opened."""
+        opened = {(one.area, one.state.spec.name) for one in self._all()}
+        expected = [
+            (Area.PROJECT, state.spec.name)
+            for state in self.states
+            if state.is_active or state.has_failed
+        ]
+        names = [state.spec.name for state in self.states]
+        # One that cannot store personal learnings has none that could be missed.
+        if self._personal_backend in names and not self._refuses_personal:
+            expected.append((Area.PERSONAL, self._personal_backend))
+        return [one for one in expected if one not in opened]
+
+    def names_with(self, capability: Capability) -> frozenset[str]:
+        """Name the backends that have a capability."""
+        return frozenset(one.backend.name for one in self._with(capability))
+
+    def _with(self, capability: Capability) -> Sequence[OpenBackend]:
+        return [one for one in self._all() if capability in one.backend.capabilities]
+
+    def _open(self, state: BackendState, area: Area) -> OpenBackend | None:
+        context = self.context_for(state.spec.name, area)
+        what = f"open of {state.spec.name}"
+
+        def opened() -> MemoryBackend:
+            backend = state.spec.open(context)
+            _check(backend)
+            return backend
+
+        backend = self._plugins.call(
+            state.provided, opened, seconds=OPEN_SECONDS, default=None, what=what
+        )
+        return None if backend is None else OpenBackend(state=state, area=area, backend=backend)
+
+    def context_for(self, name: str, area: Area) -> BackendContext:
+        """Describe the place to work to a backend."""
+        return evolve(self._context, area=area, settings=self._settings.get(name))
 
 
-def located(learning: Learning, opened: OpenBackend, *, complete: bool = True) -> FoundLearning:
-    """Say where a learning came from, and clean it."""
-    hit = cleaned(Hit(learning=learning, relevance=1.0, complete=complete))
-    return FoundLearning(hit=hit, backend=opened.backend.name, area=opened.area)
+def _check(backend: object) -> None:
+    """Raise when something is no sound backend; its properties are the plugin's code."""
+    kind = type(backend).__name__
+    if missing := [one for one in _ALWAYS if not hasattr(backend, one)]:
+        raise BackendError(f"returned {kind}, which has no {', '.join(missing)}")
+    capabilities: object = getattr(backend, "capabilities", None)
+    if not isinstance(getattr(backend, "name", None), str):
+        raise BackendError("returned a backend whose name is no text")
+    if not isinstance(capabilities, frozenset):
+        raise BackendError("returned a backend whose capabilities are no frozenset")
+    for capability, method in _METHODS.items():
+        if capability in capabilities and not hasattr(backend, method):
+            raise BackendError(
+                f"returned {kind}, which says it can {capability.value} and has no {method}"
+            )
 
 
-def queued_receipt(learning: Learning, backend: str) -> Receipt:
-    """Make the receipt of a learning that waits in the outbox."""
-    return Receipt(learning_id=learning.id, status=ReceiptStatus.QUEUED, backend=backend)
+def _nothing(_: object) -> Any:  # noqa: ANN401 - never called
+    return None
+
+
+@frozen(eq=False, repr=False)
+class _UnopenedBackend(Value):
+    """A primary backend that cannot be opened, so that learnings wait and go nowhere else."""
+
+    name: str
+    capabilities: frozenset[Capability] = frozenset()
+
+    def ping(self) -> Health:
+        return Health(ok=False, detail="could not be opened; `grove plugins` names the fault")
+
+    def write(self, learning: Learning) -> Receipt:
+        self._refuse(learning)
+
+    def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
+        self._refuse(query, filters)
+
+    def get(self, learning_id: str) -> Learning | None:
+        self._refuse(learning_id)
+
+    def iterate(self) -> Iterable[Learning]:
+        self._refuse()
+
+    def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
+        self._refuse(learning_id, status, note)
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise BackendError(f"the backend {self.name} could not be opened")
+
+
+UNOPENED: Final = _UnopenedBackend("")

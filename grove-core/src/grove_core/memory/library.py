@@ -1,48 +1,39 @@
-"""The memory backends of a project as one library: routing by scope, searching all of them."""
+"""The memory backends of a project as one library: storing, searching and changing learnings."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from enum import Enum, auto
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeGuard, TypeVar
 
+from attrs import evolve
+
 from grove_core.errors import BackendError, LearningNotFoundError, UnsupportedError
-from grove_core.memory.available import AvailableBackends
-from grove_core.memory.backends import (
-    FoundLearning,
-    OpenBackend,
-    located,
-)
-from grove_core.memory.unopened import UnopenedBackend
-from grove_core.memory.untrusted import (
-    cleaned,
-    cleaned_freshness,
-    cleaned_health,
-    cleaned_receipt,
-    cleaned_synchronised,
+from grove_core.memory.backends import UNOPENED, AvailableBackends, FoundLearning, OpenBackend
+from grove_core.memory.outbox import OutboxEntry
+from grove_core.memory.sanitize import (
+    clean_freshness,
+    clean_health,
+    clean_hit,
+    clean_receipt,
+    clean_synchronised,
     is_hit,
     is_learning,
 )
-from grove_core.model.learning import Learning, LearningStatus
+from grove_core.model.learning import Learning, LearningStatus, Scope
 from grove_core.model.memory import (
     Capability,
     Changes,
     Filters,
     Health,
+    Hit,
     Query,
     Receipt,
+    ReceiptStatus,
     Synchronised,
 )
-from grove_core.plugins.descriptors import (
-    Area,
-    FileBacked,
-    Freshness,
-    Incremental,
-    MemoryBackend,
-    Synchronising,
-    Withdrawing,
-)
+from grove_core.model.value import Value, frozen
+from grove_core.plugins.descriptors import FileBacked, Freshness, Incremental, Synchronising
 
 WRITE_SECONDS: Final = 5.0
 SLOW_WRITE_SECONDS: Final = 90.0
@@ -53,21 +44,18 @@ LIST_SECONDS: Final = 60.0
 """How long a backend may take to list all its learnings; a hook's own deadline holds as well."""
 
 _GRACE_SECONDS: Final = 15.0
-_ELSEWHERE: Final = "put away in another backend"
+_ACTIVE: Final = LearningStatus.ACTIVE
 
 T = TypeVar("T")
 D = TypeVar("D")
 
 
-class Missing(Enum):
-    """Why a backend has given no learning."""
+@frozen(kw_only=True, eq=False, repr=False)
+class Stored(Value):
+    """What became of a learning."""
 
-    ABSENT = auto()
-    """It has looked, and there is none."""
-    FAILED = auto()
-    """It could not look; this has been reported."""
-    NOT_ASKED = auto()
-    """It is not available here, or gives nothing by id."""
+    receipt: Receipt
+    notes: tuple[str, ...] = ()
 
 
 class MemoryLibrary(AvailableBackends):
@@ -75,48 +63,59 @@ class MemoryLibrary(AvailableBackends):
 
     has_written = False
 
-    def get_from(self, name: str, learning_id: str) -> Learning | Missing:
-        """Fetch a learning from one backend of the project."""
-        opened = self.named(name)
-        if opened is None:
-            return Missing.FAILED if (Area.PROJECT, name) in self.silent() else Missing.NOT_ASKED
-        if Capability.GET not in opened.backend.capabilities:
-            return Missing.NOT_ASKED
-        get = opened.backend.get
-        answer: object = self._call(
-            opened, "get", get, learning_id, seconds=READ_SECONDS, default=Missing.FAILED
-        )
-        if answer is None:
-            return Missing.ABSENT
-        if answer is Missing.FAILED:
-            return Missing.FAILED
-        return next(iter(self._sound(opened, "get", [answer], is_learning)), Missing.FAILED)
-
-    def withdraw(self, name: str, learning: Learning) -> bool | None:
-        """Take a learning out of the backend that has kept it for another one."""
-        opened = self.named(name)
-        if opened is None or not isinstance(opened.backend, Withdrawing):
-            return False
+    def store(self, target: OpenBackend, learning: Learning, now: datetime) -> Stored:
+        """Write a learning, or have it wait in the outbox until its backend can take it."""
+        awaited = self.awaited(learning.scope)
+        receipt = None if awaited else self.write(target, learning)
+        if receipt is not None:
+            return Stored(receipt=receipt, notes=self._notes(target, learning, receipt))
+        assert self._outbox is not None, "a library that stores has an outbox"
+        self._outbox.put(learning, self._context.root, now)
         self.has_written = True
-        withdraw = opened.backend.withdraw
-        taken = self._call(
-            opened, "withdraw", withdraw, learning, seconds=WRITE_SECONDS, default=None
-        )
-        return taken if isinstance(taken, bool) else None
+        name = awaited or target.backend.name
+        queued = ReceiptStatus.QUEUED
+        return Stored(receipt=Receipt(learning_id=learning.id, status=queued, backend=name))
+
+    def _notes(self, target: OpenBackend, learning: Learning, receipt: Receipt) -> tuple[str, ...]:
+        notes = [receipt.note] if receipt.note else []
+        if learning.scope is Scope.TEAM and not self.is_shared(target):
+            unseen = f"git ignores what {receipt.backend} writes here, so the team does not see it"
+            notes.append(f"{unseen}, and no other backend here is shared")
+        return tuple(notes)
+
+    def deliver(self, *, in_a_hurry: bool = False) -> Sequence[Receipt]:
+        """Try to deliver what waits for the project; backends are idempotent."""
+        receipts: list[Receipt] = []
+        was_slow = False
+        for entry in self._outbox.entries(self._context.root) if self._outbox else ():
+            target = self.target_for(entry.learning.scope)
+            if target is None or self.awaited(entry.learning.scope):
+                continue
+            is_slow = Capability.SLOW in target.backend.capabilities
+            if is_slow and was_slow and in_a_hurry:
+                continue
+            was_slow = was_slow or is_slow
+            receipts += self._delivered(target, entry)
+        return receipts
+
+    def _delivered(self, target: OpenBackend, entry: OutboxEntry) -> Sequence[Receipt]:
+        receipt = self.write(target, entry.learning)
+        if receipt is None:
+            return ()
+        entry.path.unlink(missing_ok=True)
+        return [evolve(receipt, note="; ".join(self._notes(target, entry.learning, receipt)))]
 
     def write(self, target: OpenBackend, learning: Learning) -> Receipt | None:
-        """Write a learning."""
+        """Write a learning to one backend; ``None`` when it could not take it."""
         self.has_written = True
         slow = Capability.SLOW in target.backend.capabilities
         seconds = SLOW_WRITE_SECONDS if slow else WRITE_SECONDS
         answer: object = self._call(
             target, "write", target.backend.write, learning, seconds=seconds, default=None
         )
-        receipt = cleaned_receipt(answer, learning)
+        receipt = clean_receipt(answer, learning.id)
         if receipt is None and answer is not None:
-            what = _name("write", target)
-            complaint = f"returned no sound Receipt of {learning.id}"
-            self._plugins.complain(target.state.provided, what, complaint)
+            self._complain(target, "write", f"returned no sound Receipt of {learning.id}")
         return receipt
 
     def changes(
@@ -128,24 +127,16 @@ class MemoryLibrary(AvailableBackends):
             answer: object = self._call(
                 opened, "changes", backend.changes, mark, seconds=seconds, default=None
             )
-            if not isinstance(answer, Changes) or not isinstance(answer.mark, str):
+            if not isinstance(answer, Changes):
                 return None
-            learnings: object = answer.learnings
         else:
-            answer = Changes(learnings=(), mark="", whole=True)
-            listed = _listed(backend)
-            learnings = self._call(opened, "iterate", listed, seconds=seconds, default=None)
-            if learnings is None:
+            listed = self._listed_by(opened, seconds)
+            if listed is None:
                 return None
-        if not isinstance(learnings, list | tuple):
-            kind = type(learnings).__name__
-            what = _name("changes", opened)
-            complaint = f"returned {kind} instead of a list"
-            self._plugins.complain(opened.state.provided, what, complaint)
-            return None
-        sound = self._sound(opened, "changes", learnings, is_learning)
-        clean = tuple(located(learning, opened).hit.learning for learning in sound)
-        return Changes(learnings=clean, mark=answer.mark, whole=bool(answer.whole))
+            answer = Changes(learnings=tuple(listed), mark="", whole=True)
+        sound = self._sound(opened, "changes", answer.learnings, is_learning)
+        clean = tuple(_located(learning, opened).hit.learning for learning in sound)
+        return evolve(answer, learnings=clean)
 
     def search(
         self,
@@ -164,7 +155,8 @@ class MemoryLibrary(AvailableBackends):
             for hit in self._sound(opened, "search", hits, is_hit):
                 if not filters.admit(hit.learning):
                     continue
-                one = FoundLearning(hit=cleaned(hit), backend=opened.backend.name, area=opened.area)
+                name, area = opened.backend.name, opened.area
+                one = FoundLearning(hit=clean_hit(hit), backend=name, area=area)
                 known = found.get(hit.learning.id)
                 if known is None or one.hit.relevance > known.hit.relevance:
                     found[hit.learning.id] = one
@@ -176,64 +168,21 @@ class MemoryLibrary(AvailableBackends):
         found: FoundLearning | None = None
         for opened in self._with(Capability.GET):
             learning = self._get(opened, learning_id)
-            if learning is not None and (found is None or _puts_away(learning, found)):
+            if learning is not None and (found is None or _supersedes(learning, found)):
                 is_note = self._is_note(opened, learning_id)
-                found = located(learning, opened, complete=not is_note)
+                found = _located(learning, opened, complete=not is_note)
         return found
-
-    def _is_note(self, opened: OpenBackend, learning_id: str) -> bool:
-        """Return whether what a backend has given is somebody else's note."""
-        if not {Capability.NOTES, Capability.ITERATE} <= opened.backend.capabilities:
-            return False
-        return all(one.id != learning_id for one in self._listed_by(opened))
-
-    def _listed_by(self, opened: OpenBackend) -> Sequence[Learning]:
-        listed = _listed(opened.backend)
-        answer = self._call(opened, "iterate", listed, seconds=LIST_SECONDS, default=())
-        return self._sound(opened, "iterate", answer, is_learning)
-
-    def _get(self, opened: OpenBackend, learning_id: str) -> Learning | None:
-        learning = self._call(
-            opened, "get", opened.backend.get, learning_id, seconds=READ_SECONDS, default=None
-        )
-        return next(
-            iter(self._sound(opened, "get", [learning] if learning else [], is_learning)), None
-        )
 
     def iterate(self) -> Iterator[FoundLearning]:
         """Go through the learnings of all backends that can list theirs."""
         found: dict[str, FoundLearning] = {}
         for opened in self._with(Capability.ITERATE):
-            for learning in self._listed_by(opened):
+            listed = self._listed_by(opened) or ()
+            for learning in self._sound(opened, "iterate", listed, is_learning):
                 known = found.get(learning.id)
-                if known is None or _puts_away(learning, known):
-                    found[learning.id] = located(learning, opened)
+                if known is None or _supersedes(learning, known):
+                    found[learning.id] = _located(learning, opened)
         yield from found.values()
-
-    @property
-    def may_hold_copies(self) -> bool:
-        """Whether several backends of the project list learnings, of which some may be the same."""
-        return sum(one.area is Area.PROJECT for one in self._with(Capability.ITERATE)) > 1
-
-    def level(self) -> None:
-        """Put away in each backend of the project what another one has put away."""
-        listed = {
-            one.backend.name: {learning.id: learning.status for learning in self._listed_by(one)}
-            for one in self._with(Capability.ITERATE)
-            if one.area is Area.PROJECT
-        }
-        put_away = {
-            learning_id: status
-            for statuses in listed.values()
-            for learning_id, status in statuses.items()
-            if status is not LearningStatus.ACTIVE
-        }
-        for opened in self._with(Capability.SET_STATUS):
-            statuses = listed.get(opened.backend.name, {}) if opened.area is Area.PROJECT else {}
-            for learning_id in put_away.keys() & statuses.keys():
-                if statuses[learning_id] is LearningStatus.ACTIVE:
-                    with suppress(BackendError):
-                        self._set_status(opened, learning_id, put_away[learning_id], _ELSEWHERE)
 
     def sources(self) -> Sequence[Path] | None:
         """Name what the learnings that can be listed are read from."""
@@ -270,16 +219,8 @@ class MemoryLibrary(AvailableBackends):
     ) -> Learning:
         self.has_written = True
         before = len(self._plugins.report().problems)
-        changed = self._call(
-            opened,
-            "set_status",
-            opened.backend.set_status,
-            learning_id,
-            status,
-            note,
-            seconds=WRITE_SECONDS,
-            default=None,
-        )
+        change = partial(opened.backend.set_status, learning_id, status, note)
+        changed = self._call(opened, "set_status", change, seconds=WRITE_SECONDS, default=None)
         if not isinstance(changed, Learning):
             problems = self._plugins.report().problems[before:]
             why = "; ".join(one.detail for one in problems) or "it does not say why"
@@ -291,11 +232,10 @@ class MemoryLibrary(AvailableBackends):
     def healths(self, *, servers: bool = True) -> dict[str, Health]:
         """Ask the project's backends how they do."""
         opened = {one.state.spec.name: one for one in self.project_backends}
-        closed = UnopenedBackend("").ping()
         return {
             one.spec.name: self._health_of(opened[one.spec.name], servers=servers)
             if one.spec.name in opened
-            else closed
+            else UNOPENED.ping()
             for one in self.states
             if one.is_active
         }
@@ -308,45 +248,63 @@ class MemoryLibrary(AvailableBackends):
     def health(self, opened: OpenBackend) -> Health:
         """Ask a backend how it does."""
         ping, seconds = opened.backend.ping, self._limit(opened, READ_SECONDS)
-        health = cleaned_health(self._call(opened, "ping", ping, seconds=seconds, default=None))
+        health = clean_health(self._call(opened, "ping", ping, seconds=seconds, default=None))
         if health is not None:
             return health
         return Health(ok=False, detail="did not answer; `grove plugins` names the fault")
 
     def freshness(self) -> Sequence[Freshness]:
-        """Return how well what backends keep here stands for what their servers have."""
+        """Return how well what backends store here stands for what their servers have."""
         found: list[Freshness] = []
-        for opened in self._with(Capability.SYNCHRONISE):
-            if isinstance(opened.backend, Synchronising):
-                ask = opened.backend.freshness
-                answer: object = self._call(
-                    opened, "freshness", ask, seconds=READ_SECONDS, default=None
-                )
-                fresh = cleaned_freshness(answer)
-                if fresh is not None:
-                    found.append(fresh)
+        for opened, backend in self._with_servers():
+            answer: object = self._call(
+                opened, "freshness", backend.freshness, seconds=READ_SECONDS, default=None
+            )
+            if (fresh := clean_freshness(answer)) is not None:
+                found.append(fresh)
         return found
 
     def synchronise(self, seconds: float, *, asked: bool) -> Sequence[tuple[str, Synchronised]]:
         """Bring backends and their servers into line."""
         found: list[tuple[str, Synchronised]] = []
-        for opened in self._with(Capability.SYNCHRONISE):
-            if isinstance(opened.backend, Synchronising):
-                self.has_written = True
-                answer: object = self._call(
-                    opened,
-                    "synchronise",
-                    partial(opened.backend.synchronise, seconds, asked=asked),
-                    seconds=seconds + _GRACE_SECONDS,
-                    default=None,
-                )
-                done = cleaned_synchronised(answer)
-                fault = "it did not answer; `grove plugins` names the fault"
-                found.append((opened.backend.name, done or Synchronised(fault=fault)))
+        for opened, backend in self._with_servers():
+            self.has_written = True
+            synchronise = partial(backend.synchronise, seconds, asked=asked)
+            limit = seconds + _GRACE_SECONDS
+            answer: object = self._call(
+                opened, "synchronise", synchronise, seconds=limit, default=None
+            )
+            fault = "it did not answer; `grove plugins` names the fault"
+            done = clean_synchronised(answer) or Synchronised(fault=fault)
+            found.append((opened.backend.name, done))
         return found
 
+    def _with_servers(self) -> Iterator[tuple[OpenBackend, Synchronising]]:
+        for opened in self._with(Capability.SYNCHRONISE):
+            if isinstance(opened.backend, Synchronising):
+                yield opened, opened.backend
+
+    def _is_note(self, opened: OpenBackend, learning_id: str) -> bool:
+        """Check whether what a backend has given is somebody else's note."""
+        if not {Capability.NOTES, Capability.ITERATE} <= opened.backend.capabilities:
+            return False
+        listed = self._sound(opened, "iterate", self._listed_by(opened) or (), is_learning)
+        return all(one.id != learning_id for one in listed)
+
+    def _listed_by(
+        self, opened: OpenBackend, seconds: float = LIST_SECONDS
+    ) -> Sequence[Learning] | None:
+        listed = partial(_listed, opened)
+        return self._call(opened, "iterate", listed, seconds=seconds, default=None)
+
+    def _get(self, opened: OpenBackend, learning_id: str) -> Learning | None:
+        get = opened.backend.get
+        found = self._call(opened, "get", get, learning_id, seconds=READ_SECONDS, default=None)
+        sound = self._sound(opened, "get", [found] if found else [], is_learning)
+        return next(iter(sound), None)
+
     def _limit(self, opened: OpenBackend, seconds: float) -> float:
-        """Return a slow backend more time, where no hook waits for it."""
+        """Give a slow backend more time, where no hook waits for it."""
         slow = Capability.SLOW in opened.backend.capabilities and not self._context.in_hook
         return max(seconds, SLOW_READ_SECONDS) if slow else seconds
 
@@ -359,14 +317,14 @@ class MemoryLibrary(AvailableBackends):
         seconds: float,
         default: D,
     ) -> T | D:
+        provided, what = opened.state.provided, f"{method} of {opened.state.spec.name}"
         return self._plugins.call(
-            opened.state.provided,
-            function,
-            *arguments,
-            seconds=seconds,
-            default=default,
-            what=_name(method, opened),
+            provided, function, *arguments, seconds=seconds, default=default, what=what
         )
+
+    def _complain(self, opened: OpenBackend, method: str, detail: str) -> None:
+        what = f"{method} of {opened.state.spec.name}"
+        self._plugins.complain(opened.state.provided, what, detail)
 
     def _sound(
         self,
@@ -376,32 +334,26 @@ class MemoryLibrary(AvailableBackends):
         is_sound: Callable[[object], TypeGuard[T]],
     ) -> Sequence[T]:
         """Take what can be used of a backend's answer; the rest is reported."""
-        what = _name(method, opened)
         if not isinstance(answer, list | tuple):
-            self._plugins.complain(
-                opened.state.provided, what, f"returned {type(answer).__name__} instead of a list"
-            )
+            self._complain(opened, method, f"returned {type(answer).__name__} instead of a list")
             return ()
         sound = [one for one in answer if is_sound(one)]
         if len(sound) < len(answer):
-            self._plugins.complain(
-                opened.state.provided,
-                what,
-                "returned a learning whose fields are not as they should be",
-            )
+            detail = "returned a learning whose fields are not as they should be"
+            self._complain(opened, method, detail)
         return sound
 
 
-def _puts_away(learning: Learning, known: FoundLearning) -> bool:
-    """Return whether a backend has put away what another one still has as active."""
-    active = LearningStatus.ACTIVE
-    return known.hit.learning.status is active and learning.status is not active
+def _located(learning: Learning, opened: OpenBackend, *, complete: bool = True) -> FoundLearning:
+    """Say where a learning came from, and clean it."""
+    hit = clean_hit(Hit(learning=learning, relevance=1.0, complete=complete))
+    return FoundLearning(hit=hit, backend=opened.backend.name, area=opened.area)
 
 
-def _name(method: str, opened: OpenBackend) -> str:
-    """Name a backend's method in reports."""
-    return f"{method} of {opened.state.spec.name}"
+def _listed(opened: OpenBackend) -> Sequence[Learning]:
+    return tuple(opened.backend.iterate())
 
 
-def _listed(backend: MemoryBackend) -> Callable[[], Sequence[Learning]]:
-    return lambda: tuple(backend.iterate())
+def _supersedes(learning: Learning, known: FoundLearning) -> bool:
+    """Check whether a backend has archived what another one still has as active."""
+    return known.hit.learning.status is _ACTIVE and learning.status is not _ACTIVE

@@ -1,21 +1,24 @@
 """The outbox: learnings that were accepted and could not be delivered yet. None is lost."""
 
-import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any, Final
+
+from attrs import evolve, field
 
 from grove_core.clock import format_instant, parse_instant
 from grove_core.codec.session_json import learning_from_dict, learning_to_dict
-from grove_core.errors import CodecError, StorageError
+from grove_core.errors import CodecError, LearningNotFoundError, UnsupportedError
 from grove_core.git import find_repository, find_top
-from grove_core.model.learning import Learning, Scope
+from grove_core.model.learning import Learning, LearningStatus, Scope
+from grove_core.model.memory import Capability, Filters, Health, Hit, Query, Receipt
 from grove_core.model.value import Value, frozen
-from grove_core.storage import files
+from grove_core.storage.outbox import Entry
+from grove_core.storage.outbox import Outbox as Files
 
-_SUFFIX = ".json"
-_INSIDE = "//"
+_INSIDE: Final = "//"
 """Stands between a repository's directory and the project's folder in a work tree."""
 
 
@@ -28,8 +31,6 @@ class OutboxEntry(Value):
     path: Path
     queued_at: datetime
     repository: str = ""
-    kept_in: str = ""
-    is_kept: bool = False
 
     @property
     def is_stranded(self) -> bool:
@@ -40,57 +41,93 @@ class OutboxEntry(Value):
 
 
 class Outbox:
-    """Learnings that wait, one file each, named by their ids."""
+    """The learnings of all projects that wait, named by their ids."""
 
     def __init__(self, directory: Path) -> None:
         """Name the directory; it is created by the first entry."""
-        self._directory = directory
+        self._files = Files(directory)
+        self.directory = directory
 
-    def put(
-        self,
-        learning: Learning,
-        root: Path,
-        now: datetime,
-        *,
-        kept_in: str = "",
-        is_kept: bool = False,
-    ) -> None:
-        """Keep a learning for later; what waits already under its id is replaced."""
-        files.make_directory(self._directory)
+    def put(self, learning: Learning, root: Path, now: datetime) -> None:
+        """Queue a learning; what waits already under its id is replaced."""
+        repository = _repository_of(str(root))
         document = {
             "learning": learning_to_dict(learning),
             "root": str(root),
             "queued_at": format_instant(now),
-            **({"repository": place} if (place := _repository_of(str(root))) else {}),
-            **({"kept_in": kept_in} if kept_in else {}),
-            **({"is_kept": True} if is_kept else {}),
+            **({"repository": repository} if repository else {}),
         }
-        # Paths may hold bytes that are no UTF-8; json reads such surrogates back.
-        text = json.dumps(document, ensure_ascii=False, indent=1)
-        content = text.encode("utf-8", "surrogatepass")
-        files.replace(self._directory / f"{learning.id}{_SUFFIX}", content)
+        self._files.put(learning.id, document)
 
     def entries(self, root: Path | None = None) -> Sequence[OutboxEntry]:
-        """List what waits; entries that cannot be read are left where they are."""
-        found: list[OutboxEntry] = []
-        for path in self._files():
-            entry = _read(path)
-            if entry is None:
-                continue
-            if root is None or _belongs_to(entry, str(root)):
-                found.append(entry)
-        return found
+        """List what waits, for one project or for all; what cannot be read stays in its place."""
+        found = [entry for one in self._files.entries() if (entry := _read(one))]
+        return found if root is None else [one for one in found if _belongs_to(one, str(root))]
+
+    def remove(self, learning_id: str) -> None:
+        """Take out what has been delivered."""
+        self._files.remove(learning_id)
 
     def stranded(self) -> Sequence[OutboxEntry]:
-        """Name what no project is left for: its folder is gone, and was no mere work tree."""
+        """List what no project is left for: its folder is gone, and was no mere work tree."""
         return [entry for entry in self.entries() if entry.is_stranded]
 
     def unreadable(self) -> tuple[Path, ...]:
         """Name the entries that cannot be read, of all projects; people have to look at them."""
-        return tuple(path for path in self._files() if _read(path) is None and path.exists())
+        return tuple(one.path for one in self._files.entries() if _read(one) is None)
 
-    def _files(self) -> Sequence[Path]:
-        return sorted(self._directory.glob(f"*{_SUFFIX}"))
+
+@frozen(kw_only=True)
+class WaitingLearnings:
+    """The outbox as a memory backend that can be read: what waits is found all the same."""
+
+    outbox: Outbox = field(kw_only=False)
+    root: Path = field(kw_only=False)
+    personal: bool
+    name = "outbox"
+    capabilities = frozenset(
+        {Capability.GET, Capability.ITERATE, Capability.SET_STATUS, Capability.FILES}
+    )
+
+    def files(self) -> Sequence[Path]:
+        """Name the folder of the outbox."""
+        return [self.outbox.directory]
+
+    def _entries(self) -> Iterable[OutboxEntry]:
+        for one in self.outbox.entries(self.root):
+            if (one.learning.scope is Scope.PERSONAL) is self.personal:
+                yield one
+
+    def iterate(self) -> Iterable[Learning]:
+        """List what waits."""
+        return (one.learning for one in self._entries())
+
+    def get(self, learning_id: str) -> Learning | None:
+        """Fetch a learning that waits."""
+        return next((one for one in self.iterate() if one.id == learning_id), None)
+
+    def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
+        """Change the status with which a learning will be delivered."""
+        del note
+        for one in self._entries():
+            if one.learning.id == learning_id:
+                learning = evolve(one.learning, status=status)
+                self.outbox.put(learning, Path(one.root), one.queued_at)
+                return learning
+        raise LearningNotFoundError(f"no learning {learning_id} waits in the outbox")
+
+    def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
+        """Return nothing: what is listed is indexed."""
+        del query, filters
+        return ()
+
+    def ping(self) -> Health:
+        """Report that it works."""
+        return Health(ok=True, detail="the outbox", location=str(self.outbox.directory))
+
+    def write(self, learning: Learning) -> Receipt:
+        """Refuse: learnings are queued and not written here."""
+        raise UnsupportedError(f"{learning.id} cannot be written to the outbox")
 
 
 def _belongs_to(entry: OutboxEntry, root: str) -> bool:
@@ -103,27 +140,23 @@ def _belongs_to(entry: OutboxEntry, root: str) -> bool:
 
 
 def _repository_of(root: str) -> str:
-    """Tell where a project lies in its repository, in the same words for all work trees."""
+    """Say where a project lies in its repository, in the same words for all work trees."""
     top = find_top(Path(root))
     repository = None if top is None else find_repository(top)
     return f"{repository}{_INSIDE}{os.path.relpath(root, top)}" if repository and top else ""
 
 
-def _read(path: Path) -> OutboxEntry | None:
+def _read(entry: Entry) -> OutboxEntry | None:
+    document: Mapping[str, Any] = entry.document or {}
     try:
-        document = json.loads(files.read_bytes(path) or b"null")
-        if not isinstance(document, dict) or not isinstance(document.get("learning"), dict):
-            return None
         learning = learning_from_dict(document["learning"])
         queued_at = document.get("queued_at")
         return OutboxEntry(
             learning=learning,
             root=str(document["root"]),
-            path=path,
+            path=entry.path,
             queued_at=parse_instant(str(queued_at)) if queued_at else learning.timestamp,
             repository=str(document.get("repository", "")),
-            kept_in=str(document.get("kept_in", "")),
-            is_kept=document.get("is_kept") is True,
         )
-    except (CodecError, StorageError, ValueError, KeyError, TypeError, RecursionError):
+    except (CodecError, ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -4,7 +4,9 @@ from datetime import datetime
 from enum import Enum
 from typing import Final
 
-from grove_core.model.value import Value, frozen
+import attrs
+
+from grove_core.model.value import TEXT, TEXT_OR_NONE, Value, frozen
 
 LEARNING_SCHEMA_VERSION: Final = 1
 
@@ -137,14 +139,14 @@ class Rejection(Value):
     """An objection to a candidate, as a check or a plugin raises it.
 
     Attributes:
-        reason: What is wrong and how to mend it, for the agent to read.
+        reason: What is wrong and what helps, for the agent to read.
         field: The field that is at fault, if it is one.
         existing_id: The stored learning that the candidate repeats, if that is the reason.
     """
 
-    reason: str
-    field: str | None = None
-    existing_id: str | None = None
+    reason: str = attrs.field(validator=TEXT)
+    field: str | None = attrs.field(default=None, validator=TEXT_OR_NONE)
+    existing_id: str | None = attrs.field(default=None, validator=TEXT_OR_NONE)
 
 
 @frozen(kw_only=True, eq=False, repr=False)

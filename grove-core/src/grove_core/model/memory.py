@@ -3,8 +3,19 @@
 from datetime import datetime
 from enum import Enum
 
+from attrs import field
+
 from grove_core.model.learning import Category, Learning, LearningStatus, Scope
-from grove_core.model.value import Value, frozen
+from grove_core.model.value import (
+    FLAG,
+    STATEMENT,
+    TEXT,
+    TEXTS,
+    Value,
+    frozen,
+    instance_of,
+    tuple_of,
+)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -84,10 +95,10 @@ class Hit(Value):
         reasons: Why it matched, in a few words each.
     """
 
-    learning: Learning
-    relevance: float
+    learning: Learning = field(validator=instance_of(Learning))
+    relevance: float = field(validator=instance_of(int, float))
     complete: bool = True
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = field(default=(), validator=TEXTS)
 
 
 class ReceiptStatus(Enum):
@@ -107,17 +118,14 @@ class Receipt(Value):
         status: What was done.
         backend: Name of the backend.
         location: Where it lies now, for people.
-        shared: Whether others who work on the project get it as well, with git say; not so where
-            git ignores the file. Only looked at for learnings of scope team.
         note: What a person should know besides, in a sentence.
     """
 
-    learning_id: str
-    status: ReceiptStatus
-    backend: str
-    location: str = ""
-    shared: bool = True
-    note: str = ""
+    learning_id: str = field(validator=TEXT)
+    status: ReceiptStatus = field(validator=instance_of(ReceiptStatus))
+    backend: str = field(validator=STATEMENT)
+    location: str = field(default="", validator=TEXT)
+    note: str = field(default="", validator=TEXT)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -126,16 +134,16 @@ class Health(Value):
 
     Attributes:
         ok: Whether it works.
-        detail: One line: what was looked at, or what is wrong and how to mend it.
+        detail: One line: what was looked at, or what is wrong.
         location: Where it keeps its data, if that is a place.
-        mend: What to do about what is wrong, such as a command. It may work all the same: then
-            doctor warns.
+        fix: What to do about what is wrong, such as a command. Where it works all the same, doctor
+            warns.
     """
 
-    ok: bool
-    detail: str
-    location: str = ""
-    mend: str = ""
+    ok: bool = field(validator=FLAG)
+    detail: str = field(validator=TEXT)
+    location: str = field(default="", validator=TEXT)
+    fix: str = field(default="", validator=TEXT)
 
 
 class Capability(Enum):
@@ -148,8 +156,6 @@ class Capability(Enum):
     EPHEMERAL = "ephemeral"
     FILES = "files"
     CHANGES = "changes"
-    WITHDRAW = "withdraw"
-    """It gives back what it kept only until another backend could take it."""
     NOTES = "notes"
     """Its search finds notes of others as well, partial ones, which ``iterate`` does not list."""
     SLOW = "slow"
@@ -170,9 +176,9 @@ class Changes(Value):
             are new or take the place of those of the same id, and everything else is as it was.
     """
 
-    learnings: tuple[Learning, ...]
-    mark: str
-    whole: bool
+    learnings: tuple[Learning, ...] = field(validator=tuple_of(Learning))
+    mark: str = field(validator=TEXT)
+    whole: bool = field(validator=FLAG)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -183,13 +189,13 @@ class Synchronised(Value):
         delivered: Receipts of what has got to the server.
         received: How many learnings have come from it that are new here, or other than before.
         waiting: Ids of what still has not got there.
-        fault: Why not, and how to mend that; empty when all is well.
+        fault: Why not, and what helps; empty when all is well.
     """
 
-    delivered: tuple[Receipt, ...] = ()
-    received: int = 0
-    waiting: tuple[str, ...] = ()
-    fault: str = ""
+    delivered: tuple[Receipt, ...] = field(default=(), validator=tuple_of(Receipt))
+    received: int = field(default=0, validator=instance_of(int))
+    waiting: tuple[str, ...] = field(default=(), validator=TEXTS)
+    fault: str = field(default="", validator=TEXT)
 
 
 class StorageLayout(Enum):
@@ -209,6 +215,6 @@ class Detection(Value):
         note: Why not, or anything else a person should know.
     """
 
-    marker: str
-    usable: bool = True
-    note: str = ""
+    marker: str = field(validator=TEXT)
+    usable: bool = field(default=True, validator=FLAG)
+    note: str = field(default="", validator=TEXT)

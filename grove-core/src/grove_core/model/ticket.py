@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from datetime import datetime
 from enum import Enum
+from types import NoneType
 from typing import Any
 
 from attrs import field
 
-from grove_core.model.value import Value, frozen
+from grove_core.model.value import FLAG, TEXT, TEXT_OR_NONE, TEXTS, Value, frozen, instance_of
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -23,12 +24,12 @@ class Ticket(Value):
         detected_at: When grove first saw it, UTC.
     """
 
-    ticket_id: str | None
-    source: str
-    title: str = ""
-    description: str = ""
-    labels: tuple[str, ...] = ()
-    detected_at: datetime | None = None
+    ticket_id: str | None = field(validator=TEXT_OR_NONE)
+    source: str = field(validator=TEXT)
+    title: str = field(default="", validator=TEXT)
+    description: str = field(default="", validator=TEXT)
+    labels: tuple[str, ...] = field(default=(), validator=TEXTS)
+    detected_at: datetime | None = field(default=None, validator=instance_of(datetime, NoneType))
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -79,12 +80,12 @@ class TicketClose(Value):
             as with a commit message that takes effect on the default branch.
     """
 
-    system: str
-    ticket_id: str | None
-    title: str = ""
-    directory: str | None = None
-    reopens: bool = False
-    certain: bool = True
+    system: str = field(validator=TEXT)
+    ticket_id: str | None = field(validator=TEXT_OR_NONE)
+    title: str = field(default="", validator=TEXT)
+    directory: str | None = field(default=None, validator=TEXT_OR_NONE)
+    reopens: bool = field(default=False, validator=FLAG)
+    certain: bool = field(default=True, validator=FLAG)
 
 
 class Confirmation(Enum):

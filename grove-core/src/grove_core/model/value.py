@@ -1,6 +1,8 @@
 """What all values of the model share: equality, hash and representation, and cheap classes."""
 
 from _thread import RLock
+from collections.abc import Callable
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -87,3 +89,42 @@ if TYPE_CHECKING:
     from attrs import frozen as frozen  # noqa: PLC0414 - it is exported
 else:
     frozen = _frozen
+
+
+_NAMES = {NoneType: "None", str: "a string", bool: "True or False", float: "a number"}
+
+Rule = Callable[[Any, Any, Any], None]
+"""A validator of an attrs field."""
+
+
+def checked(is_right: Callable[[Any], bool], words: str) -> Rule:
+    """Make a validator: no wrong value can be built; ``words`` say what a right one is."""
+
+    def check(owner: Any, attribute: Any, value: Any) -> None:  # noqa: ANN401 - as attrs calls it
+        if not is_right(value):
+            raise TypeError(f"{type(owner).__name__}.{attribute.name} is not {words}")
+
+    return check
+
+
+def instance_of(*kinds: type) -> Rule:
+    """Make a validator that asks for one of some types."""
+    words = " or ".join(_NAMES.get(kind, f"a {kind.__name__}") for kind in kinds)
+    return checked(lambda value: isinstance(value, kinds), words)
+
+
+def tuple_of(kind: type) -> Rule:
+    """Make a validator that asks for a tuple of one type."""
+    return checked(
+        lambda value: isinstance(value, tuple) and all(isinstance(each, kind) for each in value),
+        f"a tuple of {kind.__name__}",
+    )
+
+
+TEXT = instance_of(str)
+FLAG = instance_of(bool)
+TEXTS = tuple_of(str)
+TEXT_OR_NONE = instance_of(str, NoneType)
+STATEMENT = checked(
+    lambda value: isinstance(value, str) and value.strip() != "", "a string that says something"
+)

@@ -4,11 +4,12 @@ A descriptor is cheap to make. Anything that is slow to import belongs inside th
 descriptor names, not at the top of the plugin's module: hooks run on every tool call.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from attrs import field
 
@@ -26,11 +27,40 @@ from grove_core.model.memory import (
     Synchronised,
 )
 from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
-from grove_core.model.value import Value, frozen
+from grove_core.model.value import FLAG, TEXT, TEXTS, Value, checked, frozen, instance_of, tuple_of
 
 if TYPE_CHECKING:
     # Most hooks ask for no trust.
     from grove_core.model.trust import TrustRequest
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and value != "" and value == value.strip() and value.isprintable()
+
+
+def _are_names(value: object) -> bool:
+    return isinstance(value, tuple) and all(map(_is_name, value))
+
+
+def _are_literals(value: object) -> bool:
+    words = value if isinstance(value, tuple) and value else (None,)
+    return all(isinstance(each, str) and _LITERAL.fullmatch(each) for each in words)
+
+
+_LITERAL: Final = re.compile(r"[A-Za-z0-9_-]+(?: [A-Za-z0-9_-]+)*")
+_NAME: Final = checked(_is_name, "one line of text, not empty, without blanks at its ends")
+_TOOLS: Final = checked(lambda value: _are_names(value) and value, "a tuple of one or more names")
+_FUNCTION: Final = checked(callable, "a function")
+_FUNCTION_OR_NONE: Final = checked(
+    lambda value: value is None or callable(value), "a function or None"
+)
+_CLASS_OR_NONE: Final = checked(
+    lambda value: value is None or isinstance(value, type), "a class or None"
+)
+_LITERALS: Final = checked(
+    _are_literals,
+    "a tuple of words of ASCII letters, digits, - and _, or of several with blanks between",
+)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -50,6 +80,9 @@ class ProjectContext(Value):
     environment: Mapping[str, str] = field(factory=dict)
     session_id: str = ""
     settings: Any = None
+
+
+Confirm = Callable[[TicketClose, ToolResult | None, ProjectContext], Confirmation]
 
 
 class Participation(Enum):
@@ -80,13 +113,17 @@ class TicketProbe(Value):
         settings: An attrs class for the section ``[tickets.<name>]``, or ``None``.
     """
 
-    name: str
-    detect: Callable[[ProjectContext], Detection | None]
-    current_ticket: Callable[[ProjectContext], Ticket | None] | None = None
-    paths: tuple[str, ...] = ()
-    participation: Participation = Participation.DETECTED
-    per_session: bool = False
-    settings: type | None = None
+    name: str = field(validator=_NAME)
+    detect: Callable[[ProjectContext], Detection | None] = field(validator=_FUNCTION)
+    current_ticket: Callable[[ProjectContext], Ticket | None] | None = field(
+        default=None, validator=_FUNCTION_OR_NONE
+    )
+    paths: tuple[str, ...] = field(default=(), validator=TEXTS)
+    participation: Participation = field(
+        default=Participation.DETECTED, validator=instance_of(Participation)
+    )
+    per_session: bool = field(default=False, validator=FLAG)
+    settings: type | None = field(default=None, validator=_CLASS_OR_NONE)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -108,12 +145,12 @@ class CloseMatcher(Value):
         once_per_prompt: At most one gate cycle is opened for this system in a user prompt.
     """
 
-    system: str
-    literals: tuple[str, ...]
-    tools: tuple[str, ...]
-    match: Callable[[ToolCall, ProjectContext], Sequence[TicketClose]]
-    confirm: Callable[[TicketClose, ToolResult | None, ProjectContext], Confirmation] | None = None
-    once_per_prompt: bool = False
+    system: str = field(validator=_NAME)
+    literals: tuple[str, ...] = field(validator=_LITERALS)
+    tools: tuple[str, ...] = field(validator=_TOOLS)
+    match: Callable[[ToolCall, ProjectContext], Sequence[TicketClose]] = field(validator=_FUNCTION)
+    confirm: Confirm | None = field(default=None, validator=_FUNCTION_OR_NONE)
+    once_per_prompt: bool = field(default=False, validator=FLAG)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -127,8 +164,8 @@ class CommandReader(Value):
             anything.
     """
 
-    tools: tuple[str, ...]
-    read: Callable[[ToolCall], Sequence[Sequence[str | None]]]
+    tools: tuple[str, ...] = field(validator=_TOOLS)
+    read: Callable[[ToolCall], Sequence[Sequence[str | None]]] = field(validator=_FUNCTION)
 
 
 class Area(Enum):
@@ -198,7 +235,7 @@ class MemoryBackend(Protocol):
 
         Returns:
             What was done: stored, or duplicate when the id was there already. Where a server holds
-            the learnings (``SYNCHRONISE``), queued as well: it is kept here and waits for that.
+            the learnings (``SYNCHRONISE``), queued as well: it is stored here and waits for that.
 
         Raises:
             BackendError: It could not be stored.
@@ -304,28 +341,6 @@ class Incremental(Protocol):
         ...
 
 
-@runtime_checkable
-class Withdrawing(Protocol):
-    """What a memory backend offers besides, that can give a learning back (``WITHDRAW``)."""
-
-    def withdraw(self, learning: Learning) -> bool:
-        """Take out a learning that was kept only until its own backend could take it.
-
-        Nothing is taken out that differs from what was written: somebody has worked on it. A note
-        about a status, which is not part of a learning, need not count.
-
-        Args:
-            learning: The learning as it was written.
-
-        Returns:
-            Whether it was taken out; ``False`` as well when it is not there.
-
-        Raises:
-            BackendError: It could not be taken out.
-        """
-        ...
-
-
 @frozen(kw_only=True, eq=False, repr=False)
 class Freshness(Value):
     """How well what a memory backend keeps here stands for what its server has.
@@ -338,10 +353,10 @@ class Freshness(Value):
         lists: Whether what others write to the server comes here as well when it is asked.
     """
 
-    source: str
-    mark: Path
-    waiting: tuple[str, ...] = ()
-    fault: str = ""
+    source: str = field(validator=TEXT)
+    mark: Path = field(validator=instance_of(Path))
+    waiting: tuple[str, ...] = field(default=(), validator=TEXTS)
+    fault: str = field(default="", validator=TEXT)
     lists: bool = True
 
 
@@ -410,9 +425,9 @@ class CommandSpec(Value):
         help: One line for ``grove --help``, or for ``grove backends <backend> --help``.
     """
 
-    name: str
-    target: str
-    help: str
+    name: str = field(validator=_NAME)
+    target: str = field(validator=_NAME)
+    help: str = field(validator=TEXT)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -427,11 +442,11 @@ class Discovered(Value):
         why: Why it is usable or not and what helps, in one line.
     """
 
-    name: str
-    source: str
-    usable: bool
-    used: bool
-    why: str
+    name: str = field(validator=TEXT)
+    source: str = field(validator=TEXT)
+    usable: bool = field(validator=FLAG)
+    used: bool = field(validator=FLAG)
+    why: str = field(validator=TEXT)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -449,7 +464,8 @@ class BackendSpec(Value):
             only after one of them looks different, or an hour later. One without any is asked in
             every prompt, as long as it is not available.
         shared: Where in the project it keeps what is committed, as patterns relative to the
-            project's root in which ``*`` stands for any name, such as ``.grove/notes/*.md``.
+            project's root in which ``*`` stands for any name, such as ``.grove/notes/*.md``. Where
+            git ignores them, learnings of scope team go to another backend, if one is shared.
         relocate: Brings everything that is committed into the layout of the context
             (``grove maintain migrate``), or only says what that would change when the second
             argument is true. Nothing is lost when it is interrupted, and a second run changes
@@ -466,34 +482,25 @@ class BackendSpec(Value):
             the ``BackendContext`` of the project as ``CommandSpec`` says.
     """
 
-    name: str
-    detect: Callable[[BackendContext], Detection | None]
-    open: Callable[[BackendContext], MemoryBackend]
-    settings: type | None = None
-    paths: tuple[str, ...] = ()
-    shared: tuple[str, ...] = ()
-    relocate: Callable[[BackendContext, bool], Sequence[str]] | None = None
-    repair: Callable[[BackendContext], Sequence[Repair]] | None = None
-    trust: Callable[[BackendContext], "Sequence[TrustRequest]"] | None = None
-    discover: Callable[[BackendContext], Sequence[Discovered]] | None = None
-    commands: tuple[CommandSpec, ...] = ()
-
-
-@frozen(kw_only=True, eq=False, repr=False)
-class EngineSpec(Value):
-    """A way of judging how well learnings fit what is looked for.
-
-    Attributes:
-        name: What ``retrieval.engine`` names it by.
-        score: From what is looked for and some learnings to one answer for each learning, in their
-            order: relevance from 0 to 1, absolute, so that a weak best one stays weak; and why, in
-            a few words each.
-        floor: The relevance below which nothing is worth showing.
-    """
-
-    name: str
-    score: Callable[[Query, Sequence[Learning]], Sequence[tuple[float, tuple[str, ...]]]]
-    floor: float
+    name: str = field(validator=_NAME)
+    detect: Callable[[BackendContext], Detection | None] = field(validator=_FUNCTION)
+    open: Callable[[BackendContext], MemoryBackend] = field(validator=_FUNCTION)
+    settings: type | None = field(default=None, validator=_CLASS_OR_NONE)
+    paths: tuple[str, ...] = field(default=(), validator=TEXTS)
+    shared: tuple[str, ...] = field(default=(), validator=TEXTS)
+    relocate: Callable[[BackendContext, bool], Sequence[str]] | None = field(
+        default=None, validator=_FUNCTION_OR_NONE
+    )
+    repair: Callable[[BackendContext], Sequence[Repair]] | None = field(
+        default=None, validator=_FUNCTION_OR_NONE
+    )
+    trust: Callable[[BackendContext], "Sequence[TrustRequest]"] | None = field(
+        default=None, validator=_FUNCTION_OR_NONE
+    )
+    discover: Callable[[BackendContext], Sequence[Discovered]] | None = field(
+        default=None, validator=_FUNCTION_OR_NONE
+    )
+    commands: tuple[CommandSpec, ...] = field(default=(), validator=tuple_of(CommandSpec))
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -505,8 +512,8 @@ class HealthCheck(Value):
         run: Looks and tells.
     """
 
-    name: str
-    run: Callable[[ProjectContext], Health]
+    name: str = field(validator=_NAME)
+    run: Callable[[ProjectContext], Health] = field(validator=_FUNCTION)
 
 
 @frozen(kw_only=True, eq=False, repr=False)

@@ -1,17 +1,21 @@
-"""Which plugins are installed, as plain data; nothing of a plugin is imported to find out."""
+"""Find the installed plugins and choose among them; nothing of a plugin is imported for that."""
 
 import json
+import os
 import re
-from collections.abc import Iterator
-from contextlib import suppress
+import sys
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from stat import S_ISDIR
 from typing import TYPE_CHECKING, Any, Final
 
-from attrs import astuple
+from attrs import evolve, field
 
 from grove_core.errors import StorageError
 from grove_core.model.value import Value, frozen
-from grove_core.plugins.environment import Environment, cache_file, is_settled, look
+from grove_core.plugins.report import Plugin, PluginState
 from grove_core.storage.files import make_directory, read_bytes, replace
 
 if TYPE_CHECKING:
@@ -21,27 +25,23 @@ TICKET_GROUP: Final = "grove.tickets"
 BACKEND_GROUP: Final = "grove.backends"
 GENERAL_GROUP: Final = "grove.plugins"
 GROUPS: Final = (TICKET_GROUP, BACKEND_GROUP, GENERAL_GROUP)
+ALLOW_LIST_VARIABLE: Final = "GROVE_PLUGINS"
 
 _CORE: Final = "grove-core"
 _CACHE_FORMAT: Final = 1
 _ROW_TYPES: Final = (str, str, str, str, str, bool)
 _REQUIREMENT_NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
-_EXTRA: Final = re.compile(r";.*\bextra\s*==\s*['\"]([^'\"]*)")
+_EXTRA: Final = re.compile(r";.*\bextra\s*==\s*['\"]([A-Za-z0-9._-]+)")
+_SECTION_OF_GROUP: Final = {TICKET_GROUP: "ticketing", BACKEND_GROUP: "backends"}
+_METADATA_SUFFIXES: Final = (".dist-info", "egg-info", ".egg")
+# Directory times are coarse: an installation just after a look can leave the same one behind.
+_IDLE_NS: Final = 2_000_000_000
+
+Environment = list[list[str | int]]
+"""Where distributions are, in Python's order: path, modification time in nanoseconds, inode."""
 
 
-@frozen(eq=False, repr=False)
-class FoundPlugin(Value):
-    """An installed entry point of one of grove's groups."""
-
-    group: str
-    name: str
-    target: str
-    distribution: str
-    version: str
-    first_party: bool
-
-
-def discover(home: Path) -> tuple[FoundPlugin, ...]:
+def discover(home: Path) -> tuple[Plugin, ...]:
     """Find the installed plugins, from the cache while nothing was installed or removed since."""
     environment = look()
     cache = Path(cache_file(home, "plugins"))
@@ -49,7 +49,7 @@ def discover(home: Path) -> tuple[FoundPlugin, ...]:
     if known is not None:
         return known
     found, complete = _scan()
-    if complete and is_settled(environment):
+    if complete and is_idle(environment):
         _write_cache(cache, environment, found)
     return found
 
@@ -59,7 +59,51 @@ def canonical_name(distribution: str) -> str:
     return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
-def _read_cache(cache: Path, environment: Environment) -> tuple[FoundPlugin, ...] | None:
+def look() -> Environment:
+    """Look at the directories in which distributions are installed."""
+    rows = [_state(entry) for entry in sys.path if isinstance(entry, str)]
+    return [row for row in rows if row]
+
+
+def looks_the_same(environment: Environment) -> bool:
+    """Check that nothing was installed or removed since ``look``, without listing directories."""
+    try:
+        return all(
+            [path, status.st_mtime_ns, status.st_ino] == [path, *state]
+            for path, *state in environment
+            for status in (os.stat(str(path)),)
+        )
+    except OSError:
+        return False
+
+
+def is_idle(environment: Environment) -> bool:
+    """Check that a state is old enough to be told from the next one."""
+    newest = max((int(modified) for _, modified, _ in environment), default=0)
+    return newest < time.time_ns() - _IDLE_NS
+
+
+def cache_file(home: str | os.PathLike[str], name: str) -> str:
+    """Name a file of what is known about the environment."""
+    environment = zlib.crc32(os.fsencode(sys.prefix))
+    return os.path.join(home, "cache", f"{name}-{environment:08x}.json")
+
+
+def _state(entry: str) -> list[str | int]:
+    """Look at an entry of ``sys.path``; nothing comes back where no distribution can be."""
+    try:
+        path = os.path.abspath(entry)
+        status = os.stat(path)
+        if S_ISDIR(status.st_mode) and not any(
+            name.lower().endswith(_METADATA_SUFFIXES) for name in os.listdir(path)
+        ):
+            return []
+    except OSError:
+        return []
+    return [path, status.st_mtime_ns, status.st_ino]
+
+
+def _read_cache(cache: Path, environment: Environment) -> tuple[Plugin, ...] | None:
     try:
         content = read_bytes(cache)
         document = json.loads(content) if content else {}
@@ -70,17 +114,17 @@ def _read_cache(cache: Path, environment: Environment) -> tuple[FoundPlugin, ...
         return None
 
 
-def _from_row(row: list[Any]) -> FoundPlugin:
+def _from_row(row: list[Any]) -> Plugin:
     if tuple(type(cell) for cell in row) != _ROW_TYPES:
         raise ValueError("not a row of the plugin cache")
-    return FoundPlugin(*row)
+    return Plugin(*row)
 
 
-def _write_cache(cache: Path, environment: Environment, found: tuple[FoundPlugin, ...]) -> None:
+def _write_cache(cache: Path, environment: Environment, found: tuple[Plugin, ...]) -> None:
     document = {
         "format": _CACHE_FORMAT,
         "environment": environment,
-        "plugins": [astuple(plugin) for plugin in found],
+        "plugins": [plugin.row for plugin in found],
     }
     try:
         if not cache.parent.parent.is_dir():
@@ -91,12 +135,12 @@ def _write_cache(cache: Path, environment: Environment, found: tuple[FoundPlugin
         return
 
 
-def _scan() -> tuple[tuple[FoundPlugin, ...], bool]:
+def _scan() -> tuple[tuple[Plugin, ...], bool]:
     """Read the metadata; the second result says whether all of it could be read."""
     from importlib.metadata import distributions
 
-    first_party = _first_party_names()
-    found: dict[str, list[FoundPlugin]] = {}
+    first_party = frozenset(name for names in extras().values() for name in names)
+    found: dict[str, list[Plugin]] = {}
     complete = True
     for distribution in distributions():
         try:
@@ -111,18 +155,18 @@ def _scan() -> tuple[tuple[FoundPlugin, ...], bool]:
     return tuple(sorted(everything, key=_sort_key)), complete
 
 
-def _sort_key(plugin: FoundPlugin) -> tuple[int, str, str]:
+def _sort_key(plugin: Plugin) -> tuple[int, str, str]:
     return GROUPS.index(plugin.group), plugin.name, canonical_name(plugin.distribution)
 
 
-def _plugins_of(distribution: "Distribution", first_party: frozenset[str]) -> Iterator[FoundPlugin]:
+def _plugins_of(distribution: "Distribution", first_party: frozenset[str]) -> Iterator[Plugin]:
     text = distribution.read_text("entry_points.txt")
     if not text or not any(group in text for group in GROUPS):
         return  # Without this look, the metadata of every distribution would be parsed.
     name = distribution.metadata["Name"]
     for entry_point in distribution.entry_points:
         if entry_point.group in GROUPS:
-            yield FoundPlugin(
+            yield Plugin(
                 group=entry_point.group,
                 name=entry_point.name,
                 target=entry_point.value.partition("[")[0].strip(),
@@ -132,20 +176,98 @@ def _plugins_of(distribution: "Distribution", first_party: frozenset[str]) -> It
             )
 
 
-def _first_party_names() -> frozenset[str]:
-    """The distributions that grove-core's own extras name: core itself knows no plugin by name."""
-    return frozenset(name for names in extras().values() for name in names)
-
-
-def extras() -> dict[str, tuple[str, ...]]:
-    """Return the distributions that each extra of grove-core brings, by canonical name."""
+def extras() -> Mapping[str, Sequence[str]]:
+    """Read which distributions grove-core's own extras install, by extra."""
     from importlib.metadata import PackageNotFoundError, requires
 
-    found: dict[str, tuple[str, ...]] = {}
-    with suppress(PackageNotFoundError):
-        for requirement in requires(_CORE) or ():
-            extra, name = _EXTRA.search(requirement), _REQUIREMENT_NAME.match(requirement)
-            if extra and name:
-                known = found.get(extra[1], ())
-                found[extra[1]] = (*known, canonical_name(name.group()))
+    try:
+        requirements = requires(_CORE) or []
+    except PackageNotFoundError:
+        return {}
+    found: dict[str, list[str]] = {}
+    for requirement in requirements:
+        extra, name = _EXTRA.search(requirement), _REQUIREMENT_NAME.match(requirement)
+        if extra and name:
+            found.setdefault(extra[1], []).append(canonical_name(name.group()))
     return found
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class PluginSettings(Value):
+    """What the user and the project want of plugins."""
+
+    ticket_order: tuple[str, ...] = ()
+    backend_order: tuple[str, ...] = ()
+    ticket_overrides: Mapping[str, bool] = field(factory=dict)
+    backend_overrides: Mapping[str, bool] = field(factory=dict)
+    enabled: bool = True
+    allowed: frozenset[str] | None = None
+
+    def order(self, group: str) -> tuple[str, ...]:
+        """Return the configured order of a group; empty for the general one."""
+        return {TICKET_GROUP: self.ticket_order, BACKEND_GROUP: self.backend_order}.get(group, ())
+
+    def blocks(self, group: str, name: str) -> bool:
+        """Return whether an override switches off a name in a group."""
+        overrides = {TICKET_GROUP: self.ticket_overrides, BACKEND_GROUP: self.backend_overrides}
+        return overrides.get(group, {}).get(name) is False
+
+
+def read_allow_list(environment: Mapping[str, str]) -> frozenset[str] | None:
+    """Read ``GROVE_PLUGINS``: names separated by commas."""
+    text = environment.get(ALLOW_LIST_VARIABLE)
+    if text is None:
+        return None
+    return frozenset(name.strip() for name in text.split(",") if name.strip())
+
+
+def choose(found: Iterable[Plugin], group: str, settings: PluginSettings) -> list[Plugin]:
+    """Decide which plugins of a group are used, and in which order."""
+    order = settings.order(group)
+    plugins = sorted(
+        (plugin for plugin in found if plugin.group == group),
+        key=lambda plugin: (
+            *rank(order, plugin.name, plugin.distribution),
+            not plugin.first_party,
+            canonical_name(plugin.distribution),
+        ),
+    )
+    named: dict[str, list[Plugin]] = {}
+    for plugin in plugins:
+        named.setdefault(plugin.name, []).append(plugin)
+    return [_chosen(plugin, named[plugin.name], settings) for plugin in plugins]
+
+
+def rank(order: Sequence[str], name: str, distribution: str) -> tuple[int, str]:
+    """Give the sort key that puts configured names first and the others in the alphabet's order."""
+    for position, wanted in enumerate(order):
+        wanted_name, _, wanted_distribution = wanted.partition("@")
+        if wanted_name == name and (
+            not wanted_distribution
+            or canonical_name(wanted_distribution) == canonical_name(distribution)
+        ):
+            return position, ""
+    return len(order), name
+
+
+def _chosen(plugin: Plugin, namesakes: Sequence[Plugin], settings: PluginSettings) -> Plugin:
+    """Give a plugin its state; of several with one name the first is used."""
+    first = namesakes[0]
+    if reason := _blocked(plugin, settings):
+        return evolve(plugin, state=PluginState.BLOCKED, detail=reason)
+    if plugin is not first:
+        detail = f"{first.distribution} provides this name as well and is used"
+        return evolve(plugin, state=PluginState.SHADOWED, detail=detail)
+    others = ", ".join(other.distribution for other in namesakes[1:])
+    return evolve(plugin, detail=f"also provided by {others}" if others else "")
+
+
+def _blocked(plugin: Plugin, settings: PluginSettings) -> str:
+    """Say why a plugin must not be loaded; empty when it may."""
+    if not settings.enabled:
+        return "plugins are switched off"
+    if settings.allowed is not None and plugin.name not in settings.allowed:
+        return f"{ALLOW_LIST_VARIABLE} does not name it"
+    if settings.blocks(plugin.group, plugin.name):
+        return f"{_SECTION_OF_GROUP[plugin.group]}.overrides.{plugin.name} is false"
+    return ""

@@ -6,30 +6,35 @@ implementation is called by itself, with a time limit: one that raises, hangs or
 reported under its distribution's name, and the others go on. Wrappers are refused.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import pluggy
 
 from grove_core.model.gate import Gate
 from grove_core.model.learning import Candidate, Learning, Rejection
 from grove_core.model.memory import Receipt
 from grove_core.model.session import Session
-from grove_core.model.ticket import Ticket
 from grove_core.plugins.descriptors import (
     BackendSpec,
     CloseMatcher,
     CommandReader,
     CommandSpec,
-    EngineSpec,
     HealthCheck,
-    ProjectContext,
     ReflectionContext,
     TicketProbe,
 )
-from grove_core.plugins.markers import hookspec
 
 if TYPE_CHECKING:
     # Only `grove stats` needs them, and every hook imports this module.
     from grove_core.model.statistics import Insight, Statistics
+
+PROJECT_NAME: Final = "grove"
+GROVE_API: Final = 2
+"""The version of this interface; a plugin names the one it was written for as ``grove_api``."""
+
+hookspec = pluggy.HookspecMarker(PROJECT_NAME)
+hookimpl = pluggy.HookimplMarker(PROJECT_NAME)
 
 
 class RegistrationHooks:
@@ -123,37 +128,9 @@ class RegistrationHooks:
         """
         raise NotImplementedError
 
-    @hookspec
-    def grove_retrieval_engines(self) -> Iterable[EngineSpec]:
-        """Offer ways of judging how well learnings fit what is looked for.
-
-        Returns:
-            The engines; ``retrieval.engine`` chooses one by its name, and ``grove eval run`` holds
-            them side by side.
-
-        Example:
-            >>> @hookimpl
-            ... def grove_retrieval_engines():
-            ...     return [EngineSpec(name="acme", score=score_by_vectors, floor=0.3)]
-        """
-        raise NotImplementedError
-
 
 class LifeCycleHooks:
     """What a plugin is asked or told."""
-
-    @hookspec
-    def grove_query_terms(self, project: ProjectContext, ticket: Ticket | None) -> Iterable[str]:
-        """Give further words for finding learnings that fit the work at hand.
-
-        Args:
-            project: Where the work happens.
-            ticket: The ticket in progress, if one is known.
-
-        Returns:
-            Words or phrases; all plugins' answers are united.
-        """
-        raise NotImplementedError
 
     @hookspec
     def grove_check_candidate(

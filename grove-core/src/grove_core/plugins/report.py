@@ -1,12 +1,14 @@
-"""What became of each plugin, and what went wrong, for people and for the log."""
+"""The plugins that were found, what became of each, and what went wrong."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Final
 
+import pluggy
+from attrs import define, field
+
 from grove_core.errors import PluginError
 from grove_core.model.value import Value, frozen
-from grove_core.plugins.discovery import FoundPlugin
 from grove_core.plugins.limits import NoTimeLeftError
 from grove_core.text import clean_line
 
@@ -24,24 +26,39 @@ class PluginState(Enum):
     NOT_LOADED = "not loaded"
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class PluginSource(Value):
-    """Where something that a plugin said or did comes from."""
+@define(eq=False)
+class Plugin:
+    """An installed entry point of one of grove's groups, and what became of it."""
 
+    group: str
     name: str
+    target: str
     distribution: str
     version: str
-    entry_point: str
+    first_party: bool = False
+    state: PluginState = PluginState.NOT_LOADED
+    detail: str = ""
+    implementations: Mapping[str, tuple[pluggy.HookImpl, ...]] = field(factory=dict, repr=False)
+    instance: object = field(default=None, repr=False)
+    milliseconds: float | None = None
 
-    @classmethod
-    def of(cls, found: FoundPlugin) -> "PluginSource":
-        """Name the source of a plugin that was found."""
-        return cls(
-            name=found.name,
-            distribution=found.distribution,
-            version=found.version,
-            entry_point=f"{found.group}:{found.name}",
+    @property
+    def row(self) -> tuple[str, str, str, str, str, bool]:
+        """What was found, to be kept in a file."""
+        return (
+            *(self.group, self.name, self.target, self.distribution, self.version),
+            self.first_party,
         )
+
+    @property
+    def entry_point(self) -> str:
+        """Its group and name."""
+        return ":".join(filter(None, [self.group, self.name]))
+
+    @property
+    def hooks(self) -> tuple[str, ...]:
+        """The hooks that it implements."""
+        return tuple(self.implementations)
 
     def __str__(self) -> str:
         return " ".join(filter(None, [self.distribution, self.version, f"({self.entry_point})"]))
@@ -51,7 +68,7 @@ class PluginSource(Value):
 class PluginProblem(Value):
     """Something that a plugin did wrong."""
 
-    source: PluginSource
+    source: Plugin
     what: str
     detail: str
 
@@ -60,52 +77,35 @@ class PluginProblem(Value):
 
 
 @frozen(kw_only=True, eq=False, repr=False)
-class PluginEntry(Value):
-    """One plugin that was found."""
-
-    found: FoundPlugin
-    state: PluginState
-    detail: str = ""
-    hooks: tuple[str, ...] = ()
-    milliseconds: float | None = None
-
-
-@frozen(kw_only=True, eq=False, repr=False)
 class PluginReport(Value):
     """All plugins, and all that went wrong in this process so far."""
 
-    plugins: tuple[PluginEntry, ...]
+    plugins: tuple[Plugin, ...]
     problems: tuple[PluginProblem, ...]
-    own: PluginEntry | None = None
 
 
 class ProblemList:
     """Collects problems and passes each on once."""
 
     def __init__(self, on_problem: Callable[[PluginProblem], None]) -> None:
-        self._on_problem = on_problem
         self._problems: dict[PluginProblem, None] = {}
-        self._out_of_time = False
+        self.tell(on_problem)
 
     def tell(self, on_problem: Callable[[PluginProblem], None]) -> None:
-        """Pass what is new on to somebody else from here on."""
+        """Pass new problems on to another observer from here on."""
         self._on_problem = on_problem
         self._out_of_time = False
 
-    def add(self, source: PluginSource, what: str, detail: str) -> None:
-        """Note a problem."""
-        problem = PluginProblem(source=source, what=what, detail=clean_detail(detail))
-        if problem not in self._problems:
+    def add(self, source: Plugin, what: str, error: Exception | str) -> str:
+        """Note a problem and say it in one line; that no time is left is noted once for all."""
+        detail = clean_detail(error) if isinstance(error, str) else describe_error(error)
+        is_known = isinstance(error, NoTimeLeftError) and self._out_of_time
+        self._out_of_time = self._out_of_time or isinstance(error, NoTimeLeftError)
+        problem = PluginProblem(source=source, what=what, detail=detail)
+        if problem not in self._problems and not is_known:
             self._problems[problem] = None
             self._on_problem(problem)
-
-    def add_error(self, source: PluginSource, what: str, error: Exception) -> None:
-        """Note an exception; that no time is left is nobody's fault and is noted once for all."""
-        if isinstance(error, NoTimeLeftError):
-            if self._out_of_time:
-                return
-            self._out_of_time = True
-        self.add(source, what, describe_error(error))
+        return detail
 
     def everything(self) -> tuple[PluginProblem, ...]:
         """List the problems, oldest first."""
@@ -118,7 +118,7 @@ def clean_detail(text: str) -> str:
 
 
 def describe_error(error: Exception) -> str:
-    """Return what an exception says, by a class that may be a plugin's own."""
+    """Say what an exception says; its class may be a plugin's own."""
     try:
         message = str(error)
     except Exception:  # noqa: BLE001 - the exception's __str__ is the plugin's code

@@ -1,4 +1,4 @@
-"""How generous injection is."""
+"""How generous injection is, and what scores learnings."""
 
 from enum import Enum
 
@@ -9,3 +9,13 @@ class RetrievalStrategy(Enum):
     CONSERVATIVE = "conservative"
     MODERATE = "moderate"
     AGGRESSIVE = "aggressive"
+
+
+class RetrievalEngine(Enum):
+    """What scores how well learnings fit (``retrieval.engine``)."""
+
+    DEFAULT = "default"
+    RULES = "rules"
+
+
+DEFAULT_ENGINE = RetrievalEngine.DEFAULT.value

@@ -11,7 +11,7 @@ from grove_core.model.learning import Candidate, Learning, LearningStatus, Rejec
 from grove_core.model.memory import Capability, Filters, Query
 from grove_core.model.session import Session
 from grove_core.plugins.descriptors import Area, ReflectionContext
-from grove_core.plugins.facade import Provided
+from grove_core.plugins.manager import Contribution
 from grove_core.reflection.messages import example_submission
 from grove_core.reflection.pipeline import (
     CheckStage,
@@ -178,7 +178,7 @@ def plugins_check(
     return check
 
 
-def _merged(objections: Sequence[Provided[Rejection]]) -> Rejection:
+def _merged(objections: Sequence[Contribution[Rejection]]) -> Rejection:
     """Join the objections of all plugins, each under its plugin's name."""
     first = objections[0].value
     reason = "; ".join(f"plugin {one.source.name}: {one.value.reason}" for one in objections)

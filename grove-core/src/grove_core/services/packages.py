@@ -8,9 +8,14 @@ from typing import Final
 from attrs import frozen
 
 from grove_core.config.schema import BackendsSettings
-from grove_core.plugins.discovery import BACKEND_GROUP, GROUPS, TICKET_GROUP, extras
-from grove_core.plugins.report import PluginEntry, PluginSource, PluginState
-from grove_core.plugins.selection import ALLOW_LIST_VARIABLE
+from grove_core.plugins.discovery import (
+    ALLOW_LIST_VARIABLE,
+    BACKEND_GROUP,
+    GROUPS,
+    TICKET_GROUP,
+    extras,
+)
+from grove_core.plugins.report import Plugin, PluginState
 from grove_core.workspace import Workspace
 
 _CORE: Final = "grove-core"
@@ -84,20 +89,19 @@ def blocked_plugins(workspace: Workspace, group: str | None = None) -> Sequence[
     return [
         _describe(entry, workspace)
         for entry in workspace.plugins.report().plugins
-        if entry.state is PluginState.BLOCKED and group in (None, entry.found.group)
+        if entry.state is PluginState.BLOCKED and group in (None, entry.group)
     ]
 
 
-def _describe(entry: PluginEntry, workspace: Workspace) -> BlockedPlugin:
-    found, by, fix = entry.found, _OPTION, f"Run grove without {_OPTION}"
-    key = f"{_SECTIONS.get(found.group, '')}.overrides.{found.name}"
+def _describe(entry: Plugin, workspace: Workspace) -> BlockedPlugin:
+    by, fix = _OPTION, f"Run grove without {_OPTION}"
+    key = f"{_SECTIONS.get(entry.group, '')}.overrides.{entry.name}"
     if ALLOW_LIST_VARIABLE in entry.detail:
         by = ALLOW_LIST_VARIABLE
-        fix = f"Add {found.name} to {by}, or: unset {by}"
+        fix = f"Add {entry.name} to {by}, or: unset {by}"
     elif key in entry.detail:
         by, fix = key, f"Take {key} out of {workspace.loaded_config.origins[key]}"
-    source = str(PluginSource.of(found))
-    return BlockedPlugin(group=found.group, name=found.name, source=source, by=by, fix=fix)
+    return BlockedPlugin(group=entry.group, name=entry.name, source=str(entry), by=by, fix=fix)
 
 
 def describe_blocked(blocked: Iterable[BlockedPlugin]) -> str:

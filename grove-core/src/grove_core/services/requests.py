@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from attrs import evolve
 
-from grove_core.config.schema import DEFAULT_ENGINE
 from grove_core.errors import ReflectionError
 from grove_core.finder import found_learning, terms_of
 from grove_core.memory.backends import FoundLearning
@@ -23,6 +22,7 @@ from grove_core.retrieval.entries import learning_of
 from grove_core.retrieval.explaining import explanation_of
 from grove_core.retrieval.matching import in_words, matches_of
 from grove_core.retrieval.ranking import Ranked
+from grove_core.retrieval.strategy import DEFAULT_ENGINE
 from grove_core.services.feedback import mark_used, unknown_ids
 from grove_core.services.reflect import ReflectionOutcome, reflect, refuse_secrets
 from grove_core.services.sessions import (

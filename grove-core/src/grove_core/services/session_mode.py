@@ -19,7 +19,7 @@ from grove_core.model.gate import SessionChange
 from grove_core.model.session import Baseline, DirtyFile, Measurement, Session
 
 if TYPE_CHECKING:
-    from grove_core.ticketing.participation import TicketSystem
+    from grove_core.ticketing import TicketSystem
     from grove_core.workspace import Workspace
 
 DIFF_SECONDS: Final = 5.0

@@ -16,12 +16,11 @@ from grove_core.config import (
 )
 from grove_core.config.load import variable_of
 from grove_core.config.plugin_section import NOT_AGREED, validate_plugin_section
-from grove_core.config.schema import DEFAULT_ENGINE, setting_of
+from grove_core.config.schema import setting_of
 from grove_core.config.values import printable, unknown_key
 from grove_core.errors import ConfigError
 from grove_core.model.value import USER_ONLY
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
-from grove_core.plugins.engines import find_engine
 from grove_core.services.packages import blocked_plugins, install_command_named
 from grove_core.workspace import Workspace
 
@@ -187,7 +186,6 @@ def examine_settings(workspace: Workspace) -> Findings:
         waiting=[one for one in problems if one.message == NOT_AGREED],
         unused=[
             *backend_warnings(workspace),
-            *_unknown_engine(workspace),
             *_unknown_overrides(workspace),
             *(_unread_section(name, workspace) for name in unread),
         ],
@@ -275,7 +273,7 @@ def _absence(workspace: Workspace, group: str, name: str, known: Collection[str]
         if blocked.name == name:
             return f"is blocked by {blocked.by}: {blocked.fix[:1].lower()}{blocked.fix[1:]}"
     for entry in workspace.plugins.report().plugins:
-        if (entry.found.group, entry.found.name) == (group, name):
+        if (entry.group, entry.name) == (group, name):
             return f"is {entry.state.value}: `grove plugins` says why"
     near = get_close_matches(name, known, n=1)
     how = install_command_named(name) or "install it"
@@ -289,17 +287,6 @@ def _unread_section(section: str, workspace: Workspace) -> str:
     origin = _origin_of_section(section, workspace.loaded_config)
     absence = _absence(workspace, _GROUPS[family], name, _known_names(workspace, _GROUPS[family]))
     return printable(f"{origin}: [{section}] has no effect: {name} {absence}")
-
-
-def _unknown_engine(workspace: Workspace) -> Iterator[str]:
-    name = workspace.config.retrieval.engine
-    if name == DEFAULT_ENGINE or find_engine(workspace.plugins, name) is not None:
-        return
-    others = [one.value.name for one in workspace.plugins.retrieval_engines()]
-    origin = workspace.loaded_config.origins.get("retrieval.engine", _DEFAULT)
-    line = f"{origin}: retrieval.engine is {name!r}, and no plugin offers such an engine"
-    there = ", ".join((DEFAULT_ENGINE, *others))
-    yield printable(f"{line}; there are {there}, and {DEFAULT_ENGINE} is used in its place")
 
 
 def _unknown_overrides(workspace: Workspace) -> Iterator[str]:
@@ -320,5 +307,5 @@ def _unknown_overrides(workspace: Workspace) -> Iterator[str]:
 def _known_names(workspace: Workspace, group: str) -> Collection[str]:
     plugins = workspace.plugins
     offered = plugins.memory_backends() if group == BACKEND_GROUP else plugins.ticket_probes()
-    names = [one.found.name for one in plugins.report().plugins if one.found.group == group]
+    names = [one.name for one in plugins.report().plugins if one.group == group]
     return sorted({*names, *(one.value.name for one in offered)})

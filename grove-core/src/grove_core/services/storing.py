@@ -8,7 +8,7 @@ from attrs import frozen
 
 from grove_core.errors import GroveError
 from grove_core.identifiers import new_learning_id
-from grove_core.memory.keeping import Kept, Shelves, deliver, keep
+from grove_core.memory.library import Stored
 from grove_core.model.learning import (
     Learning,
     Scope,
@@ -90,33 +90,21 @@ def store(
     return tuple(stored)
 
 
-def store_learning(workspace: Workspace, learning: Learning) -> Kept:
-    """Keep a learning where it belongs, or elsewhere; ephemeral ones may stay in the session."""
+def store_learning(workspace: Workspace, learning: Learning) -> Stored:
+    """Store a learning where it belongs, or queue it; ephemeral ones may stay in the session."""
     target = workspace.library.target_for(learning.scope)
     if target is None:
         receipt = Receipt(
             learning_id=learning.id, status=ReceiptStatus.STORED, backend=SESSION_BACKEND
         )
-        return Kept(receipt=receipt)
-    kept = keep(shelves_of(workspace), target, learning, workspace.now)
-    if kept.receipt.status is ReceiptStatus.QUEUED:
-        waits = f"waits in the outbox for the backend {kept.receipt.backend}"
+        return Stored(receipt=receipt)
+    stored = workspace.library.store(target, learning, workspace.now)
+    if stored.receipt.status is ReceiptStatus.QUEUED:
+        waits = f"waits in the outbox for the backend {stored.receipt.backend}"
         workspace.diagnostics.log("warning", f"{learning.id} {waits}")
-    for note in kept.notes:
+    for note in stored.notes:
         workspace.diagnostics.log("warning", f"{learning.id}: {note}")
-    return kept
-
-
-def shelves_of(workspace: Workspace) -> Shelves:
-    """Return where learnings of a project can be kept."""
-    backends = workspace.config.backends
-    return Shelves(
-        library=workspace.library,
-        outbox=workspace.outbox,
-        root=workspace.root,
-        home=backends.primary,
-        team_copies=backends.team_copies,
-    )
+    return stored
 
 
 @contextmanager
@@ -130,30 +118,22 @@ def alone(workspace: Workspace, seconds: float) -> Iterator[None]:
 
 def deliver_all(workspace: Workspace) -> Sequence[Receipt]:
     """Deliver what waits for the project's backends, as long as no other process does."""
-    if not _has_work(workspace):
-        return ()
-    with alone(workspace, 0):
-        workspace.library.level()
-        return _logged(workspace, deliver(shelves_of(workspace)))
-
-
-def _has_work(workspace: Workspace) -> bool:
-    return workspace.library.may_hold_copies or bool(workspace.outbox.entries(workspace.root))
+    return _deliver(workspace, in_a_hurry=False)
 
 
 def deliver_outbox(workspace: Workspace) -> None:
     """Try to deliver what an earlier reflection had to leave; a failure is logged."""
     try:
-        if not _has_work(workspace):
-            return
-        with alone(workspace, 0):
-            workspace.library.level()
-            _logged(workspace, deliver(shelves_of(workspace), in_a_hurry=True))
+        _deliver(workspace, in_a_hurry=True)
     except (GroveError, OSError) as error:
         workspace.diagnostics.log("warning", f"the outbox could not be delivered: {error}")
 
 
-def _logged(workspace: Workspace, receipts: Sequence[Receipt]) -> Sequence[Receipt]:
+def _deliver(workspace: Workspace, *, in_a_hurry: bool) -> Sequence[Receipt]:
+    if not workspace.outbox.entries(workspace.root):
+        return ()
+    with alone(workspace, 0):
+        receipts = workspace.library.deliver(in_a_hurry=in_a_hurry)
     for receipt in receipts:
         note = f": {receipt.note}" if receipt.note else ""
         workspace.diagnostics.log(

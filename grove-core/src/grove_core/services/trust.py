@@ -10,7 +10,7 @@ from grove_core.errors import CodecError, PluginError, StorageError
 from grove_core.model.trust import TrustRequest
 from grove_core.model.value import frozen
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec
-from grove_core.plugins.facade import Provided
+from grove_core.plugins.manager import Contribution
 from grove_core.storage.trust import Agreement, TrustStore
 from grove_core.workspace import Workspace
 
@@ -110,7 +110,7 @@ def _requests_of_configuration(workspace: Workspace) -> Iterator[TrustRequest]:
 
 
 def _requests_of(
-    workspace: Workspace, backend: Provided[BackendSpec]
+    workspace: Workspace, backend: Contribution[BackendSpec]
 ) -> Sequence[TrustRequest] | None:
     """Ask a backend; ``None`` when it has failed, which has then been reported."""
     spec = backend.value

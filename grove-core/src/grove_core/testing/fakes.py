@@ -31,7 +31,6 @@ _CAPABILITIES: Final = frozenset(
         Capability.PERSONAL,
         Capability.EPHEMERAL,
         Capability.CHANGES,
-        Capability.WITHDRAW,
     }
 )
 
@@ -120,18 +119,6 @@ class InMemoryBackend:
             ids = storage.learnings if whole else storage.changed[storage.marks.index(mark) :]
             learnings = tuple(storage.learnings[each] for each in dict.fromkeys(ids))
             return Changes(learnings=learnings, mark=storage.marks[-1], whole=whole)
-
-    def withdraw(self, learning: Learning) -> bool:
-        """Take out a learning that is still as it was written."""
-        self._need(Capability.WITHDRAW)
-        with self._storage.lock:
-            if self._storage.learnings.get(learning.id) != learning:
-                return False
-            del self._storage.learnings[learning.id]
-            # No list of news can say that something is gone: all earlier marks are forgotten.
-            self._storage.changed.clear()
-            self._storage.marks[:] = [uuid4().hex]
-        return True
 
     def _all(self) -> list[Learning]:
         with self._storage.lock:

@@ -15,11 +15,9 @@ from grove_core.config.plugin_section import section_of, validate_plugin_section
 from grove_core.config.schema import LayoutSetting
 from grove_core.model.memory import Capability, StorageLayout
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec
-from grove_core.plugins.discovery import FoundPlugin
-from grove_core.plugins.facade import Plugins
-from grove_core.plugins.manager import import_target
-from grove_core.plugins.report import PluginState
-from grove_core.plugins.selection import PluginSettings
+from grove_core.plugins.discovery import PluginSettings
+from grove_core.plugins.manager import Plugins, import_target
+from grove_core.plugins.report import Plugin, PluginState
 from grove_core.testing import BackendContract, PluginContract, TicketContract
 from grove_core.testing.rules.reading import Opener, ids_in
 
@@ -30,7 +28,7 @@ PLACEHOLDER: Final = "{test}"
 def contracts_of(rows: Sequence[Any], like: str) -> dict[str, type]:
     """Make the contracts of installed plugins, as classes by the names that pytest shows."""
     found: dict[str, type] = {}
-    for plugin in (FoundPlugin(*row) for row in rows):
+    for plugin in (Plugin(*row) for row in rows):
         attributes = {"plugin": plugin.target, "group": plugin.group}
         found |= _named(PluginContract, f"{plugin.group}:{plugin.name}", attributes)
         plugins = Plugins([plugin], PluginSettings(), lambda _: None)

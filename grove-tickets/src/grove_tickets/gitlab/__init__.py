@@ -16,7 +16,7 @@ from grove_core import (
     hookimpl,
 )
 
-grove_api = 1
+grove_api = 2
 SYSTEM = "gitlab"
 
 

@@ -16,19 +16,16 @@ from attrs import fields, has
 from grove_core.cli.groups import load_target
 from grove_core.config.plugin_section import validate_plugin_section
 from grove_core.model.gate import Gate, GateStatus
-from grove_core.model.memory import Detection, Health, Query, Receipt, ReceiptStatus
+from grove_core.model.memory import Detection, Health, Receipt, ReceiptStatus
 from grove_core.model.session import Session
 from grove_core.model.statistics import Statistics
 from grove_core.model.ticket import Ticket, ToolCall
 from grove_core.plugins.descriptors import BackendContext, ProjectContext, ReflectionContext
-from grove_core.plugins.discovery import GENERAL_GROUP, GROUPS, FoundPlugin
-from grove_core.plugins.engines import find_engine
-from grove_core.plugins.facade import Plugins
+from grove_core.plugins.discovery import GENERAL_GROUP, GROUPS, PluginSettings
+from grove_core.plugins.hookspecs import GROVE_API
 from grove_core.plugins.limits import TimeLimits
-from grove_core.plugins.manager import GROUPS_OF_HOOK, import_target
-from grove_core.plugins.markers import GROVE_API
-from grove_core.plugins.report import PluginProblem, PluginState
-from grove_core.plugins.selection import PluginSettings
+from grove_core.plugins.manager import GROUPS_OF_HOOK, Plugins, import_target
+from grove_core.plugins.report import Plugin, PluginProblem, PluginState
 from grove_core.testing.calls import HOSTILE_INPUTS, HOSTILE_TEXTS, shell_call
 from grove_core.testing.rules.tickets import data_of
 from grove_core.testing.samples import FIRST_INSTANT, example_candidate, example_learning
@@ -42,16 +39,9 @@ HEAVY: Final = frozenset(
 """Modules that cost a hook tens of milliseconds, by name: each tool call would pay for them."""
 _MOST_MODULES: Final = 60
 _SECONDS: Final = 30
-_OWN_DISTRIBUTION: Final = "grove-core"
-"""Whose engine is always there."""
-_QUERIES: Final = (
-    Query(),
-    Query(text="kerosene migrations", tags=("telescope",), files=("workers/heartbeat.py",)),
-    Query(text="\0 \u202e" + "x" * 5_000),
-)
 _IMPORTING: Final = """
 import json, sys
-import grove_core.plugins.descriptors, grove_core.plugins.markers
+import grove_core.plugins.descriptors, grove_core.plugins.hookspecs
 from grove_core.testing.watching import ASKING, CHANGING, Watching
 before = set(sys.modules)
 with Watching(ASKING | CHANGING) as watching:
@@ -110,7 +100,6 @@ class PluginRules:
             Plugins.memory_backends,
             Plugins.commands,
             Plugins.health_checks,
-            Plugins.retrieval_engines,
         )
         described = []
         for _ in range(2):
@@ -150,7 +139,6 @@ class PluginRules:
     def test_hooks_of_a_sessions_life_take_what_comes(self, tmp_path: Path) -> None:
         """Each of them takes ordinary values, answers in time what it may, and changes nothing."""
         plugins, problems = self.loaded()
-        context = ProjectContext(root=tmp_path, cwd=tmp_path, session_id="session-1")
         session = Session(
             id="session-1",
             host="claude-code",
@@ -167,8 +155,6 @@ class PluginRules:
         )
         values = (session, learning, candidate, ticket, receipt)
         before = deepcopy(values)
-        for known in (None, ticket):
-            plugins.query_terms(context, known)
         plugins.check_candidate(candidate, reflection)
         plugins.insights(Statistics(now=FIRST_INSTANT))
         plugins.learning_written(learning, receipt)
@@ -208,22 +194,6 @@ class PluginRules:
                     assert isinstance(words, list | tuple), call
                     assert all(word is None or isinstance(word, str) for word in words), call
 
-    def test_engines_score_every_learning(self) -> None:
-        """An engine gives each learning, in their order, a number from 0 to 1 and its reasons."""
-        plugins, problems = self.loaded()
-        offered = plugins.retrieval_engines()
-        names = [one.value.name for one in offered if one.source.distribution != _OWN_DISTRIBUTION]
-        learnings = [example_learning(number) for number in range(5)]
-        before = deepcopy(learnings)
-        for name in self._some(names, "engines"):
-            engine = find_engine(plugins, name)
-            assert engine is not None
-            for query in _QUERIES:
-                assert len(engine.score(query, [])) == 0
-                assert len(engine.score(query, learnings)) == len(learnings), problems
-        assert problems == []
-        assert learnings == before
-
     def test_health_checks_tell_how_it_stands(self, tmp_path: Path) -> None:
         """Every health check answers with a Health in words, in an empty project as well."""
         plugins, problems = self.loaded()
@@ -241,7 +211,7 @@ class PluginRules:
         problems: list[PluginProblem] = []
         name = self.plugin.partition(":")[0].rpartition(".")[2]
         group = self.group or self._fitting_group()
-        found = FoundPlugin(group, name, self.plugin, name, version="", first_party=False)
+        found = Plugin(group, name, self.plugin, name, version="", first_party=False)
         # A machine that runs tests may take its time to compile a plugin.
         limits = TimeLimits(load=_SECONDS)
         return Plugins([found], PluginSettings(), problems.append, limits=limits), problems

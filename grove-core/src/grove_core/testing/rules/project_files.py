@@ -109,7 +109,7 @@ class ProjectFilesRules:
                 if path.is_file() and os.access(path, os.R_OK):
                     continue  # whoever runs the tests may read everything
                 health = open_backend().ping()
-                warns = not health.ok or health.mend not in {"", well.mend}
+                warns = not health.ok or health.fix not in {"", well.fix}
                 works = partial(_works, open_backend, written, example_learning(next(numbers)))
                 assert (health.detail and warns) or works(), f"{path.name} is {what}: {health}"
 

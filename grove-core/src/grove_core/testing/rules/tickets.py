@@ -18,8 +18,7 @@ from attrs import evolve, fields
 from grove_core.config.plugin_section import validate_plugin_section
 from grove_core.hooks.fast import contains_word
 from grove_core.model.memory import Detection
-from grove_core.model.ticket import Confirmation, TicketClose, ToolCall, ToolResult
-from grove_core.plugins.checks import complaint_about
+from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
 from grove_core.plugins.descriptors import (
     CloseMatcher,
     Participation,
@@ -38,7 +37,6 @@ from grove_core.testing.calls import (
 )
 from grove_core.testing.rules.reading import bounds
 from grove_core.testing.watching import Untouched
-from grove_core.ticketing.answers import is_close, is_list, is_ticket
 
 _PROBES: Final = "grove_ticket_probes"
 _MATCHERS: Final = "grove_close_matchers"
@@ -98,8 +96,8 @@ class TicketOffers:
         """A plugin offers sound descriptors, the same ones each time, and each matcher a probe."""
         probes, matchers = self._offered(_PROBES), self._offered(_MATCHERS)
         assert self.probe()
-        assert [complaint_about(one, TicketProbe) for one in probes] == [""] * len(probes)
-        assert [complaint_about(one, CloseMatcher) for one in matchers] == [""] * len(matchers)
+        assert {*map(type, probes)} == {TicketProbe}
+        assert {*map(type, matchers)} <= {CloseMatcher}
         # A matcher without a probe would never count.
         assert {one.system for one in matchers} <= {one.name for one in probes}
         for hook in (_PROBES, _MATCHERS):
@@ -150,8 +148,10 @@ class TicketOffers:
         for matcher in self.matchers():
             if _looks_at(matcher, call):
                 answer: Any = matcher.match(call, self.context(project))
-                assert is_list(answer), call
-                assert all(is_close(one) and one.system == matcher.system for one in answer), answer
+                assert isinstance(answer, list | tuple), call
+                assert all(
+                    isinstance(one, TicketClose) and one.system == matcher.system for one in answer
+                ), answer
                 if answer and sensible:
                     assert _has_literals(matcher, call), f"no literal of {matcher.literals}"
                 found += answer
@@ -201,7 +201,7 @@ class DetectingRules(TicketOffers):
         with Untouched(used_project, may_ask=True):
             ticket: Any = probe.current_ticket(self.context(used_project))
         if ticket is not None:
-            assert is_ticket(ticket), ticket
+            assert isinstance(ticket, Ticket), ticket
             assert ticket.source == probe.name
 
     @pytest.mark.parametrize("damage", [*_DAMAGES])
@@ -214,7 +214,7 @@ class DetectingRules(TicketOffers):
                 assert found is None or isinstance(found, Detection), path
                 if probe.current_ticket is not None:
                     ticket: object = call_limited(partial(probe.current_ticket, context), _SECONDS)
-                    assert ticket is None or is_ticket(ticket), path
+                    assert ticket is None or isinstance(ticket, Ticket), path
 
 
 class MatchingRules(TicketOffers):

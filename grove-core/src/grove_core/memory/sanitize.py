@@ -1,14 +1,18 @@
-"""What backends return has come from anywhere: it is checked, bounded and cleaned before use."""
+"""Clean what plugins return before it is used: it has come from anywhere.
 
+That a value is of the right types its class sees to; a learning's own checks would cost every
+reader of an index, so they stand here.
+"""
+
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from itertools import repeat
 from operator import attrgetter
-from pathlib import Path
 from types import NoneType
-from typing import Any, Final, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar
 
 from attrs import evolve
 
@@ -21,7 +25,7 @@ from grove_core.model.learning import (
     LearningStatus,
     Scope,
 )
-from grove_core.model.memory import Health, Hit, Receipt, ReceiptStatus, Synchronised
+from grove_core.model.memory import Health, Hit, Receipt, Synchronised
 from grove_core.plugins.descriptors import Freshness
 from grove_core.reflection.limits import (
     CONTEXT_FILES_MAX,
@@ -33,12 +37,16 @@ from grove_core.reflection.limits import (
 )
 from grove_core.text import clean_line, remove_invisible, shorten
 
+if TYPE_CHECKING:
+    from grove_core.model.statistics import Insight
+
 V = TypeVar("V", Hit, Learning, Receipt)
 
-_LONGEST_ORIGIN: Final = 200
+_LONGEST_NAME: Final = 200
 _LONGEST_LOCATION: Final = 4096
 _LONGEST_NOTE: Final = 300
 _LONGEST_FAULT: Final = 500
+_MOST_EVIDENCE: Final = 10_000
 _TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
     "id": str,
     "category": Category,
@@ -60,12 +68,11 @@ _ITEM_TYPES: Final[Mapping[str, type]] = {
 # A search checks every hit: attrgetter, map and all take a third of the time of a loop.
 _fields_of = attrgetter(*_TYPES)
 _item_fields_of = attrgetter(*_ITEM_TYPES)
-_texts_of = attrgetter("backend", "location", "note")
 _BREAKS: Final = re.compile(r"[\n\t]")
 
 
 def is_learning(value: object) -> TypeGuard[Learning]:
-    """Return whether something is a learning whose fields have the types they should have."""
+    """Check that something is a learning whose fields have the types they should have."""
     return (
         isinstance(value, Learning)
         and all(map(isinstance, _fields_of(value), _TYPES.values()))
@@ -75,123 +82,88 @@ def is_learning(value: object) -> TypeGuard[Learning]:
     )
 
 
+def is_hit(value: object) -> TypeGuard[Hit]:
+    """Check that something is a hit with a sound learning."""
+    return isinstance(value, Hit) and is_learning(value.learning)
+
+
 def _holds_only(items: Any, kind: type) -> bool:  # noqa: ANN401 - any value
     # A list in the place of a tuple does no harm.
     known = isinstance(items, (tuple, list, frozenset, set))
     return known and all(map(isinstance, items, repeat(kind)))
 
 
-def is_hit(value: object) -> TypeGuard[Hit]:
-    """Return whether something is a hit whose fields have the types they should have."""
-    return (
-        isinstance(value, Hit)
-        and isinstance(value.relevance, int | float)
-        and _holds_only(value.reasons, str)
-        and is_learning(value.learning)
-    )
-
-
-def cleaned(hit: Hit) -> Hit:
+def clean_hit(hit: Hit) -> Hit:
     """Bound and clean all text of a hit, and bring its relevance between 0 and 1."""
     relevance = hit.relevance if math.isfinite(hit.relevance) else 0.0
     return _with(
         hit,
-        learning=_cleaned_learning(hit.learning),
+        learning=_clean_learning(hit.learning),
         relevance=min(1.0, max(0.0, relevance)),
         reasons=_clean_lines(hit.reasons, SUMMARY_LENGTH_MAX),
     )
 
 
-def _cleaned_learning(learning: Learning) -> Learning:
-    files = learning.context_files[:CONTEXT_FILES_MAX]
+def _clean_learning(learning: Learning) -> Learning:
     ticket = learning.ticket_id
+    paths = [_clean_path(file) for file in learning.context_files[:CONTEXT_FILES_MAX]]
     return _with(
         learning,
         summary=clean_line(learning.summary, SUMMARY_LENGTH_MAX),
         detail=shorten(remove_invisible(learning.detail), DETAIL_LENGTH_MAX),
         tags=_clean_lines(learning.tags[:TAGS_MAX], TAG_LENGTH_MAX),
-        context_files=tuple([_clean_path(file) for file in files]),
+        context_files=tuple(paths),
         supersedes=tuple(filter(is_learning_id, learning.supersedes)),
         criteria_met=frozenset(learning.criteria_met),
-        ticket_id=None if ticket is None else clean_line(ticket, _LONGEST_ORIGIN),
-        session_id=clean_line(learning.session_id, _LONGEST_ORIGIN),
+        ticket_id=None if ticket is None else clean_line(ticket, _LONGEST_NAME),
+        session_id=clean_line(learning.session_id, _LONGEST_NAME),
     )
 
 
-def cleaned_receipt(receipt: object, learning: Learning) -> Receipt | None:
-    """Check what a backend says of a write, and bound and clean its text."""
-    if not isinstance(receipt, Receipt) or receipt.learning_id != learning.id:
+def clean_receipt(receipt: object, learning_id: str = "") -> Receipt | None:
+    """Clean what a backend says of a write, of this learning where its id is given."""
+    if not isinstance(receipt, Receipt) or not is_learning_id(receipt.learning_id):
         return None
-    return _cleaned_receipt_of(receipt)
-
-
-def _cleaned_receipt_of(receipt: Receipt) -> Receipt | None:
-    if not (
-        isinstance(receipt.status, ReceiptStatus)
-        and isinstance(receipt.shared, bool)
-        and _holds_only((receipt.learning_id, *_texts_of(receipt)), str)
-        and is_learning_id(receipt.learning_id)
-    ):
-        return None
-    backend = clean_line(receipt.backend, _LONGEST_ORIGIN)
-    if not backend:
+    backend = clean_line(receipt.backend, _LONGEST_NAME)
+    if not backend or receipt.learning_id != (learning_id or receipt.learning_id):
         return None
     return _with(
         receipt,
         backend=backend,
-        location=line_with_paths(receipt.location),
+        location=clean_line_with_paths(receipt.location),
         note=clean_line(receipt.note, _LONGEST_NOTE),
     )
 
 
-def cleaned_freshness(answer: object) -> Freshness | None:
-    """Check what a backend says of its server, and bound and clean its text."""
-    if not (
-        isinstance(answer, Freshness)
-        and isinstance(answer.source, str)
-        and isinstance(answer.fault, str)
-        and isinstance(answer.mark, Path)
-        and _holds_only(answer.waiting, str)
-    ):
+def clean_freshness(answer: object) -> Freshness | None:
+    """Clean what a backend says of its server."""
+    if not isinstance(answer, Freshness):
         return None
     return evolve(
         answer,
-        source=clean_line(answer.source, _LONGEST_ORIGIN),
+        source=clean_line(answer.source, _LONGEST_NAME),
         waiting=tuple(filter(is_learning_id, answer.waiting)),
         fault=clean_line(answer.fault, _LONGEST_FAULT),
     )
 
 
-def cleaned_health(answer: object) -> Health | None:
-    """Check what a backend says of itself, and bound and clean its text."""
+def clean_health(answer: object) -> Health | None:
+    """Clean what a backend says of itself."""
     if not isinstance(answer, Health):
-        return None
-    if not _holds_only((answer.detail, answer.location, answer.mend), str):
         return None
     return evolve(
         answer,
-        detail=line_with_paths(answer.detail),
-        location=line_with_paths(answer.location),
-        mend=line_with_paths(answer.mend),
+        detail=clean_line_with_paths(answer.detail),
+        location=clean_line_with_paths(answer.location),
+        fix=clean_line_with_paths(answer.fix),
     )
 
 
-def line_with_paths(text: str) -> str:
-    """Clean a line that may hold paths: two blanks in one are two, so it is not folded."""
-    return shorten(_BREAKS.sub(" ", remove_invisible(text)), _LONGEST_LOCATION)
-
-
-def cleaned_synchronised(answer: object) -> Synchronised | None:
-    """Check what a backend says of its synchronising, and bound and clean its text."""
-    if not (
-        isinstance(answer, Synchronised)
-        and isinstance(answer.received, int)
-        and isinstance(answer.fault, str)
-        and _holds_only(answer.waiting, str)
-        and _holds_only(answer.delivered, Receipt)
-    ):
+def clean_synchronised(answer: object) -> Synchronised | None:
+    """Clean what a backend says of its synchronising."""
+    if not isinstance(answer, Synchronised):
         return None
-    receipts = (_cleaned_receipt_of(one) for one in answer.delivered)
+    receipts = (clean_receipt(one) for one in answer.delivered)
     return evolve(
         answer,
         delivered=tuple(one for one in receipts if one is not None),
@@ -200,8 +172,39 @@ def cleaned_synchronised(answer: object) -> Synchronised | None:
     )
 
 
+def clean_insight(insight: "Insight") -> "Insight":
+    """Clean what a plugin sees in the numbers; what is wrong with it is a ``TypeError``."""
+    said = {
+        name: clean_line(text, _LONGEST_FAULT) if isinstance(text, str) else ""
+        for name in ("kind", "message", "suggestion")
+        for text in (getattr(insight, name),)
+    }
+    for name, text in said.items():
+        if not text:
+            raise TypeError(f"Insight.{name} is not a string that says something")
+    if not isinstance(insight.subject, str):
+        raise TypeError("Insight.subject is not a string")
+    if type(insight.priority) is not int or insight.priority not in {1, 2, 3}:
+        raise TypeError("Insight.priority is not 1, 2 or 3")
+    try:
+        text = json.dumps(dict(insight.evidence), allow_nan=False)
+        evidence = json.loads(text[: _MOST_EVIDENCE + 1])
+    except (TypeError, ValueError, RecursionError):
+        raise TypeError(
+            "Insight.evidence is not a mapping of names to values that JSON has"
+        ) from None
+    subject = clean_line(insight.subject, _LONGEST_FAULT)
+    insight = insight._replace(kind=said["kind"], message=said["message"], subject=subject)
+    return insight._replace(suggestion=said["suggestion"], evidence=evidence)
+
+
+def clean_line_with_paths(text: str) -> str:
+    """Clean a line that may hold paths: two blanks in one are two, so it is not folded."""
+    return shorten(_BREAKS.sub(" ", remove_invisible(text)), _LONGEST_LOCATION)
+
+
 def _with(value: V, **fields: Any) -> V:  # noqa: ANN401 - fields of any type
-    """Return a value other fields; where nothing is other, as almost always, it is not copied."""
+    """Give a value other fields; where nothing changes, as almost always, it is not copied."""
     changes = {
         name: new
         for name, new in fields.items()

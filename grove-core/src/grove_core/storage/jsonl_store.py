@@ -1,0 +1,176 @@
+"""A file of JSON objects, one a line, that is appended to by several processes and by git."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, Generic, TypeVar
+from zlib import crc32
+
+from attrs import frozen
+
+from grove_core.errors import StorageError
+from grove_core.storage.files import append_text, confined, edit_text, read_bytes
+
+T = TypeVar("T")
+
+_MARK: Final = "j1"
+_MOST_BYTES: Final = 256 * 1024 * 1024
+
+
+@frozen(kw_only=True)
+class Tail:
+    """The lines that have come since an earlier look.
+
+    Attributes:
+        documents: The objects, in the order of the file.
+        mark: What to ask with next time.
+        whole: Whether these are all lines, because the file is new or is not the one from before
+            with more at its end; otherwise they come after what is known.
+        unreadable: How many of the lines hold no object: conflict markers, say.
+    """
+
+    documents: tuple[dict[str, Any], ...]
+    mark: str
+    whole: bool
+    unreadable: int = 0
+
+
+class JsonlStore(Generic[T]):
+    """Appends lines all or nothing, reads on from where it was, and folds lines into a state.
+
+    A last line that a crash has torn is healed by the next append. Lines that are no objects are
+    left alone and skipped. Every object is written in ASCII, so that half a character of a path
+    survives as an escape.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        nothing: T,
+        fold: Callable[[T, Iterable[Mapping[str, Any]]], T],
+        *,
+        inside: Path | None = None,
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            path: The file; it need not exist.
+            nothing: The state of an empty file.
+            fold: From a state and further lines to the next state; changes neither.
+            inside: A directory that symbolic links must not lead out of; ``None`` for anywhere.
+        """
+        self.path = path
+        self._nothing = nothing
+        self._fold = fold
+        self._inside = inside
+        self._state = nothing
+        self._mark = ""
+
+    def append(self, *documents: Mapping[str, Any]) -> None:
+        """Append objects, all of them or none.
+
+        Args:
+            documents: What JSON can hold.
+
+        Raises:
+            StorageError: They could not be written; the file is then as it was.
+        """
+        text = "".join(f"{json.dumps(document)}\n" for document in documents)
+        append_text(self.path, text, inside=self._inside)
+
+    def state(self) -> T:
+        """Fold what has been written so far, by any process.
+
+        Returns:
+            The state; the same object as long as nothing has changed.
+
+        Raises:
+            StorageError: The file cannot be read.
+        """
+        tail = self.since(self._mark)
+        if tail.whole:
+            self._state = self._nothing
+        if tail.documents:
+            self._state = self._fold(self._state, tail.documents)
+        self._mark = tail.mark
+        return self._state
+
+    def since(self, mark: str) -> Tail:
+        """Read what has come after an earlier look.
+
+        Args:
+            mark: The mark of that look; empty at first. It may be kept in a file: one that is
+                damaged, or of another file, means that everything is read.
+
+        Returns:
+            The lines. A last one without its end is left for the next look, unless it is an object
+            already.
+
+        Raises:
+            StorageError: The file cannot be read.
+        """
+        content = self._content()
+        size = content.rfind(b"\n") + 1
+        if size < len(content) and next(_objects(content[size:]), None) is not None:
+            size = len(content)
+        start = _known(mark, content)
+        rest = content[start or 0 : size]
+        documents = tuple(_objects(rest))
+        lines = sum(1 for line in rest.split(b"\n") if line.strip())
+        return Tail(
+            documents=documents,
+            mark=f"{_MARK} {size} {crc32(content[:size])}",
+            whole=start is None,
+            unreadable=lines - len(documents),
+        )
+
+    def keep(self, wanted: Callable[[Mapping[str, Any]], bool]) -> None:
+        """Take out objects; every other line stays as it is, also one that cannot be read.
+
+        Args:
+            wanted: Whether an object stays.
+
+        Raises:
+            StorageError: The file could not be written; it is then as it was.
+        """
+
+        def rest(text: str) -> str:
+            lines = text.splitlines(keepends=True)
+            return "".join(
+                line
+                for line in lines
+                if all(map(wanted, _objects(line.encode("utf-8", "surrogateescape"))))
+            )
+
+        if self.path.exists():
+            edit_text(self.path, rest, inside=self._inside)
+
+    def _content(self) -> bytes:
+        path = confined(self.path, self._inside)
+        content = read_bytes(path) or b""
+        if len(content) > _MOST_BYTES:
+            raise StorageError(f"{path} is larger than {_MOST_BYTES} bytes")
+        return content
+
+
+def _known(mark: str, content: bytes) -> int | None:
+    """Return where to read on; ``None`` when the file does not begin as it was."""
+    name, _, numbers = mark.partition(" ")
+    size, _, checksum = numbers.partition(" ")
+    if name != _MARK or not (size.isdecimal() and checksum.isdecimal()):
+        return None
+    start = int(size)
+    same = start <= len(content) and crc32(content[:start]) == int(checksum)
+    return start if same else None
+
+
+def _objects(content: bytes) -> Iterator[dict[str, Any]]:
+    for line in content.split(b"\n"):
+        if not line.lstrip().startswith(b"{"):
+            continue
+        try:
+            document = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(document, dict):
+            yield document

@@ -1,0 +1,386 @@
+"""The ticket systems of a project: which count, what is in progress, what a tool call closes."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from attrs import evolve
+
+from grove_core.model.memory import Detection
+from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
+from grove_core.model.value import Value, frozen
+from grove_core.plugins.descriptors import (
+    CloseMatcher,
+    CommandReader,
+    Participation,
+    ProjectContext,
+    TicketProbe,
+)
+from grove_core.plugins.discovery import rank
+from grove_core.plugins.limits import clock_limit
+from grove_core.plugins.manager import Contribution, Plugins
+from grove_core.plugins.report import Plugin
+
+if TYPE_CHECKING:
+    from grove_core.ticket_patterns import TicketPattern
+
+DETECT_SECONDS: Final = 0.5
+MATCH_SECONDS: Final = 1.0
+CONFIRM_SECONDS: Final = 1.5
+CURRENT_TICKET_SECONDS: Final = 0.3
+READ_SECONDS: Final = 1.0
+PATTERNS_KEY: Final = "ticketing.patterns"
+
+_DEFINED: Final = f"defined by {PATTERNS_KEY}"
+# How to install one is for `grove doctor` to find out: a hook that comes here would have to wait.
+_NO_READER: Final = "no plugin in use reads shell commands; grove doctor says how to have one"
+
+Found = tuple[Contribution[TicketProbe], Detection | None]
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class TicketSystem(Value):
+    """A ticket system and how it stands to a project."""
+
+    provided: Contribution[TicketProbe]
+    detection: Detection | None
+    is_active: bool
+    takes_part: bool
+    why: str
+
+    @property
+    def probe(self) -> TicketProbe:
+        """The probe."""
+        return self.provided.value
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class TicketRules(Value):
+    """What decides which systems count, besides what was found."""
+
+    initialised: bool
+    overrides: Mapping[str, bool]
+    listed: Sequence[str] = ()
+
+    def switched_on(self, probe: TicketProbe) -> bool:
+        """Return whether the configuration turns a system on."""
+        return self.overrides.get(probe.name) is True
+
+    def may_ever_count(self, probe: TicketProbe) -> bool:
+        """Return whether a system's closes could count anywhere under this configuration."""
+        return probe.participation is not Participation.ENABLED or self.switched_on(probe)
+
+    def may_be_active(self, probe: TicketProbe) -> bool:
+        """Return whether a system may be the active one."""
+        if probe.participation is Participation.DETECTED or self.switched_on(probe):
+            return True
+        return probe.participation is Participation.ACTIVE and self.initialised
+
+
+def decide(found: Sequence[Found], rules: TicketRules) -> Sequence[TicketSystem]:
+    """Decide how each ticket system stands to a project."""
+    last = _fallbacks_at_the_end(found, rules.listed)
+    ordered = sorted(found, key=lambda each: each[0].value.name in last)
+    active = next(
+        (
+            provided
+            for provided, detection in ordered
+            if detection is not None and detection.usable and rules.may_be_active(provided.value)
+        ),
+        None,
+    )
+    return [_system(one, rules, is_active=one[0] is active) for one in ordered]
+
+
+def _fallbacks_at_the_end(found: Sequence[Found], listed: Sequence[str]) -> frozenset[str]:
+    names = {name.partition("@")[0] for name in listed}
+    last: set[str] = set()
+    for provided, _ in reversed(found):
+        probe = provided.value
+        if probe.per_session or probe.participation is Participation.ACTIVE:
+            last.add(probe.name)
+        elif probe.name in names:
+            break
+    return frozenset(last)
+
+
+def _system(found: Found, rules: TicketRules, *, is_active: bool) -> TicketSystem:
+    provided, detection = found
+    why_not = _why_not(provided.value, detection, rules, is_active=is_active)
+    why = why_not
+    if detection is not None and not why_not:
+        key = f"ticketing.overrides.{provided.value.name}"
+        on = f"switched on by {key}" if rules.switched_on(provided.value) else ""
+        why = on or detection.note or f"found {detection.marker}"
+    return TicketSystem(
+        provided=provided,
+        detection=detection,
+        is_active=is_active,
+        takes_part=not why_not,
+        why=why,
+    )
+
+
+def _why_not(
+    probe: TicketProbe, detection: Detection | None, rules: TicketRules, *, is_active: bool
+) -> str:
+    if not rules.may_ever_count(probe):
+        return f"off unless ticketing.overrides.{probe.name} = true"
+    if detection is None:
+        return "not used in this project"
+    if not detection.usable:
+        return detection.note or "cannot be used here"
+    if probe.per_session and not is_active:
+        return "not needed: another system is active"
+    is_fallback = probe.participation is Participation.ACTIVE and not is_active
+    if is_fallback and not rules.switched_on(probe):
+        return "takes part only as the active system of an initialised project"
+    return ""
+
+
+class TicketSystems:
+    """The ticket systems that are installed, seen from one directory of a project."""
+
+    def __init__(
+        self,
+        plugins: Plugins,
+        context: ProjectContext,
+        rules: TicketRules,
+        *,
+        settings: Mapping[str, Any],
+        patterns: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        """Look at nothing yet."""
+        self._plugins = plugins
+        self._context = context
+        self._rules = rules
+        self._settings = settings
+        self._patterns = _read_patterns(patterns, rules)
+        self._elsewhere: dict[str, Sequence[TicketSystem]] = {}
+
+    @cached_property
+    def all(self) -> Sequence[TicketSystem]:
+        """All installed systems in order, as they stand to the project."""
+        return self._look(self._context)
+
+    def active(self) -> TicketSystem | None:
+        """Return which system is the active one."""
+        return next((system for system in self.all if system.is_active), None)
+
+    def own_paths(self) -> tuple[str, ...]:
+        """Return which paths belong to ticket systems."""
+        return tuple(path for one in self._probes for path in one.value.paths)
+
+    def current_ticket(self) -> Ticket | None:
+        """Ask which ticket is in progress."""
+        # One may hang; no further one is asked then, since a person waits for the session to start.
+        end = time.monotonic() + clock_limit(CURRENT_TICKET_SECONDS)
+        for system in self.all:
+            ask, name = system.probe.current_ticket, system.probe.name
+            if not system.takes_part or ask is None or time.monotonic() >= end:
+                continue
+            answer: object = self._call(
+                system.provided, ask, name, seconds=CURRENT_TICKET_SECONDS, default=None
+            )
+            if isinstance(answer, Ticket):
+                return answer
+            if answer is not None:
+                what = f"current_ticket of {name}"
+                self._plugins.complain(system.provided, what, "returned no Ticket")
+        return None
+
+    @cached_property
+    def matchers(self) -> Sequence[Contribution[CloseMatcher]]:
+        """What recognises closes: of systems that can count here or elsewhere, in their order."""
+        off = {one.value.name for one in self._probes if not self._rules.may_ever_count(one.value)}
+        return [one for one in self._all_matchers if one.value.system not in off]
+
+    def literals(self) -> frozenset[str]:
+        """Collect the words without which no call can close anything."""
+        return frozenset(word for one in self.matchers for word in one.value.literals)
+
+    def once_per_prompt(self) -> frozenset[str]:
+        """Return which systems open at most one gate cycle in a user prompt."""
+        return frozenset(one.value.system for one in self.matchers if one.value.once_per_prompt)
+
+    def announced(self, call: ToolCall) -> Sequence[TicketClose]:
+        """Ask what a tool call would close or open again here."""
+        return [close for close in self._closes(call, self.matchers) if self._takes_part(close)]
+
+    def closes_of(self, call: ToolCall) -> Sequence[TicketClose]:
+        """Ask what a tool call would close if every installed system took part."""
+        found = self._closes(call, self._all_matchers)
+        return [close for close in found if not close.reopens]
+
+    def _closes(
+        self, call: ToolCall, matchers: Sequence[Contribution[CloseMatcher]]
+    ) -> Sequence[TicketClose]:
+        found: list[TicketClose] = []
+        for matcher in matchers:
+            if not any(_names(pattern, call.name) for pattern in matcher.value.tools):
+                continue
+            match = partial(matcher.value.match, call)
+            system = matcher.value.system
+            answer: object = self._call(
+                matcher, match, system, seconds=MATCH_SECONDS, default=(), what=f"match of {system}"
+            )
+            closes = answer if isinstance(answer, list | tuple) else (None,)
+            sound = [one for one in closes if isinstance(one, TicketClose)]
+            if len(sound) < len(closes):
+                complaint = "returned no list of TicketClose"
+                self._plugins.complain(matcher, f"match of {system}", complaint)
+            found += sound
+        # Of what happens to a ticket more than once, the last time counts.
+        return list(dict.fromkeys(reversed(found)))[::-1]
+
+    def matcher_of(self, system: str) -> Contribution[CloseMatcher] | None:
+        """Find the matcher of a system."""
+        return next((one for one in self._all_matchers if one.value.system == system), None)
+
+    def confirm(
+        self, close: TicketClose, result: ToolResult | None, *, cwd: str = ""
+    ) -> Confirmation:
+        """Ask whether a close really happened."""
+        matcher = self.matcher_of(close.system)
+        is_late = time.monotonic() >= self._confirm_until
+        if matcher is None or matcher.value.confirm is None or is_late:
+            return Confirmation.UNKNOWN
+        directory = close.directory or cwd
+        context = evolve(self._context, cwd=Path(directory)) if directory else self._context
+        answer: object = self._call(
+            matcher,
+            partial(matcher.value.confirm, close, result),
+            close.system,
+            context,
+            seconds=CONFIRM_SECONDS,
+            default=None,
+            what=f"confirm of {close.system}",
+        )
+        return answer if isinstance(answer, Confirmation) else Confirmation.UNKNOWN
+
+    def _takes_part(self, close: TicketClose) -> bool:
+        systems = self.all if close.directory is None else self._look_in(close.directory)
+        return any(system.takes_part for system in systems if system.probe.name == close.system)
+
+    @cached_property
+    def _confirm_until(self) -> float:
+        """When no further confirmation is asked for: a call may close many."""
+        return time.monotonic() + clock_limit(CONFIRM_SECONDS)
+
+    @cached_property
+    def _probes(self) -> Sequence[Contribution[TicketProbe]]:
+        probes = self._plugins.ticket_probes()
+        if not self._patterns:
+            return probes
+        taken = {one.value.name for one in probes}
+        named = {one.name: one for one in self._patterns if one.name not in taken}
+        for name in named:
+            probe = TicketProbe(name=name, detect=self._detect_pattern)
+            probes.append(Contribution(value=probe, source=_source()))
+        return sorted(
+            probes,
+            key=lambda one: rank(self._rules.listed, one.value.name, one.source.distribution)[0],
+        )
+
+    @cached_property
+    def _all_matchers(self) -> Sequence[Contribution[CloseMatcher]]:
+        tools = tuple({tool: None for one in self._readers() for tool in one.value.tools})
+        own = [
+            CloseMatcher(
+                system=one.name,
+                literals=one.literals,
+                tools=tools,
+                match=partial(self._closes_by, one),
+            )
+            for one in self._patterns
+            if tools
+        ]
+        mine = [Contribution(value=one, source=_source()) for one in own]
+        return [*self._plugins.close_matchers(), *mine]
+
+    def _readers(self) -> list[Contribution[CommandReader]]:
+        return self._plugins.command_readers() if self._patterns else []
+
+    def _detect_pattern(self, _: ProjectContext) -> Detection | None:
+        if not self._rules.initialised:
+            return None
+        readable = bool(self._readers())
+        note = _DEFINED if readable else _NO_READER
+        return Detection(marker=PATTERNS_KEY, usable=readable, note=note)
+
+    def _closes_by(
+        self, pattern: "TicketPattern", call: ToolCall, _: ProjectContext
+    ) -> list[TicketClose]:
+        from grove_core.ticket_patterns import ids_closed_by
+
+        return [
+            TicketClose(system=pattern.name, ticket_id=ticket_id)
+            for words in self._commands(call)
+            for ticket_id in ids_closed_by(pattern, words) or ()
+        ]
+
+    def _commands(self, call: ToolCall) -> Iterator[Sequence[str | None]]:
+        for reader in self._readers():
+            if call.name in reader.value.tools:
+                yield from self._plugins.call(
+                    reader, reader.value.read, call, seconds=READ_SECONDS, default=()
+                )
+
+    def _look_in(self, directory: str) -> Sequence[TicketSystem]:
+        if directory not in self._elsewhere:
+            self._elsewhere[directory] = self._look(evolve(self._context, cwd=Path(directory)))
+        return self._elsewhere[directory]
+
+    def _look(self, context: ProjectContext) -> Sequence[TicketSystem]:
+        return decide([(one, self._detect(one, context)) for one in self._probes], self._rules)
+
+    def _detect(
+        self, provided: Contribution[TicketProbe], context: ProjectContext
+    ) -> Detection | None:
+        probe = provided.value
+        if not self._rules.may_ever_count(probe):
+            return None
+        answer: object = self._call(
+            provided, probe.detect, probe.name, context, seconds=DETECT_SECONDS, default=None
+        )
+        return answer if isinstance(answer, Detection) else None
+
+    def _call(
+        self,
+        provided: Contribution[Any],
+        function: Callable[[ProjectContext], object],
+        system: str,
+        context: ProjectContext | None = None,
+        *,
+        seconds: float,
+        default: object,
+        what: str = "",
+    ) -> object:
+        """Call a function of a system with a context that has its settings."""
+        context = evolve(context or self._context, settings=self._settings.get(system))
+        return self._plugins.call(
+            provided, function, context, seconds=seconds, default=default, what=what
+        )
+
+
+def _source() -> Plugin:
+    """Name the configuration where plugins are named."""
+    return Plugin(PATTERNS_KEY, "", "", "configuration", "")
+
+
+def _read_patterns(
+    patterns: Sequence[Mapping[str, Any]], rules: TicketRules
+) -> "Sequence[TicketPattern]":
+    """Read the patterns; most configurations have none, and hooks import what they need."""
+    if not patterns:
+        return ()
+    from grove_core.ticket_patterns import read_patterns
+
+    # A name that is switched off is so whatever defines it.
+    return [one for one in read_patterns(patterns) if rules.overrides.get(one.name) is not False]
+
+
+def _names(pattern: str, tool: str) -> bool:
+    return tool.startswith(pattern[:-1]) if pattern.endswith("*") else tool == pattern

@@ -1,0 +1,132 @@
+"""A learning is stored or waits in the outbox, is found meanwhile, and is delivered once."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from core_worlds import NOW, a_learning
+
+from grove_core.errors import StorageError
+from grove_core.memory.library import MemoryLibrary
+from grove_core.memory.outbox import Outbox
+from grove_core.model.learning import LearningStatus, Scope
+from grove_core.model.memory import Capability, Detection, Filters, Query, ReceiptStatus
+from grove_core.plugins.descriptors import BackendContext, BackendSpec
+from grove_core.testing import InMemoryBackend
+
+
+class Flaky(InMemoryBackend):
+    """A backend whose writes can fail."""
+
+    def __init__(self, name):
+        super().__init__(name)
+        self.capabilities -= {Capability.PERSONAL}
+        self.available, self.down = True, False
+
+    def write(self, learning):
+        if self.down:
+            raise ConnectionError("no route")
+        return super().write(learning)
+
+    def ids(self):
+        return [one.id for one in self.iterate()]
+
+
+class Place:
+    """A project with a memory of its own, and files beside it."""
+
+    def __init__(self, plugins_of, tmp_path):
+        self.memory, self.files = Flaky("memory"), Flaky("files")
+        self.outbox = Outbox(tmp_path / "outbox")
+        self.root = tmp_path / "project"
+        self.root.mkdir()
+        self._plugins_of = plugins_of
+        self.primary = None
+
+    def spec(self, backend):
+        def detect(_):
+            return Detection(marker="x") if backend.available else None
+
+        shared = (f"{backend.name}/*.md",)
+        return BackendSpec(name=backend.name, detect=detect, open=lambda _: backend, shared=shared)
+
+    @property
+    def library(self):
+        """As the next process finds it."""
+        return MemoryLibrary(
+            self._plugins_of(self.spec(self.memory), self.spec(self.files)),
+            BackendContext(root=self.root, home=Path("/h")),
+            personal_backend="files",
+            settings={},
+            outbox=self.outbox,
+            primary=self.primary,
+        )
+
+    def store(self, learning):
+        library = self.library
+        return library.store(library.target_for(learning.scope), learning, NOW)
+
+    def deliver(self):
+        return [one.backend for one in self.library.deliver()]
+
+    def everywhere(self):
+        waiting = [one.learning.id for one in self.outbox.entries(self.root)]
+        return self.memory.ids(), self.files.ids(), waiting
+
+
+@pytest.fixture
+def place(plugins_of, tmp_path):
+    return Place(plugins_of, tmp_path)
+
+
+@pytest.mark.parametrize("fault", ["down", "not there"])
+def test_what_its_backend_cannot_take_waits_is_found_and_is_delivered_as_it_has_become(
+    place, fault
+):
+    if fault == "not there":
+        place.primary = "memory"
+    place.memory.down, place.memory.available = fault == "down", fault == "down"
+    receipt = place.store(a_learning()).receipt
+    assert (receipt.backend, receipt.status) == ("memory", ReceiptStatus.QUEUED)
+    assert place.deliver() == []
+    assert place.everywhere() == ([], [], ["cl_1"])
+    (found,) = place.library.iterate()
+    assert (found.backend, found.hit.learning) == ("outbox", a_learning())
+    assert place.library.get("cl_1").hit.learning == a_learning()
+    place.library.set_status("cl_1", LearningStatus.ARCHIVED)
+    place.memory.down, place.memory.available = False, True
+    assert (place.deliver(), place.deliver()) == (["memory"], [])
+    assert place.everywhere() == (["cl_1"], [], [])
+    assert place.memory.get("cl_1").status is LearningStatus.ARCHIVED
+
+
+def test_nothing_is_found_twice_when_a_delivery_was_cut_short(place):
+    place.outbox.put(a_learning(), place.root, NOW)
+    place.memory.write(a_learning())
+    assert len(list(place.library.iterate())) == 1
+    assert len(place.library.search(Query(), Filters())) == 1
+
+
+def test_a_personal_learning_that_waits_is_found_as_personal(place):
+    place.outbox.put(a_learning(scope=Scope.PERSONAL), Path("/elsewhere"), NOW)
+    (found,) = place.library.iterate()
+    assert found.area.value == "personal"
+
+
+@pytest.mark.parametrize(
+    ("ignored", "backend", "noted"),
+    [("", "memory", False), ("memory/", "files", False), ("*", "memory", True)],
+)
+def test_a_team_learning_goes_to_a_backend_that_git_does_not_ignore(place, ignored, backend, noted):
+    place.root.joinpath(".gitignore").write_text(f"{ignored}\n")
+    subprocess.run(["git", "init", "-q", str(place.root)], check=True)
+    stored = place.store(a_learning(scope=Scope.TEAM))
+    assert (stored.receipt.backend, "git ignores" in "".join(stored.notes)) == (backend, noted)
+    assert place.store(a_learning("cl_2")).receipt.backend == "memory"
+
+
+def test_where_nothing_can_keep_it_that_is_an_error(place, tmp_path):
+    (tmp_path / "outbox").write_text("in the way")
+    place.memory.down = True
+    with pytest.raises(StorageError):
+        place.store(a_learning())
