@@ -143,7 +143,7 @@ class World:
     def watched(self):
         """Asserts that only grove's own files change."""
         git = self.project / ".git"
-        # The merge driver that `grove init` registers.
+        # `grove init` takes the merge driver of an older grove out of git's configuration.
         own = (self.grove_home, self.project / ".grove", self.others, *self.lent, git / "config")
         own = {str(path) for path in own}
         before = signatures(self.folder, apart_from=own)

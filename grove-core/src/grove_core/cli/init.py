@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
-from click import get_current_context
 
-from grove_core.cli.app import Invocation, grove_command
-from grove_core.cli.init_questions import confirm, guide, is_answered
+from grove_core.cli.app import Invocation, grove_command, is_interactive
+from grove_core.cli.init_questions import confirm, guide
 from grove_core.cli.result import Result
 from grove_core.errors import StorageError
 from grove_core.hosts import claude_settings as client
@@ -79,7 +78,7 @@ def command(  # noqa: PLR0913 - one for each option
         raise click.UsageError(f"{'--server' if server else '--allow-grove'} goes with --hooks")
     if shared and not (host or uninstall):
         raise click.UsageError("--shared goes with --hooks or --uninstall")
-    workspace, asks = invocation.workspace, not (yes or dry_run) and is_answered()
+    workspace, asks = invocation.workspace, not (yes or dry_run) and is_interactive()
     home = workspace.paths.home
     if workspace.root == home.parent and workspace.project.grove_directory == home:
         raise StorageError(f"{home} is grove's own directory; run init inside a project")
@@ -105,9 +104,7 @@ def _install(
     # All that may be refused or declined comes first: then nothing is left behind.
     plan = plan_for(workspace, wishes, program)
     if asks:
-        options = get_current_context().params
-        is_bare = not (wishes.hooks or wishes.rules or options["as_json"] or options["quiet"])
-        wishes, plan = guide(plan, wishes, program, is_bare=is_bare)
+        wishes, plan = guide(plan, wishes, program, is_bare=not (wishes.hooks or wishes.rules))
     if cache is not None:
         cleared = f"this grove runs from the cache {cache}, which is cleared"
         plan.notes.append(f"{cleared}. {how_to_install()}")

@@ -1,6 +1,5 @@
 """The questions of ``grove init`` on a terminal."""
 
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -24,11 +23,6 @@ _MEANINGS: Final = {
     _TEAM: "by hooks in .claude/settings.json, which you commit for everybody who has grove",
     _NONE: "not by these: you load grove's plugin, or say grove init --hooks later",
 }
-
-
-def is_answered() -> bool:
-    """Return whether somebody is there who can be asked."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def guide(plan: Plan, wishes: Wishes, program: str | None, *, is_bare: bool) -> tuple[Wishes, Plan]:
