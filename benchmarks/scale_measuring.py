@@ -252,7 +252,7 @@ def _end(
 def _rebuilt(world: World, learnings: int) -> Rebuilt:
     command = world.command(str(GROVE), "maintain", "index", "--rebuild", "-q")
     (made,) = drive(world, [command], 1)
-    (index,) = world.home.glob("cache/*/index.sqlite")
+    (index,) = world.home.glob("cache/*/cache.sqlite")
     return Rebuilt(
         learnings=learnings,
         seconds=made.cost.wall,

@@ -31,7 +31,7 @@ from grove_core.hooks import fast
 from grove_core.model.events import EVENT_TYPES
 from grove_core.plugins.hookspecs import LifeCycleHooks, RegistrationHooks
 from grove_core.plugins.manager import GROUPS_OF_HOOK
-from grove_core.stats.triggers import TRIGGERS
+from grove_core.stats.insights import TRIGGERS
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 DOCS: Final = ROOT / "docs"

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from retrieval_collections import Collection, Found, Index, query_of
 
-from grove_core.retrieval import relevance
+from grove_core.retrieval import ranking
 
 Known = Any
 SIZES: Final = (1, 3, 5, 10, 30, 100, 300)
@@ -54,31 +54,31 @@ FEATURES: Final = (
 )
 
 
-def features(one: relevance.Relevance) -> tuple[float, ...]:
+def features(one: ranking.Relevance) -> tuple[float, ...]:
     """Take a relevance apart into what its log odds are linear in; age is left out."""
     parts = one.parts
     if not parts:
         return (0.0,) * len(FEATURES)
     evidence = sum(parts.get(name, 0.0) for name in ("text", "summary", "tags", "paths", "keys"))
     return (
-        evidence / relevance.EVIDENCE_SLOPE,
-        (parts["query"] - relevance.BIAS) / relevance.NEED_SLOPE,
-        parts["corpus"] / relevance.CORPUS_SLOPE,
-        parts["identifiers"] / relevance.IDENTIFIERS_SLOPE,
-        float(parts["area"] > relevance.UNKNOWN_AREA and parts["area"] != 0),
-        max(0.0, (parts["area"] - relevance.KNOWN_AREA) / relevance.KNOWN_AREAS_SLOPE),
-        float(parts["area"] == relevance.UNKNOWN_AREA),
+        evidence / ranking.EVIDENCE_SLOPE,
+        (parts["query"] - ranking.BIAS) / ranking.NEED_SLOPE,
+        parts["corpus"] / ranking.CORPUS_SLOPE,
+        parts["identifiers"] / ranking.IDENTIFIERS_SLOPE,
+        float(parts["area"] > ranking.UNKNOWN_AREA and parts["area"] != 0),
+        max(0.0, (parts["area"] - ranking.KNOWN_AREA) / ranking.KNOWN_AREAS_SLOPE),
+        float(parts["area"] == ranking.UNKNOWN_AREA),
     )
 
 
 def best_case(found: Sequence[Found], **known: Known) -> Case:
     """Describe the best candidate."""
-    nothing = relevance.Relevance(0.0, {})
+    nothing = ranking.Relevance(0.0, {})
     best = max(found, key=lambda one: one.score).relevance if found else nothing
     return Case(
         value=max((one.relevance.value for one in found), default=0.0),
         features=features(best),
-        shown=sum(one.relevance.value >= relevance.FLOOR for one in found),
+        shown=sum(one.relevance.value >= ranking.FLOOR for one in found),
         **known,
     )
 

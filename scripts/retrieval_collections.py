@@ -9,7 +9,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np  # type: ignore[import-not-found]
 
-from grove_core.retrieval import indexed_text, query_terms, relevance
+from grove_core.model.memory import Query
+from grove_core.retrieval import ranking, terms
 
 CANDIDATES: Final = 200
 SMALLEST_POOL: Final = 10
@@ -25,7 +26,7 @@ class Found(NamedTuple):
     """A candidate and its relevance: ``document`` counts from the oldest of its index."""
 
     document: int
-    relevance: relevance.Relevance
+    relevance: ranking.Relevance
     score: float
 
 
@@ -52,7 +53,7 @@ class Index:
         self._lengths = np.cumsum(np.array([[0] * 5, *lengths], float), axis=0)
 
     def search(
-        self, query: query_terms.QueryTerms, known: int, now: float | None, most: int = CANDIDATES
+        self, query: terms.QueryTerms, known: int, now: float | None, most: int = CANDIDATES
     ) -> list[Found]:
         """Score the candidates among the oldest ``known`` learnings; without a time all are new."""
         wanted = query.all_terms()
@@ -68,18 +69,18 @@ class Index:
                 sums[self._postings[term][: frequencies[term]]] += weight * rarity
         chosen = [int(at) for at in np.argsort(-sums, kind="stable")[:most] if sums[at] > 0]
         ages = [0.0 if now is None else (now - self.times[at]) / SECONDS_A_DAY for at in chosen]
-        corpus = relevance.Corpus(
+        corpus = ranking.Corpus(
             documents=known,
             lengths=tuple(self._lengths[known] / max(1, known)),
             frequencies=lambda asked: {one: frequencies.get(one, 0) for one in asked},
         )
-        scored = relevance.relevances(
+        scored = ranking.relevances(
             query,
             [self.texts[at] for at in chosen],
             corpus,
         )
         return [
-            Found(at, one, one.value * recency(age) ** relevance.RECENCY_WEIGHT)
+            Found(at, one, one.value * recency(age) ** ranking.RECENCY_WEIGHT)
             for at, one, age in zip(chosen, scored, ages, strict=True)
         ]
 
@@ -89,9 +90,9 @@ def recency(age_days: float) -> float:
     return max(0.1, float(np.exp(-RECENCY_RATE * age_days)))
 
 
-def text_of(document: Json) -> indexed_text.IndexedText:
+def text_of(document: Json) -> terms.IndexedText:
     """Make a learning of a collection into terms."""
-    return indexed_text.indexed_text(
+    return terms.indexed_text(
         summary=document["summary"],
         detail=document["detail"],
         category=document["category"],
@@ -102,15 +103,17 @@ def text_of(document: Json) -> indexed_text.IndexedText:
     )
 
 
-def query_of(query: Json, *, only_title: bool = False) -> query_terms.QueryTerms:
+def query_of(query: Json, *, only_title: bool = False) -> terms.QueryTerms:
     """Make a query of a collection into terms."""
     if only_title:
-        return query_terms.query_terms(text=query["ticket_title"])
-    return query_terms.query_terms(
-        ticket_title=query["ticket_title"],
-        ticket_description=query["ticket_description"],
-        tags=query["tags"],
-        files=query["file_paths"],
+        return terms.terms_of(Query(text=query["ticket_title"]))
+    return terms.terms_of(
+        Query(
+            ticket_title=query["ticket_title"],
+            ticket_description=query["ticket_description"],
+            tags=tuple(query["tags"]),
+            files=tuple(query["file_paths"]),
+        )
     )
 
 

@@ -7,7 +7,7 @@ their ``baseline.py``::
     python scripts/tune_retrieval.py DIRECTORY compare
 
 ``compare`` prints the engine beside the baselines, with intervals; ``ablate`` what each component
-brings; ``fit`` the numbers of the log odds, which are put into ``relevance.py`` by hand; ``floor``
+brings; ``fit`` the numbers of the log odds, which are put into ``ranking.py`` by hand; ``floor``
 noise and answers by floor, pair and size. Each takes minutes.
 
 It calls the production modules and changes their constants for a variant. The same collections give
@@ -30,7 +30,7 @@ from retrieval_cases import FEATURES, SIZES, Case, gather
 from retrieval_collections import Array, Collection, Json
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-not-found]
 
-from grove_core.retrieval import indexed_text, query_terms, relevance, terms
+from grove_core.retrieval import ranking, terms
 
 COLLECTIONS: Final = ("compound", "prs", "beads", "dupbugs")
 BASELINES: Final = ("recent", "rule", "fts5", "bm25", "bm25f")
@@ -107,13 +107,16 @@ def changed(module: Module, **values: Value) -> Iterator[None]:
             setattr(module, name, value)
 
 
+_WORDS: Final = terms.words
+
+
 def _only_parts(text: str) -> list[str]:
     return [
         word
         for chunk in terms._chunks(text)  # noqa: SLF001 - a variant of the same module
         for segment in terms._SEGMENT_END.split(chunk)  # noqa: SLF001
         for part in terms._PART_END.split(segment)  # noqa: SLF001
-        for word in terms.words(part)
+        for word in _WORDS(part)
     ]
 
 
@@ -126,32 +129,32 @@ VARIANTS: Final[tuple[tuple[str, tuple[tuple[Any, Json], ...], bool], ...]] = (
     ("no stems", ((terms, {"_stemmed": list}),), True),
     (
         "no wholes of identifiers",
-        ((indexed_text, {"words": _only_parts}), (query_terms, {"words": _only_parts})),
+        ((terms, {"words": _only_parts}), (terms, {"words": _only_parts})),
         True,
     ),
     ("no wholes of paths and dotted names", ((terms, {"_MOST_SEGMENTS": 1}),), True),
     ("no stop words", ((terms, {"STOP_WORDS": frozenset()}),), True),
-    ("no extra weight of the title", ((query_terms, {"TITLE_WEIGHT": 1.0}),), False),
-    ("each word counts once", ((query_terms, {"log": lambda _count: 0.0}),), False),
-    ("no weight of the summary", ((relevance, {"SUMMARY_WEIGHT": 0.0}),), False),
-    ("no weight of tags", ((relevance, {"TAGS_WEIGHT": 0.0}),), False),
-    ("no words of paths", ((relevance, {"PATHS_WEIGHT": 0.0}),), False),
-    ("no exact files", ((query_terms, {"FILE_WEIGHT": 0.0}),), False),
-    ("no exact directories", ((query_terms, {"DIRECTORY_WEIGHT": 0.0}),), False),
-    ("no exact tags", ((query_terms, {"TAG_WEIGHT": 0.0}),), False),
+    ("no extra weight of the title", ((terms, {"TITLE_WEIGHT": 1.0}),), False),
+    ("each word counts once", ((terms, {"log": lambda _count: 0.0}),), False),
+    ("no weight of the summary", ((ranking, {"SUMMARY_WEIGHT": 0.0}),), False),
+    ("no weight of tags", ((ranking, {"TAGS_WEIGHT": 0.0}),), False),
+    ("no words of paths", ((ranking, {"PATHS_WEIGHT": 0.0}),), False),
+    ("no exact files", ((terms, {"FILE_WEIGHT": 0.0}),), False),
+    ("no exact directories", ((terms, {"DIRECTORY_WEIGHT": 0.0}),), False),
+    ("no exact tags", ((terms, {"TAG_WEIGHT": 0.0}),), False),
     (
         "no paths at all",
         (
-            (relevance, {"PATHS_WEIGHT": 0.0}),
-            (query_terms, {"FILE_WEIGHT": 0.0, "DIRECTORY_WEIGHT": 0.0}),
+            (ranking, {"PATHS_WEIGHT": 0.0}),
+            (terms, {"FILE_WEIGHT": 0.0, "DIRECTORY_WEIGHT": 0.0}),
         ),
         False,
     ),
-    ("length share 0.5", ((relevance, {"LENGTH_SHARE": 0.5}),), False),
-    ("length share 0.9", ((relevance, {"LENGTH_SHARE": 0.9}),), False),
-    ("saturation 2", ((relevance, {"SATURATION": 2.0}),), False),
+    ("length share 0.5", ((ranking, {"LENGTH_SHARE": 0.5}),), False),
+    ("length share 0.9", ((ranking, {"LENGTH_SHARE": 0.9}),), False),
+    ("saturation 2", ((ranking, {"SATURATION": 2.0}),), False),
     *(
-        (f"recency to the {weight}", ((relevance, {"RECENCY_WEIGHT": weight}),), False)
+        (f"recency to the {weight}", ((ranking, {"RECENCY_WEIGHT": weight}),), False)
         for weight in (0.0, 0.1, 0.2, 0.5, 1.0)
     ),
 )
@@ -245,7 +248,7 @@ def fit(collections: Sequence[Collection]) -> None:
 def _values(cases: Sequence[Case], slopes: Array) -> Array:
     """Give the log odds; without any evidence there is no value."""
     columns = np.array([case.features for case in cases])
-    return np.where(columns[:, 0] > 0, columns @ slopes + relevance.BIAS, -np.inf)
+    return np.where(columns[:, 0] > 0, columns @ slopes + ranking.BIAS, -np.inf)
 
 
 def _floor(cases: Sequence[Case], values: Array, noise: float) -> float:
@@ -288,14 +291,14 @@ def show_floor(collections: Sequence[Collection]) -> None:
     cases = gather(collections)
     values = np.array([case.value for case in cases])
     for times in (0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 3.0):
-        level = relevance.FLOOR * times
+        level = ranking.FLOOR * times
         print(f"\nfloor {level:.4f}{'  <- FLOOR' if times == 1.0 else ''}")
         for name in COLLECTIONS:
             its = [case.collection == name for case in cases]
             part = [case for case, is_its in zip(cases, its, strict=True) if is_its]
             print(f"    {name:9s}", _rates(part, values[its] >= level))
         print(f"    {'all':9s}", _rates(cases, values >= level))
-    over = values >= relevance.FLOOR
+    over = values >= ranking.FLOOR
     print("\nby the number of learnings: answered, noise")
     for size in (*SIZES, 0):
         chosen = [case.size == size and case.kind == "whole" for case in cases]

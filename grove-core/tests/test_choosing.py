@@ -20,10 +20,8 @@ from grove_core.retrieval.choosing import (
     exact_matches,
     says_the_same,
 )
-from grove_core.retrieval.entries import entry_of
-from grove_core.retrieval.entry import Found, text_of
-from grove_core.retrieval.ranking import rank
-from grove_core.retrieval.relevance import Relevance
+from grove_core.retrieval.entry import entry_of, text_of
+from grove_core.retrieval.ranking import Found, Relevance, rank
 from grove_core.retrieval.strategy import RetrievalStrategy
 from grove_core.testing.samples import example_learning
 

@@ -17,6 +17,7 @@ from grove_core.model.memory import Capability, Changes, Detection, Filters, Que
 from grove_core.plugins import limits
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec
 from grove_core.retrieval.rules import Engine
+from grove_core.storage.cache import cache_in
 from grove_core.testing import InMemoryBackend
 from grove_core.testing.samples import FIRST_INSTANT, example_learning
 
@@ -67,13 +68,14 @@ def world(tmp_path, plugins_of):
     """Stores, and a finder for each process that looks into them."""
 
     class World:
-        cache = tmp_path / "home" / "cache" / "key"
+        home = tmp_path / "home"
 
         def finder(self, *stores, **options):
             self.plugins = plugins_of(stores)
             context = BackendContext(root=Path("/p"), home=Path("/h"))
             library = MemoryLibrary(self.plugins, context, personal_backend="files", settings={})
-            return Finder(library, self.cache, NOW, lambda _: {}, recency_days=90, **options)
+            cache = cache_in(self.home / "cache" / "key", self.home, in_hook=False)
+            return Finder(library, cache, NOW, lambda _: {}, recency_days=90, **options)
 
     (tmp_path / "home").mkdir()
     return World()

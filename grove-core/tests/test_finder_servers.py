@@ -11,6 +11,7 @@ from grove_core.memory.library import MemoryLibrary
 from grove_core.model.learning import LearningStatus
 from grove_core.model.memory import Capability, Detection, Filters, Hit, Query, Synchronised
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec, Freshness
+from grove_core.storage.cache import cache_in
 from grove_core.testing import InMemoryBackend
 from grove_core.testing.samples import FIRST_INSTANT, example_learning
 
@@ -83,7 +84,7 @@ def library(plugins_of, served):
 @pytest.fixture
 def finder(library, tmp_path):
     (tmp_path / "home").mkdir()
-    cache = tmp_path / "home" / "cache" / "key"
+    cache = cache_in(tmp_path / "home" / "cache" / "key", tmp_path / "home", in_hook=False)
     return Finder(library, cache, NOW, lambda _: {}, recency_days=90)
 
 

@@ -7,11 +7,11 @@ import time
 import pytest
 
 from grove_core.clock import now_utc
-from grove_core.finder import FILE_NAME
-from grove_core.learning_index.index import LearningIndex
+from grove_core.retrieval.index import LearningIndex
 from grove_core.services.decay import decay_daily
 from grove_core.services.sync import index_in_background, index_now
 from grove_core.storage import files
+from grove_core.storage.cache import FILE_NAME, Cache
 from grove_core.workspace import Workspace
 
 ENTRY = """
@@ -75,8 +75,8 @@ def cached(open_project):
 
 def held(workspace):
     """How many learnings the index holds, and whether these are said to be all."""
-    index = LearningIndex(str(workspace.project_cache / FILE_NAME))
-    return len(index), bool(index.stamp)
+    index = LearningIndex(Cache(str(workspace.project_cache / FILE_NAME)))
+    return len(index), bool(index.fingerprint("sources"))
 
 
 def test_a_rebuild_forgets_what_the_index_holds(open_project, cached):
@@ -119,7 +119,7 @@ def test_it_is_not_begun_again_within_five_minutes(open_project, cached, started
 
 def test_decay_waits_until_all_are_indexed(open_project, cached, started):
     assert len(cached.finder.index) == 3
-    cached.finder.complete = False
+    cached.finder._complete = False
     decay_daily(cached)
     assert len(started) == 1
     assert started[0].wait(timeout=60) == 0

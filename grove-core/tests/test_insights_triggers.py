@@ -21,8 +21,7 @@ from grove_core.model.statistics import (
     UsageStats,
     WriteGateStats,
 )
-from grove_core.stats.insights import insights_of
-from grove_core.stats.triggers import TRIGGERS
+from grove_core.stats.insights import TRIGGERS, insights_of
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
 NUMBERS = count()

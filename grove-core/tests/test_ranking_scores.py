@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 
 from grove_core.model.learning import Confidence
 from grove_core.model.statistics import LearningStats
-from grove_core.retrieval.entries import entry_of
-from grove_core.retrieval.entry import Found, text_of
+from grove_core.retrieval.entry import entry_of, text_of
 from grove_core.retrieval.explaining import explanation_of, lines_of
 from grove_core.retrieval.ranking import (
     BOOST_FLOOR,
     PRIOR_BY_CONFIDENCE,
+    Found,
+    Relevance,
     last_verified,
     rank,
     recency,
     reference_boost,
     score_of,
 )
-from grove_core.retrieval.relevance import Relevance
 
 
 def ago(days):

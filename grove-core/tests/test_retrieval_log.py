@@ -4,9 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from grove_core.learning_index.index import IN_MEMORY, LearningIndex
+from grove_core.model.memory import Query
 from grove_core.retrieval.choosing import SHOWN, choose
-from grove_core.retrieval.entries import entry_of
+from grove_core.retrieval.entry import entry_of
+from grove_core.retrieval.index import LearningIndex
 from grove_core.retrieval.log import (
     MOST_LINES,
     NO_ROOM,
@@ -16,16 +17,17 @@ from grove_core.retrieval.log import (
     from_line,
     to_line,
 )
-from grove_core.retrieval.query_terms import query_terms
 from grove_core.retrieval.ranking import rank
 from grove_core.retrieval.strategy import RetrievalStrategy
+from grove_core.retrieval.terms import terms_of
+from grove_core.storage.cache import Cache
 from grove_core.testing.samples import example_learning
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
 
 
 def choice_of(*summaries):
-    index = LearningIndex(IN_MEMORY)
+    index = LearningIndex(Cache())
     entries = [
         entry_of(
             example_learning(id=f"cl_{number}", summary=summary, detail="Words of a detail."),
@@ -35,7 +37,7 @@ def choice_of(*summaries):
         for number, summary in enumerate(summaries)
     ]
     index.put("project markdown", entries, "", whole=True)
-    ranked = rank(index.find(query_terms(text="slow orders report")), {}, NOW, 90)
+    ranked = rank(index.find(terms_of(Query(text="slow orders report"))), {}, NOW, 90)
     return choose(ranked, RetrievalStrategy.MODERATE, 5, NOW, floor=0.0)
 
 

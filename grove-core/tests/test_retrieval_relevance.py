@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.retrieval.indexed_text import indexed_text
-from grove_core.retrieval.query_terms import query_terms
-from grove_core.retrieval.relevance import FLOOR, Corpus, relevances
+from grove_core.model.memory import Query
+from grove_core.retrieval.ranking import FLOOR, Corpus, relevances
+from grove_core.retrieval.terms import indexed_text, terms_of
 
 SUBJECTS = (
     "billing invoice rounding", "login session cookie", "search index shard", "mail queue retry",
@@ -60,20 +60,22 @@ def values(query, texts, corpus=None):
 
 
 def test_a_strangers_matter_stays_below_the_floor():
-    stranger = query_terms(
-        ticket_title="Borrow checker rejects the parser's lifetime in parse_macro_rules",
-        ticket_description="The macro expander of rustDriver holds a token stream beyond the "
-        "arena. The same default number behaves as expected in way of nobody.",
-        files=["compiler/expand/src/mbe/macro_rules.rs"],
+    stranger = terms_of(
+        Query(
+            ticket_title="Borrow checker rejects the parser's lifetime in parse_macro_rules",
+            ticket_description="The macro expander of rustDriver holds a token stream beyond the "
+            "arena. The same default number behaves as expected in way of nobody.",
+            files=["compiler/expand/src/mbe/macro_rules.rs"],
+        )
     )
-    chatter = query_terms(text="please go on and show me what you expected there")
-    for query in (stranger, chatter, query_terms()):
+    chatter = terms_of(Query(text="please go on and show me what you expected there"))
+    for query in (stranger, chatter, terms_of(Query())):
         assert max(values(query, project())) < FLOOR
     assert relevances(stranger, [], corpus_of([])) == []
 
 
 def test_exact_file_beats_directory_beats_nothing():
-    query = query_terms(ticket_title="Tidy up the handler", files=["src/mail/queue/send.py"])
+    query = terms_of(Query(ticket_title="Tidy up the handler", files=["src/mail/queue/send.py"]))
     texts = [
         learning("handler one", files=["src/mail/queue/send.py"]),
         learning("handler two", files=["src/mail/queue/read.py"]),
@@ -84,7 +86,7 @@ def test_exact_file_beats_directory_beats_nothing():
 
 
 def test_a_rare_file_says_more_than_one_that_everything_names():
-    query = query_terms(ticket_title="handler", files=["a/b/rare.py", "a/b/common.py"])
+    query = terms_of(Query(ticket_title="handler", files=["a/b/rare.py", "a/b/common.py"]))
     rare = learning("handler one", files=["a/b/rare.py"])
     common = [learning(f"handler {number}", files=["a/b/common.py"]) for number in range(30)]
     found = values(query, [rare, *common])
@@ -101,7 +103,7 @@ def test_a_rare_file_says_more_than_one_that_everything_names():
     ],
 )
 def test_what_is_matched_as_a_whole_is_worth_more_than_nothing(asked, stored):
-    query = query_terms(ticket_title="Look after the queue", **asked)
+    query = terms_of(Query(ticket_title="Look after the queue", **asked))
     texts = [learning("about the queue", **stored), learning("about the queue")]
     matched, other = values(query, texts, corpus_of([*texts, *project()]))
     assert matched > other
@@ -110,15 +112,15 @@ def test_what_is_matched_as_a_whole_is_worth_more_than_nothing(asked, stored):
 def test_a_known_part_of_the_project_counts_for_and_an_unknown_one_against():
     texts = project()
     known, unknown = (
-        max(values(query_terms(ticket_title="Invoice rounding", files=[file]), texts))
+        max(values(terms_of(Query(ticket_title="Invoice rounding", files=[file])), texts))
         for file in ("src/billing/unit1/new.py", "crates/solver/core/lib.rs")
     )
-    unsaid = max(values(query_terms(ticket_title="Invoice rounding"), texts))
+    unsaid = max(values(terms_of(Query(ticket_title="Invoice rounding")), texts))
     assert known > unsaid > unknown
 
 
 def test_a_match_in_the_summary_is_worth_more_than_in_the_detail():
-    query = query_terms(ticket_title="thumbnail cache")
+    query = terms_of(Query(ticket_title="thumbnail cache"))
     texts = [
         learning("the thumbnail cache", "some thing that nobody had seen before"),
         learning("some thing that nobody", "the thumbnail cache had seen before"),
@@ -139,7 +141,7 @@ LEARNINGS = st.lists(
     max_size=6,
 )
 QUERIES = st.builds(
-    lambda text, title, files: query_terms(text=text, ticket_title=title, files=files),
+    lambda text, title, files: terms_of(Query(text=text, ticket_title=title, files=files)),
     TEXT,
     TEXT,
     st.lists(TEXT, max_size=2),

@@ -4,14 +4,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.retrieval.indexed_text import (
+from grove_core.model.memory import Query
+from grove_core.retrieval.terms import (
     file_keys,
+    identifiers,
     indexed_text,
     tag_keys,
+    terms_of,
     ticket_keys,
+    words,
 )
-from grove_core.retrieval.query_terms import query_terms
-from grove_core.retrieval.terms import identifiers, words
 
 LEARNING = {
     "summary": "readFile fails on Windows",
@@ -68,8 +70,8 @@ def test_a_learning_keeps_its_fields_apart():
 
 
 def test_what_a_query_names_whole_is_in_the_learning_of_the_same_things():
-    query = query_terms(
-        ticket_id="abc-12", tags=["windows"], files=["src/core/io/read.py", "setup.py"]
+    query = terms_of(
+        Query(ticket_id="abc-12", tags=["windows"], files=["src/core/io/read.py", "setup.py"])
     )
     whole = {*file_keys(LEARNING["files"][::2]), *tag_keys(["windows"]), *ticket_keys("ABC-12")}
     assert whole <= set(query.keys) <= set(indexed_text(**LEARNING).keys.split())
@@ -77,9 +79,9 @@ def test_what_a_query_names_whole_is_in_the_learning_of_the_same_things():
 
 
 def test_a_title_counts_more_than_a_description_and_repetition_less_and_less():
-    title = query_terms(ticket_title="cache").words["cach"]
-    once = query_terms(ticket_description="cache").words["cach"]
-    often = query_terms(ticket_description="cache " * 10).words["cach"]
+    title = terms_of(Query(ticket_title="cache")).words["cach"]
+    once = terms_of(Query(ticket_description="cache")).words["cach"]
+    often = terms_of(Query(ticket_description="cache " * 10)).words["cach"]
     assert once < title < often < 10 * once
 
 
@@ -98,7 +100,9 @@ def test_a_title_counts_more_than_a_description_and_repetition_less_and_less():
 def test_any_learning_can_be_indexed_and_asked_for(learning):
     text = indexed_text(**learning)
     assert all(term.isalnum() for field in text for term in field.split())
-    query = query_terms(text=learning["summary"], tags=learning["tags"], files=learning["files"])
+    query = terms_of(
+        Query(text=learning["summary"], tags=learning["tags"], files=learning["files"])
+    )
     held = {term for field in text for term in field.split()}
     # What looks like the id of another ticket stands in no learning of its own.
     exact = {*tag_keys(learning["tags"]), *file_keys(learning["files"])}
@@ -115,5 +119,5 @@ def test_any_learning_can_be_indexed_and_asked_for(learning):
     ],
 )
 def test_tickets_that_a_ticket_names_are_looked_for(description, ticket):
-    named = query_terms(ticket_id="app-13", ticket_description=description).keys
+    named = terms_of(Query(ticket_id="app-13", ticket_description=description)).keys
     assert 0 < named[ticket_keys(ticket)[0]] < named[ticket_keys("app-13")[0]]

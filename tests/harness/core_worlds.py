@@ -19,6 +19,11 @@ from grove_core.plugins.discovery import GENERAL_GROUP, PluginSettings
 from grove_core.plugins.limits import TimeLimits
 from grove_core.plugins.manager import Plugins
 from grove_core.plugins.report import Plugin
+from grove_core.retrieval.entry import entry_of
+from grove_core.retrieval.index import LearningIndex
+from grove_core.stats.cache import Numbers
+from grove_core.stats.counts import statistics
+from grove_core.stats.decay import DecayRule
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
 _NUMBERS = itertools.count()
@@ -43,6 +48,19 @@ def a_session(name="s", **fields):
 def put(store, session):
     """Store a session whole."""
     return store.update(session.id, lambda _: session)
+
+
+def count_all(cache, logs, learnings=(), *, now=NOW, **options):
+    """What logs and learnings add up to, and how learnings have fared."""
+    entries = [entry_of(one, backend="markdown", personal=False) for one in learnings]
+
+    def fill(index):
+        assert index.put("project markdown", entries, "", whole=True)
+
+    index, numbers = LearningIndex(cache, fill), Numbers(cache, [*map(str, logs)], **options)
+    found = statistics(numbers, index, now, DecayRule(90, 0.8))
+    assert numbers.complete
+    return found._replace(records=tuple(found.records)), numbers.usage()
 
 
 def fork(work):

@@ -155,7 +155,7 @@ def test_derived_files_may_be_anything(beads, damage):
     assert ABOUT_ORDERS in agent.starts()
     assert ABOUT_ORDERS in beads.agent("session-2").starts()
     derived = [path for path in beads.grove_home.glob("cache/**/*") if path.is_file()]
-    assert {"session-1", "index.sqlite", "stats.sqlite"} <= {path.name for path in derived}
+    assert {"session-1", "cache.sqlite"} <= {path.name for path in derived}
     for path in derived:
         damage(path)
     agent.closes("bd-1")
@@ -170,7 +170,7 @@ def test_a_cache_that_is_gone_or_busy_holds_up_nobody(beads, agent):
     shutil.rmtree(beads.grove_home / "cache")
     agent.closes("bd-1")
     assert ABOUT_ORDERS in beads.agent("session-2").starts()
-    (path,) = beads.grove_home.rglob("index.sqlite")
+    (path,) = beads.grove_home.rglob("cache.sqlite")
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         connection.execute("BEGIN EXCLUSIVE")

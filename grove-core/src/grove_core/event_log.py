@@ -12,7 +12,7 @@ from grove_core.codec.events import event_from_line, event_to_line
 from grove_core.errors import CodecError, StorageError
 from grove_core.model.events import StatsEvent
 from grove_core.model.value import frozen
-from grove_core.stats.log_lines import EventLine, read_lines
+from grove_core.stats.lines import EventLine, read_lines
 from grove_core.storage import files
 from grove_core.storage.paths import ProjectPaths
 

@@ -1,6 +1,7 @@
 """Finding learnings in all backends of a project: by the index where a backend can list its own."""
 
 import os
+import time
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -8,32 +9,31 @@ from typing import Final
 
 from attrs import evolve
 
-from grove_core.derived_database import BUSY_SECONDS, IN_MEMORY
 from grove_core.errors import StorageError
-from grove_core.indexing import refresh
-from grove_core.learning_index.index import PATIENCE_SECONDS, LearningIndex
 from grove_core.memory.backends import FoundLearning, OpenBackend
-from grove_core.memory.library import READ_SECONDS, MemoryLibrary
+from grove_core.memory.library import LIST_SECONDS, READ_SECONDS, MemoryLibrary
 from grove_core.model.learning import LearningStatus
 from grove_core.model.memory import Capability, Filters, Hit, Query
 from grove_core.model.statistics import LearningStats
 from grove_core.plugins.descriptors import Area
-from grove_core.retrieval.entries import entry_of, learning_of
-from grove_core.retrieval.entry import Entry, Found, text_of
-from grove_core.retrieval.query_terms import QueryTerms, query_terms
-from grove_core.retrieval.ranking import Ranked, rank
-from grove_core.retrieval.relevance import FLOOR, Relevance
+from grove_core.retrieval.entry import Entry, entry_of, learning_of, text_of
+from grove_core.retrieval.index import LearningIndex
+from grove_core.retrieval.ranking import FLOOR, Found, Ranked, Relevance, rank
 from grove_core.retrieval.rules import Engine
 from grove_core.retrieval.strategy import DEFAULT_ENGINE
+from grove_core.retrieval.terms import terms_of
 from grove_core.storage import files
+from grove_core.storage.cache import IN_MEMORY, Cache
+from grove_core.storage.files import fingerprint_of
+from grove_core.text import storable
 
-FILE_NAME: Final = "index.sqlite"
 LOCK_NAME: Final = "index.lock"
 """Held by the process that indexes what hooks have no time for."""
 _ACTIVE_ONLY: Final = frozenset({LearningStatus.ACTIVE})
 _ACTIVE: Final = LearningStatus.ACTIVE.value
 _NO_RELEVANCE: Final = Relevance(0.0, {})
 _NOTES: Final = "notes"
+_ATTEMPTS: Final = 3
 
 
 class Finder:
@@ -42,7 +42,7 @@ class Finder:
     def __init__(
         self,
         library: MemoryLibrary,
-        cache: Path,
+        cache: Cache,
         now: datetime,
         usage: Callable[[Iterable[str]], Mapping[str, LearningStats]],
         *,
@@ -58,9 +58,15 @@ class Finder:
         self._recency_days = recency_days
         self._engine = engine
         self._until = until
+        self._complete = False
         self.hidden: Container[str] = ()
-        self._index: LearningIndex | None = None
-        self.complete = False
+        self.index = LearningIndex(cache, fill=lambda _: self.refresh())
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything is indexed; a hook may have run out of time."""
+        len(self.index)
+        return self._complete
 
     @property
     def floor(self) -> float:
@@ -72,19 +78,15 @@ class Finder:
         """The engine that scores."""
         return DEFAULT_ENGINE if self._engine is None else self._engine.name
 
-    @property
-    def index(self) -> LearningIndex:
-        """The index, up to date as far as the time allows."""
-        if self._index is None:
-            patience = BUSY_SECONDS if self._until() is not None else PATIENCE_SECONDS
-            self._index = LearningIndex(self._path(), patience=patience, fill=self._fill)
-            self._fill(self._index)
-        return self._index
-
-    def refresh(self) -> bool:
-        """Bring the index up to date once more, after something was written."""
-        self._fill(self.index)
-        return self.complete
+    def refresh(self) -> None:
+        """Bring the index up to date, as far as the time allows."""
+        until = self._until()
+        lock = Path(self._cache.path).with_name(LOCK_NAME)
+        # What a process in the background is reading, a hook need not read as well.
+        if until is not None and self._cache.path != IN_MEMORY and is_locked(lock):
+            self._complete = False
+        else:
+            self._complete = refresh(self.index, self._library, until)
 
     def search(
         self,
@@ -105,21 +107,16 @@ class Finder:
             known = {one.entry.id for one in found}
             asked = self._library.search(query, filters, seconds=seconds, asked=_knows_more)
             servers = self._library.names_with(Capability.SYNCHRONISE)
-            asked = [one for one in asked if not one.hit.complete or one.backend in servers]
-            found += self._judged_anew(
-                query, [one for one in asked if one.hit.learning.id not in known]
+            found += _judged_by_words(
+                query,
+                [
+                    one
+                    for one in asked
+                    if (not one.hit.complete or one.backend in servers)
+                    and one.hit.learning.id not in known
+                ],
             )
         return self._ranked(found)
-
-    def _judged_anew(self, query: Query, hits: Sequence[FoundLearning]) -> list[Found]:
-        """Judge what backends have found as learnings are judged: backends each have a scale."""
-        given = {one.hit.learning.id: _found_of(one) for one in hits}
-        index = LearningIndex(IN_MEMORY)
-        index.put(_NOTES, [one.entry for one in given.values()], "", whole=True)
-        judged = index.find(terms_of(query), all_statuses=True)
-        index.close()
-        by_words = {one.entry.id for one in judged}
-        return [*judged, *(one for id_, one in given.items() if id_ not in by_words)]
 
     def get(self, learning_id: str) -> Entry | None:
         """Fetch a learning of any status from whichever backend has it."""
@@ -133,14 +130,6 @@ class Finder:
         admits = self._admission(filters)
         entries = [one for one in self.index.newest(personal=personal) if admits(one)]
         return self._ranked([Found(one, text_of(one), _NO_RELEVANCE) for one in entries])
-
-    def _fill(self, index: LearningIndex) -> None:
-        until = self._until()
-        # What a process in the background is reading, a hook need not read as well.
-        if until is not None and is_locked(self._cache / LOCK_NAME):
-            self.complete = False
-        else:
-            self.complete = refresh(index, self._library, until)
 
     def _indexed(self, query: Query, filters: Filters) -> list[Found]:
         return self.index.find(
@@ -178,15 +167,52 @@ class Finder:
         usage = self._usage([one.entry.id for one in found]) if found else {}
         return rank(found, usage, self._now, self._recency_days)
 
-    def _path(self) -> str:
-        # Looking for learnings makes no home where there is none.
-        if not self._cache.parent.parent.is_dir():
-            return IN_MEMORY
-        try:
-            files.make_directory(self._cache)
-        except StorageError:
-            return IN_MEMORY
-        return os.fspath(self._cache / FILE_NAME)
+
+def refresh(index: LearningIndex, library: MemoryLibrary, until: float | None) -> bool:
+    """Put into an index what the backends have gained, changed and lost."""
+    sources = library.sources()
+    looks = "" if sources is None else fingerprint_of(sources)
+    if index.has_all_of(looks):
+        return True
+    backends = library.listable()
+    complete = True
+    for opened in backends:
+        complete = _read(index, library, opened, until) and complete
+    # What a backend has that has failed is not gone.
+    silent = library.silent()
+    names = [_source_of(one.area, one.backend.name) for one in backends]
+    names += [_source_of(area, name) for area, name in silent]
+    complete = index.forget_others(names, until) and complete and not silent
+    if complete and looks:
+        index.set_complete(looks)
+    return complete
+
+
+def _read(
+    index: LearningIndex, library: MemoryLibrary, opened: OpenBackend, until: float | None
+) -> bool:
+    """Put in what a backend has, once more where another process was faster or a file broken."""
+    source = _source_of(opened.area, opened.backend.name)
+    for _ in range(_ATTEMPTS):
+        seconds = LIST_SECONDS if until is None else until - time.thread_time()
+        if seconds <= 0:
+            return False  # that is grove's own haste, and no fault of the backend
+        since = index.progress(source)
+        changes = library.changes(opened, since.mark, seconds=seconds)
+        if changes is None:
+            return False
+        personal = opened.area is Area.PERSONAL
+        entries = (
+            entry_of(learning, backend=storable(opened.backend.name), personal=personal)
+            for learning in changes.learnings
+        )
+        if index.put(source, entries, changes.mark, whole=changes.whole, since=since, until=until):
+            return True
+    return False
+
+
+def _source_of(area: Area, backend: str) -> str:
+    return f"{area.value} {storable(backend)}"
 
 
 def _cannot_list(opened: OpenBackend) -> bool:
@@ -209,19 +235,6 @@ def is_locked(path: Path) -> bool:
         return os.access(path, os.W_OK)
 
 
-def terms_of(query: Query) -> QueryTerms:
-    """Make a query into terms."""
-    return query_terms(
-        text=query.text,
-        ticket_id=query.ticket_id,
-        ticket_title=query.ticket_title,
-        ticket_description=query.ticket_description,
-        tags=query.tags,
-        files=query.files,
-        error_signature=query.error_signature,
-    )
-
-
 def found_learning(ranked: Ranked) -> FoundLearning:
     """Return a learning that was found as the library gives its own."""
     entry = ranked.entry
@@ -240,3 +253,13 @@ def _found_of(one: FoundLearning) -> Found:
     personal = one.area is Area.PERSONAL
     entry = entry_of(hit.learning, backend=one.backend, personal=personal, complete=hit.complete)
     return Found(entry, text_of(entry), Relevance(hit.relevance, {}, hit.reasons))
+
+
+def _judged_by_words(query: Query, hits: Sequence[FoundLearning]) -> list[Found]:
+    """Judge what backends have found as learnings are judged: backends each have a scale."""
+    given = {one.hit.learning.id: _found_of(one) for one in hits}
+    index = LearningIndex(Cache())
+    index.put(_NOTES, [one.entry for one in given.values()], "", whole=True)
+    judged = index.find(terms_of(query), all_statuses=True)
+    by_words = {one.entry.id for one in judged}
+    return [*judged, *(one for id_, one in given.items() if id_ not in by_words)]

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from grove_core.retrieval.entry import Entry
-from grove_core.stats.log_lines import instant
+from grove_core.stats.lines import instant
 from grove_core.text import clean_line, counted, defuse_tags, remove_invisible
 
 PREFACE: Final = (

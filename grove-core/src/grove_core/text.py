@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from typing import Final
+from zlib import crc32
 
 _KEPT_CONTROLS: Final = "\n\t"
 # Cc controls, Cf formats (bidi marks, zero-width, tag characters), Co private use, Cs surrogates.
@@ -111,3 +112,18 @@ def _is_plain_line(text: str) -> bool:
 def counted(number: int, noun: str, plural: str = "") -> str:
     """Say a number of things, such as ``1 session`` or ``2 sessions``."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def storable(text: str) -> str:
+    """Replace half a surrogate pair, which JSON can hold and no file can."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def fingerprint(content: bytes) -> int:
+    """Return 64 bits that stand for a content, the same in every process."""
+    return (crc32(content) - 0x80000000) << 32 | crc32(content[::-1])
+
+
+def key_of(name: str) -> int:
+    """Return the fingerprint of a name, such as the id of a learning or of a session."""
+    return fingerprint(name.encode("utf-8", "surrogatepass"))

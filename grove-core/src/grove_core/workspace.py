@@ -31,13 +31,14 @@ if TYPE_CHECKING:
     from grove_core.model.events import StatsEvent
     from grove_core.model.statistics import Insight, LearningStats, Statistics
     from grove_core.model.trust import TrustRequest
-    from grove_core.numbers import Numbers
     from grove_core.plugins.descriptors import BackendContext, ProjectContext
     from grove_core.plugins.discovery import Environment
     from grove_core.plugins.manager import Plugins
     from grove_core.plugins.report import PluginProblem
     from grove_core.retrieval.rules import Engine
+    from grove_core.stats.cache import Numbers
     from grove_core.stats.decay import DecayRule
+    from grove_core.storage.cache import Cache
     from grove_core.storage.hidden import Hidden
     from grove_core.ticketing import TicketSystems
 
@@ -311,19 +312,22 @@ class Workspace:
         return {name: one for path in paths for name, one in read_decay_run(path).hidden.items()}
 
     @cached_property
+    def cache(self) -> "Cache":
+        """What is kept of the project between processes."""
+        from grove_core.storage.cache import cache_in
+
+        in_hook = self.work_deadline is not None
+        return cache_in(self.project_cache, self.paths.home, in_hook=in_hook)
+
+    @cached_property
     def numbers(self) -> "Numbers":
         """What is counted in this project and in the user's own log."""
-        from grove_core.numbers import Numbers
+        from grove_core.event_log import event_files
+        from grove_core.stats.cache import Numbers
 
-        return Numbers(
-            self.library,
-            self.project,
-            self.environment,
-            self.now,
-            self.decay_rule,
-            lambda: self.personal_decay_rule,
-            until=self._half_time(),
-        )
+        personal = os.fspath(self.paths.personal_events)
+        logs = [*map(os.fspath, event_files(self.project)), personal]
+        return Numbers(self.cache, logs, personal=personal, until=self._half_time())
 
     @cached_property
     def finder(self) -> "Finder":
@@ -332,7 +336,7 @@ class Workspace:
 
         finder = Finder(
             self.library,
-            self.project_cache,
+            self.cache,
             self.now,
             self.usage,
             recency_days=self.config.retrieval.recency_days_to_30_percent,
@@ -373,11 +377,22 @@ class Workspace:
 
     def statistics(self, since: datetime | None = None) -> "Statistics":
         """Count everything in the project's log and in the personal one."""
-        return self.numbers.statistics(since)
+        from grove_core.stats.counts import statistics
+        from grove_core.storage.files import largest_size
+
+        counted = statistics(
+            self.numbers,
+            self.finder.index,
+            self.now,
+            self.decay_rule,
+            personal_rule=self.personal_decay_rule,
+            since=since,
+        )
+        return counted._replace(learnings_bytes=largest_size(self.library.sources() or ()))
 
     def usage(self, learning_ids: "Iterable[str] | None" = None) -> "Mapping[str, LearningStats]":
         """Return how learnings have fared."""
-        return self.numbers.cache.usage(learning_ids)
+        return self.numbers.usage(learning_ids)
 
     def insights(self, statistics: "Statistics") -> "tuple[Insight, ...]":
         """Ask grove itself and the plugins what they see in the numbers."""

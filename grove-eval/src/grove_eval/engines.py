@@ -9,16 +9,14 @@ from functools import cache
 from typing import Final, NamedTuple, Protocol
 
 from grove_core import Query
-from grove_core.finder import terms_of
-from grove_core.learning_index.finding import MOST_CANDIDATES
-from grove_core.learning_index.index import IN_MEMORY, LearningIndex
 from grove_core.retrieval.choosing import choose
-from grove_core.retrieval.entries import entry_of
-from grove_core.retrieval.entry import Entry, Found, text_of
-from grove_core.retrieval.ranking import Ranked, rank
-from grove_core.retrieval.relevance import FLOOR, Relevance
+from grove_core.retrieval.entry import Entry, entry_of, text_of
+from grove_core.retrieval.index import MOST_CANDIDATES, LearningIndex
+from grove_core.retrieval.ranking import FLOOR, Found, Ranked, Relevance, rank
 from grove_core.retrieval.rules import Engine as PluginEngine
 from grove_core.retrieval.strategy import RetrievalStrategy
+from grove_core.retrieval.terms import terms_of
+from grove_core.storage.cache import Cache
 from grove_eval.baselines import BASELINES, Scorer
 from grove_eval.collection import CollectedLearning
 from grove_eval.measures import SHOWN
@@ -86,7 +84,8 @@ class _IndexStore:
     """What hooks do: the index, and the ranking of what it finds."""
 
     def __init__(self) -> None:
-        self._index = LearningIndex(IN_MEMORY)
+        self._cache = Cache()
+        self._index = LearningIndex(self._cache)
 
     def admit(self, learnings: Sequence[CollectedLearning]) -> None:
         self._index.put(_SOURCE, map(_entry, learnings), "", whole=False)
@@ -96,7 +95,7 @@ class _IndexStore:
         return Answer([one.entry.id for one in ranked if one.score.total > 0], ranked, FLOOR)
 
     def close(self) -> None:
-        self._index.close()
+        self._cache.close()
 
 
 class _PluginStore:

@@ -455,7 +455,7 @@ def decay_document(verdict: DecayVerdict) -> dict[str, Any]:
     rounded = {"days_since": round(verdict.days_since, 2), "days_left": _days_left(verdict)}
     if verdict.hit_rate is not None:
         rounded["hit_rate"] = round(verdict.hit_rate, 4)
-    return verdict._asdict() | rounded
+    return verdict._asdict() | {"reason": verdict.reason} | rounded
 
 
 def _days_left(verdict: DecayVerdict) -> float | None:

@@ -15,7 +15,7 @@ from grove_core.conflict_markers import is_conflict_marker
 from grove_core.doctor.check import CheckResult, Examination, broken, ok, warning
 from grove_core.event_log import event_files
 from grove_core.model.events import EVENT_VERSION
-from grove_core.stats.log_lines import UNKNOWN, EventLine, read_lines
+from grove_core.stats.lines import UNKNOWN, EventLine, read_lines
 
 _MOST_LINES: Final = 10
 _PORTION: Final = 20_000

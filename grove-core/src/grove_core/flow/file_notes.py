@@ -14,12 +14,10 @@ from grove_core.injection import VIA_FILE, age_in_words
 from grove_core.model.events import Surfaced
 from grove_core.model.learning import LearningStatus
 from grove_core.model.session import EventType, InjectedLearning, Session
-from grove_core.retrieval.entry import Entry, Found, text_of
-from grove_core.retrieval.ranking import rank
-from grove_core.retrieval.relevance import Relevance
+from grove_core.retrieval.entry import Entry, text_of
+from grove_core.retrieval.ranking import Found, Relevance, rank
 from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
-from grove_core.stats.fingerprints import fingerprint
-from grove_core.stats.log_lines import instant
+from grove_core.stats.lines import instant
 from grove_core.storage import files
 from grove_core.workspace import Workspace
 
@@ -63,11 +61,11 @@ def _fresh_list(workspace: Workspace) -> Path | None:
     """Return the file that lists the paths learnings name, rewritten if they changed."""
     index = workspace.finder.index
     path = workspace.project_cache / _LIST
-    state = index.stamp
-    mark = b"%x" % (fingerprint(state.encode()) + 2**63) if state else b""
-    if state and _first_line(path) == mark:
+    content = index.content
+    mark = content.encode()
+    if mark and _first_line(path) == mark:
         return path
-    names = {noted_path(name) for name, _ in index.noted_files()} - {""}
+    names = {noted_path(name) for name, _ in index.named_files()} - {""}
     if not names:
         path.unlink(missing_ok=True)
         return None
@@ -119,7 +117,7 @@ def _notes(workspace: Workspace, session: Session, path: str) -> list[_Note]:
     names = names_of(path, inside)
     known = {one.learning_id for one in session.injected}
     named: dict[str, tuple[Closeness, str]] = {}
-    for noted, learning_id in workspace.finder.index.noted_files():
+    for noted, learning_id in workspace.finder.index.named_files():
         name = noted_path(noted)
         closeness = names.get(name)
         if closeness is None or learning_id in known or not is_learning_id(learning_id):

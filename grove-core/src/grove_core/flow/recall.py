@@ -17,7 +17,7 @@ from grove_core.retrieval.strategy import RetrievalStrategy
 from grove_core.services.explain import log_retrieval
 from grove_core.services.sessions import SessionUpdate, trace_event, update_session
 from grove_core.services.sync import ages_of, index_in_background
-from grove_core.stats.log_lines import microseconds
+from grove_core.stats.lines import microseconds
 
 if TYPE_CHECKING:
     from grove_core.model.events import Surfaced

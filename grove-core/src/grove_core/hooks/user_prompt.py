@@ -12,7 +12,7 @@ from grove_core.model.memory import Query
 from grove_core.model.session import EventType, Session, TraceEvent
 from grove_core.model.ticket import CloseIntent
 from grove_core.retrieval.choosing import most_for_prompt
-from grove_core.retrieval.named_files import asked_in, files_named_in
+from grove_core.retrieval.terms import asked_in, files_named_in
 from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
 
 if TYPE_CHECKING:

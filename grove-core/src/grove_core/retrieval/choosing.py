@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from grove_core.model.statistics import LearningStats
 from grove_core.retrieval.entry import Entry
-from grove_core.retrieval.indexed_text import IndexedText, file_keys, tag_keys
-from grove_core.retrieval.ranking import Ranked
-from grove_core.retrieval.relevance import FLOOR, RECENCY_WEIGHT
+from grove_core.retrieval.ranking import FLOOR, RECENCY_WEIGHT, Ranked
 from grove_core.retrieval.strategy import RetrievalStrategy
+from grove_core.retrieval.terms import IndexedText, file_keys, tag_keys
 from grove_core.similarity import overlap
-from grove_core.stats.log_lines import microseconds
+from grove_core.stats.lines import microseconds
 
 if TYPE_CHECKING:
     from typing import Protocol

@@ -1,10 +1,12 @@
-"""A learning as the index keeps it and as hooks rank it: plain values only."""
+"""A learning as the index keeps it and as it is ranked: plain values only."""
 
 import json
 from typing import Any, NamedTuple
 
-from grove_core.retrieval.indexed_text import IndexedText, indexed_text
-from grove_core.retrieval.relevance import Relevance
+from grove_core.codec.session_json import learning_from_dict, learning_to_dict
+from grove_core.model.learning import Learning
+from grove_core.retrieval.terms import IndexedText, indexed_text
+from grove_core.stats.lines import microseconds
 
 
 class Entry(NamedTuple):
@@ -26,13 +28,31 @@ class Entry(NamedTuple):
         fields: dict[str, Any] = json.loads(self.document)
         return fields
 
+    @property
+    def summary(self) -> str:
+        """What it says in one line."""
+        return str(self.fields()["summary"])
 
-class Found(NamedTuple):
-    """A learning that was found."""
 
-    entry: Entry
-    text: IndexedText
-    relevance: Relevance
+def entry_of(learning: Learning, *, backend: str, personal: bool, complete: bool = True) -> Entry:
+    """Make a learning into what the index keeps."""
+    return Entry(
+        id=learning.id,
+        backend=backend,
+        personal=personal,
+        status=learning.status.value,
+        scope=learning.scope.value,
+        category=learning.category.value,
+        confidence=learning.confidence.value,
+        created=microseconds(learning.timestamp),
+        complete=complete,
+        document=json.dumps(learning_to_dict(learning), separators=(",", ":")),
+    )
+
+
+def learning_of(entry: Entry) -> Learning:
+    """Make an entry into a learning again."""
+    return learning_from_dict(entry.fields())
 
 
 def text_of(entry: Entry) -> IndexedText:

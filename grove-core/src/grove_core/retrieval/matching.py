@@ -5,9 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from grove_core.retrieval.entry import Entry, text_of
-from grove_core.retrieval.indexed_text import directory_keys, file_keys, tag_keys, ticket_keys
-from grove_core.retrieval.query_terms import QueryTerms
-from grove_core.retrieval.terms import words
+from grove_core.retrieval.terms import (
+    QueryTerms,
+    directory_keys,
+    file_keys,
+    tag_keys,
+    ticket_keys,
+    words,
+)
 
 # What is written together, its segments and their parts: see ``terms``.
 _CHUNK: Final = re.compile(r"[^\W_]+(?:[_\-./:\\]+[^\W_]+)*")

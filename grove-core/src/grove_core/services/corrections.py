@@ -109,7 +109,7 @@ def announce_corrections(workspace: Workspace, session: Session, source: StartSo
     again = source is StartSource.COMPACT
     known = set() if again else _announced(session)
     since = workspace.now - NOTICE_DAYS
-    corrections = [Correction(*one) for one in workspace.numbers.cache.corrections(since)]
+    corrections = [Correction(*one) for one in workspace.numbers.corrections(since)]
     latest = [one for one in _latest(corrections, workspace.now) if _key(one) not in known]
     learnings = _look_up(workspace, latest[:_MOST_LOOKED_UP])
     new = [one for one in _stored(latest, learnings) if _key(one) not in known]

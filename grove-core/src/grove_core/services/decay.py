@@ -11,7 +11,7 @@ from grove_core.errors import StorageError
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.value import Value, frozen
 from grove_core.stats.decay import DecayState, DecayVerdict, judge_decay
-from grove_core.stats.log_lines import instant, microseconds
+from grove_core.stats.lines import instant, microseconds
 from grove_core.storage.hidden import HIDDEN_MAX, read_decay_run, write_decay_run
 from grove_core.workspace import Workspace
 
@@ -83,7 +83,7 @@ def require_all_events(workspace: Workspace) -> None:
     for path in (*event_files(workspace.project), workspace.paths.personal_events):
         if os.path.lexists(path) and not is_readable(path):
             raise StorageError(f"{path} cannot be read, and what is used would seem unused")
-    if not workspace.numbers.cache.complete:
+    if not workspace.numbers.complete:
         raise StorageError("the event log is not counted to its end yet")
 
 

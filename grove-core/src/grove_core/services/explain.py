@@ -16,7 +16,7 @@ from grove_core.retrieval.choosing import Choice
 from grove_core.retrieval.entry import Entry
 from grove_core.retrieval.log import NO_ROOM, Retrieval, bounded, candidates_of, from_line, to_line
 from grove_core.retrieval.ranking import Score
-from grove_core.stats.log_lines import instant
+from grove_core.stats.lines import instant
 from grove_core.storage import files
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from attrs import evolve
 
 from grove_core.errors import ReflectionError
-from grove_core.finder import found_learning, terms_of
+from grove_core.finder import found_learning
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.gate import SkipAccepted
 from grove_core.model.learning import Learning, RejectedCandidate
@@ -18,11 +18,12 @@ from grove_core.model.value import frozen
 from grove_core.reflection.limits import REMARK_LENGTH_MAX
 from grove_core.reflection.secrets import find_leak
 from grove_core.reflection.submission import Submission, UsedLearning, parse_submission
-from grove_core.retrieval.entries import learning_of
+from grove_core.retrieval.entry import learning_of
 from grove_core.retrieval.explaining import explanation_of
 from grove_core.retrieval.matching import in_words, matches_of
 from grove_core.retrieval.ranking import Ranked
 from grove_core.retrieval.strategy import DEFAULT_ENGINE
+from grove_core.retrieval.terms import terms_of
 from grove_core.services.feedback import mark_used, unknown_ids
 from grove_core.services.reflect import ReflectionOutcome, reflect, refuse_secrets
 from grove_core.services.sessions import (

@@ -97,7 +97,7 @@ class Indexed(NamedTuple):
 
 def index_now(workspace: "Workspace", *, rebuild: bool) -> Indexed | None:
     """Bring the index up to date, unless another process is doing that."""
-    from grove_core.finder import FILE_NAME, LOCK_NAME, is_locked
+    from grove_core.finder import LOCK_NAME, is_locked
 
     lock = workspace.project_cache / LOCK_NAME
     if not workspace.paths.home.is_dir():
@@ -107,15 +107,14 @@ def index_now(workspace: "Workspace", *, rebuild: bool) -> Indexed | None:
         return None
     with files.locked(lock):
         if rebuild:
-            for suffix in ("", "-wal", "-shm"):
-                (workspace.project_cache / f"{FILE_NAME}{suffix}").unlink(missing_ok=True)
+            workspace.cache.remove()
         return _indexed(workspace)
 
 
 def _indexed(workspace: "Workspace") -> Indexed:
     finder = workspace.finder
     finder.refresh()
-    return Indexed(learnings=len(finder.index), complete=finder.complete, path=finder.index.path)
+    return Indexed(learnings=len(finder.index), complete=finder.complete, path=workspace.cache.path)
 
 
 def index_in_background(workspace: "Workspace") -> None:

@@ -1,6 +1,5 @@
-"""Decay: when a learning that nobody is shown or uses any more is archived. No I/O, no clock."""
+"""Decay: when a learning that is shown or used no more is archived. No I/O, no clock."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from enum import Enum
 from math import ceil, floor
@@ -54,7 +53,6 @@ class DecayVerdict(NamedTuple):
     """How a learning stands to the rule, with the numbers behind it."""
 
     state: DecayState
-    reason: str
     last_verified: datetime
     verified_by: str
     days_since: float
@@ -69,6 +67,30 @@ class DecayVerdict(NamedTuple):
     hidden_since: datetime | None = None
 
     @property
+    def is_stale(self) -> bool:
+        """Whether it is due now or soon."""
+        goes = self.state in (DecayState.FRESH, DecayState.DUE)
+        return goes and self.days_left < stale_days(self.passive_days)
+
+    @property
+    def reason(self) -> str:
+        """The state in a few words, with its numbers."""
+        match self.state:
+            case DecayState.ARCHIVED:
+                return "archived already; `grove maintain restore` takes it back"
+            case DecayState.SUPERSEDED:
+                return "superseded, which is final"
+            case DecayState.IMMUNE:
+                return f"{self._immunity}; {self._since}"
+            case DecayState.DUE:
+                return f"{self._since}, and {counted(self.passive_days, 'day')} are the limit"
+        unless = "used" if self.fast_track else "shown or used"
+        when = (
+            f"in {counted(ceil(self.days_left), 'day')}" if self.days_left >= 1 else "within a day"
+        )
+        return f"{self._since}; archived {when} unless it is {unless}"
+
+    @property
     def explanation(self) -> str:
         """The reason, and what comes of it here."""
         if self.hidden_since is None:
@@ -79,10 +101,25 @@ class DecayVerdict(NamedTuple):
         )
 
     @property
-    def is_stale(self) -> bool:
-        """Whether it is due now or soon."""
-        goes = self.state in (DecayState.FRESH, DecayState.DUE)
-        return goes and self.days_left < stale_days(self.passive_days)
+    def _immunity(self) -> str:
+        rate, limit = self.hit_rate or 0.0, self.immunity_hit_rate
+        # A search may have found it: those who used it need not be those who were shown it.
+        return (
+            f"immune: shown in {self.surfaced} sessions, used in {self.referenced}"
+            f" ({100 * rate:.0f} %, and {100 * limit:.0f} % is enough)"
+        )
+
+    @property
+    def _since(self) -> str:
+        """What last spoke for it, and how long ago."""
+        when = f"{self.last_verified:%Y-%m-%d}, {counted(floor(self.days_since), 'day')} ago"
+        if self.from_future:
+            when = "in the future, which counts as now"
+        words = f"{'' if self.verified_by == 'written' else 'last '}{self.verified_by} {when}"
+        if self.fast_track:
+            shown = self.surfaced
+            words += f" (being shown does not count: {shown} sessions were, and none used it)"
+        return words
 
 
 def stale_days(passive_days: int) -> float:
@@ -111,13 +148,12 @@ def verification(created: datetime, stats: LearningStats | None, now: datetime) 
 def judge_decay(
     created: datetime, status: str, stats: LearningStats | None, now: datetime, rule: DecayRule
 ) -> DecayVerdict:
-    """Judge one learning."""
+    """Return how one learning stands to the rule."""
     verified = verification(created, stats, now)
     days_since = (now - verified.at) / _DAY
     stats = stats or LearningStats(learning_id="")
-    verdict = DecayVerdict(
-        state=DecayState.FRESH,
-        reason="",
+    return DecayVerdict(
+        state=_state(status, stats, days_since, rule),
         last_verified=verified.at,
         verified_by=verified.by,
         days_since=days_since,
@@ -130,58 +166,11 @@ def judge_decay(
         referenced=stats.referenced,
         hit_rate=stats.hit_rate,
     )
-    verdict = verdict._replace(state=_state(verdict, status))
-    return verdict._replace(reason=_REASONS[verdict.state](verdict))
 
 
-def _state(verdict: DecayVerdict, status: str) -> DecayState:
+def _state(status: str, stats: LearningStats, days_since: float, rule: DecayRule) -> DecayState:
     if status != _ACTIVE:
         return DecayState(status)
-    proven = verdict.surfaced >= IMMUNITY_SHOWINGS and verdict.hit_rate is not None
-    if proven and (verdict.hit_rate or 0.0) >= verdict.immunity_hit_rate:
+    if stats.surfaced >= IMMUNITY_SHOWINGS and (stats.hit_rate or 0) >= rule.immunity_hit_rate:
         return DecayState.IMMUNE
-    return DecayState.DUE if verdict.days_left < 0 else DecayState.FRESH
-
-
-def _fresh(verdict: DecayVerdict) -> str:
-    unless = "used" if verdict.fast_track else "shown or used"
-    days_left = verdict.days_left
-    when = f"in {counted(ceil(days_left), 'day')}" if days_left >= 1 else "within a day"
-    return f"{_since(verdict)}; archived {when} unless it is {unless}"
-
-
-def _due(verdict: DecayVerdict) -> str:
-    return f"{_since(verdict)}, and {counted(verdict.passive_days, 'day')} are the limit"
-
-
-def _immune(verdict: DecayVerdict) -> str:
-    rate = f"{100 * (verdict.hit_rate or 0.0):.0f} %"
-    limit = f"{100 * verdict.immunity_hit_rate:.0f} %"
-    # A search may have found it: those who used it need not be those who were shown it.
-    return (
-        f"immune: shown in {verdict.surfaced} sessions, used in {verdict.referenced}"
-        f" ({rate}, and {limit} is enough); {_since(verdict)}"
-    )
-
-
-def _since(verdict: DecayVerdict) -> str:
-    """Return what last spoke for it, and how long ago."""
-    last = "" if verdict.verified_by == "written" else "last "
-    when = f"{verdict.last_verified:%Y-%m-%d}, {counted(floor(verdict.days_since), 'day')} ago"
-    if verdict.from_future:
-        when = "in the future, which counts as now"
-    words = f"{last}{verdict.verified_by} {when}"
-    if verdict.fast_track:
-        words += (
-            f" (being shown does not count: {verdict.surfaced} sessions were, and none used it)"
-        )
-    return words
-
-
-_REASONS: Final[dict[DecayState, Callable[[DecayVerdict], str]]] = {
-    DecayState.FRESH: _fresh,
-    DecayState.DUE: _due,
-    DecayState.IMMUNE: _immune,
-    DecayState.ARCHIVED: lambda _: "archived already; `grove maintain restore` takes it back",
-    DecayState.SUPERSEDED: lambda _: "superseded, which is final",
-}
+    return DecayState.DUE if rule.passive_days - days_since < 0 else DecayState.FRESH

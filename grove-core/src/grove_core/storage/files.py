@@ -6,12 +6,14 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from grove_core.errors import StorageError
 
 StrPath = str | os.PathLike[str]
+Fingerprint = str
+"""Times, sizes and inodes of some files, as text; another one after any change of them."""
 
 LOCK_TIMEOUT_SECONDS = 15.0
 _LOCK_POLL_SECONDS = 0.005
@@ -371,3 +373,40 @@ def is_running(process: int) -> bool:
     except OSError:
         return True
     return True
+
+
+def fingerprint_of(paths: Iterable[StrPath]) -> Fingerprint:
+    """Return the fingerprint of files, and of the files in folders."""
+    return "\n".join(_fingerprint(os.fspath(path)) for path in paths)
+
+
+def largest_size(paths: Iterable[StrPath]) -> int:
+    """Return the size of the largest of files, and of the files in folders."""
+    statuses = (one for path in paths for one in _statuses(os.fspath(path)).values())
+    return max((one.st_size for one in statuses if not stat.S_ISDIR(one.st_mode)), default=0)
+
+
+def _fingerprint(path: str) -> str:
+    parts = [
+        f"{name!r} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}"
+        for name, status in sorted(_statuses(path).items())
+    ]
+    return f"{path!r}: {'; '.join(parts)}"
+
+
+def _statuses(path: str) -> dict[str, os.stat_result]:
+    try:
+        status = os.stat(path)
+        if not stat.S_ISDIR(status.st_mode):
+            return {"": status}
+        with os.scandir(path) as entries:
+            return {"": status, **{entry.name: _status(entry) for entry in entries}}
+    except OSError:
+        return {}
+
+
+def _status(entry: "os.DirEntry[str]") -> os.stat_result:
+    try:
+        return entry.stat()
+    except OSError:
+        return entry.stat(follow_symlinks=False)  # a link that leads nowhere

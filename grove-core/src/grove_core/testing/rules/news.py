@@ -10,7 +10,7 @@ import pytest
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.memory import Capability, Changes, Receipt, ReceiptStatus, Synchronised
 from grove_core.plugins.descriptors import Freshness, MemoryBackend
-from grove_core.stats_cache.stamps import stamp_of
+from grove_core.storage.files import fingerprint_of
 from grove_core.testing.rules.reading import (
     Opener,
     bounds,
@@ -140,9 +140,9 @@ class FilesRules:
             archived = LearningStatus.ARCHIVED
             changes.append(lambda: open_backend().set_status(learning.id, archived))
         for change in changes:
-            before = stamp_of(need(open_backend, Capability.FILES).files())
+            before = fingerprint_of(need(open_backend, Capability.FILES).files())
             change()
-            assert stamp_of(need(open_backend, Capability.FILES).files()) != before
+            assert fingerprint_of(need(open_backend, Capability.FILES).files()) != before
 
 
 class SynchronisingRules:
@@ -209,12 +209,12 @@ class SynchronisingRules:
         need(open_backend, Capability.SYNCHRONISE).write(example_learning())
         for _ in range(2):
             mark = _fresh(open_backend).mark
-            before = stamp_of([mark])
+            before = fingerprint_of([mark])
             done = _synchronise(open_backend)
             if not _fresh(open_backend).source or done.fault:
                 pytest.skip(f"the server cannot be used: {done.fault or 'there is none'}")
             assert mark.is_file()
-            assert stamp_of([mark]) != before, "it was not written"
+            assert fingerprint_of([mark]) != before, "it was not written"
 
 
 def _ask(open_backend: Opener, mark: str) -> Changes:

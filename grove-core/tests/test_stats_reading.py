@@ -3,24 +3,20 @@
 import json
 from datetime import datetime, timedelta
 
-from core_worlds import NOW
+from core_worlds import NOW, a_learning, count_all
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from grove_core.derived_database import IN_MEMORY
-from grove_core.model.statistics import LearningRecord, LearningStats
-from grove_core.stats.decay import DecayRule
-from grove_core.stats_cache import folding
-from grove_core.stats_cache.cache import StatsCache
-
-RULE = DecayRule(90, 0.8)
+from grove_core.model.learning import Category, Criterion, LearningStatus, Scope
+from grove_core.stats import fold
+from grove_core.stats.cache import Numbers
+from grove_core.storage.cache import IN_MEMORY, Cache
 
 # --- random logs and learnings ------------------------------------------------------------------
 
 LEARNINGS = st.sampled_from(["cl_a", "cl_b", "cl_c", "cl_gone"])
 SESSIONS = st.sampled_from(["s1", "s2", "s3", "s4"])
 TICKETS = st.sampled_from(["T1", "T2", "T3", "", None, "\ud800"])
-CATEGORIES = ["pitfall", "pattern", "domain"]
 TEXTS = [
     "Retry the export of orders after a timeout",
     "The export of orders needs a retry after each timeout",
@@ -80,26 +76,23 @@ def logs(draw):
     return files
 
 
-RECORDS = st.lists(
+LEARNED = st.lists(
     st.builds(
-        LearningRecord,
-        learning_id=st.sampled_from(["cl_a", "cl_b", "cl_c", "cl_d"]),
+        a_learning,
+        st.sampled_from(["cl_a", "cl_b", "cl_c", "cl_d"]),
         summary=st.sampled_from(TEXTS),
-        category=st.sampled_from(CATEGORIES),
-        scope=st.sampled_from(["project", "personal"]),
-        status=st.sampled_from(["active", "active", "archived"]),
-        confidence=st.just("high"),
-        criteria=st.sampled_from([(), ("decision_rationale", "stable_fact")]),
+        category=st.sampled_from(list(Category)[:3]),
+        scope=st.sampled_from([Scope.PROJECT, Scope.PERSONAL]),
+        status=st.sampled_from([LearningStatus.ACTIVE, *LearningStatus]),
+        criteria_met=st.sets(st.sampled_from(Criterion), max_size=2).map(frozenset),
         tags=TAGS.map(tuple),
-        created=INSTANTS,
+        timestamp=INSTANTS,
         session_id=SESSIONS,
         ticket_id=st.sampled_from(["T1", "T2", None]),
-        backend=st.just("markdown"),
-        stats=st.just(LearningStats("")),
     ),
-    unique_by=lambda one: one.learning_id,
+    unique_by=lambda one: one.id,
     max_size=4,
-).map(lambda records: sorted(records, key=lambda one: one.learning_id))
+)
 
 # --- ways of reading them -----------------------------------------------------------------------
 
@@ -112,18 +105,10 @@ def write(folder, files):
     return [str(folder / name) for name in files]
 
 
-def counted_by(cache, records):
-    assert cache.complete
-    cache.put_learnings(records, "")
-    numbers = cache.count(NOW, RULE)
-    return numbers._replace(records=tuple(numbers.records)), cache.usage()
-
-
-def folded(paths, records, path=IN_MEMORY):
-    cache = StatsCache(path, paths)
+def folded(paths, learnings, path=IN_MEMORY):
+    cache = Cache(path)
     try:
-        cache.refresh()
-        return counted_by(cache, records)
+        return count_all(cache, paths, learnings)
     finally:
         cache.close()
 
@@ -142,33 +127,32 @@ CYCLES = [
 
 
 @SETTINGS
-@given(files=logs(), records=RECORDS)
-@example(files={"a.log": b"".join([*CYCLES, CYCLES[0]])}, records=[])
-def test_stopped_after_every_portion(tmp_path, monkeypatch, files, records):
+@given(files=logs(), learnings=LEARNED)
+@example(files={"a.log": b"".join([*CYCLES, CYCLES[0]])}, learnings=[])
+def test_stopped_after_every_portion(tmp_path, monkeypatch, files, learnings):
     paths = write(tmp_path, files)
-    expected = folded(paths, records)
+    expected = folded(paths, learnings)
     path = tmp_path / "cache.sqlite"
     path.unlink(missing_ok=True)
     with monkeypatch.context() as patch:
-        patch.setattr(folding, "_PORTION", 400)
-        patch.setattr(folding, "_FLUSHED_AT", 3)
+        patch.setattr(fold, "_PORTION", 400)
+        patch.setattr(fold, "_FLUSHED_AT", 3)
         for _ in range(len(b"".join(files.values())) + len(files) + 2):
-            cache = StatsCache(str(path), paths)
-            cache.refresh(until=0.0)
-            done = cache.complete
+            cache = Cache(str(path))
+            done = Numbers(cache, paths, until=0.0).complete
             cache.close()
             if done:
                 break
     assert done
-    assert folded(paths, records, str(path)) == expected
-    assert folded(list(reversed(paths)), records) == expected
+    assert folded(paths, learnings, str(path)) == expected
+    assert folded(list(reversed(paths)), learnings) == expected
 
 
 @SETTINGS
-@given(files=logs(), records=RECORDS, data=st.data())
-def test_read_whenever_something_was_appended(tmp_path, files, records, data):
+@given(files=logs(), learnings=LEARNED, data=st.data())
+def test_read_whenever_something_was_appended(tmp_path, files, learnings, data):
     paths = write(tmp_path, dict.fromkeys(files, b""))
-    cache = StatsCache(IN_MEMORY, paths)
+    cache = Cache()
     left = dict(zip(paths, files.values(), strict=True))
     while any(left.values()):
         path = data.draw(st.sampled_from([name for name, content in left.items() if content]))
@@ -176,17 +160,16 @@ def test_read_whenever_something_was_appended(tmp_path, files, records, data):
         piece, left[path] = left[path][:size], left[path][size:]
         with open(path, "ab") as file:
             file.write(piece)
-        cache.refresh()
-    assert counted_by(cache, records) == folded(paths, records)
-    assert counted_by(cache, []) == folded(paths, [])
-    cache.close()
+        Numbers(cache, paths).usage()
+    for some in (learnings, []):
+        assert count_all(cache, paths, some) == folded(paths, some)
 
 
 @SETTINGS
-@given(before=logs(), after=logs(), records=RECORDS)
-def test_other_logs_in_the_place_of_those_before(tmp_path, before, after, records):
+@given(before=logs(), after=logs(), learnings=LEARNED)
+def test_other_logs_in_the_place_of_those_before(tmp_path, before, after, learnings):
     path = tmp_path / "cache.sqlite"
     path.unlink(missing_ok=True)
-    folded(write(tmp_path, before), records, str(path))
+    folded(write(tmp_path, before), learnings, str(path))
     then = write(tmp_path, after)
-    assert folded(then, records, str(path)) == folded(then, records)
+    assert folded(then, learnings, str(path)) == folded(then, learnings)

@@ -3,9 +3,9 @@
 from core_worlds import codes_of, fork
 from scale import turned_up
 
-from grove_core.derived_database import IN_MEMORY
-from grove_core.stats_cache.cache import StatsCache
+from grove_core.stats.cache import Numbers
 from grove_core.storage import files
+from grove_core.storage.cache import IN_MEMORY, Cache
 
 HEAD = '"v":1,"ts":"2026-02-05T10:00:00Z","grove":"0.1.0"'
 NOISE = f'<<<<<<< HEAD\n{{{HEAD},"event":"novel"}}\n{{{HEAD},"event":"surf\n>>>>>>> theirs\n'
@@ -18,9 +18,8 @@ def pair(session):
 
 
 def count(path, log):
-    cache = StatsCache(str(path), [str(log)])
-    cache.refresh()
-    usage = cache.usage()
+    cache = Cache(str(path))
+    usage = Numbers(cache, [str(log)]).usage()
     cache.close()
     return usage
 

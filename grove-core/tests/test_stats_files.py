@@ -2,20 +2,12 @@
 
 import json
 import os
-import sqlite3
 
 import pytest
-from core_worlds import NOW, damage_tables
+from core_worlds import NOW, a_learning, count_all, damage_tables
 
-from grove_core.derived_database import IN_MEMORY
-from grove_core.model.statistics import LearningRecord, LearningStats
-from grove_core.stats.decay import DecayRule
-from grove_core.stats_cache.cache import StatsCache
-
-LEARNING = LearningRecord(
-    "cl_1", "Retry the export", "pitfall", "project", "active", "high", (), (), NOW, "s", None,
-    "markdown", LearningStats("cl_1"),
-)  # fmt: skip
+from grove_core.stats.cache import Numbers
+from grove_core.storage.cache import IN_MEMORY, Cache
 
 
 def line(number, event="surfaced", **fields):
@@ -28,19 +20,13 @@ def lines(first, last):
     return b"".join(line(number) for number in range(first, last))
 
 
-def numbers_of(cache):
-    cache.put_learnings([LEARNING], "")
-    numbers = cache.count(NOW, DecayRule(90, 0.8))
-    return numbers._replace(records=tuple(numbers.records)), cache.usage()
-
-
 class Project:
     """Logs, and a cache of them that is opened anew each time, as by a process."""
 
     def __init__(self, folder):
         self.folder = folder / "logs"
         self.folder.mkdir()
-        self.cache = folder / "cache" / "stats.sqlite"
+        self.cache = folder / "cache" / "cache.sqlite"
         self.cache.parent.mkdir()
 
     @property
@@ -51,14 +37,9 @@ class Project:
         return sorted(str(path) for path in self.folder.iterdir())
 
     def count(self, path=None):
-        cache = StatsCache(path or str(self.cache), self.logs())
-        cache.refresh()
+        cache = Cache(path or str(self.cache))
         try:
-            assert cache.complete
-            return numbers_of(cache)
-        except sqlite3.DatabaseError as error:
-            cache.renew(error)  # as whoever knows the learnings does
-            return numbers_of(cache)
+            return count_all(cache, self.logs(), [a_learning()])
         finally:
             cache.close()
 
@@ -137,12 +118,12 @@ def damage_all(path):
     path.write_bytes(bytes(range(256)) * 64)
 
 
-def damage_the_learnings(path):
+def damage_what_is_counted(path):
     """The one table that tells whether the logs have changed stays whole."""
-    damage_tables(path, "learning")
+    damage_tables(path, "usage")
 
 
-DAMAGES = [damage_all, damage_the_learnings]
+DAMAGES = [damage_all, damage_what_is_counted]
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
@@ -156,20 +137,18 @@ def test_a_broken_cache(project, damage):
     assert project.is_right().events == 302
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        StatsCache.usage,
-        lambda cache: cache.corrections(NOW),
-        lambda cache: cache.stamp,
-        lambda cache: cache.put_learnings([LEARNING], "now"),
-    ],
-)
+@pytest.mark.parametrize("ask", [Numbers.usage, lambda numbers: numbers.corrections(NOW)])
 def test_any_question_to_a_broken_cache(project, ask):
-    for name in ("use", "learning", "catalogue", "counter", "day"):
+    for name in ("use", "usage", "catalogue", "counter", "day"):
         damage_tables(project.cache, name)
-    cache, fresh = (StatsCache(path, project.logs()) for path in (str(project.cache), IN_MEMORY))
-    cache.refresh()
-    fresh.refresh()
-    assert ask(cache) == ask(fresh)
-    cache.close()
+    broken, fresh = Cache(str(project.cache)), Cache()
+    assert ask(Numbers(broken, project.logs())) == ask(Numbers(fresh, project.logs()))
+    broken.close()
+
+
+def test_files_of_an_older_grove_are_removed(project):
+    for name in ("index.sqlite", "stats.sqlite-wal"):
+        (project.cache.parent / name).write_bytes(b"old")
+    project.cache.unlink()
+    project.is_right()
+    assert [one.name for one in project.cache.parent.iterdir()] == ["cache.sqlite"]

@@ -12,13 +12,14 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from grove_core.learning_index import updating
-from grove_core.learning_index.index import LearningIndex
 from grove_core.model.learning import Category, LearningStatus
-from grove_core.retrieval.entries import entry_of
-from grove_core.retrieval.entry import text_of
-from grove_core.retrieval.query_terms import query_terms
-from grove_core.retrieval.relevance import Corpus, relevances
+from grove_core.model.memory import Query
+from grove_core.retrieval import index as indexing
+from grove_core.retrieval.entry import entry_of, text_of
+from grove_core.retrieval.index import LearningIndex
+from grove_core.retrieval.ranking import Corpus, relevances
+from grove_core.retrieval.terms import terms_of
+from grove_core.storage.cache import Cache
 
 SOURCES = ("project markdown", "personal markdown", "project größe")
 WORDS = ("redis", "retry", "Export", "readFile", "read_file", "naïve", "Größe", "日本語", "x" * 300)
@@ -41,10 +42,10 @@ def learnings(draw):
 
 
 QUERIES = (
-    query_terms(text="redis readFile größe"),
-    query_terms(ticket_title="Retry the EXPORT", tags=("db", 'it"s'), files=FILES[:2]),
-    query_terms(text='日本語 "naïve" NEAR(x) AND -OR*', files=FILES[3:]),
-    query_terms(text="nobody wrote this"),
+    terms_of(Query(text="redis readFile größe")),
+    terms_of(Query(ticket_title="Retry the EXPORT", tags=("db", 'it"s'), files=FILES[:2])),
+    terms_of(Query(text='日本語 "naïve" NEAR(x) AND -OR*', files=FILES[3:])),
+    terms_of(Query(text="nobody wrote this")),
 )
 
 
@@ -89,17 +90,17 @@ class IndexMachine(RuleBasedStateMachine):
     @initialize(at_once=st.sampled_from([1, 2, 100]))
     def begin(self, at_once):
         self.folder = tempfile.TemporaryDirectory()
-        self.path = str(Path(self.folder.name) / "index.sqlite")
-        self.usual, updating._AT_ONCE = updating._AT_ONCE, at_once
-        self.index = LearningIndex(self.path)
+        self.path = str(Path(self.folder.name) / "cache.sqlite")
+        self.usual, indexing._AT_ONCE = indexing._AT_ONCE, at_once
+        self.index = LearningIndex(Cache(self.path))
         # In the order in which they came, like the index's own numbers of them.
         self.model = {}
         self.marks = 0
 
     def teardown(self):
         if hasattr(self, "index"):
-            self.index.close()
-            updating._AT_ONCE = self.usual
+            self.index.cache.close()
+            indexing._AT_ONCE = self.usual
             self.folder.cleanup()
 
     def put(self, source, given, *, whole):
@@ -126,8 +127,8 @@ class IndexMachine(RuleBasedStateMachine):
 
     @rule()
     def open_again(self):
-        self.index.close()
-        self.index = LearningIndex(self.path)
+        self.index.cache.close()
+        self.index = LearningIndex(Cache(self.path))
 
     @invariant()
     def holds_the_same(self):
@@ -146,10 +147,11 @@ class IndexMachine(RuleBasedStateMachine):
             for one in own.values():
                 if one.status == "active" and one.id not in gone:
                     active[one.id] = max(one.created, active.get(one.id, 0))
-        expected = sorted((-created, name) for name, created in active.items())
+        expected = sorted(active.values(), reverse=True)
         for most in (3, 100):
-            found = [(-one.created, one.id) for one in self.index.newest(most)]
-            assert found == expected[:most]
+            found = self.index.newest(most)
+            assert [active[one.id] for one in found] == expected[:most]
+            assert len({one.id for one in found}) == len(found)
 
     @invariant()
     def finds_what_judging_all_of_them_finds(self):

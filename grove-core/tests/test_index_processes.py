@@ -7,20 +7,22 @@ import pytest
 from core_worlds import a_learning, codes_of, fork
 from scale import turned_up
 
-from grove_core.learning_index import additions, updating
-from grove_core.learning_index.index import LearningIndex
-from grove_core.retrieval.entries import entry_of
-from grove_core.retrieval.query_terms import query_terms
+from grove_core.model.memory import Query
+from grove_core.retrieval import index as indexing
+from grove_core.retrieval.entry import entry_of
+from grove_core.retrieval.index import LearningIndex
+from grove_core.retrieval.terms import terms_of
+from grove_core.storage.cache import Cache
 
 SOURCE = "project lines"
-QUERY = query_terms(text="export 13 queue7", tags=("tag3",))
+QUERY = terms_of(Query(text="export 13 queue7", tags=("tag3",)))
 
 
 class Place:
     """A log with a line for each learning, and an index of it."""
 
     def __init__(self, folder):
-        self.log, self.path = folder / "log", folder / "index.sqlite"
+        self.log, self.path = folder / "log", folder / "cache.sqlite"
 
     def append(self, first, last):
         with self.log.open("a") as file:
@@ -28,23 +30,23 @@ class Place:
 
     def fill(self, index):
         """Puts in what was appended behind the mark, which is an offset."""
-        stamp = str(self.log.stat().st_size)
+        looks = str(self.log.stat().st_size)
         for _ in range(20):
-            if index.stamp == stamp:
+            if index.has_all_of(looks):
                 return True
             since = index.progress(SOURCE)
             content = self.log.read_bytes()
             offset = int(since.mark or 0)
             entries = [entry(int(line)) for line in content[offset:].splitlines()]
             if index.put(SOURCE, entries, str(len(content)), whole=not offset, since=since):
-                index.set_stamp(stamp)
+                index.set_complete(looks)
         return False
 
     def open(self):
-        return LearningIndex(str(self.path), patience=30.0, fill=self.fill)
+        return LearningIndex(Cache(str(self.path), seconds=30.0), self.fill)
 
     def is_as_if_made_anew(self, number):
-        index, fresh = self.open(), LearningIndex(f"{self.path}-fresh")
+        index, fresh = self.open(), LearningIndex(Cache(f"{self.path}-fresh"))
         for one in (index, fresh):
             assert self.fill(one)
             assert len(one) == number
@@ -65,7 +67,7 @@ def entry(number):
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """Sixty learnings, which are put in ten at a time."""
-    monkeypatch.setattr(updating, "_AT_ONCE", 10)
+    monkeypatch.setattr(indexing, "_AT_ONCE", 10)
     made = Place(tmp_path)
     made.append(0, 60)
     return made
@@ -73,27 +75,27 @@ def place(tmp_path, monkeypatch):
 
 def die_after(transactions, place):
     """Ends in the middle of the transaction that would follow after some."""
-    settle, done = additions.Additions.settle, []
+    write, done = indexing._Sums.write, []
 
-    def settle_or_die(these):
-        settle(these)
+    def write_or_die(*these):
+        write(*these)
         done.append(1)
         if len(done) > transactions:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    additions.Additions.settle = settle_or_die
+    indexing._Sums.write = write_or_die
     place.fill(place.open())
 
 
 def test_what_was_put_in_by_a_process_that_was_killed_is_not_put_in_again(place, monkeypatch):
     assert codes_of(fork(lambda: die_after(2, place))) == [-signal.SIGKILL]
-    added, add = [], additions.Additions.add
+    added, add = [], indexing._Update._add
 
-    def count(these, one, digest):
-        added.append(one.id)
-        add(these, one, digest)
+    def count(these, source, given, sums):
+        added.extend(given)
+        add(these, source, given, sums)
 
-    monkeypatch.setattr(additions.Additions, "add", count)
+    monkeypatch.setattr(indexing._Update, "_add", count)
     assert place.fill(place.open())
     assert len(added) == 40
     place.is_as_if_made_anew(60)
@@ -108,7 +110,7 @@ def test_several_processes_fill_and_ask_while_somebody_appends_and_others_are_ki
             assert found <= len(index)
             found = len(index)
             assert all(0 <= one.relevance.value <= 1 for one in index.find(QUERY))
-            index.close()
+            index.cache.close()
 
     asking = [fork(ask) for _ in range(turned_up(3, 8))]
     dying = [fork(lambda last=last: die_after(last, place)) for last in range(1, turned_up(2, 7))]

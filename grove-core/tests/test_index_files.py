@@ -6,10 +6,12 @@ from datetime import timedelta
 import pytest
 from core_worlds import NOW, a_learning, damage_tables
 
-from grove_core.learning_index import additions
-from grove_core.learning_index.index import IN_MEMORY, LearningIndex
-from grove_core.retrieval.entries import entry_of
-from grove_core.retrieval.query_terms import query_terms
+from grove_core.model.memory import Query
+from grove_core.retrieval import index as indexing
+from grove_core.retrieval.entry import entry_of
+from grove_core.retrieval.index import LearningIndex
+from grove_core.retrieval.terms import terms_of
+from grove_core.storage.cache import IN_MEMORY, Cache
 
 SOURCE = "project markdown"
 NUMBER = 40
@@ -31,20 +33,20 @@ class Project:
     """Learnings, and an index of them that is opened anew each time, as by a process."""
 
     def __init__(self, folder):
-        self.path = folder / "cache" / "index.sqlite"
+        self.path = folder / "cache" / "cache.sqlite"
         self.path.parent.mkdir()
         self.entries = [an_entry(number) for number in range(NUMBER)]
         self.version = 1
 
     def fill(self, index):
         """What ``refresh`` does with a backend that can only list everything."""
-        stamp = f"version {self.version}"
-        if index.stamp == stamp:
+        looks = f"version {self.version}"
+        if index.has_all_of(looks):
             return
         for _ in range(3):
             since = index.progress(SOURCE)
             if index.put(SOURCE, self.entries, "", whole=True, since=since):
-                index.set_stamp(stamp)
+                index.set_complete(looks)
                 return
 
     def change(self):
@@ -53,23 +55,21 @@ class Project:
         self.version += 1
 
     def open(self, path=None):
-        index = LearningIndex(path or str(self.path), patience=0.2, fill=self.fill)
-        self.fill(index)
-        return index
+        return LearningIndex(Cache(path or str(self.path), seconds=0.2), self.fill)
 
     def answers(self, path=None):
         index = self.open(path)
         try:
             return {name: ask(index) for name, ask in QUESTIONS.items()}
         finally:
-            index.close()
+            index.cache.close()
 
     def is_right(self):
         assert self.answers() == self.answers(IN_MEMORY)
 
 
 def find(index, **query):
-    found = index.find(query_terms(**query))
+    found = index.find(terms_of(Query(**query)))
     return {one.entry.id: (one.entry, round(one.relevance.value, 9)) for one in found}
 
 
@@ -79,7 +79,7 @@ QUESTIONS = {
     "get": lambda index: (index.get("cl_0"), index.get("cl_none")),
     "entries": LearningIndex.entries,
     "newest": lambda index: index.newest(5),
-    "noted files": LearningIndex.noted_files,
+    "named files": LearningIndex.named_files,
     "length": len,
 }
 
@@ -88,15 +88,15 @@ QUESTIONS = {
 def added(monkeypatch):
     """The ids that were put into any index on disk."""
     ids = []
-    add = additions.Additions.add
+    add = indexing._Update._add
 
-    def counted(additions, entry, digest):
+    def counted(update, source, given, sums):
         # The second database is the file; in memory it has no name.
-        if additions._connection.execute("PRAGMA database_list").fetchone()[2]:
-            ids.append(entry.id)
-        add(additions, entry, digest)
+        if update._connection.execute("PRAGMA database_list").fetchone()[2]:
+            ids.extend(entry.id for entry, _ in given)
+        add(update, source, given, sums)
 
-    monkeypatch.setattr(additions.Additions, "add", counted)
+    monkeypatch.setattr(indexing._Update, "_add", counted)
     return ids
 
 
@@ -127,7 +127,7 @@ def damage_the_terms(path):
 
 
 def damage_the_learnings(path):
-    damage_tables(path, "learning")
+    damage_tables(path, "entry")
 
 
 def change_a_letter(path):
@@ -161,28 +161,25 @@ def test_any_first_question_to_a_broken_index(project):
         project.path.write_bytes(content)
         broken = project.open()
         assert ask(broken) == ask(fresh)
-        broken.close()
+        broken.cache.close()
 
 
 def test_another_process_that_writes_loses_nothing(project):
-    """Who has no time leaves the file to it and finds what is in; who has, has all of it."""
+    """What is in is found meanwhile, and the rest is put in afterwards."""
     writing = sqlite3.connect(project.path, isolation_level=None)
     writing.execute("BEGIN IMMEDIATE")
     before = project.path.stat().st_ino
-    index = LearningIndex(str(project.path), patience=0.0)
-    assert not index.put(SOURCE, [an_entry(999)], "", whole=False, until=float("inf"))
-    assert index.path == str(project.path)
+    index = LearningIndex(Cache(str(project.path), seconds=0.0))
+    assert not index.put(SOURCE, [an_entry(999)], "", whole=False)
+    assert index.cache.path == str(project.path)
     assert len(index) == NUMBER
-    index.close()
+    index.cache.close()
     project.change()
-    project.is_right()
+    assert project.answers()["length"] == NUMBER
     assert project.path.stat().st_ino == before
     writing.execute("COMMIT")
     writing.close()
     project.is_right()
-    index = project.open()
-    assert index.path == str(project.path)
-    index.close()
 
 
 def test_who_read_earlier_takes_nothing_back(project):
@@ -193,10 +190,10 @@ def test_who_read_earlier_takes_nothing_back(project):
     project.change()
     project.fill(late)
     assert not early.put(SOURCE, before, "", whole=True, since=known)
-    assert late.stamp == f"version {project.version}"
+    assert late.has_all_of(f"version {project.version}")
     for index in (early, late):
         assert find(index, text="everything different")["cl_0"][0] == project.entries[0]
-        index.close()
+        index.cache.close()
     project.is_right()
 
 
@@ -210,4 +207,4 @@ def test_what_means_something_to_the_full_text_search(project, text):
     assert index.get("cl_odd") == entry
     find(index, text=text, files=(text,), tags=(text,), error_signature=text, ticket_id=text)
     assert "cl_odd" in find(index, tags=(text,))
-    index.close()
+    index.cache.close()

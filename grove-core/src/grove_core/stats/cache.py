@@ -1,0 +1,99 @@
+"""What a project's event logs add up to, in its cache."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from grove_core.model.statistics import LearningStats
+from grove_core.stats.fold import fold
+from grove_core.stats.lines import instant, microseconds
+from grove_core.storage.cache import Cache, CachedPart
+from grove_core.storage.files import is_readable
+from grove_core.text import key_of
+
+USAGE: Final = (
+    "usage.name, surfaced, referenced, dismissed, corrected, last_surfaced, last_referenced,"
+    " last_restored, tickets, useful, useless"
+)
+_CORRECTIONS: Final = """
+SELECT name, successor, moment, (
+    SELECT max(surfaced) FROM use
+    WHERE use.learning = correction.learning AND surfaced <= correction.moment
+)
+FROM correction JOIN usage USING (learning) WHERE moment >= ? ORDER BY moment, name, successor
+"""
+
+
+class Numbers(CachedPart):
+    """The event logs of one project, counted."""
+
+    def __init__(
+        self,
+        cache: Cache,
+        logs: Sequence[str],
+        *,
+        personal: str = "",
+        since: datetime | None = None,
+        until: float | None = None,
+    ) -> None:
+        """Open nothing yet.
+
+        Args:
+            cache: Where what was counted is kept.
+            logs: The event logs.
+            personal: Which of them is the user's own, in which only learnings are counted.
+            since: Count only what happened from then on.
+            until: Count no longer than this, in processor time.
+        """
+        super().__init__(cache)
+        self._logs = [log for log in logs if is_readable(log)]
+        self._personal = personal
+        self._since = since
+        self.until = until
+        self._complete = False
+
+    def fill(self) -> None:
+        """Add what the logs hold by now."""
+        since = None if self._since is None else microseconds(self._since)
+        connection = self.cache.open()
+        try:
+            self._complete = fold(
+                connection, self._logs, personal=self._personal, since=since, until=self.until
+            )
+        except OSError:
+            self._complete = False  # a log that is there and cannot be read
+
+    def after(self, since: datetime) -> "Numbers":
+        """Count in memory what happened from a moment on."""
+        return Numbers(Cache(), self._logs, personal=self._personal, since=since, until=self.until)
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything was read; a hook may have run out of time."""
+        self.ask(lambda _: None)
+        return self._complete
+
+    def usage(self, learning_ids: Iterable[str] | None = None) -> dict[str, LearningStats]:
+        """Return how learnings have fared."""
+        select = f"SELECT {USAGE} FROM usage"
+        if learning_ids is not None:
+            select += f" WHERE learning IN ({','.join(str(key_of(one)) for one in learning_ids)})"
+        rows = self.ask(lambda connection: connection.execute(select).fetchall())
+        return {row[0]: stats_of(row[0], row) for row in rows}
+
+    def corrections(
+        self, since: datetime
+    ) -> list[tuple[str, str | None, datetime, datetime | None]]:
+        """Find what was corrected lately."""
+        terms = (microseconds(since),)
+        rows = self.ask(lambda connection: connection.execute(_CORRECTIONS, terms).fetchall())
+        return [
+            (name, successor or None, instant(moment), None if shown is None else instant(shown))
+            for name, successor, moment, shown in rows
+        ]
+
+
+def stats_of(name: str, row: Sequence[Any]) -> LearningStats:
+    """Read the columns ``USAGE`` of a row."""
+    moments = [None if moment is None else instant(moment) for moment in row[5:8]]
+    return LearningStats(name, *row[1:5], *moments, *row[8:11])

@@ -1,0 +1,434 @@
+"""From the cache to the numbers that people and plugins see."""
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta
+from functools import cached_property
+from typing import Any, Final, Protocol
+
+from grove_core.model.statistics import (
+    CrossPollination,
+    Edges,
+    GateStats,
+    GoingStale,
+    GroupStats,
+    LearningRecord,
+    LearningStats,
+    LogFault,
+    LogStats,
+    ReflectionStats,
+    RetrospectiveMiss,
+    Share,
+    SkipMiss,
+    SkipStats,
+    Statistics,
+    UsageStats,
+    WeekStats,
+    WriteGateStats,
+)
+from grove_core.stats.cache import USAGE, Numbers, stats_of
+from grove_core.stats.decay import DecayRule, judge_decay, stale_days
+from grove_core.stats.fold import MICROSECONDS_A_DAY, MOST_LISTED, join_anew
+from grove_core.stats.insights import TRIGGERS
+from grove_core.stats.lines import instant, microseconds
+from grove_core.storage.cache import transaction
+
+Kinds = Sequence[Sequence[Any]]
+
+TREND_DAYS: Final = 30
+GROUP_WEEKS: Final = 12
+MOST_WEEKS: Final = 52
+_MOST_NAMED: Final = 50
+_MOST_OVERSHOWN: Final = 10
+_MOST_EXAMPLES: Final = 5
+_EPOCH: Final = date(1970, 1, 1)
+_MONDAY: Final = 3  # 1970 began on a Thursday
+_GROUPED_BY: Final = ("category", "scope", "status")
+
+_RECORDS: Final = f"""
+SELECT catalogue.name, summary, category, scope, status, confidence, criteria, tags, created,
+    session, ticket, backend, {USAGE}
+FROM catalogue LEFT JOIN usage USING (learning)
+"""
+"""Selects what ``record_of`` reads; conditions and an order may follow."""
+# It is worth waiting for another process that is adding a long log, to count right.
+_PATIENT: Final = "PRAGMA busy_timeout = 60000"
+_CATALOGUE: Final = "catalogue"
+_PUT: Final = "INSERT OR REPLACE INTO catalogue VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"
+_TOP: Final = f"""{_RECORDS} WHERE status = 'active' AND referenced
+ORDER BY referenced DESC, min(1.0 * referenced / surfaced, 1.0) DESC, catalogue.name LIMIT 10
+"""
+_OVERSHOWN: Final = f"""{_RECORDS}
+WHERE status = 'active' AND surfaced >= :showings AND referenced <= :rate * surfaced
+ORDER BY surfaced DESC, referenced, catalogue.name
+"""
+# Nothing that is younger can be stale; the rule itself is that of `stats.decay`.
+_OLD: Final = f"""{_RECORDS}
+WHERE status = 'active' AND (scope = 'personal') = ? AND created < ?
+"""
+_TOTALS: Final = """
+SELECT total(surfaced), total(referenced), total(dismissed), total(corrected), total(useful),
+    total(useless), total(min(surfaced, referenced))
+FROM usage
+"""
+_OTHER_TICKETS: Final = """
+SELECT catalogue.learning, catalogue.name, summary, ticket, tickets - used_at_home AS others
+FROM catalogue JOIN usage USING (learning)
+WHERE ticket != '' AND tickets > used_at_home ORDER BY others DESC, catalogue.name LIMIT ?
+"""
+_EXAMPLES: Final = """
+SELECT ticket FROM used_for WHERE learning = ? AND ticket != ? ORDER BY 1 LIMIT ?
+"""
+_EDGES: Final = """
+SELECT total(number), total(number * (day > :today - :days AND day <= :today)),
+    total(number * (day > :today - 2 * :days AND day <= :today - :days))
+FROM edge
+"""
+_KINDS: Final = """
+SELECT category, scope, status, count(*), total(min(surfaced, referenced)), total(surfaced)
+FROM catalogue LEFT JOIN usage USING (learning) GROUP BY 1, 2, 3
+"""
+_WINDOWS: Final = """
+SELECT {0}, (:today - day) / :days, sum(referenced), sum(surfaced) FROM day
+WHERE day > :today - :days * :windows AND day <= :today GROUP BY 1, 2
+"""
+_WEEKS: Final = f"""
+SELECT (day + {_MONDAY}) / 7, 'used', sum(referenced), sum(surfaced) FROM day
+WHERE day >= :first AND day <= :today AND (surfaced OR referenced) GROUP BY 1
+UNION ALL
+SELECT (day + {_MONDAY}) / 7, name, sum(number), 0 FROM counter
+WHERE (name IN ('submissions', 'candidates', 'accepted', 'blocked') OR name GLOB 'skip:*')
+    AND day >= :first AND day <= :today GROUP BY 1, 2
+"""
+
+
+class Catalogue(Protocol):
+    """Where the learnings come from."""
+
+    @property
+    def content(self) -> str:
+        """Another text whenever a learning has come or gone."""
+        ...
+
+    def catalogue(self) -> Sequence[tuple[Any, ...]]:
+        """List all learnings, as the table of that name holds them."""
+        ...
+
+
+def statistics(
+    numbers: Numbers,
+    learnings: Catalogue,
+    now: datetime,
+    rule: DecayRule,
+    *,
+    personal_rule: DecayRule | None = None,
+    since: datetime | None = None,
+) -> Statistics:
+    """Count everything.
+
+    Args:
+        numbers: What the event logs add up to.
+        learnings: The learnings.
+        now: The moment of counting.
+        rule: When the project's learnings go stale.
+        personal_rule: When the user's own go stale; the same if it is not given.
+        since: Count only events from then on.
+    """
+    if not numbers.complete and numbers.until is None:
+        numbers.ask(lambda connection: connection.execute(_PATIENT))
+        numbers.fill()
+    counted = _count_with(numbers, learnings, now, rule, personal_rule or rule)
+    if since is None:
+        return counted
+    after = _count_with(numbers.after(since), learnings, now, rule, personal_rule or rule)
+    # Whether a learning goes stale depends on all that ever happened to it.
+    return after._replace(
+        since=since,
+        going_stale=counted.going_stale,
+        going_stale_count=counted.going_stale_count,
+    )
+
+
+def _count_with(
+    numbers: Numbers,
+    learnings: Catalogue,
+    now: datetime,
+    rule: DecayRule,
+    personal_rule: DecayRule,
+) -> Statistics:
+    content = learnings.content
+
+    def question(connection: sqlite3.Connection) -> Statistics | None:
+        if not numbers.is_fresh(_CATALOGUE, content):
+            rows = learnings.catalogue()
+            if connection is not numbers.cache.open():
+                return None  # everything was lost meanwhile
+            with transaction(connection):
+                connection.execute("DELETE FROM catalogue")
+                connection.executemany(_PUT, rows)
+                join_anew(connection)
+            numbers.set_fingerprint(_CATALOGUE, content)
+        return _count(connection, now, rule, personal_rule)
+
+    while (counted := numbers.ask(question)) is None:
+        pass
+    return counted._replace(log=counted.log._replace(complete=numbers.complete))
+
+
+def _record_of(row: Sequence[Any]) -> LearningRecord:
+    """Read a row of ``_RECORDS``."""
+    name, summary, category, scope, status, confidence = row[:6]
+    criteria, tags, created, session, ticket, backend = row[6:12]
+    return LearningRecord(
+        name,
+        summary,
+        category,
+        scope,
+        status,
+        confidence,
+        tuple(criteria.split()),
+        tuple(tags.split()),
+        instant(created),
+        session,
+        ticket or None,
+        backend,
+        stats_of(name, row[12:]) if row[12] is not None else LearningStats(name),
+    )
+
+
+class _StoredRecords(Sequence[LearningRecord]):
+    """All learnings with how they have fared, read when one is first asked for."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    @cached_property
+    def _records(self) -> tuple[LearningRecord, ...]:
+        return tuple(
+            map(_record_of, self._connection.execute(f"{_RECORDS} ORDER BY catalogue.name"))
+        )
+
+    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - as for any sequence
+        return self._records[index]
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+
+def _count(
+    connection: sqlite3.Connection, now: datetime, rule: DecayRule, personal_rule: DecayRule
+) -> Statistics:
+    """Count everything."""
+    counters = dict(connection.execute("SELECT name, sum(number) FROM counter GROUP BY name"))
+    kinds = connection.execute(_KINDS).fetchall()
+    overshown = connection.execute(_OVERSHOWN, TRIGGERS["over_surfaced"].limits).fetchall()
+    stale = sorted(
+        (
+            *_going_stale(connection, now, rule, personal=False),
+            *_going_stale(connection, now, personal_rule, personal=True),
+        ),
+        key=lambda one: (one.days_left, one.learning_id),
+    )
+    return Statistics(
+        now=now,
+        records=_StoredRecords(connection),
+        by_status=_by_status(kinds),
+        by_criterion=_by_criterion(connection),
+        top=tuple(map(_record_of, connection.execute(_TOP))),
+        overshown=tuple(map(_record_of, overshown[:_MOST_OVERSHOWN])),
+        overshown_count=len(overshown),
+        usage=_usage(connection),
+        categories=_groups(connection, kinds, "category", now),
+        scopes=_groups(connection, kinds, "scope", now),
+        weeks=_weeks(connection, now),
+        reflections=_reflections(counters),
+        write_gate=_write_gate(connection, counters),
+        skips=_skips(connection, counters),
+        gate=GateStats(
+            by_outcome=_named(counters, "gate:"),
+            precision=Share(counters.get("blocked_and_reflected", 0), counters.get("blocked", 0)),
+        ),
+        edges=_edges(connection, now),
+        cross_pollination=_cross_pollination(connection),
+        going_stale=tuple(stale[:_MOST_NAMED]),
+        going_stale_count=len(stale),
+        log=_log(connection, counters.get("events", 0)),
+    )
+
+
+def _by_status(kinds: Kinds) -> dict[str, int]:
+    statuses = sorted({kind[2] for kind in kinds})
+    return {one: sum(kind[3] for kind in kinds if kind[2] == one) for one in statuses}
+
+
+def _by_criterion(connection: sqlite3.Connection) -> dict[str, int]:
+    numbers: dict[str, int] = {}
+    for criteria, number in connection.execute(
+        "SELECT criteria, count(*) FROM catalogue GROUP BY 1"
+    ):
+        for criterion in criteria.split():
+            numbers[criterion] = numbers.get(criterion, 0) + number
+    return numbers
+
+
+def _usage(connection: sqlite3.Connection) -> UsageStats:
+    *totals, hits = map(int, connection.execute(_TOTALS).fetchone())
+    numbers = dict(zip(UsageStats._fields, totals, strict=False))
+    return UsageStats(**numbers, hits=Share(hits, totals[0]))
+
+
+def _reflections(counters: Mapping[str, int]) -> ReflectionStats:
+    numbers = {name: counters.get(name, 0) for name in ReflectionStats._fields[:4]}
+    return ReflectionStats(**numbers, by_backend=_named(counters, "backend:"))
+
+
+def _write_gate(connection: sqlite3.Connection, counters: Mapping[str, int]) -> WriteGateStats:
+    rejected = _named(counters, "rejected:")
+    return WriteGateStats(
+        passed=Share(counters.get("accepted", 0), counters.get("candidates", 0)),
+        rejected_by_stage=rejected,
+        misses=_misses(connection) if "write_gate" in rejected else (),
+    )
+
+
+def _misses(connection: sqlite3.Connection) -> tuple[RetrospectiveMiss, ...]:
+    # Where nothing was refused, nothing need be compared.
+    from grove_core.stats.misses import find_misses
+
+    return tuple(
+        RetrospectiveMiss(one.summary, instant(one.moment), one.learning_id, instant(one.accepted))
+        for one in find_misses(connection)
+        if one.learning_id is not None
+    )
+
+
+def _skips(connection: sqlite3.Connection, counters: Mapping[str, int]) -> SkipStats:
+    skipped = "SELECT count(skipped), total(accepted > skipped) FROM ticket"
+    tickets, missed = connection.execute(skipped).fetchone()
+    rows = connection.execute(
+        "SELECT * FROM ticket WHERE accepted > skipped ORDER BY skipped DESC, name LIMIT ?",
+        (_MOST_NAMED,),
+    )
+    return SkipStats(
+        by_decider=_named(counters, "skip:"),
+        tickets=Share(int(missed), tickets),
+        misses=tuple(SkipMiss(name, instant(one), instant(other)) for name, one, other in rows),
+    )
+
+
+def _named(counters: Mapping[str, int], prefix: str) -> dict[str, int]:
+    return {
+        name.removeprefix(prefix): number
+        for name, number in sorted(counters.items())
+        if name.startswith(prefix)
+    }
+
+
+def _edges(connection: sqlite3.Connection, now: datetime) -> Edges:
+    terms = {"today": _day_of(now), "days": TREND_DAYS}
+    return Edges(*map(int, connection.execute(_EDGES, terms).fetchone()))
+
+
+def _cross_pollination(connection: sqlite3.Connection) -> tuple[CrossPollination, ...]:
+    found = []
+    rows = connection.execute(_OTHER_TICKETS, (_MOST_NAMED,)).fetchall()
+    for key, name, summary, ticket, others in rows:
+        examples = connection.execute(_EXAMPLES, (key, ticket, _MOST_EXAMPLES))
+        named = tuple(one for (one,) in examples)
+        found.append(CrossPollination(name, summary, ticket, others, named))
+    return tuple(found)
+
+
+def _going_stale(
+    connection: sqlite3.Connection, now: datetime, rule: DecayRule, *, personal: bool
+) -> list[GoingStale]:
+    youngest = microseconds(now - timedelta(days=rule.passive_days - stale_days(rule.passive_days)))
+    found = []
+    for record in map(_record_of, connection.execute(_OLD, (personal, youngest))):
+        verdict = judge_decay(record.created, record.status, record.stats, now, rule)
+        if verdict.is_stale:
+            stale = record.learning_id, record.summary, verdict.last_verified, verdict.days_left
+            found.append(GoingStale(*stale))
+    return found
+
+
+def _log(connection: sqlite3.Connection, events: int) -> LogStats:
+    faults, files = [], 0
+    rows = "SELECT path, lines, torn, unreadable, unknown FROM log ORDER BY path"
+    for path, lines, torn, unreadable, unknown in connection.execute(rows).fetchall():
+        files += 1
+        listed = "SELECT line FROM unreadable WHERE path = ? ORDER BY line"
+        numbers = [line for (line,) in connection.execute(listed, (path,))]
+        if torn and len(numbers) < MOST_LISTED:
+            numbers.append(lines + 1)
+        if numbers or unknown:
+            faults.append(LogFault(path, tuple(numbers), unreadable + bool(torn), unknown))
+    return LogStats(events=events, files=files, faults=tuple(faults))
+
+
+def _groups(
+    connection: sqlite3.Connection, kinds: Kinds, by: str, now: datetime
+) -> tuple[GroupStats, ...]:
+    """Return the numbers of each category, or of each scope."""
+    months = _windows(connection, by, now, TREND_DAYS, 2)
+    weeks = _windows(connection, by, now, 7, GROUP_WEEKS)
+    column = _GROUPED_BY.index(by)
+    groups = []
+    for name in sorted({kind[column] for kind in kinds}):
+        own = [kind for kind in kinds if kind[column] == name]
+        groups.append(
+            GroupStats(
+                name=name,
+                learnings=sum(kind[3] for kind in own),
+                active=sum(kind[3] for kind in own if kind[2] == "active"),
+                hits=Share(int(sum(kind[4] for kind in own)), int(sum(kind[5] for kind in own))),
+                recent=months.get((name, 0), Share()),
+                before=months.get((name, 1), Share()),
+                weeks=tuple(
+                    weeks.get((name, ago), Share()) for ago in reversed(range(GROUP_WEEKS))
+                ),
+            )
+        )
+    return tuple(groups)
+
+
+def _windows(
+    connection: sqlite3.Connection, by: str, now: datetime, days: int, windows: int
+) -> dict[tuple[str, int], Share]:
+    """Sum up windows of some days each, by group and by how many windows ago; the latest is 0."""
+    terms = {"today": _day_of(now), "days": days, "windows": windows}
+    rows = connection.execute(_WINDOWS.format(by), terms)
+    return {(name, ago): Share(min(used, shown), shown) for name, ago, used, shown in rows}
+
+
+def _weeks(connection: sqlite3.Connection, now: datetime) -> tuple[WeekStats, ...]:
+    """Return what happened week by week."""
+    today = _day_of(now)
+    this = (today + _MONDAY) // 7
+    terms = {"today": today, "first": (this - MOST_WEEKS + 1) * 7 - _MONDAY}
+    found: dict[int, dict[str, int]] = {}
+    for week, name, number, shown in connection.execute(_WEEKS, terms):
+        numbers = found.setdefault(week, {})
+        kind = "skips" if name.startswith("skip:") else name
+        numbers[kind] = numbers.get(kind, 0) + number
+        numbers["shown"] = numbers.get("shown", 0) + shown
+    return tuple(
+        _week(week, found.get(week, {})) for week in range(min(found, default=this), this + 1)
+    )
+
+
+def _week(week: int, numbers: Mapping[str, int]) -> WeekStats:
+    shown = numbers.get("shown", 0)
+    return WeekStats(
+        start=_EPOCH + timedelta(days=week * 7 - _MONDAY),
+        hits=Share(min(numbers.get("used", 0), shown), shown),
+        reflections=numbers.get("submissions", 0),
+        candidates=numbers.get("candidates", 0),
+        accepted=numbers.get("accepted", 0),
+        skips=numbers.get("skips", 0),
+        blocks=numbers.get("blocked", 0),
+    )
+
+
+def _day_of(now: datetime) -> int:
+    return microseconds(now) // MICROSECONDS_A_DAY
