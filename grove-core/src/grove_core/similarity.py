@@ -58,9 +58,12 @@ def overlap(
 
 def normalised_summary(summary: str) -> str:
     """Bring a summary into the form in which summaries are compared."""
-    visible = remove_invisible(summary).translate(_NO_JOINERS)
-    folded = unicodedata.normalize("NFKC", visible).casefold()
-    line = one_line(unicodedata.normalize("NFKC", folded))
+    if summary.isascii() and summary.isprintable():
+        line = one_line(summary.lower())
+    else:
+        visible = remove_invisible(summary).translate(_NO_JOINERS)
+        folded = unicodedata.normalize("NFKC", visible).casefold()
+        line = one_line(unicodedata.normalize("NFKC", folded))
     start, end = 0, len(line)
     while start < end and not line[start].isalnum():
         start += 1

@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
+from functools import cached_property
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -93,7 +94,7 @@ class Pipeline:
         screen: Callable[[Any], Rejection | None] | None = None,
     ) -> None:
         """Begin with what is stored, and with the fingerprints of what this session has written."""
-        self._known = known_summaries(existing)
+        self._existing = existing
         self._unclaimed = dict(written)
         self._root = root
         self._screen = screen
@@ -102,6 +103,10 @@ class Pipeline:
         )
         order = _STAGES.index
         self._stages = sorted((duplicates, *checks), key=lambda one: order(one.stage))
+
+    @cached_property
+    def _known(self) -> SimilarityIndex:
+        return known_summaries(self._existing)
 
     def run(self, candidates: Sequence[Any]) -> PipelineResult:
         """Evaluate the candidates of a submission one by one, in their order."""
