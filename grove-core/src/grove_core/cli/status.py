@@ -15,7 +15,7 @@ from grove_core.model.session import Session
 from grove_core.model.statistics import Statistics
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
 from grove_core.services.messages import name_of, past_reflection
-from grove_core.services.overview import liveness_of, pending_reflections, sessions_here
+from grove_core.services.overview import PendingKind, pending_reflections, sessions_here
 from grove_core.services.packages import (
     blocked_plugins,
     describe_blocked,
@@ -40,6 +40,9 @@ _LONGEST_TITLE: Final = 120
 _MOST_NAMED: Final = 3
 """Of sessions, pending reflections and faults, so that it all stays on one screen."""
 
+_Row = tuple[str | None, str, str]
+"""What it is about (empty: the same as above; ``None``: no column), a text, and its style."""
+
 
 @click.command("status")
 @grove_command
@@ -49,37 +52,44 @@ def command(invocation: Invocation) -> Result:
     Exit code 0 whatever it shows.
     """
     workspace = invocation.workspace
+    document = _collect(workspace)
+
+    def human(console: "Console") -> None:
+        for label, text, style in _rows(workspace, document):
+            console.print(text if label is None else f"{label:<9} {text}", style=style)
+
+    return Result(
+        document=document,
+        human=human,
+        warnings=(*document["config_problems"], *document["warnings"]),
+    )
+
+
+def _collect(workspace: Workspace) -> dict[str, Any]:
     sessions = sessions_here(workspace)
-    live = [one for one in sessions if not is_over(one, workspace)]
+    servers = ServerRecords(workspace.paths.cache)
+    live = [_session_document(one, servers) for one in sessions if not is_over(one, workspace)]
     systems = workspace.tickets().all
     healths = workspace.library.healths(servers=False)
-    backends = [
-        {"name": one.spec.name, "primary": one.is_primary, "health": healths[one.spec.name]}
-        for one in workspace.library.states
-        if one.is_active
-    ]
-    checks = _checks(workspace)
-    warnings = backend_warnings(workspace)
-    pending = [notice for one in sessions if (notice := _pending(one, workspace))]
-    waiting = workspace.outbox.entries(workspace.root)
-    servers = workspace.library.freshness()
-    homes = workspace.library.destinations(one.learning.scope for one in waiting)
     numbers = workspace.statistics()
-    servers_of = ServerRecords(workspace.paths.cache)
-    document: dict[str, Any] = {
+    return {
         "root": workspace.root,
         "home": workspace.paths.home,
         "initialised": workspace.project.initialised,
-        "session": _session_document(live[0], servers_of) if live else None,
-        "live_sessions": [_session_document(one, servers_of) for one in live],
+        "session": live[0] if live else None,
+        "live_sessions": live,
         "installed_ticket_systems": [one.probe.name for one in systems],
         "ticket_systems": [one.probe.name for one in systems if one.takes_part],
         "active_ticket_system": next((one.probe.name for one in systems if one.is_active), None),
-        "backends": backends,
-        "checks": checks,
+        "backends": [
+            {"name": one.spec.name, "primary": one.is_primary, "health": healths[one.spec.name]}
+            for one in workspace.library.states
+            if one.is_active
+        ],
+        "checks": list(_checks(workspace)),
         "log_faults": list(_log_faults(numbers)),
-        "pending": pending,
-        "outbox": [entry.learning.id for entry in waiting],
+        "pending": [text for one in sessions for text in _pending(one, workspace)],
+        "outbox": [entry.learning.id for entry in workspace.outbox.entries(workspace.root)],
         "servers": [
             {
                 "source": one.source or None,
@@ -87,18 +97,13 @@ def command(invocation: Invocation) -> Result:
                 "waiting": one.waiting,
                 "fault": one.fault or None,
             }
-            for one in servers
+            for one in workspace.library.freshness()
         ],
         "outbox_unreadable": workspace.outbox.unreadable(),
         "statistics": _numbers_document(numbers),
         "config_problems": [str(problem) for problem in workspace.loaded_config.problems],
-        "warnings": warnings,
+        "warnings": backend_warnings(workspace),
     }
-    return Result(
-        document=document,
-        human=lambda console: _human(workspace, live, document, homes, console),
-        warnings=(*document["config_problems"], *warnings),
-    )
 
 
 def _log_faults(numbers: Statistics) -> Iterator[str]:
@@ -141,94 +146,108 @@ def _session_document(session: Session, servers: ServerRecords) -> dict[str, Any
     }
 
 
-def _checks(workspace: Workspace) -> list[dict[str, Any]]:
-    checks = []
+def _checks(workspace: Workspace) -> Iterator[dict[str, Any]]:
     for provided in workspace.plugins.health_checks():
         health = workspace.plugins.call(
             provided, provided.value.run, workspace.context(), seconds=CHECK_SECONDS, default=None
         )
         if isinstance(health, Health):
-            checks.append({"name": provided.value.name, "health": health})
-    return checks
+            yield {"name": provided.value.name, "health": health}
 
 
-def _pending(session: Session, workspace: Workspace) -> str:
-    """Say that a reflection is pending."""
-    if session.recovered_from is not None:
-        return past_reflection(session)
-    if is_over(session, workspace):
-        return _pending_of_past(session, workspace)
-    broken = session.gate.broken_cycles
-    if not broken:
-        return ""
-    tickets = [name_of(ticket) for cycle in broken for ticket in cycle.tickets]
-    return (
-        f"grove: session {session.id} was let go without its reflection"
-        f" ({', '.join(tickets) or 'its changes'}); if you know what it taught:"
-        f" grove reflect --session-id {session.id}"
-    )
+def _pending(session: Session, workspace: Workspace) -> Iterator[str]:
+    """Say which reflections a past session owes, and a live one was let go without."""
+    if session.recovered_from is not None or is_over(session, workspace):
+        if text := past_reflection(session):
+            yield text
+        return
+    for one in pending_reflections(session):
+        if one.kind is PendingKind.BREAKER:
+            how = f"if you know what it taught: grove reflect --session-id {session.id}"
+            yield f"grove: session {session.id} {one}; {how}"
 
 
-def _pending_of_past(session: Session, workspace: Workspace) -> str:
-    pending = pending_reflections(session)
-    if not pending:
-        return ""
-    tickets = ", ".join(name_of(ticket) for one in pending for ticket in one.tickets)
-    state = liveness_of(session, workspace).value
-    return (
-        f"grove: session {session.id} {state} without the reflection it owed"
-        f" ({tickets or 'its changes'}); if you know what it taught:"
-        f" grove reflect --session-id {session.id}"
-    )
-
-
-def _human(
-    workspace: Workspace,
-    live: Sequence[Session],
-    document: dict[str, Any],
-    homes: Sequence[str],
-    console: "Console",
-) -> None:
-    state = "initialised" if workspace.project.initialised else "not initialised (grove init)"
-    console.print(f"Project   {clean_line(str(workspace.root), _LONGEST_PATH)} ({state})")
-    for session in live[:_MOST_NAMED]:
-        console.print(f"Session   {_describe_session(session)}")
-        server = ServerRecords(workspace.paths.cache).read(session.id)
-        if server is not None:
-            console.print(f"          {_describe_server(server)}", style="dim")
-    if not live:
-        console.print("Session   none is live here")
-    _print_rest(len(live), "grove sessions", console)
+def _rows(workspace: Workspace, document: dict[str, Any]) -> Iterator[_Row]:
+    state = "initialised" if document["initialised"] else "not initialised (grove init)"
+    yield "Project", f"{clean_line(str(workspace.root), _LONGEST_PATH)} ({state})", ""
+    yield from _session_rows(document["live_sessions"])
     active = document["active_ticket_system"] or "none is used here"
     if not document["installed_ticket_systems"]:
         active = _nothing_of(TICKET_GROUP, workspace)
     also = [one for one in document["ticket_systems"] if one != active]
-    console.print(f"Tickets   {active}{', also ' + ', '.join(also) if also else ''}")
-    _print_backends(document, workspace, console)
-    _print_faults(document, console)
+    yield "Tickets", f"{active}{', also ' + ', '.join(also) if also else ''}", ""
+    yield from _backend_rows(document["backends"], workspace)
+    yield from _fault_rows(document)
     if document["outbox"]:
-        named = " and ".join(homes) or "their backend"
-        console.print(f"Outbox    {len(document['outbox'])} waiting for {named}")
+        scopes = [one.learning.scope for one in workspace.outbox.entries(workspace.root)]
+        named = " and ".join(workspace.library.destinations(scopes)) or "their backend"
+        yield "Outbox", f"{len(document['outbox'])} waiting for {named}", ""
     for one in document["servers"]:
         source = one["source"] or "a memory server, of which none is used here"
         at = one["synchronised_at"]
         asked = f"in line as of {at}" if at else "not in line yet"
         waits = f", {len(one['waiting'])} waiting for it" if one["waiting"] else ""
-        console.print(f"Server    {source}: {asked}{waits}", markup=False)
+        yield "Server", f"{source}: {asked}{waits}", ""
         if one["fault"]:
-            fault = clean_line(one["fault"], _LONGEST_DETAIL)
-            console.print(f"          {fault}", style="yellow", markup=False)
-            console.print("          → grove backends asks it, and says what helps", style="dim")
-    console.print(f"So far    {_describe_numbers(document['statistics'])}")
-    for notice in document["pending"][:_MOST_NAMED]:
-        console.print(notice, style="yellow")
-    _print_rest(len(document["pending"]), "grove doctor", console)
+            yield "", clean_line(one["fault"], _LONGEST_DETAIL), "yellow"
+            yield "", "→ grove backends asks it, and says what helps", "dim"
+    yield "So far", _describe_numbers(document["statistics"]), ""
+    yield from _first(document["pending"], None, "grove doctor")
 
 
-def _print_rest(count: int, command: str, console: "Console") -> None:
-    """Say where what is left out is named."""
+def _first(
+    texts: Sequence[object], label: str | None, command: str, more: str = ""
+) -> Iterator[_Row]:
+    """Name the first few, and where the others are named."""
+    for text in texts[:_MOST_NAMED]:
+        yield label, f"{text}{more}", "yellow"
+    yield from _others(len(texts), command)
+
+
+def _others(count: int, command: str) -> Iterator[_Row]:
     if count > _MOST_NAMED:
-        console.print(f"          and {count - _MOST_NAMED} more: {command}", style="dim")
+        yield "", f"and {count - _MOST_NAMED} more: {command}", "dim"
+
+
+def _session_rows(sessions: Sequence[dict[str, Any]]) -> Iterator[_Row]:
+    for session in sessions[:_MOST_NAMED]:
+        yield "Session", _describe_session(session), ""
+        if session["server"] is not None:
+            yield "", _describe_server(session["server"]), "dim"
+    if not sessions:
+        yield "Session", "none is live here", ""
+    yield from _others(len(sessions), "grove sessions")
+
+
+def _backend_rows(backends: Sequence[dict[str, Any]], workspace: Workspace) -> Iterator[_Row]:
+    for backend in backends:
+        health = backend["health"]
+        mark = "works" if health.ok else "FAILS"
+        role = " (primary)" if backend["primary"] else ""
+        detail = clean_line(health.detail, _LONGEST_DETAIL)
+        yield "Backend", f"{backend['name']}{role} {mark}: {detail}", ""
+    if not backends:
+        yield "Backend", _nothing_of(BACKEND_GROUP, workspace), ""
+    elif blocked := blocked_plugins(workspace, BACKEND_GROUP):
+        yield "Backend", describe_blocked(blocked), ""
+
+
+def _nothing_of(group: str, workspace: Workspace) -> str:
+    """Say why no plugin of a group is there."""
+    blocked = blocked_plugins(workspace, group)
+    if blocked:
+        return f"none can be used: {describe_blocked(blocked)} ({fixes_of(blocked)})"
+    return f"none installed ({install_command_for(group)})"
+
+
+def _fault_rows(document: dict[str, Any]) -> Iterator[_Row]:
+    yield from _first(document["log_faults"], "Log", "grove doctor")
+    stays = " cannot be read; it stays where it is"
+    yield from _first(document["outbox_unreadable"], "Outbox", "grove doctor", stays)
+    for check in document["checks"]:
+        if not check["health"].ok:
+            detail = clean_line(check["health"].detail, _LONGEST_DETAIL)
+            yield "Check", f"{check['name']}: {detail}; grove doctor tells all", "yellow"
 
 
 def _describe_numbers(numbers: dict[str, Any]) -> str:
@@ -243,62 +262,21 @@ def _describe_numbers(numbers: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _nothing_of(group: str, workspace: Workspace) -> str:
-    """Say why no plugin of a group is there."""
-    blocked = blocked_plugins(workspace, group)
-    if blocked:
-        return f"none can be used: {describe_blocked(blocked)} ({fixes_of(blocked)})"
-    return f"none installed ({install_command_for(group)})"
-
-
-def _print_backends(document: dict[str, Any], workspace: Workspace, console: "Console") -> None:
-    for backend in document["backends"]:
-        health = backend["health"]
-        mark = "works" if health.ok else "FAILS"
-        role = " (primary)" if backend["primary"] else ""
-        console.print(f"Backend   {backend['name']}{role} {mark}: {_short(health)}")
-    if not document["backends"]:
-        console.print(f"Backend   {_nothing_of(BACKEND_GROUP, workspace)}")
-    elif blocked := blocked_plugins(workspace, BACKEND_GROUP):
-        console.print(f"Backend   {describe_blocked(blocked)}")
-
-
-def _short(health: Health) -> str:
-    """Cut a detail, which may name many faults, so that it all stays on one screen."""
-    return clean_line(health.detail, _LONGEST_DETAIL)
-
-
-def _print_faults(document: dict[str, Any], console: "Console") -> None:
-    for fault in document["log_faults"][:_MOST_NAMED]:
-        console.print(f"Log       {fault}", style="yellow")
-    _print_rest(len(document["log_faults"]), "grove doctor", console)
-    for path in document["outbox_unreadable"][:_MOST_NAMED]:
-        console.print(f"Outbox    {path} cannot be read; it stays where it is", style="yellow")
-    _print_rest(len(document["outbox_unreadable"]), "grove doctor", console)
-    for check in document["checks"]:
-        if not check["health"].ok:
-            health = check["health"]
-            words = f"{check['name']}: {_short(health)}; grove doctor tells all"
-            console.print(f"Check     {words}", style="yellow")
-
-
 def _describe_server(server: SessionServer) -> str:
-    counted_here = counted(server.by_server, "hook")
+    hooks = counted(server.by_server, "hook")
     if not server.alive:
-        return f"its server has ended after {counted_here}; the client starts it for the next"
-    text = f"its server lives since {local_time(server.since)}, {counted_here} answered"
-    return text + (
-        f", {counted(server.by_command, 'stop')} without it" if server.by_command else ""
-    )
+        return f"its server has ended after {hooks}; the client starts it for the next"
+    without = f", {counted(server.by_command, 'stop')} without it" if server.by_command else ""
+    return f"its server lives since {local_time(server.since)}, {hooks} answered{without}"
 
 
-def _describe_session(session: Session) -> str:
-    gate = session.gate
-    text = f"{session.id}, gate {gate.status.value}"
-    if gate.status.owes_reflection and gate.cycle is not None:
-        text += f" ({', '.join(name_of(one) for one in gate.cycle.tickets) or 'its changes'})"
-    elif gate.ticket is not None:
-        text += f", working on {name_of(gate.ticket)}"
-        title = clean_line(gate.ticket.title, _LONGEST_TITLE)
+def _describe_session(session: dict[str, Any]) -> str:
+    text = f"{session['id']}, gate {session['gate'].value}"
+    ticket = session["ticket"]
+    if session["gate"].owes_reflection:
+        text += f" ({', '.join(map(name_of, session['closed'])) or 'its changes'})"
+    elif ticket is not None:
+        text += f", working on {name_of(ticket)}"
+        title = clean_line(ticket.title, _LONGEST_TITLE)
         text += f" {json.dumps(title, ensure_ascii=False)}" if title else ""
     return text
