@@ -14,10 +14,10 @@ from resource import RUSAGE_CHILDREN, getrusage
 from typing import TypeVar
 
 from grove_core.clock import now_utc
-from grove_core.flow.work_query import HISTORY_SECONDS, STATUS_SECONDS
 from grove_core.git import read_branch_history, read_work_tree
 from grove_core.model.memory import Query
 from grove_core.retrieval.terms import files_named_in, terms_of
+from grove_core.services.recall import HISTORY_SECONDS, STATUS_SECONDS
 from grove_core.workspace import Workspace
 
 _Answer = TypeVar("_Answer")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.file_notes import names_of
 from grove_core.hooks import fast
 from grove_core.prefilter import Prefilter
+from grove_core.services.file_notes import names_of
 
 ROOT, SEEN_FROM = "/real/shop", "/link/shop"
 NOTED = ["src/a.py", "README.md", "docs/how to", "größe/ä.py", "vendor/lib", "x/y.py"]

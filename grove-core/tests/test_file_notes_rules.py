@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.file_notes import Closeness, line_of, names_of, noted_path
+from grove_core.services.file_notes import Closeness, line_of, names_of, noted_path
 
 EXACT, TAIL, DIRECTORY = Closeness.EXACT, Closeness.TAIL, Closeness.DIRECTORY
 

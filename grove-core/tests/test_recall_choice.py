@@ -6,15 +6,13 @@ import pytest
 from core_worlds import NOW, a_learning, a_session, git, own_git_only, put
 
 from grove_core.event_log import read
-from grove_core.flow import recall as recall_module
-from grove_core.flow import work_query
-from grove_core.flow.recall import recall, remember, repeat
-from grove_core.flow.work_query import query_for_work
 from grove_core.model.events import Surfaced
 from grove_core.model.learning import Confidence, LearningStatus, Scope
 from grove_core.model.memory import Detection, Query
 from grove_core.model.session import EventType
 from grove_core.plugins.descriptors import Area, BackendSpec, TicketProbe
+from grove_core.services import recall as recall_module
+from grove_core.services.recall import query_for_work, recall, remember, repeat
 from grove_core.testing import InMemoryBackend
 from grove_core.workspace import Workspace
 
@@ -34,8 +32,8 @@ def taught(name, **fields):
 @pytest.fixture(autouse=True)
 def own_settings_only(tmp_path, monkeypatch):
     own_git_only(monkeypatch, tmp_path)
-    monkeypatch.setattr(work_query, "STATUS_SECONDS", 30.0)
-    monkeypatch.setattr(work_query, "HISTORY_SECONDS", 30.0)
+    monkeypatch.setattr(recall_module, "STATUS_SECONDS", 30.0)
+    monkeypatch.setattr(recall_module, "HISTORY_SECONDS", 30.0)
     monkeypatch.setattr(recall_module, "SEARCH_SECONDS", 30.0)
 
 

@@ -3,7 +3,7 @@
 import pytest
 from core_worlds import git, own_git_only
 
-from grove_core.flow.touched_files import paths_inside
+from grove_core.services.file_notes import paths_inside
 
 
 @pytest.fixture

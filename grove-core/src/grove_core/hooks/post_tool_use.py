@@ -22,7 +22,7 @@ def handle(workspace: "Workspace", call: HookInput) -> Answer:
     _resolve(workspace, call)
     if not call.touched_file:
         return SILENCE
-    from grove_core.flow.file_notes import note_of, watch_files
+    from grove_core.services.file_notes import note_of, watch_files
 
     if not workspace.prefilter.exists(call.session_id):
         watch_files(workspace, _with_fast_path(workspace, call))

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Final
 from attrs import evolve
 
 from grove_core import git
-from grove_core.flow.file_notes import watch_files
-from grove_core.flow.recall import recall, remember, repeat
-from grove_core.flow.work_query import query_for_work
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import Answer, HookInput, StartSource
 from grove_core.injection import VIA_START
 from grove_core.model.gate import GateEvent, TicketDetected
 from grove_core.model.session import Baseline, EventType, Session
+from grove_core.services.file_notes import watch_files
 from grove_core.services.messages import pending_reflection
+from grove_core.services.recall import query_for_work, recall, remember, repeat
 from grove_core.services.session_mode import first_measurement, take_baseline, with_environment
 from grove_core.services.sessions import (
     OpenSessions,

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Final
 
 from attrs import evolve
 
-from grove_core.flow.recall import recall, remember
 from grove_core.hosts import claude_code
 from grove_core.hosts.contract import SILENCE, Answer, HookInput
 from grove_core.injection import VIA_PROMPT
@@ -13,6 +12,7 @@ from grove_core.model.session import EventType, Session, TraceEvent
 from grove_core.model.ticket import CloseIntent
 from grove_core.retrieval.choosing import most_for_prompt
 from grove_core.retrieval.terms import asked_in, files_named_in
+from grove_core.services.recall import recall, remember
 from grove_core.services.sessions import SessionUpdate, new_session, trace_event, update_session
 
 if TYPE_CHECKING:

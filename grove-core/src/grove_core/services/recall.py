@@ -1,41 +1,77 @@
 """Choosing which learnings to show, showing them, and remembering that they were shown."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from attrs import evolve
 
+from grove_core import git
 from grove_core.injection import VIA_START, Injection, render
 from grove_core.model.learning import LearningStatus
 from grove_core.model.memory import Filters, Query
-from grove_core.model.session import EventType, InjectedLearning, Session, TraceEvent
-from grove_core.model.value import Value, frozen
+from grove_core.model.session import EventType, InjectedLearning, Session
+from grove_core.model.ticket import Ticket
 from grove_core.retrieval.choosing import Choice, choose, choose_without_query, exact_matches
+from grove_core.retrieval.entry import Entry
 from grove_core.retrieval.strategy import RetrievalStrategy
 from grove_core.services.explain import log_retrieval
+from grove_core.services.session_mode import ignored_paths
 from grove_core.services.sessions import SessionUpdate, trace_event, update_session
 from grove_core.services.sync import ages_of, index_in_background
 from grove_core.stats.lines import microseconds
 
 if TYPE_CHECKING:
-    from grove_core.model.events import Surfaced
     from grove_core.workspace import Workspace
 
 SEARCH_SECONDS: Final = 1.0
+STATUS_SECONDS: Final = 0.15
+HISTORY_SECONDS: Final = 0.1
+# What branches are called whatever the work on them is about.
+_EMPTY_BRANCH_WORDS: Final = frozenset(
+    {"main", "master", "trunk", "develop", "dev", "release", "hotfix"}
+    | {"feature", "feat", "fix", "bug", "bugfix", "chore", "docs", "refactor", "test"}
+)
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class Recall(Value):
+class Recall(NamedTuple):
     """What is to be shown."""
 
     injection: Injection
     learnings: tuple[InjectedLearning, ...]
-    trace: tuple[TraceEvent, ...]
-    events: "tuple[tuple[Surfaced, bool], ...]"
     via: str
     log: Callable[..., None]
+
+
+def query_for_work(workspace: "Workspace", ticket: Ticket | None) -> Query:
+    """Describe the work at hand: ticket, branch, changed files and recent commits."""
+    words: list[str] = []
+    files: tuple[str, ...] = ()
+    top = git.find_top(workspace.root)
+    if top is not None:
+        tree = workspace.work_trees.get(top) or git.read_work_tree(top, STATUS_SECONDS)
+        if tree is not None:
+            history = git.read_branch_history(top, HISTORY_SECONDS)
+            words += [*branch_words(tree.branch), *history.subjects]
+            paths = (*tree.changed, *tree.untracked, *history.files)
+            files = git.without(
+                ignored_paths(workspace), git.seen_from_root(str(workspace.root), str(top), paths)
+            )
+    return Query(
+        text=" ".join(words),
+        ticket_id=ticket.ticket_id or "" if ticket else "",
+        ticket_title=ticket.title if ticket else "",
+        ticket_description=ticket.description if ticket else "",
+        tags=tuple(label.lower() for label in ticket.labels) if ticket else (),
+        files=files,
+    )
+
+
+def branch_words(branch: str) -> Sequence[str]:
+    """Split a branch's name into the words that say what the work is about."""
+    words = branch.replace("/", " ").replace("-", " ").replace("_", " ").split()
+    return [word for word in words if word.lower() not in _EMPTY_BRANCH_WORDS]
 
 
 def recall(
@@ -49,7 +85,7 @@ def recall(
     written_after: datetime | None = None,
 ) -> Recall | None:
     """Choose what to show, within the configured budget."""
-    choice = consider(workspace, session, query, limit=limit, written_after=written_after)
+    choice = _choice(workspace, session, query, limit, written_after)
     log = partial(
         log_retrieval, workspace, session.id, choice, via=via, limit=limit, max_chars=max_chars
     )
@@ -59,28 +95,19 @@ def recall(
     entries = [one.entry for one in choice.chosen]
     ages = ages_of(workspace) if via == VIA_START else ()
     injection = render(entries, workspace.now, max_chars, more=choice.beyond, ages=ages)
-    learnings, events = _shown(workspace, session.id, injection, choice, via)
-    ids = " ".join(injection.shown)
-    trace = trace_event(EventType.LEARNINGS_INJECTED, workspace.now, via=via, learnings=ids)
-    return Recall(
-        injection=injection,
-        learnings=learnings,
-        trace=(trace,) if injection.shown else (),
-        events=events,
-        via=via,
-        log=log,
-    )
+    by_id = {one.entry.id: one for one in choice.chosen}
+    shown = [by_id[learning_id] for learning_id in injection.shown]
+    learnings = [injected(workspace, one.entry, one.score.total, via) for one in shown]
+    return Recall(injection, tuple(learnings), via, log)
 
 
-def consider(
+def _choice(
     workspace: "Workspace",
     session: Session,
     query: Query,
-    *,
     limit: int,
-    written_after: datetime | None = None,
+    written_after: datetime | None,
 ) -> Choice:
-    """Judge what there is, and choose."""
     strategy = workspace.config.retrieval.strategy
     shown = {one.learning_id for one in session.injected}
     if query.is_empty and strategy is RetrievalStrategy.CONSERVATIVE:
@@ -115,62 +142,25 @@ def repeat(workspace: "Workspace", session: Session, max_chars: int) -> Injectio
     return render(active, workspace.now, max_chars)
 
 
-def _shown(
-    workspace: "Workspace", session_id: str, injection: Injection, choice: Choice, via: str
-) -> "tuple[tuple[InjectedLearning, ...], tuple[tuple[Surfaced, bool], ...]]":
-    """Return what was shown, for the session and for the event log."""
-    from grove_core.model.events import Surfaced
-
-    by_id = {one.entry.id: one for one in choice.chosen}
-    learnings: list[InjectedLearning] = []
-    events: list[tuple[Surfaced, bool]] = []
-    for learning_id in injection.shown:
-        one = by_id[learning_id]
-        score = round(one.score.total, 4)
-        learnings.append(
-            InjectedLearning(
-                learning_id=learning_id,
-                summary=one.entry.fields()["summary"],
-                score=score,
-                injected_at=workspace.now,
-                via=via,
-                personal=one.entry.personal,
-            )
-        )
-        surfaced = Surfaced(
-            ts=workspace.now,
-            learning_id=learning_id,
-            session_id=session_id,
-            via=via,
-            score=score,
-        )
-        events.append((surfaced, one.entry.personal))
-    return tuple(learnings), tuple(events)
-
-
 def remember(workspace: "Workspace", session: Session, shown: Recall) -> str:
     """Keep in the session and in the log what is about to be shown."""
-    added: list[str] = []
-    via = shown.via
-    given = _given(session, via)
+    added: list[InjectedLearning] = []
+    given = _given(session, shown.via)
+    ids = " ".join(shown.injection.shown)
 
     def change(stored: Session) -> SessionUpdate:
         known = {one.learning_id for one in stored.injected}
         # What another set of hooks has chosen for the same occasion stands.
-        is_first = _given(stored, via) == given
-        new = tuple(one for one in shown.learnings if is_first and one.learning_id not in known)
-        added[:] = [one.learning_id for one in new]
-        session = evolve(stored, injected=(*stored.injected, *new))
-        return SessionUpdate(session=session, trace=shown.trace if new else ())
+        is_first = _given(stored, shown.via) == given
+        added[:] = [one for one in shown.learnings if is_first and one.learning_id not in known]
+        session = evolve(stored, injected=(*stored.injected, *added))
+        trace = trace_event(
+            EventType.LEARNINGS_INJECTED, workspace.now, via=shown.via, learnings=ids
+        )
+        return SessionUpdate(session=session, trace=(trace,) if added else ())
 
     update_session(workspace, session.id, change, absent=lambda: session, cause="injection")
-    for personal in (False, True):
-        events = [
-            one
-            for one, is_personal in shown.events
-            if is_personal is personal and one.learning_id in added
-        ]
-        workspace.log_events(events, personal=personal)
+    log_shown(workspace, session.id, added)
     if added or not shown.learnings:
         shown.log(shown=shown.injection.shown)
     return shown.injection.text if added else ""
@@ -178,3 +168,36 @@ def remember(workspace: "Workspace", session: Session, shown: Recall) -> str:
 
 def _given(session: Session, via: str) -> int:
     return sum(one.via == via for one in session.injected)
+
+
+def injected(workspace: "Workspace", entry: Entry, score: float, via: str) -> InjectedLearning:
+    """Describe for the session what it is shown."""
+    return InjectedLearning(
+        learning_id=entry.id,
+        summary=entry.summary,
+        score=round(score, 4),
+        injected_at=workspace.now,
+        via=via,
+        personal=entry.personal,
+    )
+
+
+def log_shown(
+    workspace: "Workspace", session_id: str, learnings: Sequence[InjectedLearning]
+) -> None:
+    """Write into the event logs what a session is shown."""
+    from grove_core.model.events import Surfaced
+
+    for personal in (False, True):
+        events = [
+            Surfaced(
+                ts=workspace.now,
+                learning_id=one.learning_id,
+                session_id=session_id,
+                via=one.via,
+                score=one.score,
+            )
+            for one in learnings
+            if one.personal is personal
+        ]
+        workspace.log_events(events, personal=personal)
