@@ -1,13 +1,11 @@
 """What is new, kept step by step, is what is listed; what came from the server is kept as it came."""
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from attrs import evolve
 
 from grove_backend_mcp.delivering.courier import is_due
-from grove_backend_mcp.keeping.breaker import Breaker, read_breaker, text_of
 from grove_backend_mcp.keeping.cached import CachedLearnings
 from grove_backend_mcp.keeping.changes import changes_since
 from grove_backend_mcp.keeping.contents import Contents
@@ -103,44 +101,6 @@ def test_what_is_no_learning_in_a_cache_is_left_alone(tmp_path, text):
     with kept.path.open("a") as file:
         file.write(f"{text}\n")
     assert CachedLearnings(kept.path).learnings() == {learning_id(1): example_learning()}
-
-
-@pytest.mark.parametrize(
-    ("failures", "minutes"), [(1, 1), (2, 2), (3, 4), (6, 32), (7, 60), (8, 60), (10**6, 60)]
-)
-def test_a_server_that_fails_is_left_alone_longer_each_time(failures, minutes):
-    breaker = Breaker(server="one", failures=failures, failed_at=NOON)
-    end = NOON + timedelta(minutes=minutes)
-    assert breaker.until() == end
-    opened = [breaker.is_open(at) for at in (NOON - SECOND, NOON, end - SECOND, end)]
-    assert opened == [False, True, True, False]
-
-
-def test_a_server_that_works_is_not_left_alone(tmp_path):
-    assert Breaker(server="one").until() is None
-    assert not Breaker(server="one").is_open(NOON)
-    path = tmp_path / "breaker.json"
-    assert read_breaker(path, "one") == Breaker(server="one")
-    failed = Breaker(server="one").after_failure(NOON, "it has ended")
-    path.write_text(text_of(failed))
-    assert read_breaker(path, "one") == failed
-    assert failed.after_failure(NOON + SECOND, "again").failures == 2
-    assert read_breaker(path, "another") == Breaker(server="another")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        '{"server": "one", "failures": 1, "failed_at": "never", "detail": ""}',
-        '{"server": "one", "failures": 1e999, "failed_at": "2026-02-06T12:00:00Z", "detail": ""}',
-        "[" * 100_000,
-    ],
-)
-def test_a_damaged_file_tells_of_no_failure(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "breaker.json"
-    path.write_text(text)
-    assert read_breaker(path, "one") == Breaker(server="one")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from grove_backend_postgres.backend import PostgresBackend
-from grove_backend_postgres.breaker import Breaker, read_breaker, write_failure
 from grove_backend_postgres.faults import unreachable
 from grove_backend_postgres.settings import PostgresSettings
 from grove_core import (
@@ -111,7 +110,7 @@ def test_who_has_failed_is_left_alone_for_a_while_and_longer_each_time(open_back
     clock.now += timedelta(minutes=1)
     door.socket.close()
     open_backend().search(Query(text="books"), Filters())
-    assert read_breaker(open_backend()._places.breaker).failures == 2
+    assert open_backend()._places.backoff().failures == 2
 
 
 @pytest.mark.parametrize("option", ["sslmod=require", "autocommit=true", "row_factory=x"])
@@ -126,12 +125,12 @@ def test_an_option_that_libpq_does_not_know_is_nothing_to_wait_for(tmp_path, opt
 def test_a_person_who_asks_is_not_put_off(open_backend, door):
     door.socket.close()
     open_backend().write(example_learning())
-    before = read_breaker(open_backend()._places.breaker).failures
+    before = open_backend()._places.backoff().failures
     done = open_backend().synchronise(5, asked=True)
     assert "Connection refused" in done.fault
     assert done.waiting == (example_learning().id,)
     # The delivery has failed, and so nothing was asked after it.
-    assert read_breaker(open_backend()._places.breaker).failures == before + 1
+    assert open_backend()._places.backoff().failures == before + 1
 
 
 def test_it_works_as_long_as_learnings_can_be_kept(open_backend, door):
@@ -157,34 +156,7 @@ def test_no_password_is_shown_or_kept(open_backend, door, tmp_path):
     assert not any(PASSWORD.encode() in one for one in kept)
 
 
-@pytest.mark.parametrize(
-    ("failures", "minutes"), [(1, 1), (2, 2), (3, 4), (4, 8), (5, 10), (99, 10)]
-)
-def test_pauses_grow(failures, minutes):
-    breaker = Breaker(failures, NOW, "down")
-    pause = timedelta(minutes=minutes)
-    assert breaker.is_open(NOW)
-    assert breaker.is_open(NOW + pause - timedelta(seconds=1))
-    assert not breaker.is_open(NOW + pause)
-
-
-@pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"failures": "x"}', "\0", '{"failures": 1}', "9" * 9999]
-)
-def test_a_breaker_that_cannot_be_read_tells_of_no_failure(tmp_path, text):
-    path = tmp_path / "breaker.json"
-    path.write_text(text)
-    assert read_breaker(path) == Breaker()
-    write_failure(path, NOW, "down")
-    assert read_breaker(path) == Breaker(1, NOW, "down")
-
-
 def test_words_of_a_server_bring_nothing_to_a_terminal():
     error = unreachable("team at db", Exception("\x1b[2J\x07down\u202e"))
     assert "\ufffd[2J\ufffddown\ufffd" in str(error)
     assert str(error).isprintable()
-
-
-def test_a_clock_that_was_ahead_puts_nobody_off():
-    assert not Breaker(3, NOW + timedelta(days=1), "down").is_open(NOW)
-    assert not Breaker().is_open(NOW)

@@ -8,12 +8,12 @@ import pytest
 from attrs import evolve, field, frozen
 
 from grove_core.config import Config, Source, config_keys, load_config
+from grove_core.config.edit import render_default_config
 from grove_core.config.plugin_section import (
     requests_of_section,
     section_of,
     validate_plugin_section,
 )
-from grove_core.config.template import render_default_config
 from grove_core.model.value import TRUSTED_ALONE, TRUSTED_ONLY, USER_ONLY
 
 

@@ -10,7 +10,6 @@ from typing import Final
 
 from attrs import evolve
 
-from grove_backend_postgres.breaker import read_breaker
 from grove_backend_postgres.outbox import Outbox
 from grove_backend_postgres.places import Places
 from grove_backend_postgres.replica import Replica
@@ -159,7 +158,7 @@ class PostgresBackend:
                 source=self._team.label,
                 mark=self._places.synchronised,
                 waiting=self._waiting(),
-                fault=read_breaker(self._places.breaker).detail,
+                fault=self._places.backoff().detail,
             )
 
     def synchronise(self, seconds: float, *, asked: bool) -> Synchronised:

@@ -1,15 +1,17 @@
 """Where the files of this backend lie."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 from grove_backend_postgres.address import Address
-from grove_core import replace_text
+from grove_core import Backoff, replace_text
 
 PLACE: Final = "place.json"
 OUTBOX: Final = "outbox.jsonl"
 LOCK: Final = "delivery.lock"
+_LONGEST_PAUSE: Final = timedelta(minutes=10)
 
 
 class Places:
@@ -26,6 +28,10 @@ class Places:
         self.breaker: Path = self.folder / "breaker.json"
         self.synchronised: Path = self.folder / "synchronised"
         self._told = {"database": address.label, "project": project, "schema": schema}
+
+    def backoff(self) -> Backoff:
+        """Read how the database has failed lately."""
+        return Backoff.read(self.breaker, longest=_LONGEST_PAUSE)
 
     def introduce(self) -> None:
         """Write down what the folder is about, unless it says so."""

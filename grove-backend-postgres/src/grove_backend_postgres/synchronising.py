@@ -7,7 +7,6 @@ from datetime import datetime
 from itertools import islice
 from typing import Final, NamedTuple
 
-from grove_backend_postgres.breaker import read_breaker, write_failure
 from grove_backend_postgres.changing import StatusChange
 from grove_backend_postgres.faults import DatabaseRefusedError, DatabaseUnreachableError
 from grove_backend_postgres.outbox import Entry, Outbox, new_learnings
@@ -49,7 +48,7 @@ class Line:
 
     def pause(self) -> str:
         """Tell why the database is left alone just now; empty when it is not."""
-        breaker = read_breaker(self._places.breaker)
+        breaker = self._places.backoff()
         return breaker.detail if breaker.is_open(self._clock()) else ""
 
     @contextmanager
@@ -58,7 +57,8 @@ class Line:
         try:
             yield
         except (DatabaseUnreachableError, DatabaseRefusedError) as error:
-            write_failure(self._places.breaker, self._clock(), str(error))
+            failed = self._places.backoff().after_failure(self._clock(), str(error))
+            failed.write(self._places.breaker)
             raise
         # Where nothing can be removed, nothing was noted, or it counts for ten minutes at most.
         with suppress(OSError):

@@ -9,13 +9,12 @@ from threading import RLock
 from typing import TYPE_CHECKING, Final
 
 from grove_backend_mcp.faults import ABOUT_ONE_LEARNING, FaultKind, ServerFaultError
-from grove_backend_mcp.keeping.breaker import Breaker, read_breaker, text_of
 from grove_backend_mcp.keeping.places import Places
 from grove_backend_mcp.mappings.agreeing import Abilities, abilities_of
 from grove_backend_mcp.mappings.mapping import ServerMapping
 from grove_backend_mcp.servers import Origin, ServerEntry, Transport
 from grove_backend_mcp.settings import McpSettings
-from grove_core import BackendContext, BackendError, StorageError, replace_text
+from grove_core import BackendContext, BackendError, Backoff, StorageError
 
 if TYPE_CHECKING:
     from grove_backend_mcp.client import Connection, Limits
@@ -69,9 +68,9 @@ class Link:
         is_started = self.entry.transport is Transport.STDIO
         return single and is_started and self.entry.origin is not Origin.CONFIGURED
 
-    def breaker(self) -> Breaker:
+    def breaker(self) -> Backoff:
         """Return how the server has failed lately."""
-        return read_breaker(self._places.breaker, self.entry.digest)
+        return Backoff.read(self._places.breaker, self.entry.digest)
 
     def reserve(self, seconds: float) -> None:
         """Have the next connection last for a whole command, which may use it in several parts."""
@@ -173,6 +172,5 @@ class Link:
 
     def _has_failed(self, fault: ServerFaultError) -> None:
         self.close()
-        breaker = self.breaker().after_failure(self._clock(), fault.detail)
         with suppress(StorageError, BackendError):
-            replace_text(self._places.breaker, text_of(breaker))
+            self.breaker().after_failure(self._clock(), fault.detail).write(self._places.breaker)

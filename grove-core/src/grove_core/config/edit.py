@@ -1,58 +1,64 @@
-"""Setting one key in a configuration file and leaving every other byte as it is."""
+"""Write the configuration file: as ``grove init`` does, and one key of it."""
 
-import json
-import re
-from typing import Any
+from enum import Enum
+from typing import Any, Final
 
-import tomli
-
+from grove_core.config.schema import ConfigKey, config_keys
 from grove_core.errors import ConfigError
+
+_HEAD: Final = """\
+## grove's configuration. Every key stands here with its default; take the "# " away to set it.
+## Stronger than this file: environment variables such as GROVE_CIRCUIT_BREAKER_MAX_BLOCKS.
+## Weaker: config.toml in grove's own directory, for all of a user's projects; then the defaults.
+## A plugin's own keys go into a section of its name: [backends.<name>], [tickets.<name>].
+"""
 
 
 def with_setting(text: str, section: str, name: str, value: str) -> str:
-    """Set a key of a section."""
-    before = _read(text)
-    line = f"{name} = {json.dumps(value)}"
-    known = before.get(section, {})
-    expected = before | {section: known | {name: value}} if isinstance(known, dict) else None
-    for changed in _candidates(text, section, name, line):
-        try:
-            after = tomli.loads(changed)
-        except tomli.TOMLDecodeError:
-            continue
-        if after == expected:
-            return changed
-    raise ConfigError(f"set it by hand: [{section}] {line}")
+    """Set a key of a section; every other key, comment and blank stays as it is."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
 
-
-def _read(text: str) -> dict[str, Any]:
     try:
-        return tomli.loads(text)
-    except tomli.TOMLDecodeError as error:
-        raise ConfigError(f"the configuration is not TOML, mend it first: {error}") from error
+        document = tomlkit.parse(text)
+        if section not in document:
+            document[section] = tomlkit.table()
+        table: Any = document[section]
+        table[name] = value
+        return tomlkit.dumps(document)
+    except (TOMLKitError, TypeError) as error:
+        raise ConfigError(f'set it by hand: [{section}] {name} = "{value}": {error}') from error
 
 
-def _candidates(text: str, section: str, name: str, line: str) -> list[str]:
-    """Try what is nearest to the person's own writing first."""
-    header = re.search(rf"(?m)^[ \t]*\[[ \t]*{section}[ \t]*\][^\n]*\n?", text)
-    candidates = []
-    if header is not None:
-        start = header.end()
-        following = re.search(r"(?m)^[ \t]*\[", text[start:])
-        end = start + following.start() if following else len(text)
-        body = text[start:end]
-        for pattern in (
-            rf"(?m)^([ \t]*){name}[ \t]*=[ \t]*(?:\"[^\"\n]*\"|'[^'\n]*')",
-            rf"(?m)^()#[ \t]*{name}[ \t]*=[^\n\r]*",
-        ):
-            body_after, count = re.subn(pattern, lambda m: m[1] + line, body, count=1)
-            if count:
-                candidates.append(text[:start] + body_after + text[end:])
-        joint = "" if text[:start].endswith("\n") else "\n"
-        candidates.append(f"{text[:start]}{joint}{line}\n{text[start:]}")
-    dotted = rf"(?m)^([ \t]*){section}\.{name}[ \t]*=[ \t]*(?:\"[^\"\n]*\"|'[^'\n]*')"
-    key = f"{section}.{line}"
-    candidates.append(re.sub(dotted, lambda m: m[1] + key, text, count=1))
-    joint = "" if not text or text.endswith("\n") else "\n"
-    candidates.append(f"{text}{joint}{'' if not text else chr(10)}[{section}]\n{line}\n")
-    return candidates
+def render_default_config() -> str:
+    """Render the configuration file with every key commented out."""
+    lines = [_HEAD.rstrip()]
+    section = ""
+    for declared in config_keys().values():
+        table, _, name = declared.key.rpartition(".")
+        if table != section:
+            section = table
+            lines += ["", f"[{section}]"]
+        lines += [f"## {_describe(declared)}", f"# {name} = {_toml(declared.default)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _describe(declared: ConfigKey) -> str:
+    about = declared.setting
+    kind = declared.annotation
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return f"{about.help} One of: {', '.join(member.value for member in kind)}."
+    if about.minimum is not None and about.maximum is not None:
+        return f"{about.help} From {about.minimum} to {about.maximum}."
+    if about.minimum is not None:
+        return f"{about.help} At least {about.minimum}."
+    return about.help
+
+
+def _toml(value: Any) -> str:  # noqa: ANN401 - any default
+    if value is None:
+        return '""'
+    import json
+
+    # JSON's texts, numbers, truth values and lists are TOML's as well, and so is an empty table.
+    return json.dumps(value.value if isinstance(value, Enum) else value)

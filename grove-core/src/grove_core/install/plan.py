@@ -10,7 +10,7 @@ from typing import Final
 
 from attrs import Factory, define, evolve, frozen
 
-from grove_core.config.template import render_default_config
+from grove_core.config.edit import render_default_config
 from grove_core.errors import CodecError, GroveError, StorageError
 from grove_core.git import find_top, run_git
 from grove_core.hosts import claude_settings as client

@@ -8,8 +8,7 @@ from typing import Final
 from attrs import evolve
 
 from grove_core.codec.events import event_from_line
-from grove_core.config.edit import with_setting
-from grove_core.config.template import render_default_config
+from grove_core.config.edit import render_default_config, with_setting
 from grove_core.conflict_markers import is_conflict_marker
 from grove_core.errors import CodecError, ConfigError, StorageError
 from grove_core.event_log import shared_event_files
