@@ -285,6 +285,9 @@ def hooks_page() -> Iterator[str]:
             yield from _enum(public)
         elif isinstance(public, type) and hasattr(public, "_fields"):
             yield from _named_tuple(public)
+        elif public in (grove_core.JsonlStore, grove_core.Outbox):
+            yield from (f"### {public.__name__}", "")
+            yield from _protocol(public)
 
 
 def _public() -> Iterator[tuple[str, Any]]:

@@ -51,11 +51,11 @@ def test_a_fault_of_the_server_is_named_with_what_helps(memory, fault):
     assert backends.code == 0
     document = world.grove("backends", "--json").json
     (one,) = (each for each in document["backends"] if each["name"] == "mcp")
-    health = one["health"] or {"detail": one["why"], "mend": ""}
+    health = one["health"] or {"detail": one["why"], "fix": ""}
     assert [word for word in words if word not in health["detail"]] == []
     assert [word for word in words if word not in backends.stdout] == []
-    assert health["mend"]
-    assert health["mend"] in backends.stdout
+    assert health["fix"]
+    assert health["fix"] in backends.stdout
     assert "learnings: 1" in health["detail"]
 
     doctor = world.grove("doctor", "--json").json
