@@ -82,6 +82,8 @@ def test_where_they_can_be_made_files_that_nobody_may_read_are_tried(say, tmp_pa
     secret = tmp_path / "secret"
     secret.touch(mode=0)
     said = say(DAMAGE, but(InFile, _all=take_for_empty))
-    expected = "" if os.access(secret, os.R_OK) else "shelf.json is a file that nobody may read"
+    expected = (
+        "" if os.access(secret, os.R_OK) else "shelf.json is a file without permission to read"
+    )
     assert expected in said
     assert bool(said) == bool(expected)

@@ -102,7 +102,7 @@ def second(**change):
         (judgments, "q1\ta\t1\nq1\ta\tyes\n", "file:2 is no judgment; write query-id"),
         (read_rules, "3", "file is JSON, but no object"),
         (read_rules, '{"embargo_days": true}', "file: embargo_days is True"),
-        (read_rules, '{"embargo_days": 36526}', "and at most 36525"),
+        (read_rules, '{"embargo_days": 36526}', "write 0 to 36525"),
         (read_rules, "[" * 100_000, "file is no JSON"),
         (read_rules, '{"scope": ["pooled"]}', "file: scope is ['pooled']"),
     ],

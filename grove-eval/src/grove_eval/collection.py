@@ -19,10 +19,6 @@ _MOST_DAYS: Final = 36_525
 T = TypeVar("T")
 
 
-class CollectionError(GroveError):
-    """A file of a collection cannot be used; the message names the file, the line and the fix."""
-
-
 class PoolScope(Enum):
     """Which learnings a query is asked against."""
 
@@ -122,7 +118,7 @@ def read_judgments(path: Path, queries: set[str], learnings: set[str]) -> Judgme
             if number == 1 and len(cells) == _COLUMNS and not {*cells} & (queries | learnings):
                 continue  # a heading
             fix = "write query-id, doc-id and 1 or 0 with tabs between"
-            raise CollectionError(f"{path}:{number} is no judgment; {fix}")
+            raise GroveError(f"{path}:{number} is no judgment; {fix}")
         query, learning, relevance = cells
         if query not in queries:
             without_query += 1
@@ -144,10 +140,9 @@ def read_rules(path: Path) -> Rules:
     found = _object(_text(path), f"{path}")
     days, scope = found.get("embargo_days", 0), found.get("scope", PoolScope.PROJECT.value)
     if isinstance(days, bool) or not isinstance(days, int | float) or not 0 <= days <= _MOST_DAYS:
-        fix = f"write how many, 0 or more and at most {_MOST_DAYS}"
-        raise CollectionError(f"{path}: embargo_days is {days!r}; {fix}")
+        raise GroveError(f"{path}: embargo_days is {days!r}; write 0 to {_MOST_DAYS}")
     if scope not in [one.value for one in PoolScope]:
-        raise CollectionError(f'{path}: scope is {scope!r}; write "project" or "pooled"')
+        raise GroveError(f'{path}: scope is {scope!r}; write "project" or "pooled"')
     return Rules(embargo=timedelta(days=days), scope=PoolScope(scope))
 
 
@@ -158,20 +153,21 @@ class _Fields:
         self._where = where
         self._values = _object(line, where)
 
-    def text(self, name: str, *, required: bool = False) -> str:
+    def required(self, name: str) -> str:
+        if name not in self._values:
+            raise GroveError(f"{self._where} {name} is missing; every line needs one")
+        return self.text(name)
+
+    def text(self, name: str) -> str:
         value = self._values.get(name)
-        if value is None and not required:
-            return ""
-        if not isinstance(value, str) or (required and not value.strip()):
-            wrong = "is missing" if value is None else "is no text"
-            raise CollectionError(f"{self._where} {name} {wrong}; every line needs one")
-        return value
+        if not isinstance(value, str | None):
+            raise GroveError(f"{self._where} {name} is no text")
+        return value or ""
 
     def texts(self, name: str) -> tuple[str, ...]:
         value = self._values.get(name) or ()
         if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
-            fix = 'write a list of texts, such as ["a", "b"]'
-            raise CollectionError(f"{self._where} {name} is no list of texts; {fix}")
+            raise GroveError(f'{self._where} {name} is no list of texts, such as ["a", "b"]')
         return tuple(value)
 
     def time(self, name: str) -> datetime:
@@ -180,17 +176,17 @@ class _Fields:
             return parse_instant(text) if text else UNKNOWN_TIME
         except (ValueError, OverflowError) as error:
             fix = "write it as 2026-02-06T10:00:00Z"
-            raise CollectionError(f"{self._where} {name} is no time; {fix}") from error
+            raise GroveError(f"{self._where} {name} is no time; {fix}") from error
 
 
 def _learning(fields: _Fields) -> CollectedLearning:
     category = fields.text("category")
     known = {one.value: one for one in Category}
     learning = Learning(
-        id=fields.text("id", required=True),
+        id=fields.required("id"),
         # A plugin's engine gets grove's own learnings, which have no other categories.
         category=known.get(category, Category.PATTERN),
-        summary=fields.text("summary", required=True),
+        summary=fields.required("summary"),
         detail=fields.text("detail"),
         session_id="",
         timestamp=fields.time("created_at"),
@@ -203,13 +199,13 @@ def _learning(fields: _Fields) -> CollectedLearning:
 
 def _query(fields: _Fields) -> CollectedQuery:
     query = Query(
-        ticket_title=fields.text("ticket_title", required=True),
+        ticket_title=fields.required("ticket_title"),
         ticket_description=fields.text("ticket_description"),
         tags=tuple(tag.lower() for tag in fields.texts("tags")),
         files=fields.texts("file_paths"),
     )
     return CollectedQuery(
-        id=fields.text("id", required=True),
+        id=fields.required("id"),
         query=query,
         project=fields.text("project"),
         asked=fields.time("created_at"),
@@ -224,12 +220,10 @@ def _unique(path: Path, make: Callable[[_Fields], T], id_of: Callable[[T], str])
         one = make(_Fields(f"{path}:{number}", line))
         first = lines.setdefault(id_of(one), number)
         if first != number:
-            raise CollectionError(
-                f"{path}:{number} has the id of line {first}; every line needs its own"
-            )
+            raise GroveError(f"{path}:{number} has the id of line {first}; give it its own")
         found.append(one)
     if not found:
-        raise CollectionError(f"{path} is empty; it needs a JSON object a line")
+        raise GroveError(f"{path} is empty; it needs a JSON object a line")
     return found
 
 
@@ -243,16 +237,16 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise CollectionError(f"{path} is no UTF-8; convert the file") from error
+        raise GroveError(f"{path} is no UTF-8; convert the file") from error
     except OSError as error:
-        raise CollectionError(f"cannot read {path}: {error.strerror}") from error
+        raise GroveError(f"cannot read {path}: {error.strerror}") from error
 
 
 def _object(text: str, where: str) -> Mapping[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise CollectionError(f"{where} is no JSON ({error}); write one object") from error
+        raise GroveError(f"{where} is no JSON ({error}); write one object") from error
     if not isinstance(value, dict):
-        raise CollectionError(f"{where} is JSON, but no object; write one in braces")
+        raise GroveError(f"{where} is JSON, but no object; write one in braces")
     return value

@@ -62,7 +62,7 @@ class Watching:
 
 
 class Untouched:
-    """Requires that code changes nothing and asks nobody, in a ``with`` statement."""
+    """Requires in a ``with`` statement that code changes, starts and connects to nothing."""
 
     def __init__(self, project: Path, *, may_ask: bool = False) -> None:
         """Begin nothing yet."""

@@ -77,7 +77,7 @@ class ChangesRules:
             assert _by_id(answer.learnings) == _by_id(learnings)
 
     def test_answers_add_up(self, open_backend: Opener) -> None:
-        """Whoever adds each answer to what it has kept has what iterate lists."""
+        """The answers, each added to what was kept of the earlier ones, give what iterate lists."""
         need(open_backend, Capability.CHANGES)
         pytest.importorskip("hypothesis", reason="hypothesis makes the histories")
         from hypothesis import given, settings
@@ -187,7 +187,7 @@ class SynchronisingRules:
             assert sorted([*stored, *done.waiting]) == sorted(queued)
             assert _waiting(open_backend) == {*done.waiting}
             assert done.fault or not done.waiting, "nothing says why something waits"
-            assert done.received == 0, "nobody else writes"
+            assert done.received == 0, "nothing else writes"
             queued -= {*stored}
 
     def test_synchronising_loses_nothing(self, open_backend: Opener) -> None:

@@ -58,7 +58,7 @@ class PluginRules:
     group: ClassVar[str] = ""
 
     def test_importing_is_cheap_and_quiet(self, tmp_path: Path) -> None:
-        """Importing a plugin's module is cheap, prints nothing, writes nothing and asks nobody."""
+        """Importing a plugin's module is cheap, and prints, writes and connects to nothing."""
         folder = tmp_path / "importing"
         folder.mkdir()
         done = subprocess.run(

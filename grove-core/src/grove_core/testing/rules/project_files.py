@@ -45,7 +45,7 @@ def _make_another(real: Path, target: Path) -> None:
     if real.is_dir():
         target.mkdir()
         target /= "notes.txt"
-    target.write_text("Somebody else's.\n", encoding="utf-8")
+    target.write_text("Another program's.\n", encoding="utf-8")
 
 
 _LINK_TARGETS: Final[Mapping[str, Callable[[Path, Path], object]]] = {
@@ -63,7 +63,7 @@ def _make_unreadable(place: Path, real: Path) -> None:
 
 _DAMAGES: Final[Mapping[str, Callable[[Path, Path], object]]] = {
     "a folder": lambda place, _real: place.mkdir(),
-    "a file that nobody may read": _make_unreadable,
+    "a file without permission to read": _make_unreadable,
 }
 """By what stands in a file's place, what makes it so."""
 
@@ -75,7 +75,7 @@ class ProjectFilesRules:
         self, open_backend: Opener, project_folder: Path, home_folder: Path
     ) -> None:
         """Opening and asking make and change nothing in a project that never ran grove init."""
-        # Whoever opened the backend for this test may have asked already: what is its own goes.
+        # The backend may have been asked already, where it was opened: what it made goes.
         remove(project_folder / ".grove")
         _expect_no_trace(open_backend, project_folder, home_folder)
         before = look_at(project_folder, without=home_folder)
@@ -107,7 +107,7 @@ class ProjectFilesRules:
         for path, what in product(files, _DAMAGES):
             with _replaced(path, _DAMAGES[what]):
                 if path.is_file() and os.access(path, os.R_OK):
-                    continue  # whoever runs the tests may read everything
+                    continue  # root may read everything
                 health = open_backend().ping()
                 warns = not health.ok or health.fix not in {"", well.fix}
                 works = partial(_works, open_backend, written, example_learning(next(numbers)))

@@ -121,7 +121,7 @@ def _together(opener: Callable[[], Work], barrier: Any) -> object:  # noqa: ANN4
     try:
         work = opener()
     except BaseException:
-        barrier.abort()  # nobody has to wait for this one
+        barrier.abort()  # the others need not wait for this one
         raise
     barrier.wait()
     return work()

@@ -287,7 +287,7 @@ class MatchingRules(TicketOffers):
         check()
 
     def test_matching_touches_nothing(self, empty_project: Path) -> None:
-        """Matching runs nothing, asks nobody, and changes neither its input nor anything else."""
+        """Matching starts nothing, connects to nothing and changes nothing, its input included."""
         for call, _ in self.calls(empty_project):
             before = deepcopy(call.input)
             with Untouched(empty_project):
