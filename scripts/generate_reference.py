@@ -279,15 +279,20 @@ def hooks_page() -> Iterator[str]:
             yield from _protocol(public)
     yield from ("## Descriptors and values", "")
     for _, public in _public():
-        if isinstance(public, type) and has(public):
-            yield from _attrs_class(public)
-        elif isinstance(public, type) and issubclass(public, Enum):
-            yield from _enum(public)
-        elif isinstance(public, type) and hasattr(public, "_fields"):
-            yield from _named_tuple(public)
-        elif public in (grove_core.JsonlStore, grove_core.Outbox):
-            yield from (f"### {public.__name__}", "")
-            yield from _protocol(public)
+        if isinstance(public, type):
+            yield from _value(public)
+
+
+def _value(public: type) -> Iterator[str]:
+    if has(public):
+        yield from _attrs_class(public)
+    elif issubclass(public, Enum):
+        yield from _enum(public)
+    elif hasattr(public, "_fields"):
+        yield from _named_tuple(public)
+    elif public in (grove_core.JsonlStore, grove_core.Outbox):
+        yield from (f"### {public.__name__}", "")
+        yield from _protocol(public)
 
 
 def _public() -> Iterator[tuple[str, Any]]:
