@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from grove_core.freshness import (
+from grove_core.services.sync import (
     STALE_SECONDS,
     is_stale,
     seconds_since,

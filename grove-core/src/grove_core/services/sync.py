@@ -3,13 +3,12 @@
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from grove_core import freshness
 from grove_core.storage import files
 
 if TYPE_CHECKING:
@@ -34,15 +33,25 @@ _PROGRAM: Final = (
 _GRACE_SECONDS: Final = 5
 # The rest is for what delivers to other backends, and for the index.
 _SECONDS: Final = MOST_SECONDS * 3 / 4
+STALE_SECONDS: Final = 600
+"""A start of a session has a server asked anew when the latest time is longer ago."""
+PAUSE_SECONDS: Final = 300
+"""A server that does not answer is not asked with every start."""
+BEGUN: Final = "synchronise.begun"
+"""Written last, among the files derived from a project, when its servers began to be asked."""
+
+_MINUTE: Final = 60
+_HOUR: Final = 3600
+_DAY: Final = 86_400
 
 
 def ages_of(workspace: "Workspace") -> Sequence[str]:
     """Return how old what is known of servers is."""
-    return freshness.sentences(servers_of(workspace), workspace.now.timestamp())
+    return sentences(servers_of(workspace), workspace.now.timestamp())
 
 
 def servers_of(workspace: "Workspace") -> list[tuple[str, str]]:
-    """Tell of the project's servers what ``freshness.sentences`` has to know."""
+    """Tell of the project's servers what ``sentences`` has to know."""
     servers = with_server(workspace)
     return [(one.source if one.lists else "", os.fspath(one.mark)) for one in servers]
 
@@ -58,12 +67,9 @@ def synchronised_at(fresh: "Freshness") -> datetime | None:
 def synchronise_in_background(workspace: "Workspace") -> None:
     """Sync with the project's servers if the last sync is old or anything is queued."""
     now = time.time()
-    due = any(
-        one.waiting or freshness.is_stale(os.fspath(one.mark), now)
-        for one in with_server(workspace)
-    )
+    due = any(one.waiting or is_stale(os.fspath(one.mark), now) for one in with_server(workspace))
     if due and workspace.project_cache.is_dir():
-        mark = workspace.project_cache / freshness.BEGUN
+        mark = workspace.project_cache / BEGUN
         words = ("maintain", "flush", "--in-background", "-q")
         run_in_background(workspace, words, mark, "ask servers")
 
@@ -151,7 +157,7 @@ def run_in_background(workspace: "Workspace", words: Sequence[str], mark: Path, 
 def _was_begun_lately(mark: Path) -> bool:
     """Return whether a process began a short while ago, and mark that one begins now if not."""
     try:
-        if 0 <= time.time() - mark.stat().st_mtime < freshness.PAUSE_SECONDS:
+        if 0 <= time.time() - mark.stat().st_mtime < PAUSE_SECONDS:
             return True
     except FileNotFoundError:
         pass
@@ -161,3 +167,39 @@ def _was_begun_lately(mark: Path) -> bool:
         mark.write_bytes(b"")
         return False
     return True
+
+
+def seconds_since(path: str, now: float) -> float | None:
+    """Return how long ago a file was written."""
+    try:
+        age = now - Path(path).stat().st_mtime
+    except OSError:
+        return None
+    return max(0.0, age) if age > -_MINUTE else None
+
+
+def is_stale(mark: str, now: float) -> bool:
+    """Return whether a server is to be asked anew."""
+    age = seconds_since(mark, now)
+    return age is None or age > STALE_SECONDS
+
+
+def sentences(sources: Iterable[Sequence[str]], now: float) -> list[str]:
+    """Return how old what is known of servers is."""
+    return [
+        f"What {source} holds is known here {_as_of(seconds_since(mark, now))}."
+        for source, mark in sources
+        if source
+    ]
+
+
+def _as_of(age: float | None) -> str:
+    if age is None:
+        return "only as far as it was written here: it has not answered yet"
+    if age < _MINUTE:
+        return "as of just now"
+    for unit, name in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")):
+        if age >= unit:
+            count = int(age // unit)
+            return f"as of {count} {name}{'' if count == 1 else 's'} ago"
+    raise AssertionError("a minute is the least")

@@ -1,7 +1,7 @@
 """The document of ``grove stats --json``: plain objects of JSON, stable and documented."""
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
 from typing import Any, Final
 
 from grove_core.clock import format_instant
@@ -9,10 +9,9 @@ from grove_core.model.statistics import (
     GroupStats,
     Insight,
     LearningRecord,
-    LogStats,
     Share,
     Statistics,
-    WeekStats,
+    WriteGateStats,
 )
 
 DOCUMENT_VERSION: Final = 1
@@ -21,12 +20,19 @@ _MOST_LISTED: Final = 50
 
 def statistics_document(statistics: Statistics, insights: Sequence[Insight]) -> dict[str, Any]:
     """Describe the numbers."""
-    return {
+    document = {
         "version": DOCUMENT_VERSION,
-        "generated_at": _instant(statistics.now),
-        "since": _instant(statistics.since),
-        "learnings": _learnings(statistics),
-        "usage": _usage(statistics),
+        "generated_at": statistics.now,
+        "since": statistics.since,
+        "learnings": {
+            "total": statistics.learnings,
+            "active": 0,
+            "archived": 0,
+            "superseded": 0,
+            **statistics.by_status,
+            "bytes": statistics.learnings_bytes,
+        },
+        "usage": statistics.usage,
         "categories": [_group(one) for one in statistics.categories],
         "scopes": [_group(one) for one in statistics.scopes],
         "most_valuable": [_valued(one) for one in statistics.top],
@@ -34,32 +40,33 @@ def statistics_document(statistics: Statistics, insights: Sequence[Insight]) -> 
             "count": statistics.edges.total,
             "last_30_days": statistics.edges.recent,
             "30_days_before": statistics.edges.before,
-            "learnings": [one._asdict() for one in statistics.cross_pollination],
+            "learnings": statistics.cross_pollination,
         },
         "going_stale": {
             "count": statistics.going_stale_count,
             "learnings": [
-                {
-                    "learning_id": one.learning_id,
-                    "summary": one.summary,
-                    "last_verified": _instant(one.last_verified),
-                    "days_left": round(one.days_left, 1),
-                }
-                for one in statistics.going_stale
+                one._replace(days_left=round(one.days_left, 1)) for one in statistics.going_stale
             ],
         },
-        "reflections": statistics.reflections._asdict(),
-        "write_gate": _write_gate(statistics),
-        "skips": _skips(statistics),
+        "reflections": statistics.reflections,
+        "write_gate": _write_gate(statistics.write_gate),
+        "skips": {
+            "total": statistics.skips.total,
+            "by_decider": statistics.skips.by_decider,
+            "misses": {
+                **share_document(statistics.skips.tickets),
+                "tickets": statistics.skips.misses,
+            },
+        },
         "gate": {
             "cycles": sum(statistics.gate.by_outcome.values()),
-            "by_outcome": statistics.gate.by_outcome,
-            "precision": share_document(statistics.gate.precision),
+            **statistics.gate._asdict(),
         },
-        "weeks": [_week(one) for one in statistics.weeks],
-        "insights": [one._asdict() for one in insights],
-        "log": _log(statistics.log),
+        "weeks": statistics.weeks,
+        "insights": insights,
+        "log": statistics.log,
     }
+    return {name: _plain(value) for name, value in document.items()}
 
 
 def share_document(share: Share) -> dict[str, Any]:
@@ -74,14 +81,21 @@ def share_document(share: Share) -> dict[str, Any]:
     }
 
 
-def _learnings(statistics: Statistics) -> dict[str, Any]:
-    by_status = {"active": 0, "archived": 0, "superseded": 0, **statistics.by_status}
-    return {"total": statistics.learnings, **by_status, "bytes": statistics.learnings_bytes}
-
-
-def _usage(statistics: Statistics) -> dict[str, Any]:
-    usage = statistics.usage
-    return {**usage._asdict(), "hits": share_document(usage.hits)}
+def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """Write records as objects, shares with their rates, and times as texts."""
+    if isinstance(value, Share):
+        return share_document(value)
+    if isinstance(value, datetime):
+        return format_instant(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return value
 
 
 def _group(group: GroupStats) -> dict[str, Any]:
@@ -89,9 +103,9 @@ def _group(group: GroupStats) -> dict[str, Any]:
         "name": group.name,
         "learnings": group.learnings,
         "active": group.active,
-        "hits": share_document(group.hits),
-        "last_30_days": share_document(group.recent),
-        "30_days_before": share_document(group.before),
+        "hits": group.hits,
+        "last_30_days": group.recent,
+        "30_days_before": group.before,
         "trend": _rounded(group.trend),
         "weeks": [one._asdict() for one in group.weeks],
     }
@@ -103,67 +117,23 @@ def _valued(record: LearningRecord) -> dict[str, Any]:
         "summary": record.summary,
         "category": record.category,
         "referenced": record.stats.referenced,
-        "hits": share_document(record.stats.hits),
+        "hits": record.stats.hits,
         "tickets": record.stats.referencing_tickets,
-        "last_referenced": _instant(record.stats.last_referenced),
+        "last_referenced": record.stats.last_referenced,
     }
 
 
-def _write_gate(statistics: Statistics) -> dict[str, Any]:
-    gate = statistics.write_gate
+def _write_gate(gate: WriteGateStats) -> dict[str, Any]:
     return {
         "evaluated": gate.passed.total,
         "accepted": gate.passed.count,
-        "pass_rate": share_document(gate.passed),
+        "pass_rate": gate.passed,
         "rejected_by_stage": gate.rejected_by_stage,
         "retrospective_misses": {
             "count": len(gate.misses),
-            "candidates": [
-                {
-                    "summary": one.summary,
-                    "rejected_at": _instant(one.rejected_at),
-                    "learning_id": one.learning_id,
-                    "accepted_at": _instant(one.accepted_at),
-                }
-                for one in gate.misses[:_MOST_LISTED]
-            ],
+            "candidates": gate.misses[:_MOST_LISTED],
         },
     }
-
-
-def _skips(statistics: Statistics) -> dict[str, Any]:
-    skips = statistics.skips
-    return {
-        "total": skips.total,
-        "by_decider": skips.by_decider,
-        "misses": {
-            **share_document(skips.tickets),
-            "tickets": [
-                {
-                    "ticket_id": one.ticket_id,
-                    "skipped_at": _instant(one.skipped_at),
-                    "accepted_at": _instant(one.accepted_at),
-                }
-                for one in skips.misses
-            ],
-        },
-    }
-
-
-def _week(week: WeekStats) -> dict[str, Any]:
-    return {
-        **week._asdict(),
-        "start": week.start.isoformat(),
-        "hits": share_document(week.hits),
-    }
-
-
-def _log(log: LogStats) -> dict[str, Any]:
-    return {**log._asdict(), "faults": [one._asdict() for one in log.faults]}
-
-
-def _instant(moment: datetime | None) -> str | None:
-    return None if moment is None else format_instant(moment)
 
 
 def _rounded(number: float | None) -> float | None:
