@@ -1,4 +1,4 @@
-"""What real git makes of two branches' entries, and what can be mended of it."""
+"""What real git makes of two branches' entries, and what can be repaired of it."""
 
 import random
 import subprocess
@@ -82,23 +82,25 @@ def test_conflict_markers_leave_every_entry_as_it_was(repair, merge_file, style)
         base, texts, added = sides(random.Random(seed), 3)
         spoilt = merge_file(base, *texts, *options)
         assert "<<<<<<<" in spoilt
-        mended = repair(spoilt)
-        assert not mended.left
-        found = learnings_in(mended.after)
+        repaired = repair(spoilt)
+        assert not repaired.left
+        found = learnings_in(repaired.after)
         assert found == learnings_in(base) | added, seed
-        assert repair(mended.after) is None
+        assert repair(repaired.after) is None
 
 
 def test_an_entry_that_stands_there_twice_is_joined(repair, make_learning):
     one = format_entry(make_learning(1))
     archived = change_status(one, make_learning(1).id, LearningStatus.ARCHIVED)
-    mended = repair("\n".join([HEADER, one, format_entry(make_learning(2)), "Words.\n", archived]))
-    assert not mended.left
-    found = learnings_in(mended.after)
+    repaired = repair(
+        "\n".join([HEADER, one, format_entry(make_learning(2)), "Words.\n", archived])
+    )
+    assert not repaired.left
+    found = learnings_in(repaired.after)
     assert found[make_learning(1).id].status is LearningStatus.ARCHIVED
     assert found[make_learning(2).id] == make_learning(2)
-    assert mended.after.count(make_learning(1).id) == 1
-    assert "Words." in mended.after
+    assert repaired.after.count(make_learning(1).id) == 1
+    assert "Words." in repaired.after
 
 
 def test_entries_with_one_id_and_other_words_both_stay(repair, make_learning):
@@ -106,7 +108,7 @@ def test_entries_with_one_id_and_other_words_both_stay(repair, make_learning):
     other = one.replace(make_learning(1).summary, "Another heading")
     text = "\n".join([HEADER, one, format_entry(make_learning(2)), other])
     found = repair(text)
-    assert (found.after, found.mended) == (text, ())
+    assert (found.after, found.repaired) == (text, ())
     assert "stands in line" in found.left[0]
 
 
@@ -148,7 +150,7 @@ def test_a_sound_file_is_left_alone(hostile_learnings, data):
     learnings = data.draw(st.lists(hostile_learnings, max_size=4, unique_by=lambda one: one.id))
     text = "\n".join([HEADER, *(format_entry(one) for one in learnings)])
     found = repair_of(PATH, text)
-    assert (found.after, found.mended) == (text, ())
+    assert (found.after, found.repaired) == (text, ())
     assert all("has no summary" in line for line in found.left)
 
 
@@ -174,7 +176,7 @@ def test_an_entry_that_both_have_changed_stands_there_twice_and_is_named(make_le
     before, after = parts(make_learning, "Confidence")
     spoilt = conflict(before, "- **Confidence:** high\n", "- **Confidence:** low\n", after)
     found = repair_of(PATH, spoilt)
-    assert found.mended
+    assert found.repaired
     assert found.left[0].startswith(f"{ONE}: both branches have changed it")
     for words in ("high", "low"):
         assert f"- **Confidence:** {words}" in found.after

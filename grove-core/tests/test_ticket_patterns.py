@@ -137,7 +137,7 @@ def test_mistakes_are_named_with_their_place(table, message):
     good = {"name": "good", "command": "good close {id}"}
     with pytest.raises(ValueError) as caught:
         read_patterns([good, table, good])
-    others = "; all 3 are left out until it is mended"
+    others = "; all 3 are left out until it is corrected"
     assert str(caught.value) == f"holds a wrong pattern: number 2 {message}{others}"
 
 

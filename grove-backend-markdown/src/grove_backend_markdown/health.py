@@ -11,7 +11,7 @@ from grove_core import Health, ProjectContext, StorageError
 
 _NAMED_PROBLEMS: Final = 10
 _BY_HAND: Final = "Mend the file by hand"
-_REPAIR: Final = "grove maintain repair mends what merges have done; mend the rest by hand"
+_REPAIR: Final = "grove maintain repair repairs what merges have done; repair the rest by hand"
 
 
 def look_at(store: Store, inside: Path | None) -> Health:
@@ -74,10 +74,10 @@ def _refuse_unwritable(store: Store) -> None:
         if not store.spread and not path.is_file():
             raise StorageError(f"{path} is no file; move it out of the way")
         if not os.access(path, os.W_OK):
-            raise StorageError(f"{path} cannot be written to; mend its permissions")
+            raise StorageError(f"{path} cannot be written to; correct its permissions")
         return
     directory = next(parent for parent in path.parents if parent.exists())
     if not directory.is_dir():
         raise StorageError(f"{directory} is no directory; move it out of the way")
     if not os.access(directory, os.W_OK | os.X_OK):
-        raise StorageError(f"nothing can be created in {directory}; mend its permissions")
+        raise StorageError(f"nothing can be created in {directory}; correct its permissions")

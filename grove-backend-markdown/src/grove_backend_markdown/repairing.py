@@ -20,7 +20,7 @@ def repairs(context: BackendContext) -> Sequence[Repair]:
         found = [repair_of(path, read_text(path) or "") for path in _files(context)]
     except (StorageError, OSError) as error:
         raise BackendError(str(error)) from error
-    return [one for one in found if one.mended or one.left]
+    return [one for one in found if one.repaired or one.left]
 
 
 def _files(context: BackendContext) -> Iterator[Path]:
@@ -34,18 +34,18 @@ def _files(context: BackendContext) -> Iterator[Path]:
 
 def repair_of(path: Path, text: str) -> Repair:
     """Look what merges have done to a file."""
-    mended: list[str] = []
+    repaired: list[str] = []
     left: list[str] = []
-    after = _without_markers(text, mended, left)
+    after = _without_markers(text, repaired, left)
     if not left:
-        after = _without_repetitions(after, mended)
+        after = _without_repetitions(after, repaired)
     if after == text:
-        mended = []
+        repaired = []
     left += [f"line {one.line}: {one.message}" for one in read_entries(after).problems]
-    return Repair(path=path, before=text, after=after, mended=tuple(mended), left=tuple(left))
+    return Repair(path=path, before=text, after=after, repaired=tuple(repaired), left=tuple(left))
 
 
-def _without_markers(text: str, mended: list[str], left: list[str]) -> str:
+def _without_markers(text: str, repaired: list[str], left: list[str]) -> str:
     """Write both sides that conflict markers show."""
     markers = split_sides(text, text.split("\n")).markers
     if not markers:
@@ -56,12 +56,12 @@ def _without_markers(text: str, mended: list[str], left: list[str]) -> str:
         left.append(f"line {first}: conflict markers that do not fit together")
         return text
     merged, twice = merge_sides(*versions)
-    mended.append(f"line {first}: both sides of git's conflict are written")
+    repaired.append(f"line {first}: both sides of git's conflict are written")
     left += [f"{key}: both branches have changed it, keep one of the two entries" for key in twice]
     return merged
 
 
-def _without_repetitions(text: str, mended: list[str]) -> str:
+def _without_repetitions(text: str, repaired: list[str]) -> str:
     """Make one of entries that stand there twice and differ in their status at most."""
     document = take_apart(text)
     blocks = dict(document.blocks)
@@ -75,6 +75,6 @@ def _without_repetitions(text: str, mended: list[str]) -> str:
                 continue
             blocks[again] = blocks[again]._replace(lines=joined)
             after = (*after, *other.after)
-            mended.append(f"{again}: stood there twice")
+            repaired.append(f"{again}: stood there twice")
         blocks[key] = blocks[key]._replace(after=after)
-    return put_together(document.head, blocks.values(), "") if mended else text
+    return put_together(document.head, blocks.values(), "") if repaired else text

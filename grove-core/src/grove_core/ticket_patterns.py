@@ -54,7 +54,7 @@ def read_patterns(tables: Sequence[Any]) -> tuple[TicketPattern, ...]:
         try:
             patterns.append(_read(table))
         except ValueError as error:
-            others = f"; all {len(tables)} are left out until it is mended"
+            others = f"; all {len(tables)} are left out until it is corrected"
             also = others if len(tables) > 1 else ""
             raise ValueError(f"holds a wrong pattern: number {place} {error}{also}") from None
     return tuple(patterns)

@@ -96,7 +96,7 @@ def test_repair_fixes_what_git_has_made_of_two_appends(project, merge_branches):
     spoilt = project.learnings_file.read_text()
     assert shown(project) != []
     dry = project.grove("maintain", "repair", "--dry-run", "--json")
-    assert dry.json["files"][0]["mended"]
+    assert dry.json["files"][0]["repaired"]
     assert project.learnings_file.read_text() == spoilt
     done = project.grove("maintain", "repair", "--json")
     assert done.json["files"] == dry.json["files"]

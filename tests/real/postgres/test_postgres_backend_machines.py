@@ -147,7 +147,7 @@ def test_who_is_refused_is_told_why_and_keeps_what_it_wrote(machine, database, s
     assert not health.ok
     assert "look at the password" in health.detail
     assert server.password not in f"{receipt} {health}"
-    # The address is mended: a person asks, and need not wait for a pause to end.
+    # The address is corrected: a person asks, and need not wait for a pause to end.
     (delivered,) = synchronised(machine("here")).delivered
     assert delivered.learning_id == FIRST.id
 

@@ -359,7 +359,7 @@ def repair(invocation: Invocation, *, dry_run: bool) -> Result:
     def human(console: "Console") -> None:
         for one in repairs:
             name = one.path.relative_to(workspace.root)
-            for line in one.mended:
+            for line in one.repaired:
                 console.print(f"{'would repair' if dry_run else 'repaired'} {name} {line}")
             # The lines have moved, so in a dry run these are numbers of what would be written.
             where = "in the repaired file " if dry_run and one.after != one.before else ""
@@ -374,7 +374,7 @@ def repair(invocation: Invocation, *, dry_run: bool) -> Result:
         document={
             "dry_run": dry_run,
             "files": [
-                {"path": one.path, "mended": one.mended, "left": one.left} for one in repairs
+                {"path": one.path, "repaired": one.repaired, "left": one.left} for one in repairs
             ],
             "backup": backup,
             "error": "; ".join(faults) or None,

@@ -161,7 +161,7 @@ def _file_layer(path: Path, source: Source) -> _Layer:
     try:
         table = _parse_file(path)
     except ValueProblem as problem:
-        layer.refuse("", origin, f"{problem}; the whole file is left out until that is mended")
+        layer.refuse("", origin, f"{problem}; the whole file is left out until that is corrected")
     else:
         _take_table(layer, table, "", origin)
     return layer

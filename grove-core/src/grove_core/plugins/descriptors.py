@@ -399,14 +399,14 @@ class Repair(Value):
         before: Its text; bytes that are no UTF-8 as surrogates.
         after: Its text as it is to be; the same where nothing can be done. grove writes it, after
             it has kept the text before.
-        mended: What is mended, a line each for people; line numbers are those of ``before``.
-        left: What is not, and has to be mended by hand; line numbers are those of ``after``.
+        repaired: What is repaired, a line each for people; line numbers are those of ``before``.
+        left: What is not, and has to be repaired by hand; line numbers are those of ``after``.
     """
 
     path: Path
     before: str
     after: str
-    mended: tuple[str, ...] = ()
+    repaired: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
 
 
@@ -470,7 +470,7 @@ class BackendSpec(Value):
             (``grove maintain migrate``), or only says what that would change when the second
             argument is true. Nothing is lost when it is interrupted, and a second run changes
             nothing. Returns a line for people on each thing that is moved.
-        repair: Looks for what merges have done to such files and tells how to mend it, for
+        repair: Looks for what merges have done to such files and tells how to repair it, for
             ``grove maintain repair``, which writes the files; nothing is written here.
         trust: Tells what the project's files ask to be run or reached, agreed to or not, for
             ``grove trust``; looks at files only. Values of settings that are ``TRUSTED_ONLY`` are

@@ -142,28 +142,30 @@ def _repairs_of_logs(workspace: Workspace) -> Iterator[Repair]:
         if not files.is_readable(path):
             raise StorageError(f"cannot read {path}: it is no plain file, or not for this user")
         repair = _repair_log(path, files.read_text(path) or "")
-        if repair.mended or repair.left:
+        if repair.repaired or repair.left:
             yield repair
 
 
 def _repair_log(path: Path, text: str) -> Repair:
     """Take conflict markers out of an event log, and part events that share a line."""
-    mended: list[str] = []
+    repaired: list[str] = []
     left: list[str] = []
     lines: list[str] = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip() or _is_event(line):
             lines.append(line)
         elif is_conflict_marker(line.encode("utf-8", "surrogateescape")):
-            mended.append(f"line {number}: a conflict marker is taken out")
+            repaired.append(f"line {number}: a conflict marker is taken out")
         elif parts := _parted(line):
             lines += parts
-            mended.append(f"line {number}: holds {len(parts)} events, each gets a line of its own")
+            repaired.append(
+                f"line {number}: holds {len(parts)} events, each gets a line of its own"
+            )
         else:
             lines.append(line)
             left.append(f"line {len(lines)}: is no event")
     return Repair(
-        path=path, before=text, after="\n".join(lines), mended=tuple(mended), left=tuple(left)
+        path=path, before=text, after="\n".join(lines), repaired=tuple(repaired), left=tuple(left)
     )
 
 

@@ -176,7 +176,7 @@ class Paths(Value):
 
     @property
     def backups(self) -> Path:
-        """The directory of files as they were before grove mended them."""
+        """The directory of files as they were before grove repaired them."""
         return self.home / "backups"
 
     @property
