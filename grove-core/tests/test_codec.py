@@ -198,42 +198,6 @@ def test_wrong_types_are_named_with_their_place(path, value, words):
     assert words in str(caught.value)
 
 
-OLDER_SESSION = {
-    "id": "abc",
-    "cwd": "/p",
-    "transcript_path": None,
-    "created_at": "2026-02-06T10:00:00.123456789Z",
-    "updated_at": "2026-02-06T11:00:00Z",
-    "gate": {
-        "status": "blocked",
-        "block_count": 2,
-        "last_blocked_at": "2026-02-06T11:00:00Z",
-        "subagent_observations": [{"note": "look here", "timestamp": "2026-02-06T10:30:00Z"}],
-        "injected_learnings": [
-            {"learning_id": "cl_1", "score": 1, "outcome": "implicitly_referenced"}
-        ],
-        "ticket": {"ticket_id": "T1", "source": "tissue", "title": "One", "description": None},
-    },
-    "trace": [
-        {"event_type": "deferred_injection", "timestamp": "2026-02-06T10:00:00Z", "details": None}
-    ],
-}
-
-
-def test_session_of_the_older_program_keeps_its_debt():
-    session = read(OLDER_SESSION)
-    assert session.gate.status is GateStatus.BLOCKED
-    assert session.gate.ticket == Ticket(ticket_id="T1", source="tissue", title="One")
-    assert session.gate.cycle.tickets == (session.gate.ticket,)
-    assert session.gate.breaker.block_count == 2
-    assert session.observations[0].note == "look here"
-    assert session.injected[0].outcome.value == "referenced"
-    assert session.trace.dropped == 1
-    assert session.project_root == "/p"
-    assert session.schema_version == 1
-    assert session_from_json(session_to_json(session)) == session
-
-
 def test_learning_without_a_version_is_migrated():
     document = learning_to_dict(example_learning()) | {"relevance_context": "ignored"}
     del document["schema_version"], document["session_id"]

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from grove_core.serve import protocol
-from grove_core.serve.protocol import Lines, Refused, Request
+from grove_core.serve.protocol import Refused, Request
 
 MODERN = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
 TOOLS = [{"name": "skip"}]
@@ -79,25 +79,3 @@ def test_what_cannot_be_answered_is_refused(data, code, request_id):
 def test_odd_parameters_are_none():
     for parameters in ([1], "text", None, 5):
         assert answered(line(id=1, method="ping", params=parameters))["result"] == {}
-
-
-def test_lines_are_put_together_from_whatever_was_read():
-    data = b'{"a":\r1}\n\n  \n{"b":2}\r\n{"c"'
-    for size in (1, 3, 100):
-        lines, found = Lines(), []
-        for start in range(0, len(data), size):
-            found += lines.feed(data[start : start + size])
-        assert found == [b'{"a":\r1}', b'{"b":2}\r']
-        assert list(lines.feed(b":3}\n")) == [b'{"c":3}']
-
-
-def test_a_line_that_is_too_long_is_refused_by_its_id(monkeypatch):
-    monkeypatch.setattr(protocol, "LONGEST_LINE", 1_000)
-    lines = Lines()
-    for number, end in enumerate((b',"id":7}', b',"id": "seven"}', b"}")):
-        kept = list(lines.feed(b'{"params":"' + b"x" * 5_000 + b'"' + end + b"\n"))
-        (refused,) = kept
-        answer = json.loads(refused.answer())
-        assert answer["id"] == (7, "seven", None)[number]
-        assert answer["error"]["code"] == -32600
-    assert list(lines.feed(b"{}\n")) == [b"{}"]

@@ -1,9 +1,10 @@
 """SessionStart: state, discovery, baseline, and what earlier sessions have learned."""
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from attrs import evolve
 
@@ -13,6 +14,8 @@ from grove_core.hosts.contract import Answer, HookInput, StartSource
 from grove_core.injection import VIA_START
 from grove_core.model.gate import GateEvent, TicketDetected
 from grove_core.model.session import Baseline, EventType, Session
+from grove_core.services.corrections import announce_corrections
+from grove_core.services.decay import decay_daily
 from grove_core.services.file_notes import watch_files
 from grove_core.services.messages import pending_reflection
 from grove_core.services.recall import query_for_work, recall, remember, repeat
@@ -31,6 +34,8 @@ from grove_core.services.sync import synchronise_in_background
 if TYPE_CHECKING:
     from grove_core.workspace import Workspace
 
+T = TypeVar("T")
+
 _MOST_NOTICES: Final = 5
 # Of the hook's time; the query has two more calls of git to make.
 _SHARE_FOR_GIT: Final = 0.08
@@ -44,12 +49,18 @@ def handle(workspace: "Workspace", call: HookInput) -> Answer:
     OpenSessions(workspace).add(session.id)
     _export_id(call.environment_file, session.id)
     notices = _notices(workspace, session)
-    corrections = _corrections(workspace, session, call.source)
+    corrections = _safely(
+        workspace,
+        session,
+        "corrections",
+        lambda: announce_corrections(workspace, session, call.source),
+    )
     notices = "\n\n".join(part for part in (notices, corrections) if part)
     left = claude_code.CONTEXT_LIMIT - len(notices)
     shown = _show(workspace, session, call.source, left)
-    _decay(workspace, session)
-    _ask_servers(workspace, session)
+    # After what is shown, which is no longer stale.
+    _safely(workspace, session, "decay", lambda: decay_daily(workspace))
+    _safely(workspace, session, "sync", lambda: synchronise_in_background(workspace))
     watch_files(workspace, session)
     text = "\n\n".join(part for part in (notices, shown.strip()) if part)
     return claude_code.context_answer(call.event, text)
@@ -68,33 +79,13 @@ def _notices(workspace: "Workspace", session: Session) -> str:
     return "\n\n".join(notices)
 
 
-def _corrections(workspace: "Workspace", session: Session, source: StartSource) -> str:
-    """Return what was corrected of what was shown lately; without that, the start goes on."""
-    from grove_core.services.corrections import announce_corrections
-
+def _safely(workspace: "Workspace", session: Session, what: str, work: Callable[[], T]) -> T | None:
+    """Do something without which the session starts all the same."""
     try:
-        return announce_corrections(workspace, session, source)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the learnings still count
-        workspace.diagnostics.crash(error, session.id, "corrections at session start")
-        return ""
-
-
-def _decay(workspace: "Workspace", session: Session) -> None:
-    """Let decay have its turn, after what the session is shown: that is no longer stale."""
-    from grove_core.services.decay import decay_daily
-
-    try:
-        decay_daily(workspace)
+        return work()
     except Exception as error:  # noqa: BLE001 - whatever it is, the session starts
-        workspace.diagnostics.crash(error, session.id, "decay at session start")
-
-
-def _ask_servers(workspace: "Workspace", session: Session) -> None:
-    """Have servers asked for what is new, by a process that nobody waits for."""
-    try:
-        synchronise_in_background(workspace)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the session starts
-        workspace.diagnostics.crash(error, session.id, "asking servers at session start")
+        workspace.diagnostics.crash(error, session.id, f"{what} at session start")
+        return None
 
 
 def _export_id(path: str | None, session_id: str) -> None:

@@ -1,17 +1,11 @@
 """The Model Context Protocol, as far as a server of tools needs it: JSON-RPC, a message a line."""
 
 import json
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
-
-from grove_core.hooks import STDIN_LIMIT
 
 MODERN: Final = "2026-07-28"
 HANDSHAKE: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-LONGEST_LINE: Final = 2 * STDIN_LIMIT
-"""Bytes. A hook's fields are JSON within JSON, which doubles each quotation mark at most."""
-
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 METHOD_NOT_FOUND: Final = -32601
@@ -19,8 +13,6 @@ INVALID_PARAMS: Final = -32602
 UNSUPPORTED_VERSION: Final = -32022
 
 _META: Final = "io.modelcontextprotocol"
-_ID_AT_THE_END: Final = re.compile(rb'"id": ?([0-9]{1,15}|"[^"\\]{0,64}") ?\}\s*\Z')
-_TAIL_BYTES: Final = 128
 
 Message = Mapping[str, Any]
 Id = str | int | float | None
@@ -40,40 +32,6 @@ class Refused(Exception):  # noqa: N818 - the answer to a request, which is no f
     def answer(self) -> bytes:
         """Write the answer."""
         return _line({"id": self.request_id, "error": self._error})
-
-
-class Lines:
-    """What was read, in lines; of a line that is too long only the end is kept."""
-
-    def __init__(self) -> None:
-        self._rest = bytearray()
-        self._is_too_long = False
-
-    def feed(self, data: bytes) -> Iterator[bytes | Refused]:
-        """Take what was read."""
-        first, *others = data.split(b"\n")
-        self._add(first)
-        for part in others:
-            line = bytes(self._rest)
-            self._rest.clear()
-            if self._is_too_long:
-                self._is_too_long = False
-                yield _too_long(line)
-            elif line.strip():
-                yield line
-            self._add(part)
-
-    def _add(self, part: bytes) -> None:
-        self._rest += part
-        if len(self._rest) > LONGEST_LINE:
-            self._is_too_long = True
-            del self._rest[:-_TAIL_BYTES]
-
-
-def _too_long(end: bytes) -> Refused:
-    found = _ID_AT_THE_END.search(end)
-    reason = f"the message has more than {LONGEST_LINE} bytes"
-    return Refused(INVALID_REQUEST, reason, json.loads(found[1]) if found else None)
 
 
 class Request:

@@ -115,7 +115,7 @@ class Server:
 
     def serve(self) -> None:
         """Answer until the input ends, or until what runs here is no longer what is installed."""
-        lines = protocol.Lines()
+        rest = b""
         while True:
             patience = _LOOK_SECONDS if self._open else None
             ready, _, _ = select.select([self._incoming, self._woken], [], [], patience)
@@ -126,16 +126,15 @@ class Server:
                 if not data:
                     self._wait_for_the_last()
                     return
-                for line in lines.feed(data):
+                *lines, rest = (rest + data).split(b"\n")
+                for line in filter(bytes.strip, lines):
                     self._take(line)
             elif self._ends and not self._open:
                 return
             self._look_at_limits()
 
-    def _take(self, line: bytes | Refused) -> None:
+    def _take(self, line: bytes) -> None:
         try:
-            if isinstance(line, Refused):
-                raise line
             request = Request(line)
             if request.is_notification or request.is_answer:
                 return
