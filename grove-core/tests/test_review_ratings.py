@@ -49,8 +49,8 @@ def test_one_bad_rating_never_spoils_the_others(entry, words):
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"", "not valid JSON: Expecting value (line 1, column 1)"),
-        (b"\xff\xfe", "not UTF-8 (byte 0)"),
+        (b"", "not valid JSON: Expecting value: line 1 column 1"),
+        (b"\xff\xfe", "byte 0xff in position 0"),
         (b'["' + b"x" * 1_100_000 + b'"]', "longer than 1048576 bytes"),
     ],
 )

@@ -92,17 +92,9 @@ def _parse(data: bytes) -> Any:  # noqa: ANN401 - any JSON value
         raise GroveError(f"the ratings are longer than {SUBMISSION_BYTES_MAX} bytes; send fewer")
     try:
         return json.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise GroveError(f"the ratings are not UTF-8 (byte {error.start})") from error
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise GroveError(
-            f"the ratings are not valid JSON: {error.msg} ({place}); send {RATINGS_FORMAT}"
-        ) from error
     except (ValueError, RecursionError) as error:
-        raise GroveError(f"the ratings are no JSON that can be read; send {RATINGS_FORMAT}") from (
-            error
-        )
+        reason = f"the ratings are not valid JSON: {error}"
+        raise GroveError(f"{reason}; send {RATINGS_FORMAT}") from error
 
 
 def _entries(value: Any) -> Sequence[Any]:  # noqa: ANN401 - any JSON value
