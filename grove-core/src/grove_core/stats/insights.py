@@ -1,8 +1,10 @@
 """grove's own insights: what the numbers say, each with its evidence and one thing to do."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
-from typing import Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 from grove_core.model.statistics import (
     GroupStats,
@@ -19,11 +21,13 @@ _ROUNDING: Final = 1e-9  # 0.9 of 10 are 9, also where floats have it otherwise
 
 
 class Trigger(NamedTuple):
-    """When an insight shows."""
+    """When an insight shows, and what it says then."""
 
     priority: int
     when: str
     limits: Mapping[str, float]
+    message: str
+    suggestion: str
 
     @property
     def condition(self) -> str:
@@ -32,74 +36,10 @@ class Trigger(NamedTuple):
 
 
 TRIGGERS: Final[Mapping[str, Trigger]] = {
-    "rubber_stamping": Trigger(
-        1,
-        "there are at least {learnings} learnings, and more than {share:.0%} of them claim the same"
-        " criterion",
-        {"learnings": 10, "share": 0.9},
-    ),
-    "decay_warning": Trigger(
-        2,
-        "at least one learning will be archived within {days} days",
-        {"days": 7},
-    ),
-    "low_gate_precision": Trigger(
-        2,
-        "agents were stopped in at least {cycles} gate cycles, and fewer than {rate:.0%} of these"
-        " led to an accepted learning",
-        {"cycles": 10, "rate": 0.3},
-    ),
-    "low_hit_category": Trigger(
-        2,
-        "learnings of a category were shown at least {showings} times, and fewer than {rate:.0%}"
-        " of the showings were of use",
-        {"showings": 10, "rate": 0.3},
-    ),
-    "over_surfaced": Trigger(
-        2,
-        "an active learning was shown in at least {showings} sessions, and its uses are at most"
-        " {rate:.0%} of its showings; the {most} most shown are named",
-        {"showings": 5, "rate": 0.1, "most": 3},
-    ),
-    "skip_miss": Trigger(
-        2,
-        "at least {tickets} ticket whose reflection was skipped later produced learnings",
-        {"tickets": 1},
-    ),
-    "stale_top_learning": Trigger(
-        2,
-        "of the ten most used active learnings, the one with the best record, used in at least"
-        " {rate:.0%} of at least {showings} showings, was last used {days} days ago or earlier",
-        {"rate": 0.5, "showings": 3, "days": 60},
-    ),
-    "write_gate_too_loose": Trigger(
-        2,
-        "of at least {candidates} candidates more than {pass_rate:.0%} were accepted, and of at"
-        " least {showings} showings fewer than {hit_rate:.0%} were of use",
-        {"candidates": 10, "pass_rate": 0.95, "showings": 10, "hit_rate": 0.3},
-    ),
-    "write_gate_too_strict": Trigger(
-        2,
-        "of at least {candidates} candidates fewer than {pass_rate:.0%} were accepted",
-        {"candidates": 10, "pass_rate": 0.5},
-    ),
-    "cross_pollination": Trigger(
-        3,
-        "learnings were used for at least {uses} tickets besides the ones they came from, and for"
-        " more of them in the last {days} days than in the {days} before",
-        {"uses": 3, "days": 30},
-    ),
-    "high_value_rare": Trigger(
-        3,
-        "a category has fewer than {learnings} active learnings, and of at least {showings}"
-        " showings more than {rate:.0%} were of use",
-        {"learnings": 5, "showings": 3, "rate": 0.7},
-    ),
-    "large_learnings_file": Trigger(
-        3,
-        "a file with learnings holds more than {kilobytes:,} kB",
-        {"kilobytes": 500},
-    ),
+    kind: Trigger(**fields)
+    for kind, fields in json.loads(
+        Path(__file__).with_suffix(".json").read_text(encoding="utf-8")
+    ).items()
 }
 """Every insight with its condition: the one place where these numbers stand."""
 
@@ -107,21 +47,12 @@ TRIGGERS: Final[Mapping[str, Trigger]] = {
 def insights_of(statistics: Statistics) -> tuple[Insight, ...]:
     """Return what is worth knowing in the numbers."""
     found: list[Insight] = []
-    for look in (
-        _rubber_stamping,
-        _decay_warning,
-        _low_gate_precision,
-        _low_hit_categories,
-        _over_surfaced,
-        _skip_misses,
-        _stale_top_learning,
-        _write_gate_too_loose,
-        _write_gate_too_strict,
-        _cross_pollination,
-        _high_value_rare,
-        _large_learnings_file,
-    ):
-        found += look(statistics)
+    for kind, look in _LOOKS.items():
+        trigger = TRIGGERS[kind]
+        for subject, evidence, words in look(statistics, trigger.limits):
+            message = trigger.message.format(**words)
+            suggestion = trigger.suggestion.format(**words)
+            found.append(Insight(kind, message, suggestion, evidence, subject, trigger.priority))
     return ranked(found)
 
 
@@ -130,106 +61,73 @@ def ranked(insights: Iterable[Insight]) -> tuple[Insight, ...]:
     return tuple(sorted(insights, key=lambda one: (one.priority, one.kind, one.subject)))
 
 
-def _rubber_stamping(statistics: Statistics) -> Iterator[Insight]:
-    limits, total = TRIGGERS["rubber_stamping"].limits, statistics.learnings
+Limits = Mapping[str, float]
+Seen = Iterator[tuple[str, Mapping[str, object], Mapping[str, Any]]]
+"""What an insight is about, its evidence, and what is put into its texts."""
+
+
+def _rubber_stamping(statistics: Statistics, limits: Limits) -> Seen:
+    total = statistics.learnings
     if total < limits["learnings"]:
         return
     for criterion, count in statistics.by_criterion.items():
         share = Share(count, total)
         if _over(share, limits["share"]):
-            yield _insight(
-                "rubber_stamping",
-                f"{count} of {total} learnings claim the same criterion, {criterion}: it may be"
-                " ticked without a thought.",
-                "Name in the instructions of your agents what each criterion asks for:"
-                " `grove reflect --schema` describes them.",
-                {"criterion": criterion, **_evidence(share, "claimed", "learnings")},
-                subject=criterion,
-            )
+            evidence = {"criterion": criterion, **_evidence(share, "claimed", "learnings")}
+            yield criterion, evidence, {"count": count, "total": total, "criterion": criterion}
 
 
-def _decay_warning(statistics: Statistics) -> Iterator[Insight]:
-    days, stale = TRIGGERS["decay_warning"].limits["days"], statistics.going_stale
-    due = [one for one in stale if one.days_left <= days]
+def _decay_warning(statistics: Statistics, limits: Limits) -> Seen:
+    stale = statistics.going_stale
+    due = [one for one in stale if one.days_left <= limits["days"]]
     if due:
         # The list is cut where the count is not.
         count = max(statistics.going_stale_count, len(due)) if len(due) == len(stale) else len(due)
-        yield _insight(
-            "decay_warning",
-            f"{counted(count, 'learning')} will be archived within {days:.0f} days, as nothing has"
-            " used them for long.",
-            "`grove list --stale` names them; whichever is used until then stays.",
-            {"learnings": count, "examples": [one.learning_id for one in due[:_MOST_NAMED]]},
-        )
+        examples = [one.learning_id for one in due[:_MOST_NAMED]]
+        words = {"learnings": counted(count, "learning"), "days": limits["days"]}
+        yield "", {"learnings": count, "examples": examples}, words
 
 
-def _low_gate_precision(statistics: Statistics) -> Iterator[Insight]:
-    limits, precision = TRIGGERS["low_gate_precision"].limits, statistics.gate.precision
+def _low_gate_precision(statistics: Statistics, limits: Limits) -> Seen:
+    precision = statistics.gate.precision
     if precision.total >= limits["cycles"] and _under(precision, limits["rate"]):
-        yield _insight(
-            "low_gate_precision",
-            f"Stopping the agent led to an accepted learning in {_of(precision, 'gate cycles')}.",
-            "Let smaller changes pass: raise gate.auto_skip.line_threshold"
-            " (`grove config get gate.auto_skip.line_threshold` shows what it is).",
-            _evidence(precision, "accepted", "blocked"),
-        )
+        evidence = _evidence(precision, "accepted", "blocked")
+        yield "", evidence, {"cycles": _of(precision, "gate cycles")}
 
 
-def _low_hit_categories(statistics: Statistics) -> Iterator[Insight]:
-    limits = TRIGGERS["low_hit_category"].limits
+def _low_hit_category(statistics: Statistics, limits: Limits) -> Seen:
     for group in statistics.categories:
         if group.hits.total >= limits["showings"] and _under(group.hits, limits["rate"]):
-            yield _insight(
-                "low_hit_category",
-                f"Learnings of the category {group.name} were used in"
-                f" {_of(group.hits, 'showings')}.",
-                f"Go through them with `grove review --category {group.name}`, and archive what"
-                " does not help.",
-                _group_evidence(group),
-                subject=group.name,
-            )
+            yield group.name, _group_evidence(group), _group_words(group)
 
 
-def _over_surfaced(statistics: Statistics) -> Iterator[Insight]:
-    limits = TRIGGERS["over_surfaced"].limits
+def _over_surfaced(statistics: Statistics, limits: Limits) -> Seen:
     found = [
         one
         for one in statistics.overshown
         if one.stats.surfaced >= limits["showings"] and not _over(one.stats.hits, limits["rate"])
     ]
     for record in found[: int(limits["most"])]:
-        yield _insight(
-            "over_surfaced",
-            f"{_named(record)} was shown in {record.stats.surfaced} sessions and used in"
-            f" {record.stats.hits.count}.",
-            f"If it does not help, archive it: `grove maintain archive {record.learning_id}`.",
-            {
-                **_evidence(record.stats.hits, "used", "shown"),
-                "learnings_like_it": max(statistics.overshown_count, len(found)),
-            },
-            subject=record.learning_id,
-        )
+        evidence = {
+            **_evidence(record.stats.hits, "used", "shown"),
+            "learnings_like_it": max(statistics.overshown_count, len(found)),
+        }
+        hits = {"shown": record.stats.surfaced, "used": record.stats.hits.count}
+        yield record.learning_id, evidence, {**_named(record), **hits}
 
 
-def _skip_misses(statistics: Statistics) -> Iterator[Insight]:
+def _skip_miss(statistics: Statistics, limits: Limits) -> Seen:
     skips = statistics.skips
-    if skips.tickets.count < TRIGGERS["skip_miss"].limits["tickets"]:
-        return
-    tickets = counted(skips.tickets.count, "ticket")
-    yield _insight(
-        "skip_miss",
-        f"{tickets} whose reflection was skipped later produced learnings.",
-        "Before a skip, look at `grove reflect --brief`: it shows what there is to reflect on.",
-        {
+    if skips.tickets.count >= limits["tickets"]:
+        evidence = {
             **_evidence(skips.tickets, "tickets", "skipped_tickets"),
             "by_decider": dict(skips.by_decider),
             "examples": [one.ticket_id for one in skips.misses[:_MOST_NAMED]],
-        },
-    )
+        }
+        yield "", evidence, {"tickets": counted(skips.tickets.count, "ticket")}
 
 
-def _stale_top_learning(statistics: Statistics) -> Iterator[Insight]:
-    limits = TRIGGERS["stale_top_learning"].limits
+def _stale_top_learning(statistics: Statistics, limits: Limits) -> Seen:
     best = max(
         (
             one
@@ -244,109 +142,89 @@ def _stale_top_learning(statistics: Statistics) -> Iterator[Insight]:
         return
     unused = statistics.now - best.stats.last_referenced
     if unused >= timedelta(days=limits["days"]):
-        yield _insight(
-            "stale_top_learning",
-            f"{_named(best)} has the best record, used in {_of(best.stats.hits, 'showings')}, and"
-            f" was last used {unused.days} days ago.",
-            f"See whether it still holds: `grove show {best.learning_id}`.",
-            {**_evidence(best.stats.hits, "used", "shown"), "days_unused": unused.days},
-            subject=best.learning_id,
-        )
+        hits = best.stats.hits
+        evidence = {**_evidence(hits, "used", "shown"), "days_unused": unused.days}
+        words = {**_named(best), "showings": _of(hits, "showings"), "days": unused.days}
+        yield best.learning_id, evidence, words
 
 
-def _write_gate_too_loose(statistics: Statistics) -> Iterator[Insight]:
-    limits, passed = TRIGGERS["write_gate_too_loose"].limits, statistics.write_gate.passed
+def _write_gate_too_loose(statistics: Statistics, limits: Limits) -> Seen:
+    passed, hits = statistics.write_gate.passed, statistics.usage.hits
     if (
         passed.total >= limits["candidates"]
         and _over(passed, limits["pass_rate"])
-        and statistics.usage.hits.total >= limits["showings"]
-        and _under(statistics.usage.hits, limits["hit_rate"])
+        and hits.total >= limits["showings"]
+        and _under(hits, limits["hit_rate"])
     ):
-        yield _insight(
-            "write_gate_too_loose",
-            f"{_of(passed, 'candidates')} were accepted, yet learnings were used in"
-            f" {_of(statistics.usage.hits, 'showings')}.",
-            "See that gate.write_gate.mode is enforce"
-            " (`grove config get gate.write_gate.mode`), and archive what does not help.",
-            {
-                **_evidence(passed, "accepted", "candidates"),
-                **_evidence(statistics.usage.hits, "used", "shown", prefix="hit_"),
-            },
-        )
+        evidence = {
+            **_evidence(passed, "accepted", "candidates"),
+            **_evidence(hits, "used", "shown", prefix="hit_"),
+        }
+        words = {"candidates": _of(passed, "candidates"), "showings": _of(hits, "showings")}
+        yield "", evidence, words
 
 
-def _write_gate_too_strict(statistics: Statistics) -> Iterator[Insight]:
-    limits, gate = TRIGGERS["write_gate_too_strict"].limits, statistics.write_gate
+def _write_gate_too_strict(statistics: Statistics, limits: Limits) -> Seen:
+    gate = statistics.write_gate
     if gate.passed.total >= limits["candidates"] and _under(gate.passed, limits["pass_rate"]):
-        yield _insight(
-            "write_gate_too_strict",
-            f"{_of(gate.passed, 'candidates')} were accepted.",
-            "`grove list --rejected` names what was refused and why.",
-            {
-                **_evidence(gate.passed, "accepted", "candidates"),
-                "rejected_by_stage": dict(gate.rejected_by_stage),
-                "written_later_all_the_same": len(gate.misses),
-            },
-        )
+        evidence = {
+            **_evidence(gate.passed, "accepted", "candidates"),
+            "rejected_by_stage": dict(gate.rejected_by_stage),
+            "written_later_all_the_same": len(gate.misses),
+        }
+        yield "", evidence, {"candidates": _of(gate.passed, "candidates")}
 
 
-def _cross_pollination(statistics: Statistics) -> Iterator[Insight]:
-    limits = TRIGGERS["cross_pollination"].limits
+def _cross_pollination(statistics: Statistics, limits: Limits) -> Seen:
     learnings, uses = statistics.cross_pollination, statistics.edges
     if learnings and uses.total >= limits["uses"] and uses.recent > uses.before:
-        top = learnings[0]
-        yield _insight(
-            "cross_pollination",
-            f"Learnings help more and more with tickets that they did not come from:"
-            f" {counted(uses.recent, 'time')} in {limits['days']:.0f} days, {uses.before} in those"
-            f" before, {top.learning_id} with {counted(top.tickets, 'ticket')} in all.",
-            f"What helps everywhere may belong into the project's own instructions:"
-            f" `grove show {top.learning_id}`.",
-            {
-                "uses": uses.total,
-                "last_30_days": uses.recent,
-                "30_days_before": uses.before,
-                "examples": [one.learning_id for one in learnings[:_MOST_NAMED]],
-            },
-        )
+        evidence = {
+            "uses": uses.total,
+            "last_30_days": uses.recent,
+            "30_days_before": uses.before,
+            "examples": [one.learning_id for one in learnings[:_MOST_NAMED]],
+        }
+        words = {
+            "times": counted(uses.recent, "time"),
+            "days": limits["days"],
+            "before": uses.before,
+            "id": learnings[0].learning_id,
+            "tickets": counted(learnings[0].tickets, "ticket"),
+        }
+        yield "", evidence, words
 
 
-def _high_value_rare(statistics: Statistics) -> Iterator[Insight]:
-    limits = TRIGGERS["high_value_rare"].limits
+def _high_value_rare(statistics: Statistics, limits: Limits) -> Seen:
     for group in statistics.categories:
         if (
             0 < group.active < limits["learnings"]
             and group.hits.total >= limits["showings"]
             and _over(group.hits, limits["rate"])
         ):
-            yield _insight(
-                "high_value_rare",
-                f"The category {group.name} has {counted(group.active, 'active learning')}, used"
-                f" in {_of(group.hits, 'showings')}: more of them would help.",
-                f"Ask your agents for more of the kind; `grove list --category {group.name}` shows"
-                " what there is.",
-                _group_evidence(group),
-                subject=group.name,
-            )
+            yield group.name, _group_evidence(group), _group_words(group)
 
 
-def _large_learnings_file(statistics: Statistics) -> Iterator[Insight]:
-    limit = TRIGGERS["large_learnings_file"].limits["kilobytes"]
+def _large_learnings_file(statistics: Statistics, limits: Limits) -> Seen:
     kilobytes = statistics.learnings_bytes / 1000
-    if kilobytes > limit:
-        yield _insight(
-            "large_learnings_file",
-            f"One file with learnings holds {kilobytes:,.0f} kB, a lot to read and to merge.",
-            "Give each learning a file of its own: `grove maintain migrate --layout spread`.",
-            {"bytes": statistics.learnings_bytes, "learnings": statistics.learnings},
-        )
+    if kilobytes > limits["kilobytes"]:
+        evidence = {"bytes": statistics.learnings_bytes, "learnings": statistics.learnings}
+        yield "", evidence, {"kilobytes": kilobytes}
 
 
-def _insight(
-    kind: str, message: str, suggestion: str, evidence: Mapping[str, object], *, subject: str = ""
-) -> Insight:
-    priority = TRIGGERS[kind].priority
-    return Insight(kind, message, suggestion, evidence, subject, priority)
+_LOOKS: Final = {
+    "rubber_stamping": _rubber_stamping,
+    "decay_warning": _decay_warning,
+    "low_gate_precision": _low_gate_precision,
+    "low_hit_category": _low_hit_category,
+    "over_surfaced": _over_surfaced,
+    "skip_miss": _skip_miss,
+    "stale_top_learning": _stale_top_learning,
+    "write_gate_too_loose": _write_gate_too_loose,
+    "write_gate_too_strict": _write_gate_too_strict,
+    "cross_pollination": _cross_pollination,
+    "high_value_rare": _high_value_rare,
+    "large_learnings_file": _large_learnings_file,
+}
 
 
 def _over(share: Share, rate: float) -> bool:
@@ -382,6 +260,14 @@ def _group_evidence(group: GroupStats) -> dict[str, object]:
     }
 
 
+def _group_words(group: GroupStats) -> dict[str, str]:
+    return {
+        "category": group.name,
+        "learnings": counted(group.active, "active learning"),
+        "showings": _of(group.hits, "showings"),
+    }
+
+
 def _rounded(number: float | None) -> float | None:
     return None if number is None else round(number, 4)
 
@@ -394,5 +280,6 @@ def _of(share: Share, noun: str) -> str:
     )
 
 
-def _named(record: LearningRecord) -> str:
-    return f"“{record.summary}” ({record.learning_id})"
+def _named(record: LearningRecord) -> dict[str, Any]:
+    named = f"“{record.summary}” ({record.learning_id})"
+    return {"learning": named, "id": record.learning_id}
