@@ -64,7 +64,7 @@ def names(choice):
 
 
 def reasons(choice):
-    return {one.ranked.entry.id.removeprefix("cl_"): one.reason for one in choice.verdicts}
+    return {one.ranked.entry.id.removeprefix("cl_"): one.reason for one in choice.assessments}
 
 
 def chosen(*hits, strategy=MODERATE, limit=10, **options):
@@ -114,9 +114,9 @@ def test_whatever_is_found(relevances, ages, strategy, limit, before):
     choice = choose(order, strategy, limit, NOW, floor=HALF, exact=exact, shown=shown)
     fitting = [one for one in order if one.score.relevance >= HALF and one.entry.id not in shown]
     assert list(choice.chosen) == fitting[: min(limit, MOST_BY_STRATEGY[strategy])]
-    assert [one.ranked for one in choice.verdicts] == order
+    assert [one.ranked for one in choice.assessments] == order
     assert choice.beyond == len(fitting) - len(choice.chosen)
-    assert {one.ranked.entry.id for one in choice.verdicts if one.reason == SHOWN} == {
+    assert {one.ranked.entry.id for one in choice.assessments if one.reason == SHOWN} == {
         one.entry.id for one in choice.chosen
     }
 
@@ -230,4 +230,4 @@ def test_without_a_query_the_most_proven_recent_ones_come_first(limit, shown, ex
     by_id = {one.learning_id: one for one in STATS}
     choice = choose_without_query(ranked(*NEWEST, stats=STATS), by_id, limit, shown=shown)
     assert names(choice) == expected
-    assert len(choice.verdicts) == len(NEWEST)
+    assert len(choice.assessments) == len(NEWEST)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.model.statistics import LearningStats
-from grove_core.stats.decay import DecayRule, DecayState, judge_decay
+from grove_core.stats.decay import DecayRule, DecayState, assess_decay
 
 NOW = datetime(2030, 6, 1, 12, tzinfo=UTC)
 RULE = DecayRule(passive_days=90, immunity_hit_rate=0.8)
@@ -30,7 +30,7 @@ def fared(surfaced=0, referenced=0, shown=None, used=None, restored=None):
 
 
 def judge(created, stats=None, status="active", rule=RULE):
-    return judge_decay(ago(created), status, stats, NOW, rule)
+    return assess_decay(ago(created), status, stats, NOW, rule)
 
 
 FRESH, DUE, IMMUNE = DecayState.FRESH, DecayState.DUE, DecayState.IMMUNE
@@ -76,8 +76,8 @@ def test_what_is_out_of_sight_never_decays(status, stats):
 
 def test_it_is_due_after_the_last_day_and_not_before():
     created = NOW - timedelta(days=90)
-    assert judge_decay(created, "active", None, NOW, RULE).state is FRESH
-    assert judge_decay(created - SECOND, "active", None, NOW, RULE).state is DUE
+    assert assess_decay(created, "active", None, NOW, RULE).state is FRESH
+    assert assess_decay(created - SECOND, "active", None, NOW, RULE).state is DUE
 
 
 @pytest.mark.parametrize(

@@ -200,7 +200,7 @@ def test_an_engine_judges_what_may_be_found(world, store):
     (found,) = finder.search(QUERY, Filters())
     assert (found.entry.id, found.score.relevance) == ("cl_b", 0.9)
     assert (found.score.parts, found.score.reasons) == ({}, ("vector",))
-    assert finder.judged_by == "acme"
+    assert finder.scored_by == "acme"
     assert finder.floor == 0.3
     assert [(query, sorted(names)) for query, names in asked] == [(QUERY, ["cl_a", "cl_b", "cl_c"])]
     finder.search(QUERY, Filters(statuses=frozenset({LearningStatus.ARCHIVED})))

@@ -58,7 +58,7 @@ def retrieval(candidates=(), found=0, at="2026-02-06T10:00:00Z"):
 def test_a_line_is_read_back_with_what_had_no_room():
     choice = choice_of("The report of orders is slow", "Orders stream their rows")
     shown = [choice.chosen[0].entry.id]
-    written = retrieval(candidates_of(choice, shown), len(choice.verdicts))
+    written = retrieval(candidates_of(choice, shown), len(choice.assessments))
     line = to_line(written)
     assert line.endswith("\n")
     assert line.isascii()

@@ -74,7 +74,7 @@ class Finder:
         return FLOOR if self._engine is None else self._engine.floor
 
     @property
-    def judged_by(self) -> str:
+    def scored_by(self) -> str:
         """The engine that scores."""
         return DEFAULT_ENGINE if self._engine is None else self._engine.name
 
@@ -99,7 +99,7 @@ class Finder:
         """Find what fits, and rank it."""
         if query.is_empty:
             return self.newest(filters)
-        found = self._judged(query, filters) if self._engine else self._indexed(query, filters)
+        found = self._scored(query, filters) if self._engine else self._indexed(query, filters)
         known = {one.entry.id for one in found}
         hits = self._library.search(query, filters, seconds=seconds, asked=_cannot_list)
         found += [_found_of(one) for one in hits if one.hit.learning.id not in known]
@@ -107,7 +107,7 @@ class Finder:
             known = {one.entry.id for one in found}
             asked = self._library.search(query, filters, seconds=seconds, asked=_knows_more)
             servers = self._library.names_with(Capability.SYNCHRONISE)
-            found += _judged_by_words(
+            found += _scored_by_words(
                 query,
                 [
                     one
@@ -138,7 +138,7 @@ class Finder:
             admits=self._admission(filters),
         )
 
-    def _judged(self, query: Query, filters: Filters) -> list[Found]:
+    def _scored(self, query: Query, filters: Filters) -> list[Found]:
         assert self._engine is not None, "asked only where there is one"
         admits = self._admission(filters)
         entries = [one for one in self.index.entries() if admits(one)]
@@ -255,11 +255,11 @@ def _found_of(one: FoundLearning) -> Found:
     return Found(entry, text_of(entry), Relevance(hit.relevance, {}, hit.reasons))
 
 
-def _judged_by_words(query: Query, hits: Sequence[FoundLearning]) -> list[Found]:
-    """Judge what backends have found as learnings are judged: backends each have a scale."""
+def _scored_by_words(query: Query, hits: Sequence[FoundLearning]) -> list[Found]:
+    """Score what backends have found as learnings are scored: backends each have a scale."""
     given = {one.hit.learning.id: _found_of(one) for one in hits}
     index = LearningIndex(Cache())
     index.put(_NOTES, [one.entry for one in given.values()], "", whole=True)
-    judged = index.find(terms_of(query), all_statuses=True)
-    by_words = {one.entry.id for one in judged}
-    return [*judged, *(one for id_, one in given.items() if id_ not in by_words)]
+    scored = index.find(terms_of(query), all_statuses=True)
+    by_words = {one.entry.id for one in scored}
+    return [*scored, *(one for id_, one in given.items() if id_ not in by_words)]

@@ -21,7 +21,7 @@ from grove_core.services.curate import Curated, Outcome, Overview, Remark
 from grove_core.services.reflect import refuse_secrets
 from grove_core.services.storing import deliver_all
 from grove_core.services.sync import index_now, synchronise, with_server
-from grove_core.stats.decay import DecayState, DecayVerdict
+from grove_core.stats.decay import DecayAssessment, DecayState
 from grove_core.text import clean_line, counted
 from grove_core.workspace import Workspace
 
@@ -450,7 +450,7 @@ def _document(one: Remark) -> dict[str, Any]:
     }
 
 
-def decay_document(verdict: DecayVerdict) -> dict[str, Any]:
+def decay_document(verdict: DecayAssessment) -> dict[str, Any]:
     """Describe for ``--json`` how a learning stands to decay."""
     rounded = {"days_since": round(verdict.days_since, 2), "days_left": _days_left(verdict)}
     if verdict.hit_rate is not None:
@@ -458,7 +458,7 @@ def decay_document(verdict: DecayVerdict) -> dict[str, Any]:
     return verdict._asdict() | {"reason": verdict.reason} | rounded
 
 
-def _days_left(verdict: DecayVerdict) -> float | None:
+def _days_left(verdict: DecayAssessment) -> float | None:
     """Return the days until it is due; ``None`` where the rule does not apply."""
     return round(verdict.days_left, 2) if verdict.state in _BY_RULE else None
 
@@ -492,7 +492,7 @@ def _print_explained(found: Overview, console: "Console") -> None:
     console.print(f"{counted(len(found.explained), 'learning')} in all.", style="dim")
 
 
-def _numbers(verdict: DecayVerdict) -> str:
+def _numbers(verdict: DecayAssessment) -> str:
     rate = "none" if verdict.hit_rate is None else f"{100 * verdict.hit_rate:.0f} %"
     return (
         f"last {verdict.verified_by} {verdict.last_verified:%Y-%m-%d}"

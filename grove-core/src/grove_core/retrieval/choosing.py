@@ -51,7 +51,7 @@ NO_EXACT_MATCH: Final = "no exact tag or file, which the conservative strategy a
 BEYOND_LIMIT: Final = "others fit better, and no more are shown at once"
 
 
-class Verdict(NamedTuple):
+class Assessment(NamedTuple):
     """What became of a learning that was found."""
 
     ranked: Ranked
@@ -62,13 +62,13 @@ class Choice(NamedTuple):
     """What is to be shown."""
 
     chosen: Sequence[Ranked]
-    verdicts: Sequence[Verdict]
+    assessments: Sequence[Assessment]
     exact: Collection[str] = ()
 
     @property
     def beyond(self) -> int:
         """How many more would fit."""
-        return sum(one.reason == BEYOND_LIMIT for one in self.verdicts)
+        return sum(one.reason == BEYOND_LIMIT for one in self.assessments)
 
 
 def choose(
@@ -167,7 +167,7 @@ class _Selection:
         self._shown = shown
         self._known = [one for one in ranked if one.entry.id in shown]
         self._chosen: list[Ranked] = []
-        self._verdicts: list[Verdict] = []
+        self._assessments: list[Assessment] = []
 
     @property
     def has_room(self) -> bool:
@@ -184,7 +184,7 @@ class _Selection:
         if not reason:
             self._chosen.append(one)
             self._known.append(one)
-        self._verdicts.append(Verdict(one, reason or SHOWN))
+        self._assessments.append(Assessment(one, reason or SHOWN))
 
     def _no_room_for(self, one: Ranked) -> str:
         for known in self._known:
@@ -193,7 +193,7 @@ class _Selection:
         return "" if self.has_room else BEYOND_LIMIT
 
     def choice(self) -> Choice:
-        return Choice(tuple(self._chosen), tuple(self._verdicts))
+        return Choice(tuple(self._chosen), tuple(self._assessments))
 
 
 def _objection(

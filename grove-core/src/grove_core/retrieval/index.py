@@ -13,7 +13,7 @@ from grove_core.storage.cache import Cache, CachedPart, is_busy, transaction
 from grove_core.text import fingerprint, key_of, storable
 
 MOST_CANDIDATES: Final = 100
-"""How many learnings are judged by all terms; docs/explanation/retrieval.md says what it loses."""
+"""How many are compared by all terms; docs/explanation/retrieval.md says what it loses."""
 
 MOST_NEWEST: Final = 50
 """How many learnings are looked at where nothing is known of the work."""
@@ -172,8 +172,8 @@ class LearningIndex(CachedPart):
                 wanted = [number for number in numbers if all_statuses or number > 0]
                 found = list(_load(connection, wanted, most, admits))
                 texts = [text for _, text in found]
-                judged = relevances(query, texts, _corpus(connection))
-            return _best(Found(*one, fits) for one, fits in zip(found, judged, strict=True))
+                fit = relevances(query, texts, _corpus(connection))
+            return _best(Found(*one, fits) for one, fits in zip(found, fit, strict=True))
 
         return self.ask(question)
 

@@ -56,7 +56,7 @@ def candidates_of(choice: Choice, shown: Collection[str]) -> list[LoggedCandidat
             _rounded(ranked.score),
             NO_ROOM if reason == SHOWN and ranked.entry.id not in shown else reason,
         )
-        for rank, (ranked, reason) in enumerate(choice.verdicts, 1)
+        for rank, (ranked, reason) in enumerate(choice.assessments, 1)
         if rank <= MOST_CANDIDATES or reason == SHOWN
     ]
 

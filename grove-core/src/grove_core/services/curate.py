@@ -17,7 +17,7 @@ from grove_core.model.value import Value, frozen
 from grove_core.plugins.descriptors import Area
 from grove_core.services.decay import Aging, examine, examine_all, require_all_events
 from grove_core.services.history import find_events, find_successor
-from grove_core.stats.decay import UNUSED_SHOWINGS, DecayState, DecayVerdict
+from grove_core.stats.decay import UNUSED_SHOWINGS, DecayAssessment, DecayState
 from grove_core.storage import files
 from grove_core.text import clean_line, counted
 from grove_core.workspace import Workspace
@@ -272,7 +272,7 @@ class Remark(Value):
     """A learning, and what is to be said about it."""
 
     learning: Learning
-    verdict: DecayVerdict
+    verdict: DecayAssessment
     reason: str
     at: datetime | None = None
     superseded_by: str | None = None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from grove_core.errors import StorageError
 from grove_core.model.learning import Learning, LearningStatus
 from grove_core.model.value import Value, frozen
-from grove_core.stats.decay import DecayState, DecayVerdict, judge_decay
+from grove_core.stats.decay import DecayAssessment, DecayState, assess_decay
 from grove_core.stats.lines import instant, microseconds
 from grove_core.storage.hidden import HIDDEN_MAX, read_decay_run, write_decay_run
 from grove_core.workspace import Workspace
@@ -32,7 +32,7 @@ class Aging(Value):
     """A learning and how it stands to the rule."""
 
     found: "FoundLearning"
-    verdict: DecayVerdict
+    verdict: DecayAssessment
 
     @property
     def learning(self) -> Learning:
@@ -55,7 +55,7 @@ def examine(
     examined = []
     for one in found:
         learning = one.hit.learning
-        verdict = judge_decay(
+        verdict = assess_decay(
             learning.timestamp,
             learning.status.value,
             usage.get(learning.id),
@@ -135,7 +135,7 @@ def _due(workspace: Workspace, *, personal: bool) -> list[tuple[str, str]]:
         portion = older[start : start + _PORTION]
         usage = workspace.usage([name for name, _ in portion])
         for name, created in portion:
-            verdict = judge_decay(instant(created), _ACTIVE, usage.get(name), workspace.now, rule)
+            verdict = assess_decay(instant(created), _ACTIVE, usage.get(name), workspace.now, rule)
             if verdict.state is DecayState.DUE:
                 due.append((name, verdict.reason))
         if len(due) >= HIDDEN_MAX or time.thread_time() > until:

@@ -88,10 +88,10 @@ def log_retrieval(
         limit=limit,
         floor=finder.floor,
         max_chars=max_chars,
-        engine=finder.judged_by,
+        engine=finder.scored_by,
         complete=finder.complete,
         failed=[one.what for one in workspace.problems],
-        found=len(choice.verdicts),
+        found=len(choice.assessments),
         candidates=candidates_of(choice, shown),
     )
     try:

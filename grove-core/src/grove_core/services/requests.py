@@ -303,7 +303,7 @@ def _reasons_of(
     terms = terms_of(query)
     listed = {one.backend.name for one in workspace.library.listable()}
     # Asked after the search: where the engine is not there or has failed, the index has judged.
-    by_index = workspace.finder.judged_by == DEFAULT_ENGINE
+    by_index = workspace.finder.scored_by == DEFAULT_ENGINE
     return {
         one.entry.id: in_words(matches_of(terms, one.entry))
         if by_index and one.entry.backend in listed and not one.score.reasons

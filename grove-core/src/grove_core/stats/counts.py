@@ -27,7 +27,7 @@ from grove_core.model.statistics import (
     WriteGateStats,
 )
 from grove_core.stats.cache import USAGE, Numbers, stats_of
-from grove_core.stats.decay import DecayRule, judge_decay, stale_days
+from grove_core.stats.decay import DecayRule, assess_decay, stale_days
 from grove_core.stats.fold import MICROSECONDS_A_DAY, MOST_LISTED, join_anew
 from grove_core.stats.insights import TRIGGERS
 from grove_core.stats.lines import instant, microseconds
@@ -345,7 +345,7 @@ def _going_stale(
     youngest = microseconds(now - timedelta(days=rule.passive_days - stale_days(rule.passive_days)))
     found = []
     for record in map(_record_of, connection.execute(_OLD, (personal, youngest))):
-        verdict = judge_decay(record.created, record.status, record.stats, now, rule)
+        verdict = assess_decay(record.created, record.status, record.stats, now, rule)
         if verdict.is_stale:
             stale = record.learning_id, record.summary, verdict.last_verified, verdict.days_left
             found.append(GoingStale(*stale))

@@ -49,7 +49,7 @@ class Verification(NamedTuple):
     from_future: bool = False
 
 
-class DecayVerdict(NamedTuple):
+class DecayAssessment(NamedTuple):
     """How a learning stands to the rule, with the numbers behind it."""
 
     state: DecayState
@@ -145,14 +145,14 @@ def verification(created: datetime, stats: LearningStats | None, now: datetime) 
     return Verification(at=min(at, now), by=by, fast_track=fast_track, from_future=at > now)
 
 
-def judge_decay(
+def assess_decay(
     created: datetime, status: str, stats: LearningStats | None, now: datetime, rule: DecayRule
-) -> DecayVerdict:
+) -> DecayAssessment:
     """Return how one learning stands to the rule."""
     verified = verification(created, stats, now)
     days_since = (now - verified.at) / _DAY
     stats = stats or LearningStats(learning_id="")
-    return DecayVerdict(
+    return DecayAssessment(
         state=_state(status, stats, days_since, rule),
         last_verified=verified.at,
         verified_by=verified.by,
