@@ -12,8 +12,8 @@ from grove_core.errors import BackendError
 from grove_core.git import is_ignored_by_git
 from grove_core.memory.outbox import Outbox, WaitingLearnings
 from grove_core.memory.sanitize import clean_line_with_paths
-from grove_core.model.learning import Learning, LearningStatus, Scope
-from grove_core.model.memory import Capability, Detection, Filters, Health, Hit, Query, Receipt
+from grove_core.model.learning import Scope
+from grove_core.model.memory import Capability, Detection, Health, Hit
 from grove_core.model.value import Value, frozen
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec, MemoryBackend
 from grove_core.plugins.manager import Contribution, Plugins
@@ -296,23 +296,10 @@ class _UnopenedBackend(Value):
     def ping(self) -> Health:
         return Health(ok=False, detail="could not be opened; `grove plugins` names the fault")
 
-    def write(self, learning: Learning) -> Receipt:
-        self._refuse(learning)
-
-    def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
-        self._refuse(query, filters)
-
-    def get(self, learning_id: str) -> Learning | None:
-        self._refuse(learning_id)
-
-    def iterate(self) -> Iterable[Learning]:
-        self._refuse()
-
-    def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
-        self._refuse(learning_id, status, note)
-
     def _refuse(self, *_: object) -> NoReturn:
         raise BackendError(f"the backend {self.name} could not be opened")
+
+    write = search = get = iterate = set_status = _refuse
 
 
 UNOPENED: Final = _UnopenedBackend("")
