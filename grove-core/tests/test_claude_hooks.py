@@ -87,7 +87,7 @@ def test_a_hook_of_groves_is_known_by_its_program_and_event(hook, is_own):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[]", "one JSON object"),
+        ("[]", "must be an object"),
         ('{"hooks": null}', "hooks must be an object"),
         ('{"hooks": {"Stop": {}}}', "hooks.Stop must be a list"),
         ('{"a" 1}', "line 1, column 6"),

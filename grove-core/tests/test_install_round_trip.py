@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scale import turned_up
 
 from grove_core.errors import StorageError
-from grove_core.install.plan import Wishes, plan_for
-from grove_core.install.record import InstallationRecord
+from grove_core.install.plan import InitOptions, plan_for
+from grove_core.install.record import FileChange, InstallationRecord
 from grove_core.install.remove import plan_removal
 from grove_core.workspace import Workspace
 
@@ -68,7 +68,7 @@ class Place:
         self.rules = self.root / ".claude" / "rules" / "grove.md"
 
     def plan(self, *, program="/opt/größe/grove", rules=True, **wishes):
-        return plan_for(self.workspace, Wishes(hooks=True, rules=rules, **wishes), program)
+        return plan_for(self.workspace, InitOptions(hooks=True, rules=rules, **wishes), program)
 
     def connect(self, *, program="/opt/größe/grove", **wishes):
         plan = self.plan(program=program, **wishes)
@@ -117,8 +117,7 @@ def test_every_byte_comes_back(content, shared, allow, server):
             assert path.stat().st_mode & 0o777 == 0o640
 
         assert (place.root / ".mcp.json").exists() is server
-        removal = place.disconnect()
-        assert removal.faults == []
+        place.disconnect()
         assert place.listing() == before
         assert not place.workspace.paths.installed.exists()
 
@@ -172,8 +171,7 @@ def test_a_rule_file_of_an_older_grove_is_replaced(place):
     older = "older words\n"
     place.rules.write_text(older)
     record = InstallationRecord(place.workspace.paths, place.root)
-    record.note(place.rules, older, None)
-    record.write()
+    record.write([FileChange(path=place.rules, before=None, after=older)], None)
     place.connect()
     assert place.rules.read_text() == text
 
@@ -201,5 +199,5 @@ def test_a_link_out_of_the_project_is_refused(place, tmp_path, linked):
         (folder / linked).symlink_to(outside / linked)
     with pytest.raises(StorageError, match="outside of"):
         place.connect()
+    place.disconnect()
     assert (outside / "settings.local.json").read_text() == "{}"
-    assert place.disconnect().faults == []

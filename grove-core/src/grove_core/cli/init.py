@@ -2,22 +2,27 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command, is_interactive
-from grove_core.cli.init_questions import confirm, guide
 from grove_core.cli.result import Result
-from grove_core.errors import StorageError
+from grove_core.errors import GroveError, StorageError
 from grove_core.hosts import claude_settings as client
 from grove_core.hosts.claude_code import NAME as CLAUDE_CODE
 from grove_core.hosts.claude_hooks import ALLOW_RULE
-from grove_core.install.plan import Plan, Wishes, find_program, plan_for, recorded_program
+from grove_core.install.plan import (
+    InitOptions,
+    find_program,
+    plan_for,
+    recorded_program,
+    running_hooks,
+)
 from grove_core.install.record import FileChange
 from grove_core.install.remove import plan_removal
-from grove_core.model.memory import StorageLayout
 from grove_core.services.packages import cache_around, how_to_install
 from grove_core.workspace import Workspace
 
@@ -25,6 +30,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _DONE: Final = {"create": "created", "change": "changed", "remove": "removed"}
+_PLACES: Final = {
+    "own": "by hooks in .claude/settings.local.json, which is yours alone",
+    "team": "by hooks in .claude/settings.json, which you commit for everybody who has grove",
+    "none": "not by these: you load grove's plugin, or say grove init --hooks later",
+}
 _LINE_STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -82,32 +92,35 @@ def command(  # noqa: PLR0913 - one for each option
     home = workspace.paths.home
     if workspace.root == home.parent and workspace.project.grove_directory == home:
         raise StorageError(f"{home} is grove's own directory; run init inside a project")
-    # What was asked about has been seen.
-    diff = diff or (dry_run and not asks)
+    diff = diff or dry_run
     if uninstall:
         return _uninstall(workspace, shared=shared, dry_run=dry_run, diff=diff, asks=asks)
-    wishes = Wishes(
+    options = InitOptions(
         hooks=host is not None, server=server, shared=shared, allow=allow_grove, rules=rules
     )
-    return _install(workspace, wishes, dry_run=dry_run, diff=diff, asks=asks)
+    return _install(workspace, options, dry_run=dry_run, diff=diff, asks=asks)
 
 
 def _install(
-    workspace: Workspace, wishes: Wishes, *, dry_run: bool, diff: bool, asks: bool
+    workspace: Workspace, options: InitOptions, *, dry_run: bool, diff: bool, asks: bool
 ) -> Result:
     previous, program = recorded_program(workspace), find_program()
     cache = cache_around(Path(sys.prefix))
     if cache is not None:
         program = None  # what is written down must be there tomorrow
-    if wishes.hooks and program is None:
+    if options.hooks and program is None:
         raise StorageError(f"there is no program grove for hooks to run. {how_to_install()}")
     # All that may be refused or declined comes first: then nothing is left behind.
-    plan = plan_for(workspace, wishes, program)
-    if asks:
-        wishes, plan = guide(plan, wishes, program, is_bare=not (wishes.hooks or wishes.rules))
+    if asks and program and not (options.hooks or options.rules or running_hooks(workspace)):
+        options = _ask_for_hooks(workspace)
+    plan = plan_for(workspace, options, program)
+    if asks and (plan.project or plan.changes):
+        _confirm("Set grove up like this?", [*plan.project, *plan.changes], workspace.root)
     if cache is not None:
         cleared = f"this grove runs from the cache {cache}, which is cleared"
         plan.notes.append(f"{cleared}. {how_to_install()}")
+    if not workspace.library.project_backends:
+        plan.notes.append("no memory backend is installed: grove doctor says which one to install")
     if not dry_run:
         plan.make(program)
     created, extended = (
@@ -129,8 +142,11 @@ def _install(
     def human(console: "Console") -> None:
         _print_changes(console, plan.project, workspace.root, dry_run=dry_run, diff=False)
         _print_changes(console, plan.changes, workspace.root, dry_run=dry_run, diff=diff)
-        for line in _closing_lines(plan, wishes, document):
-            console.print(line)
+        was = f" (was {previous})" if program and previous not in (None, program) else ""
+        console.print(f"hooks run {program or previous or 'the grove that PATH holds'}{was}")
+        for note in plan.notes:
+            console.print(f"note: {note}")
+        console.print(f"\nNext: commit .grove, and {_next_step(workspace, options)}.")
 
     return Result(
         document=document,
@@ -139,31 +155,12 @@ def _install(
     )
 
 
-def _closing_lines(plan: Plan, wishes: Wishes, document: dict[str, Any]) -> Iterator[str]:
-    """Say where the program is, and what comes next."""
-    workspace = plan.workspace
-    found = client.registrations(workspace.root, workspace.environment)
-    program, previous = document["program"], document["previous_program"]
-    was = f" (was {previous})" if program and previous not in (None, program) else ""
-    if wishes.hooks or found:
-        yield f"hooks will run {program or previous or 'the grove that PATH holds'}{was}"
-    else:
-        place = program or previous
-        yield f"a launcher will find grove {f'at {place}' if place else 'on PATH'}{was}"
-    if any(one.is_primary and one.spec.relocate for one in workspace.library.states):
-        where = "one file for all" if workspace.layout is StorageLayout.SINGLE else "a file each"
-        yield f"learnings will lie in {where} (storage.layout = {workspace.layout.value})"
-    for note in plan.notes:
-        yield f"note: {note}"
-    if not workspace.library.project_backends:
-        yield "note: no memory backend is installed: grove doctor says which one to install"
-    if wishes.hooks:
-        step = "start a session of the client here; grove status then shows it"
-    elif found:
-        step = "go on: hooks of the client run grove here already"
-    else:
-        step = "connect your agent: grove init --hooks, or load grove's plugin"
-    yield f"\nNext: commit .grove, and {step}."
+def _next_step(workspace: Workspace, options: InitOptions) -> str:
+    if options.hooks:
+        return "start a session of the client here; grove status then shows it"
+    if client.registrations(workspace.root, workspace.environment):
+        return "go on: hooks of the client run grove here already"
+    return "connect your agent: grove init --hooks, or load grove's plugin"
 
 
 def _uninstall(
@@ -171,7 +168,7 @@ def _uninstall(
 ) -> Result:
     removal = plan_removal(workspace, shared=shared)
     if asks and removal.changes:
-        confirm("Take this back?", removal.changes, workspace.root)
+        _confirm("Take this back?", removal.changes, workspace.root)
     if not dry_run:
         removal.make()
     changes = [*removal.changes, *removal.program]
@@ -183,27 +180,44 @@ def _uninstall(
         "notes": removal.notes,
         "dry_run": dry_run,
     }
-    if removal.faults:
-        document["error"] = "; ".join(removal.faults)
 
     def human(console: "Console") -> None:
         _print_changes(console, changes, workspace.root, dry_run=dry_run, diff=diff)
         for note in removal.notes:
             console.print(f"note: {note}")
-        if removal.faults:
-            console.print("Fix what is named, then run this again: the rest waits for that.")
-        elif not changes:
+        if not changes:
             console.print("There is nothing to take back in the client's settings and rules.")
         if kept:
             console.print("kept .grove: the learnings are yours; rm -r .grove removes them")
 
-    return Result(
-        document=document,
-        human=human,
-        ids=[str(one.path) for one in changes],
-        exit_code=1 if removal.faults else 0,
-        warnings=removal.faults,
-    )
+    return Result(document=document, human=human, ids=[str(one.path) for one in changes])
+
+
+def _ask_for_hooks(workspace: Workspace) -> InitOptions:
+    click.echo(f"This sets grove up in {workspace.root}. Claude Code can run grove here:", err=True)
+    for name, meaning in _PLACES.items():
+        click.echo(f"  {name:<6} {meaning}", err=True)
+    with _declining():
+        answer = click.prompt(
+            "Hooks for Claude Code", type=click.Choice([*_PLACES]), default="own", err=True
+        )
+    return InitOptions(hooks=answer != "none", shared=answer == "team")
+
+
+def _confirm(question: str, changes: Sequence[FileChange], root: Path) -> None:
+    for change in changes:
+        click.echo(f"  {change.action} {change.name(root)}", err=True)
+    with _declining():
+        click.confirm(question, default=True, abort=True, err=True)
+
+
+@contextmanager
+def _declining() -> Iterator[None]:
+    """Take Ctrl-C, or an end of input, at a question as a no."""
+    try:
+        yield
+    except click.Abort:
+        raise GroveError("nothing was changed") from None
 
 
 def _documents(changes: Sequence[FileChange], root: Path) -> list[dict[str, Any]]:

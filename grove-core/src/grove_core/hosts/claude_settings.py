@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -22,8 +22,8 @@ LOCAL: Final = "local"
 _DIRECTORY: Final = ".claude"
 _PLUGIN_ROOT: Final = "${CLAUDE_PLUGIN_ROOT}"
 _LAUNCHER: Final = "grove-hook"
-_ALLOWS_ALL: Final = frozenset({ALLOW_RULE, "Bash(grove:*)", SHELL_TOOL, f"{SHELL_TOOL}(*)"})
-_ABOUT_GROVE: Final = ("Bash(grove ", "Bash(grove:", "Bash(grove*", "Bash(grove)")
+_ALL: Final = frozenset({ALLOW_RULE, "Bash(grove:*)", SHELL_TOOL, f"{SHELL_TOOL}(*)"})
+_SOME: Final = ("Bash(grove ", "Bash(grove:", "Bash(grove*", "Bash(grove)")
 _MARK: Final = "\N{ZERO WIDTH NO-BREAK SPACE}"
 _INDENT: Final = re.compile(r"^\s*\{\s*?\n([ \t]+)")
 
@@ -38,7 +38,6 @@ class Registration:
     matcher: str | None
     program: str
     arguments: tuple[str, ...]
-    timeout: float | None
     condition: str | None = None
 
 
@@ -77,15 +76,13 @@ def settings_sources(root: Path, environment: Mapping[str, str]) -> Sequence[tup
 def registrations(root: Path, environment: Mapping[str, str]) -> Sequence[Registration]:
     """Find grove's hooks in user and project settings and in enabled plugins."""
     found: list[Registration] = []
-    for plugin in _plugins(root, environment):
+    for plugin in dict.fromkeys(_plugins(root, environment)):
         source = plugin / "hooks" / "hooks.json"
         # Those that the session's server answers stand in a file of their own.
-        for one in (
-            *_hooks_of(source, PLUGIN),
-            *_hooks_of(source.with_name("server.json"), PLUGIN),
-        ):
-            program = one.program.replace(_PLUGIN_ROOT, str(plugin))
-            found.append(evolve(one, program=program, source=source))
+        for path in (source, source.with_name("server.json")):
+            for one in _hooks_of(path, PLUGIN):
+                program = one.program.replace(_PLUGIN_ROOT, str(plugin))
+                found.append(evolve(one, program=program, source=source))
     server = _table(_table(_read(server_file(root)).get("mcpServers")).get(SERVER))
     for kind, path in settings_sources(root, environment):
         for one in _hooks_of(path, kind):
@@ -96,27 +93,24 @@ def registrations(root: Path, environment: Mapping[str, str]) -> Sequence[Regist
 
 def may_run_unasked(root: Path, environment: Mapping[str, str]) -> bool:
     """Return whether the agent may run grove without a question."""
-    return not _ALLOWS_ALL.isdisjoint(_rules("allow", root, environment))
+    return not _ALL.isdisjoint(_rules("allow", root, environment))
 
 
-def denied_rules(root: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
+def denied_rules(root: Path, environment: Mapping[str, str]) -> list[str]:
     """Find the rules that keep the agent from running grove, all of it or some of its commands."""
-    rules = sorted(_rules("deny", root, environment))
-    return tuple(one for one in rules if one in _ALLOWS_ALL or one.startswith(_ABOUT_GROVE))
+    rules = sorted(set(_rules("deny", root, environment)))
+    return [one for one in rules if one in _ALL or one.startswith(_SOME)]
 
 
-def denies_all(rules: Sequence[str]) -> bool:
+def denies_all(rules: Iterable[str]) -> bool:
     """Return whether rules that deny something leave the agent no command of grove's."""
-    return not _ALLOWS_ALL.isdisjoint(rules)
+    return not _ALL.isdisjoint(rules)
 
 
-def _rules(kind: str, root: Path, environment: Mapping[str, str]) -> frozenset[str]:
-    return frozenset(
-        rule
-        for _, path in settings_sources(root, environment)
-        for rule in _list(_table(_read(path).get("permissions")).get(kind))
-        if isinstance(rule, str)
-    )
+def _rules(kind: str, root: Path, environment: Mapping[str, str]) -> Iterator[str]:
+    for _, path in settings_sources(root, environment):
+        rules = _list(_table(_read(path).get("permissions")).get(kind))
+        yield from (rule for rule in rules if isinstance(rule, str))
 
 
 def _hooks_of(path: Path, kind: str) -> Iterator[Registration]:
@@ -132,24 +126,12 @@ def _hooks_of(path: Path, kind: str) -> Iterator[Registration]:
                         matcher=_text(group.get("matcher")),
                         program=own.program,
                         arguments=own.arguments,
-                        timeout=_number(hook.get("timeout")),
                         condition=_text(hook.get("if")),
                     )
 
 
 def _plugins(root: Path, environment: Mapping[str, str]) -> Iterator[Path]:
-    """Name the directories of the plugins that are enabled here, each once."""
-    directories: dict[Path, None] = {}
-    for directory in _installed_plugins(root, environment):
-        directories[directory] = None
-    # Inside the client, the plugins that were given with --plugin-dir show on PATH alone.
-    for folder in environment.get("PATH", "").split(":"):
-        if folder.startswith("/") and (Path(folder) / _LAUNCHER).is_file():
-            directories[Path(folder).parent] = None
-    yield from directories
-
-
-def _installed_plugins(root: Path, environment: Mapping[str, str]) -> Iterator[Path]:
+    """Name the directories of the plugins that are enabled here."""
     enabled: dict[str, Any] = {}
     for _, path in settings_sources(root, environment):
         enabled |= _table(_read(path).get("enabledPlugins"))
@@ -158,13 +140,13 @@ def _installed_plugins(root: Path, environment: Mapping[str, str]) -> Iterator[P
         # The record's first version holds one object for each plugin, the second one a list.
         for install in map(_table, installs if isinstance(installs, list) else [installs]):
             place = _text(install.get("installPath"))
-            project = _text(install.get("projectPath"))
-            if place and enabled.get(name) and (project is None or _is_in(root, Path(project))):
+            project = Path(_text(install.get("projectPath")) or root)
+            if place and enabled.get(name) and root.resolve().is_relative_to(project.resolve()):
                 yield Path(place)
-
-
-def _is_in(root: Path, project: Path) -> bool:
-    return root.resolve().is_relative_to(project.resolve())
+    # Inside the client, the plugins that were given with --plugin-dir show on PATH alone.
+    for folder in environment.get("PATH", "").split(":"):
+        if folder.startswith("/") and (Path(folder) / _LAUNCHER).is_file():
+            yield Path(folder).parent
 
 
 def _read(path: Path) -> Mapping[str, Any]:
@@ -186,11 +168,6 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _number(value: object) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number else None  # type: ignore[arg-type]
-
-
 def parse_settings(text: str) -> dict[str, Any]:
     """Read settings as strictly as the client does, and check the parts that grove changes."""
     text = text.removeprefix(_MARK)
@@ -201,17 +178,18 @@ def parse_settings(text: str) -> dict[str, Any]:
         raise CodecError(f"{where}: {error.msg}") from error
     except (ValueError, RecursionError) as error:
         raise CodecError(str(error)) from error
-    if not isinstance(document, dict):
-        raise CodecError("the settings must be one JSON object")
+    _require(document, dict, "the settings")
     for name in ("hooks", "permissions", "mcpServers"):
-        if not isinstance(document.get(name, {}), dict):
-            raise CodecError(f"{name} must be an object")
-    lists = {f"hooks.{event}": groups for event, groups in document.get("hooks", {}).items()}
-    lists["permissions.allow"] = document.get("permissions", {}).get("allow", [])
-    for name, value in lists.items():
-        if not isinstance(value, list):
-            raise CodecError(f"{name} must be a list")
+        _require(document.get(name, {}), dict, name)
+    for event, groups in document.get("hooks", {}).items():
+        _require(groups, list, f"hooks.{event}")
+    _require(document.get("permissions", {}).get("allow", []), list, "permissions.allow")
     return document
+
+
+def _require(value: object, kind: type, name: str) -> None:
+    if not isinstance(value, kind):
+        raise CodecError(f"{name} must be {'an object' if kind is dict else 'a list'}")
 
 
 def _refuse(constant: str) -> NoReturn:

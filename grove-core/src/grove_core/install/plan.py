@@ -4,14 +4,16 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from attrs import Factory, define, evolve, frozen
+from attrs import Factory, define, frozen
 
 from grove_core.config.edit import render_default_config
-from grove_core.errors import CodecError, GroveError, StorageError
+from grove_core.errors import CodecError, StorageError
 from grove_core.git import find_top, run_git
 from grove_core.hosts import claude_settings as client
 from grove_core.hosts.claude_hooks import (
@@ -27,7 +29,7 @@ from grove_core.storage import files
 from grove_core.ticketing import TicketSystem
 from grove_core.workspace import Workspace
 
-ADVICE: Final = (
+_ADVICE: Final = (
     "the client will ask you before the agent may run grove; the permission rule"
     f" {ALLOW_RULE} ends that: grove init --hooks --allow-grove"
 )
@@ -41,7 +43,7 @@ _OLD_DRIVER: Final = "merge-driver %O %A %B"
 
 
 @frozen(kw_only=True)
-class Wishes:
+class InitOptions:
     """What the command line, or the person at the terminal, asks for."""
 
     hooks: bool = False
@@ -59,7 +61,6 @@ class Plan:
     record: InstallationRecord
     project: list[FileChange]
     changes: list[FileChange] = Factory(list)
-    originals: list[str | None] = Factory(list)
     notes: list[str] = Factory(list)
 
     @property
@@ -71,36 +72,32 @@ class Plan:
     def edit(self, path: Path, change: Callable[[str], str]) -> None:
         """Plan to change the client's settings."""
         before = read_own(path, self.workspace.root)
-        try:
-            after, original = change(before or ""), before
-            if self.record.holds(path):
-                original = without_init(self.record, path, before)
-        except CodecError as error:
-            raise unusable(path, error) from error
-        self.write(FileChange(path=path, before=before, after=after), original)
-
-    def write(self, change: FileChange, original: str | None) -> None:
-        """Plan a change of the client's files."""
-        if change.before != change.after:
-            self.changes.append(change)
-            self.originals.append(original)
+        with _naming(path):
+            after = change(before or "")
+        original = without_init(self.record, path, before) if self.record.holds(path) else before
+        if before != after:
+            self.changes.append(
+                FileChange(path=path, before=before, after=after, original=original)
+            )
 
     def make(self, program: str | None) -> None:
         """Write the record, then the files."""
-        for change, original in zip(self.changes, self.originals, strict=True):
-            self.record.note(change.path, change.after or "", original)
+        self.record.write(self.changes, program)
         if program:
-            record_program(self.workspace, program)
-            self.record.done = evolve(self.record.done, program=program)
-        self.record.write()
+            # For launchers: the client's PATH often lacks a virtual environment's programs.
+            files.replace_text(self.workspace.paths.program_file, f"{program}\n")
         for change in (*self.project, *self.changes):
             change.make(self.workspace.root)
         drop_merge_driver(self.workspace.root)
 
 
-def unusable(path: Path, error: CodecError) -> StorageError:
-    """Say that settings cannot be changed."""
-    return StorageError(f"{path}: {error}; fix it and try again, it was not touched")
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except CodecError as error:
+        message = f"{path}: {error}; fix it and try again, it was not touched"
+        raise StorageError(message) from error
 
 
 def without_init(record: InstallationRecord, path: Path, current: str | None) -> str | None:
@@ -110,18 +107,19 @@ def without_init(record: InstallationRecord, path: Path, current: str | None) ->
     original = record.original(path)
     if record.is_as_written(path, current):
         return original
-    was_allowed = original is not None and client.allows(original, ALLOW_RULE)
-    rest = client.without_own(current, rule=None if was_allowed else ALLOW_RULE)
-    return rest if original is not None or client.parse_settings(rest) else None
+    with _naming(path):
+        was_allowed = original is not None and client.allows(original, ALLOW_RULE)
+        rest = client.without_own(current, rule=None if was_allowed else ALLOW_RULE)
+        return rest if original is not None or client.parse_settings(rest) else None
 
 
-def plan_for(workspace: Workspace, wishes: Wishes, program: str | None) -> Plan:
+def plan_for(workspace: Workspace, options: InitOptions, program: str | None) -> Plan:
     """Plan everything; nothing is written."""
     record = InstallationRecord(workspace.paths, workspace.root)
     plan = Plan(workspace, record, list(_project_files(workspace)))
-    if wishes.hooks and program:
-        _plan_hooks(plan, wishes, program)
-    if wishes.rules:
+    if options.hooks and program:
+        _plan_hooks(plan, options, program)
+    if options.rules:
         _plan_rules(plan)
     return plan
 
@@ -132,73 +130,54 @@ def _own_files(workspace: Workspace) -> tuple[Path, Path]:
 
 
 def _project_files(workspace: Workspace) -> Iterator[FileChange]:
-    directory = workspace.project.grove_directory
-    if not directory.resolve().is_relative_to(workspace.root.resolve()):
-        raise StorageError(f"{directory} leads out of the project; remove the link and try again")
     config, attributes = _own_files(workspace)
     if not os.path.lexists(config):
         yield FileChange(path=config, before=None, after=render_default_config())
-    known = read_own(attributes, workspace.root)
-    if known != (after := _with_attributes(known or "")):
-        yield FileChange(path=attributes, before=known, after=after)
-
-
-def _with_attributes(text: str) -> str:
-    """Have git keep both sides' lines of records, and forget the driver of older versions."""
-    lines = text.splitlines()
+    # Git is to keep both sides' lines of records, and to forget the driver of older versions.
+    before = read_own(attributes, workspace.root)
+    lines = (before or "").splitlines()
     kept = [line for line in lines if line.strip() not in _OLD_ATTRIBUTES]
     if not any(line.split()[:1] == ["*.jsonl"] for line in kept):
         kept.append(_UNION)
-    return text if kept == lines else "".join(f"{line}\n" for line in kept)
+    if kept != lines:
+        after = "".join(f"{line}\n" for line in kept)
+        yield FileChange(path=attributes, before=before, after=after)
 
 
-def _plan_hooks(plan: Plan, wishes: Wishes, program: str) -> None:
+def _plan_hooks(plan: Plan, options: InitOptions, program: str) -> None:
     """Plan to register grove's hooks, unless the client runs them already."""
-    root = plan.workspace.root
-    target = client.settings_file(root, shared=wishes.shared)
+    root, environment = plan.workspace.root, plan.workspace.environment
+    target = client.settings_file(root, shared=options.shared)
     elsewhere = running_hooks(plan.workspace, apart_from=target)
     if elsewhere is not None:
-        plan.notes.append(_already(elsewhere, root))
+        plan.notes.append(
+            f"grove's hooks run already, by {elsewhere.kind} {elsewhere.source}: none were added"
+        )
         return
-    denied = client.denied_rules(root, plan.workspace.environment)
-    wants_rule = wishes.allow and not client.denies_all(denied)
+    denied = client.denied_rules(root, environment)
+    is_denied = client.denies_all(denied)
     groups = hook_groups(program, conditions_for(_shell_words(plan.workspace)))
     server = client.server_file(root)
-    if wishes.server or plan.record.holds(server):
+    if options.server or plan.record.holds(server):
         groups = hook_groups_with_server(program)
         plan.edit(server, partial(client.with_own, server=program))
-    rule = ALLOW_RULE if wants_rule else None
+    rule = ALLOW_RULE if options.allow and not is_denied else None
     plan.edit(target, partial(client.with_own, hooks=groups, rule=rule))
-    plan.notes += _notes_on_hooks(plan, wishes, target, denied)
-
-
-def _notes_on_hooks(
-    plan: Plan, wishes: Wishes, target: Path, denied: tuple[str, ...]
-) -> Iterator[str]:
-    root, name = plan.workspace.root, target.relative_to(plan.workspace.root)
-    is_denied = client.denies_all(denied)
-    yield _RESTART if plan.changes else f"the hooks are there already, nothing changed ({name})"
+    name = target.relative_to(root)
+    plan.notes.append(_RESTART if plan.changes else f"{name} holds the hooks already")
     if denied:
         end = ", so none was added" if is_denied else ""
         rules = ", ".join(denied)
-        yield f"the client's settings deny {rules}: a deny rule wins over any permission{end}"
-    is_settled = wishes.allow or is_denied
-    may_run = is_settled or client.may_run_unasked(root, plan.workspace.environment)
-    if plan.changes and not may_run:
-        yield ADVICE
-    if not wishes.shared:
-        for path in (target, client.server_file(root)):
-            is_own = plan.record.holds(path) or any(one.path == path for one in plan.changes)
-            if is_own and not _is_left_out(root, path):
-                yield (
-                    f"git does not ignore {path.relative_to(root)}, which is yours alone:"
-                    " add that line to .gitignore or .git/info/exclude"
-                )
-
-
-def _is_left_out(root: Path, path: Path) -> bool:
-    words = ("check-ignore", str(path.relative_to(root)))
-    return find_top(root) is None or bool(run_git(root, _SECONDS, *words))
+        plan.notes.append(
+            f"the client's settings deny {rules}: a deny rule wins over any permission{end}"
+        )
+    elif plan.changes and not options.allow and not client.may_run_unasked(root, environment):
+        plan.notes.append(_ADVICE)
+    plan.notes += [
+        f"git does not ignore {one}, which is yours alone: add that line to .git/info/exclude"
+        for one in (change.name(root) for change in plan.changes if not options.shared)
+        if find_top(root) is not None and not run_git(root, _SECONDS, "check-ignore", one)
+    ]
 
 
 def running_hooks(
@@ -212,18 +191,6 @@ def running_hooks(
     return None
 
 
-def _already(found: client.Registration, root: Path) -> str:
-    where = found.source
-    if found.kind == client.PLUGIN:
-        folder = where.parents[1]
-        return f"grove's plugin is installed ({folder}): its hooks run already, none were added"
-    place = where.relative_to(root) if where.is_relative_to(root) else where
-    return (
-        f"grove's hooks stand in {place} already, none were added; grove init --uninstall takes"
-        " those back that grove init wrote"
-    )
-
-
 def _shell_words(workspace: Workspace) -> list[str]:
     """Collect the words of which one stands in every shell command that closes a ticket here."""
     tickets = workspace.tickets()
@@ -231,7 +198,7 @@ def _shell_words(workspace: Workspace) -> list[str]:
     return [
         word
         for matcher in (one.value for one in tickets.matchers)
-        if matcher.system in used and any(map(_is_shell, matcher.tools))
+        if matcher.system in used and any(fnmatchcase(SHELL_TOOL, one) for one in matcher.tools)
         for word in matcher.literals
     ]
 
@@ -242,20 +209,15 @@ def _may_take_part(system: TicketSystem) -> bool:
     return system.takes_part or (is_used and system.probe.participation is Participation.ACTIVE)
 
 
-def _is_shell(pattern: str) -> bool:
-    stem = pattern.removesuffix("*")
-    return pattern == SHELL_TOOL or (pattern != stem and SHELL_TOOL.startswith(stem))
-
-
 def _plan_rules(plan: Plan) -> None:
     """Plan to write the gate's protocol as a rule file, unless a person has changed it."""
     path = client.rules_file(plan.workspace.root)
     before, text = read_own(path, plan.workspace.root), _RULES.read_text(encoding="utf-8")
-    if before not in (None, text) and not plan.record.is_as_written(path, before or ""):
+    if before is not None and before != text and not plan.record.is_as_written(path, before):
         name = path.relative_to(plan.workspace.root)
         plan.notes.append(f"{name} is not as grove wrote it: kept")
-    else:
-        plan.write(FileChange(path=path, before=before, after=text), None)
+    elif before != text:
+        plan.changes.append(FileChange(path=path, before=before, after=text))
 
 
 def has_merge_driver(root: Path) -> bool:
@@ -279,14 +241,4 @@ def find_program() -> str | None:
 
 def recorded_program(workspace: Workspace) -> str | None:
     """Read which program launchers are told to run."""
-    try:
-        content = files.read_text(workspace.paths.program_file)
-    except GroveError:
-        return None  # what cannot be read is no program, and is about to be replaced
-    return content.strip() or None if content else None
-
-
-def record_program(workspace: Workspace, program: str) -> None:
-    """Leave word where the program is: the client's PATH often lacks a virtual environment's."""
-    files.make_directory(workspace.paths.home)
-    files.replace(workspace.paths.program_file, os.fsencode(f"{program}\n"))
+    return (files.read_text(workspace.paths.program_file) or "").strip() or None

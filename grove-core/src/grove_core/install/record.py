@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+from collections.abc import Iterable
 from contextlib import suppress
 from difflib import unified_diff
 from pathlib import Path
@@ -26,6 +27,8 @@ class FileChange:
     path: Path
     before: str | None
     after: str | None
+    original: str | None = None
+    """What it would be if init had never written into it."""
 
     @property
     def action(self) -> str:
@@ -58,27 +61,20 @@ class FileChange:
         if self.before is not None and self.after is not None:
             files.edit_text(self.path, self._edited, inside=root)
             return
-        self._edited(files.read_text(self.path))
-        if self.after is None:
-            self._remove(root)
-        else:
+        text = self._edited(files.read_text(self.path))
+        if self.after is not None:
             files.make_directory(self.path.parent)
-            content = self.after.encode("utf-8", "surrogateescape")
-            files.replace(self.path, content, mode=_NEW_FILE_MODE)
+            files.replace(self.path, _encode(text), mode=_NEW_FILE_MODE)
+        else:
+            self.path.unlink()
+            for folder in self.path.relative_to(root).parents[:-1]:
+                with suppress(OSError):  # what is not empty stays
+                    (root / folder).rmdir()
 
     def _edited(self, current: str | None) -> str:
         if current != self.before:
             raise StorageError(f"{self.path} was changed meanwhile, nothing was done; try again")
         return self.after or ""
-
-    def _remove(self, root: Path) -> None:
-        try:
-            self.path.unlink()
-        except OSError as error:
-            raise StorageError(f"cannot remove {self.path}: {error.strerror or error}") from error
-        for folder in self.path.relative_to(root).parents[:-1]:
-            with suppress(OSError):  # what is not empty stays
-                (root / folder).rmdir()
 
 
 @frozen(kw_only=True)
@@ -103,81 +99,64 @@ class InstallationRecord:
     """The record of one project on disk, with the files as they were before."""
 
     def __init__(self, paths: Paths, root: Path) -> None:
-        """Read what init has done here."""
         self.root = root
-        self._all = paths.installed
         self._directory = paths.installed / project_key(root)
-        self.done = _read(self._directory / _RECORD) or Installation(root=str(root))
+        self._file = self._directory / _RECORD
+        content = files.read_bytes(self._file)
+        try:
+            known = read_as(Installation, json.loads(content)) if content else None
+        except (CodecError, ValueError) as error:
+            raise StorageError(f"{self._file} cannot be read, move it away: {error}") from error
+        self.done = known or Installation(root=str(root))
 
     def holds(self, path: Path) -> bool:
         """Return whether init has written a file."""
-        return any(one.path == self._name(path) for one in self.done.files)
+        return any(self.root / one.path == path for one in self.done.files)
 
     def is_as_written(self, path: Path, text: str) -> bool:
         """Return whether a text is what init has written into a file."""
-        return WrittenFile(path=self._name(path), digest=_digest(text)) in self.done.files
+        return self._written(path, text) in self.done.files
 
     def original(self, path: Path) -> str | None:
         """Return what a file held before init wrote into it."""
         return files.read_text(self._backup(path))
 
-    def note(self, path: Path, text: str, original: str | None) -> None:
-        """Record what is written into a file, and keep what it held before."""
-        name = self._name(path)
-        written = WrittenFile(path=name, digest=_digest(text))
-        others = tuple(one for one in self.done.files if one.path != name)
-        self.done = evolve(self.done, files=(*others, written))
+    def write(self, changes: Iterable[FileChange], program: str | None) -> None:
+        """Record changes, with what their files held before."""
         files.make_directory(self._directory)
-        if original is None:
-            self._backup(path).unlink(missing_ok=True)
-        else:
-            files.replace(self._backup(path), original.encode("utf-8", "surrogateescape"))
-
-    def write(self) -> None:
-        """Write the record."""
-        files.make_directory(self._directory)
-        text = json.dumps(to_jsonable(self.done), indent=2) + "\n"
-        files.replace(self._directory / _RECORD, text.encode())
+        written = {one.path: one for one in self.done.files}
+        for change in changes:
+            one = self._written(change.path, change.after or "")
+            written[one.path] = one
+            if change.original is None:
+                self._backup(change.path).unlink(missing_ok=True)
+            else:
+                files.replace(self._backup(change.path), _encode(change.original))
+        program = program or self.done.program
+        self.done = evolve(self.done, files=tuple(written.values()), program=program)
+        files.replace_text(self._file, json.dumps(to_jsonable(self.done), indent=2) + "\n")
 
     def remove(self) -> None:
         """Forget what init has done here."""
         shutil.rmtree(self._directory, ignore_errors=True)
         with suppress(OSError):
-            self._all.rmdir()
+            self._directory.parent.rmdir()
 
     def is_last(self) -> bool:
-        """Return whether init has done nothing in any other project that is still there."""
-        others = (one for one in self._all.glob(f"*/{_RECORD}") if one.parent != self._directory)
-        return not any(map(_is_of_a_project, others))
+        """Return whether init has done nothing in any other project."""
+        records = self._directory.parent.glob(f"*/{_RECORD}")
+        return all(one == self._file for one in records)
 
-    def _name(self, path: Path) -> str:
-        return path.relative_to(self.root).as_posix()
+    def _written(self, path: Path, text: str) -> WrittenFile:
+        digest = hashlib.sha256(_encode(text)).hexdigest()
+        return WrittenFile(path=path.relative_to(self.root).as_posix(), digest=digest)
 
     def _backup(self, path: Path) -> Path:
         return self._directory / f"{path.name}.before"
 
 
-def _is_of_a_project(path: Path) -> bool:
-    try:
-        found = _read(path)
-    except StorageError:
-        return True
-    return found is not None and Path(found.root).is_dir()
-
-
-def _read(path: Path) -> Installation | None:
-    content = files.read_bytes(path)
-    if content is None:
-        return None
-    try:
-        return read_as(Installation, json.loads(content))
-    except (CodecError, ValueError, RecursionError) as error:
-        raise StorageError(f"{path} cannot be read, move it away: {error}") from error
-
-
-def _digest(text: str) -> str:
-    """Return what a file's text is recognised by."""
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
 
 def read_own(path: Path, root: Path) -> str | None:
@@ -185,8 +164,5 @@ def read_own(path: Path, root: Path) -> str | None:
     files.confined(path, root)
     text = files.read_text(path)
     if text is None and path.is_symlink():
-        raise StorageError(
-            f"{path} is a symbolic link to {path.readlink()}, which is not there; nothing was"
-            " written: make what it leads to, or remove the link"
-        )
+        raise StorageError(f"{path} is a symbolic link to {path.readlink()}, which is not there")
     return text
