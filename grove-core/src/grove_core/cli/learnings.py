@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
-from grove_core.cli.maintain import decay_document
+from grove_core.cli.curation import decay_document
 from grove_core.cli.progress import naming_servers
 from grove_core.cli.result import Result
 from grove_core.cli.suggestions import learning_ids

@@ -1,13 +1,12 @@
 """``grove maintain``: archive, restore, supersede, decay, and the care of files and indexes."""
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
-from math import floor
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
+from grove_core.cli.curation import overview_result
 from grove_core.cli.options import dry_run_option
 from grove_core.cli.progress import name_slow_backend
 from grove_core.cli.result import Result
@@ -17,11 +16,10 @@ from grove_core.errors import StorageError
 from grove_core.identifiers import is_session_id
 from grove_core.model.memory import Receipt
 from grove_core.services import curate, migrate
-from grove_core.services.curate import Curated, Outcome, Overview, Remark
+from grove_core.services.curate import Curated, Outcome
 from grove_core.services.reflect import refuse_secrets
 from grove_core.services.storing import deliver_all
 from grove_core.services.sync import index_now, synchronise, with_server
-from grove_core.stats.decay import DecayAssessment, DecayState
 from grove_core.text import clean_line, counted
 from grove_core.workspace import Workspace
 
@@ -30,27 +28,6 @@ if TYPE_CHECKING:
 
 _LONGEST_NOTE: Final = 500
 _MOST_SHOWN: Final = 20
-# Of the others the reason says it.
-_BY_RULE: Final = (DecayState.FRESH, DecayState.DUE)
-
-# name of a section: its title, and what to do about it
-_SECTIONS: Final = {
-    "going_stale": (
-        "Going stale: archived soon unless shown or used",
-        "grove maintain archive --stale, or grove ref ID where one helped",
-    ),
-    "archived": ("Archived within 30 days", "grove maintain restore ID"),
-    "superseded": ("Superseded within 30 days", ""),
-    "corrected": (
-        "Said to be wrong, and nothing has taken their place",
-        "grove maintain supersede ID --by ID, or grove maintain archive ID",
-    ),
-    "never_used": (
-        "Often shown, never used",
-        "grove maintain archive ID, or fix its tags and files",
-    ),
-    "never_shown": ("Older than 30 days and never shown", ""),
-}
 
 
 @click.group("maintain", invoke_without_command=True)
@@ -61,7 +38,7 @@ def command(invocation: Invocation) -> Result:
     Alone it does what `grove maintain list` does. Nothing is archived without being named, but by
     `--stale` and by decay.
     """
-    return _overview_result(curate.overview(invocation.workspace), explain=False)
+    return overview_result(curate.overview(invocation.workspace), explain=False)
 
 
 @command.command("list", short_help="Show what curation would look at (the default).")
@@ -71,7 +48,7 @@ def command(invocation: Invocation) -> Result:
 @grove_command
 def list_(invocation: Invocation, *, explain: bool) -> Result:
     """Show what curation would look at: what goes stale, what went and why, what never helped."""
-    return _overview_result(curate.overview(invocation.workspace), explain=explain)
+    return overview_result(curate.overview(invocation.workspace), explain=explain)
 
 
 @command.command("archive")
@@ -418,86 +395,4 @@ def _curation_result(
         ids=[one.learning_id for one in changed],
         exit_code=1 if refused else 0,
         warnings=refused,
-    )
-
-
-def _overview_result(found: Overview, *, explain: bool) -> Result:
-    document: dict[str, Any] = {"total": len(found.explained)}
-    for name, remarks in found.sections.items():
-        document[name] = [_document(one) for one in remarks]
-    if explain:
-        document["explained"] = [
-            {**_document(one), "decay": decay_document(one.verdict)} for one in found.explained
-        ]
-    listed = found.explained if explain else chain.from_iterable(found.sections.values())
-    show = _print_explained if explain else _print_sections
-    return Result(
-        document=document,
-        human=lambda console: show(found, console),
-        ids=list(dict.fromkeys(one.learning.id for one in listed)),
-    )
-
-
-def _document(one: Remark) -> dict[str, Any]:
-    return {
-        "id": one.learning.id,
-        "summary": one.learning.summary,
-        "status": one.learning.status,
-        "reason": one.reason,
-        "at": one.at,
-        "superseded_by": one.superseded_by,
-        "days_left": _days_left(one.verdict),
-    }
-
-
-def decay_document(verdict: DecayAssessment) -> dict[str, Any]:
-    """Describe for ``--json`` how a learning stands to decay."""
-    rounded = {"days_since": round(verdict.days_since, 2), "days_left": _days_left(verdict)}
-    if verdict.hit_rate is not None:
-        rounded["hit_rate"] = round(verdict.hit_rate, 4)
-    return verdict._asdict() | {"reason": verdict.reason} | rounded
-
-
-def _days_left(verdict: DecayAssessment) -> float | None:
-    """Return the days until it is due; ``None`` where the rule does not apply."""
-    return round(verdict.days_left, 2) if verdict.state in _BY_RULE else None
-
-
-def _print_sections(found: Overview, console: "Console") -> None:
-    total = len(found.explained)
-    for name, ones in found.sections.items():
-        if ones:
-            title, hint = _SECTIONS[name]
-            console.print(f"{title} ({len(ones)})", style="bold")
-            for one in ones[:_MOST_SHOWN]:
-                console.print(f"  {one.learning.id}  {one.learning.summary}")
-                console.print(f"    {one.reason}", style="dim")
-            if len(ones) > _MOST_SHOWN:
-                more = len(ones) - _MOST_SHOWN
-                console.print(f"  … and {more} more (--json names all)", style="dim")
-            console.print(f"  → {hint}\n" if hint else "", style="dim")
-    if not any(found.sections.values()):
-        console.print("Nothing needs curation.")
-    rest = "`grove maintain list --explain` says how each stands to decay"
-    rest = rest if total else "they come from `reflect`"
-    console.print(f"{counted(total, 'learning')} in all; {rest}.", style="dim")
-
-
-def _print_explained(found: Overview, console: "Console") -> None:
-    for one in found.explained:
-        console.print(f"{one.learning.id}  {one.learning.summary}")
-        state = f"{one.verdict.state.value}: " if one.verdict.state in _BY_RULE else ""
-        console.print(f"    {state}{one.reason}")
-        console.print(f"    {_numbers(one.verdict)}", style="dim")
-    console.print(f"{counted(len(found.explained), 'learning')} in all.", style="dim")
-
-
-def _numbers(verdict: DecayAssessment) -> str:
-    rate = "none" if verdict.hit_rate is None else f"{100 * verdict.hit_rate:.0f} %"
-    return (
-        f"last {verdict.verified_by} {verdict.last_verified:%Y-%m-%d}"
-        f" · {floor(10 * verdict.days_since) / 10} of {verdict.passive_days} days"
-        f" · shown {verdict.surfaced}, used {verdict.referenced}, hit rate {rate}"
-        f" (immune from {100 * verdict.immunity_hit_rate:.0f} % of 3 or more)"
-        f" · fast track {'yes' if verdict.fast_track else 'no'}"
     )
