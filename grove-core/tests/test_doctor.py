@@ -30,7 +30,7 @@ def workspace(tmp_path):
 
 @pytest.fixture
 def examination(workspace):
-    return Examination(workspace, lambda: ([], []))
+    return Examination(workspace)
 
 
 def run(look, examination, seconds=2.0):
@@ -162,7 +162,7 @@ def test_secrets_in_logs(workspace, examination):
     digest = run(secrets, examination)[0].fix.split('"')[1]
     (workspace.root / ".grove" / "config.toml").write_text(f'[secrets]\nallow = ["{digest}"]\n')
     again = Workspace(workspace.root, workspace.environment, workspace.now)
-    assert f"{path}:2" not in places(Examination(again, lambda: ([], [])))
+    assert f"{path}:2" not in places(Examination(again))
 
 
 @pytest.mark.parametrize(
