@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_backend_mcp.mappings.mapping import Reading, TextForm
-from grove_backend_mcp.speaking.block import (
+from grove_backend_mcp.protocol.block import (
     LONGEST_BLOCK,
     block_of,
     blocks_in,
@@ -17,8 +17,8 @@ from grove_backend_mcp.speaking.block import (
     plain_text,
     unescaped,
 )
-from grove_backend_mcp.speaking.results import read_results
-from grove_backend_mcp.speaking.texts import recover, values_of
+from grove_backend_mcp.protocol.results import read_results
+from grove_backend_mcp.protocol.texts import recover, values_of
 from grove_backend_mcp.tools import ToolResult
 from grove_core import Scope
 from grove_core.testing import learnings

@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from attrs import evolve
 
-from grove_backend_mcp.delivering.courier import is_due
-from grove_backend_mcp.keeping.cached import CachedLearnings
-from grove_backend_mcp.keeping.changes import changes_since
-from grove_backend_mcp.keeping.contents import Contents
-from grove_backend_mcp.keeping.journal import Delivery
-from grove_backend_mcp.keeping.places import Places
+from grove_backend_mcp.storage.cached import CachedLearnings
+from grove_backend_mcp.storage.changes import changes_since
+from grove_backend_mcp.storage.contents import Contents
+from grove_backend_mcp.storage.journal import Delivery
+from grove_backend_mcp.storage.places import Places
+from grove_backend_mcp.sync.courier import is_due
 from grove_core import BackendContext, LearningStatus
 from grove_core.testing.samples import example_learning, learning_id
 

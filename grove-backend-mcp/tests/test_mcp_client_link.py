@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from grove_backend_mcp.delivering.link import Link
 from grove_backend_mcp.faults import FaultKind, ServerFaultError
 from grove_backend_mcp.mappings.agreeing import Abilities
+from grove_backend_mcp.sync.link import Link
 
 NOTHING = Abilities(updates=False, lists=False, searches=True)
 

@@ -386,7 +386,7 @@ def test_what_is_written_while_another_process_delivers_waits(
     listing_story, monkeypatch, has_begun
 ):
     story = listing_story
-    monkeypatch.setattr("grove_backend_mcp.delivering.courier._LOCK_SECONDS", 0.2)
+    monkeypatch.setattr("grove_backend_mcp.sync.courier._LOCK_SECONDS", 0.2)
     if has_begun:
         story.write("here", "")
     backend, learning = story.opened("here"), example_learning(len(story.written))

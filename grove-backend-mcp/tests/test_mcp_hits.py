@@ -6,9 +6,9 @@ import pytest
 from attrs import evolve
 
 from grove_backend_mcp.hits import hits_of
-from grove_backend_mcp.keeping.contents import Contents
-from grove_backend_mcp.keeping.places import Places
-from grove_backend_mcp.speaking.results import Found
+from grove_backend_mcp.protocol.results import Found
+from grove_backend_mcp.storage.contents import Contents
+from grove_backend_mcp.storage.places import Places
 from grove_core import BackendContext, LearningStatus, Query
 from grove_core.testing.samples import NONSENSE, SUBJECTS
 

@@ -22,8 +22,8 @@ from grove_backend_mcp.mappings.mapping import (
 )
 from grove_backend_mcp.mappings.profiles import match_profile
 from grove_backend_mcp.mappings.recogniser import recognise
-from grove_backend_mcp.speaking.memory_server import UNKNOWN, Found, MemoryServer
-from grove_backend_mcp.speaking.texts import values_of
+from grove_backend_mcp.protocol.memory_server import UNKNOWN, Found, MemoryServer
+from grove_backend_mcp.protocol.texts import values_of
 from grove_backend_mcp.tools import ToolResult
 from grove_core import LearningStatus, Query
 from grove_core.testing.samples import SUBJECTS, TEXTS, example_learning, learning_id

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from grove_backend_mcp.mappings.profiles import PROFILES
-from grove_backend_mcp.speaking.results import read_handle, read_results
-from grove_backend_mcp.speaking.success import failure_in
+from grove_backend_mcp.mappings.profiles import profiles
+from grove_backend_mcp.protocol.results import read_handle, read_results
+from grove_backend_mcp.protocol.success import failure_in
 from grove_backend_mcp.tools import ToolResult
 
-MAPPINGS = {profile.name: profile.mapping for profile in PROFILES}
+MAPPINGS = {profile.name: profile.mapping for profile in profiles()}
 ID = "cl_20261122_k3f9a2"
 HASH, OTHER_HASH = "ab" * 32, "cd" * 32
 TEXT = f"Lock the file\n\nTwo writers lose writes.\n\n[grove:{ID}]"

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from grove_backend_mcp.finding.repository import main_work_tree, project_name
+from grove_backend_mcp.discovery.repository import main_work_tree, project_name
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext
 

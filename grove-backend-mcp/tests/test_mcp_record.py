@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from grove_backend_mcp.keeping.record import NOTHING, Record, read_lines
+from grove_backend_mcp.storage.record import NOTHING, Record, read_lines
 from grove_core import BackendError, LearningStatus, StorageError
 from grove_core.testing.samples import example_learning, learning_id
 

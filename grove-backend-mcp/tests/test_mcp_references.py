@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from grove_backend_mcp.discovery.references import expand, resolve
 from grove_backend_mcp.faults import FaultKind, ServerFaultError
-from grove_backend_mcp.finding.references import expand, resolve
 from grove_backend_mcp.servers import Origin, ServerEntry, Transport
 
 SECRET = "s3cret-of-the-environment"

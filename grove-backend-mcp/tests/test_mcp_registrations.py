@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from grove_backend_mcp.finding.registrations import read_registrations
+from grove_backend_mcp.discovery.registrations import read_registrations
 from grove_backend_mcp.servers import Origin
 from grove_core import BackendContext
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from attrs import evolve
 
-from grove_backend_mcp.finding.verdicts import Verdict, load_verdict, save_verdict
+from grove_backend_mcp.discovery.verdicts import Verdict, load_verdict, save_verdict
 
 NOW = datetime(2026, 11, 22, 18, 0, tzinfo=UTC)
 VERDICT = Verdict(

@@ -9,15 +9,15 @@ from typing import Final
 
 from attrs import evolve
 
-from grove_backend_mcp.delivering.link import Link
-from grove_backend_mcp.delivering.remote import Remote
-from grove_backend_mcp.finding.choosing import choose
-from grove_backend_mcp.finding.repository import project_name
-from grove_backend_mcp.keeping.changes import changes_since
-from grove_backend_mcp.keeping.contents import Contents
-from grove_backend_mcp.keeping.journal import Journal
-from grove_backend_mcp.keeping.places import Places
+from grove_backend_mcp.discovery.choosing import choose
+from grove_backend_mcp.discovery.repository import project_name
 from grove_backend_mcp.mappings.agreeing import expected_of
+from grove_backend_mcp.storage.changes import changes_since
+from grove_backend_mcp.storage.contents import Contents
+from grove_backend_mcp.storage.journal import Journal
+from grove_backend_mcp.storage.places import Places
+from grove_backend_mcp.sync.link import Link
+from grove_backend_mcp.sync.remote import Remote
 from grove_core import (
     BackendContext,
     BackendError,

@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from grove_backend_mcp.faults import FaultKind, ServerFaultError
-from grove_backend_mcp.keeping.contents import Contents
-from grove_backend_mcp.keeping.journal import Journal
-from grove_backend_mcp.keeping.lines import content_of, count_unreadable
-from grove_backend_mcp.keeping.places import Places
+from grove_backend_mcp.storage.contents import Contents
+from grove_backend_mcp.storage.journal import Journal
+from grove_backend_mcp.storage.lines import content_of, count_unreadable
+from grove_backend_mcp.storage.places import Places
 from grove_core import BackendError, Health, StorageError, confined, read_text
 
 if TYPE_CHECKING:
-    from grove_backend_mcp.delivering.remote import Remote
+    from grove_backend_mcp.sync.remote import Remote
 
 _PING_SECONDS: Final = 25.0
 _MOST_ODDITIES: Final = 3

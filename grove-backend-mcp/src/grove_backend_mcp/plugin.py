@@ -55,7 +55,7 @@ def _detect(context: BackendContext) -> Detection | None:
     record = context.root / _RECORD
     if not may_be_a_server(context) and not record.is_file():
         return None
-    from grove_backend_mcp.finding.choosing import choose
+    from grove_backend_mcp.discovery.choosing import choose
 
     choice = choose(context)
     if choice.entry is not None:
@@ -77,7 +77,7 @@ def _open(context: BackendContext) -> MemoryBackend:
 
 
 def _discover(context: BackendContext) -> Sequence[Discovered]:
-    from grove_backend_mcp.finding.discovering import discovered
+    from grove_backend_mcp.discovery.discovering import discovered
 
     return discovered(context)
 
@@ -87,6 +87,6 @@ def _trust(context: BackendContext) -> Sequence[TrustRequest]:
 
     if not may_be_a_server(context):
         return ()
-    from grove_backend_mcp.finding.choosing import trust_requests
+    from grove_backend_mcp.discovery.choosing import trust_requests
 
     return trust_requests(context)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import rich_click as click  # noqa: TID253 - imported when the command is called
 
 from grove_backend_mcp.client import Limits, connect
-from grove_backend_mcp.finding.choosing import Judged, choose, endpoint_of
+from grove_backend_mcp.discovery.choosing import Judged, choose, endpoint_of
 from grove_backend_mcp.mappings.agreeing import keep_verdict, mapping_for
 from grove_backend_mcp.mappings.map_document import OPERATIONS, called, mapping_document, printable
 from grove_backend_mcp.probing import Step, probe

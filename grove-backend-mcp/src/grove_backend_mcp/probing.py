@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 from grove_backend_mcp.client import Connection
 from grove_backend_mcp.faults import ServerFaultError
 from grove_backend_mcp.mappings.mapping import ServerMapping
-from grove_backend_mcp.speaking.memory_server import Found, MemoryServer
+from grove_backend_mcp.protocol.memory_server import Found, MemoryServer
 from grove_core import Category, Learning, LearningStatus, Query
 
 PROJECT: Final = "grove-probe"

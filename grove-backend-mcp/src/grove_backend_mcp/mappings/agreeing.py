@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from attrs import evolve
 
+from grove_backend_mcp.discovery.verdicts import Verdict, load_verdict, save_verdict
 from grove_backend_mcp.faults import ServerFaultError
-from grove_backend_mcp.finding.verdicts import Verdict, load_verdict, save_verdict
 from grove_backend_mcp.mappings.mapping import ServerMapping
 from grove_backend_mcp.servers import ServerEntry
 from grove_backend_mcp.settings import McpSettings
@@ -62,9 +62,11 @@ def expected_of(context: BackendContext, entry: ServerEntry, profile: str | None
     updates, lists = facts.get(CAN_UPDATE), facts.get(CAN_LIST)
     if isinstance(updates, bool) and isinstance(lists, bool):
         return Abilities(updates, lists, searches=True)
-    from grove_backend_mcp.mappings.profiles import PROFILES
+    from grove_backend_mcp.mappings.profiles import profiles
 
-    fitting = (abilities_of(one.mapping) for one in PROFILES if one.name == profile)
+    if profile is None:
+        return Abilities(updates=False, lists=False, searches=True)
+    fitting = (abilities_of(one.mapping) for one in profiles(profile))
     return next(fitting, Abilities(updates=False, lists=False, searches=True))
 
 

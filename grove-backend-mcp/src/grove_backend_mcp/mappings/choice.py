@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from grove_backend_mcp.faults import FaultKind, ServerFaultError
 from grove_backend_mcp.mappings.mapping import ServerMapping
-from grove_backend_mcp.mappings.profiles import PROFILE_NAMES, match_profile
+from grove_backend_mcp.mappings.profiles import match_profile, profile_names
 from grove_backend_mcp.mappings.recogniser import recognise
 from grove_backend_mcp.tools import Tool
 
@@ -39,7 +39,7 @@ def map_tools(
 
 def unknown_profile(profile: str) -> str:
     """Say that there is no such profile."""
-    known = (AUTO, NONE, *PROFILE_NAMES)
+    known = (AUTO, NONE, *profile_names())
     if profile in known:
         return ""
     near = get_close_matches(profile, known, n=1)

@@ -17,7 +17,7 @@ from grove_backend_mcp.mappings.mapping import (
     Success,
     TextForm,
 )
-from grove_backend_mcp.speaking.paths import steps_of
+from grove_backend_mcp.protocol.paths import steps_of
 from grove_backend_mcp.tools import Tool
 
 _OPERATION: Final = ("tool", "arguments")
@@ -54,7 +54,7 @@ def configured_mapping(tables: Mapping[str, Any], tools: Sequence[Tool]) -> Serv
     """Read a configured mapping and hold it against the tools of the server."""
     faults = [fault for name, table in tables.items() for fault in _faults_of_table(name, table)]
     if not faults:
-        mapping = _mapping_of(tables)
+        mapping = mapping_of(tables)
         faults = faults_against(mapping, tools)
         if not faults:
             return mapping
@@ -73,7 +73,7 @@ def faults_of_table(name: str, table: object) -> list[str]:
     return [f"{name}: {fault}" for one in wrong for fault in one]
 
 
-def _mapping_of(tables: Mapping[str, Any]) -> ServerMapping:
+def mapping_of(tables: Mapping[str, Any]) -> ServerMapping:
     """Put a mapping together from tables without faults."""
     write, search = tables.get("write", {}), tables.get("search", {})
     update = tables.get("update", {})

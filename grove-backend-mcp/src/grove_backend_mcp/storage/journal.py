@@ -1,0 +1,168 @@
+"""What waits for the server, and what has got there: the outbox of this machine."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from grove_backend_mcp.storage.lines import Folded, line_of, objects_in
+from grove_core import Learning, LearningStatus, append_text, format_instant, parse_instant
+
+_STATUSES: Final = {status.value: status for status in LearningStatus}
+
+
+class Delivery(NamedTuple):
+    """How a learning stands to one server."""
+
+    handle: str = ""
+    status: LearningStatus | None = None
+    failures: int = 0
+    tried_at: datetime | None = None
+    is_open: bool = False
+    why: str = ""
+    seen: bool = False
+
+
+class Wanted(NamedTuple):
+    """What the server is to have."""
+
+    is_new: bool
+    is_due: bool
+    status: LearningStatus | None
+
+
+class Journaled(NamedTuple):
+    """What the journal says."""
+
+    wanted: Mapping[str, Wanted]
+    deliveries: Mapping[str, Mapping[str, Delivery]]
+
+
+_UNTRIED: Final = Delivery()
+
+
+class Journal:
+    """The journal of one project, as far as it is about one server."""
+
+    def __init__(self, path: Path, server: str) -> None:
+        """Read nothing yet."""
+        self._path = path
+        self._server = server
+        self._folded = Folded(path, Journaled({}, {}), _read_lines)
+
+    def wanted(self) -> Iterable[str]:
+        """Name what the server is to have, in the order in which it was written."""
+        return self._folded.value().wanted
+
+    def undelivered(self) -> Iterable[str]:
+        """Name what no server has got."""
+        known = self._folded.value()
+        for learning_id in known.wanted:
+            deliveries = known.deliveries.get(learning_id, {}).values()
+            if all(one.status is None for one in deliveries):
+                yield learning_id
+
+    def delivery(self, learning_id: str) -> Delivery:
+        """Return how a learning stands to the server."""
+        return self._folded.value().deliveries.get(learning_id, {}).get(self._server, _UNTRIED)
+
+    def waits(self, learning: Learning, *, can_update: bool) -> bool:
+        """Return whether the server has yet to get a learning, or its status."""
+        wanted = self._folded.value().wanted.get(learning.id)
+        if wanted is None:
+            return False
+        status = self.delivery(learning.id).status
+        if status is None:
+            # Whoever has written it brings it there: only its status is to be told from here.
+            return wanted.is_new or wanted.is_due or can_update
+        # The record alone may say otherwise, on another branch.
+        was_given = wanted.status is learning.status
+        return can_update and was_given and status is not learning.status
+
+    def want(
+        self,
+        learning_id: str,
+        at: datetime,
+        *,
+        is_new: bool = False,
+        is_due: bool = False,
+        status: LearningStatus | None = None,
+    ) -> None:
+        """Note that the server is to have a learning."""
+        known = self._folded.value().wanted.get(learning_id)
+        is_more_due = is_due and known is not None and not (known.is_new or known.is_due)
+        if known is not None and status in (None, known.status) and not is_more_due:
+            return
+        line: dict[str, Any] = {"id": learning_id, "at": format_instant(at), "state": "wanted"}
+        line |= {name: True for name, holds in (("is_new", is_new), ("is_due", is_due)) if holds}
+        self._append(line | ({"status": status.value} if status else {}))
+
+    def begin(self, learning_id: str, at: datetime) -> None:
+        """Note that an attempt begins, before anything is sent."""
+        self._note(learning_id, at, state="tried")
+
+    def fail(self, learning_id: str, at: datetime, why: str) -> None:
+        """Note that an attempt has failed."""
+        self._note(learning_id, at, state="tried", why=why or "it does not say why")
+
+    def deliver(self, learning_id: str, at: datetime, handle: str, status: LearningStatus) -> None:
+        """Note that the server has a learning."""
+        self._note(learning_id, at, state="delivered", handle=handle, status=status.value)
+
+    def see(self, learning_id: str, at: datetime) -> None:
+        """Note that a later look at the server has shown a learning there."""
+        self._note(learning_id, at, state="seen")
+
+    def lose(self, learning_id: str, at: datetime) -> None:
+        """Note that the server has not kept a learning: it has to be delivered once more."""
+        self._note(learning_id, at, state="lost")
+
+    def _note(self, learning_id: str, at: datetime, **fields: str) -> None:
+        line = {"id": learning_id, "at": format_instant(at), "server": self._server, **fields}
+        self._append(line)
+
+    def _append(self, line: Mapping[str, Any]) -> None:
+        append_text(self._path, line_of(line))
+
+
+def _read_lines(known: Journaled, content: bytes) -> Journaled:
+    wanted, deliveries = dict(known.wanted), dict(known.deliveries)
+    for line in objects_in(content):
+        learning_id, server = line.get("id"), line.get("server")
+        if not isinstance(learning_id, str):
+            continue
+        if line.get("state") == "wanted":
+            is_new, is_due = line.get("is_new") is True, line.get("is_due") is True
+            known_as = wanted.get(learning_id, Wanted(is_new, is_due, None))
+            status = _STATUSES.get(str(line.get("status"))) or known_as.status
+            wanted[learning_id] = Wanted(known_as.is_new, known_as.is_due or is_due, status)
+        elif isinstance(server, str):
+            before = deliveries.get(learning_id, {})
+            after = _after(before.get(server, _UNTRIED), line)
+            deliveries[learning_id] = {**before, server: after}
+    return Journaled(wanted, deliveries)
+
+
+def _after(before: Delivery, line: Mapping[str, Any]) -> Delivery:
+    """Return how a learning stands to a server after one more line."""
+    at, state, why = _instant(line.get("at")), line.get("state"), str(line.get("why", ""))
+    if state == "delivered" and (status := _STATUSES.get(str(line.get("status")))):
+        return Delivery(handle=str(line.get("handle", "")), status=status, seen=before.seen)
+    if state == "tried" and why:
+        failures = before.failures + 1
+        return before._replace(failures=failures, tried_at=at, is_open=False, why=why)
+    if state == "tried":
+        return before._replace(tried_at=at, is_open=True)
+    if state == "seen":
+        return before._replace(seen=True)
+    if state == "lost":
+        # Whether it is there in spite of all is looked at before it is sent again.
+        return Delivery(is_open=True, why="the server has not kept it")
+    return before
+
+
+def _instant(text: object) -> datetime | None:
+    try:
+        return parse_instant(text) if isinstance(text, str) else None
+    except (ValueError, OverflowError):
+        return None
