@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.model.learning import Confidence
-from grove_core.model.statistics import LearningStats
+from grove_core.model.usage import LearningStats
 from grove_core.retrieval.choosing import (
     BELOW_FLOOR,
     BEYOND_LIMIT,

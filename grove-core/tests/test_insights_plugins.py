@@ -6,7 +6,8 @@ import pytest
 from core_worlds import plugins_with
 
 from grove_core import Insight, Statistics
-from grove_core.model.statistics import GroupStats, Share
+from grove_core.model.statistics import GroupStats
+from grove_core.model.usage import Share
 from grove_core.plugins.discovery import GENERAL_GROUP, TICKET_GROUP
 from grove_core.workspace import Workspace
 

@@ -13,14 +13,13 @@ from grove_core.model.statistics import (
     GoingStale,
     GroupStats,
     LearningRecord,
-    LearningStats,
-    Share,
     SkipMiss,
     SkipStats,
     Statistics,
     UsageStats,
     WriteGateStats,
 )
+from grove_core.model.usage import LearningStats, Share
 from grove_core.stats.insights import TRIGGERS, insights_of
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)

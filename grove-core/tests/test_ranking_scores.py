@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.model.learning import Confidence
-from grove_core.model.statistics import LearningStats
+from grove_core.model.usage import LearningStats
 from grove_core.retrieval.entry import entry_of, text_of
 from grove_core.retrieval.explaining import explanation_of, lines_of
 from grove_core.retrieval.ranking import (

@@ -9,12 +9,10 @@ from grove_core.model.statistics import (
     GoingStale,
     GroupStats,
     LearningRecord,
-    LearningStats,
     LogFault,
     LogStats,
     ReflectionStats,
     RetrospectiveMiss,
-    Share,
     SkipMiss,
     SkipStats,
     Statistics,
@@ -22,6 +20,7 @@ from grove_core.model.statistics import (
     WeekStats,
     WriteGateStats,
 )
+from grove_core.model.usage import LearningStats, Share
 
 NOW = datetime(2030, 6, 14, 9, 30, tzinfo=UTC)
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"alert(1)\">"

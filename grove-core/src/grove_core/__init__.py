@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from grove_core.model.memory import Synchronised as Synchronised
     from grove_core.model.session import Session as Session
     from grove_core.model.statistics import Insight as Insight
-    from grove_core.model.statistics import Share as Share
     from grove_core.model.statistics import Statistics as Statistics
     from grove_core.model.ticket import Confirmation as Confirmation
     from grove_core.model.ticket import Ticket as Ticket
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from grove_core.model.ticket import ToolCall as ToolCall
     from grove_core.model.ticket import ToolResult as ToolResult
     from grove_core.model.trust import TrustRequest as TrustRequest
+    from grove_core.model.usage import Share as Share
     from grove_core.model.value import TRUSTED_ALONE as TRUSTED_ALONE
     from grove_core.model.value import TRUSTED_ONLY as TRUSTED_ONLY
     from grove_core.model.value import USER_ONLY as USER_ONLY
@@ -108,7 +108,8 @@ _PUBLIC = {
         "StorageLayout Synchronised"
     ),
     "model.session": "Session",
-    "model.statistics": "Insight Share Statistics",
+    "model.statistics": "Insight Statistics",
+    "model.usage": "Share",
     "model.ticket": "Confirmation Ticket TicketClose ToolCall ToolResult",
     "model.trust": "TrustRequest",
     "model.value": "TRUSTED_ALONE TRUSTED_ONLY USER_ONLY",

@@ -14,7 +14,7 @@ from grove_core.memory.backends import FoundLearning, OpenBackend
 from grove_core.memory.library import LIST_SECONDS, READ_SECONDS, MemoryLibrary
 from grove_core.model.learning import LearningStatus
 from grove_core.model.memory import Capability, Filters, Hit, Query
-from grove_core.model.statistics import LearningStats
+from grove_core.model.usage import LearningStats
 from grove_core.plugins.descriptors import Area
 from grove_core.retrieval.entry import Entry, entry_of, learning_of, text_of
 from grove_core.retrieval.index import LearningIndex

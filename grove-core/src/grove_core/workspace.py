@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from grove_core.memory.library import MemoryLibrary
     from grove_core.memory.outbox import Outbox
     from grove_core.model.events import StatsEvent
-    from grove_core.model.statistics import Insight, LearningStats, Statistics
+    from grove_core.model.statistics import Insight, Statistics
     from grove_core.model.trust import TrustRequest
+    from grove_core.model.usage import LearningStats
     from grove_core.plugins.descriptors import BackendContext, ProjectContext
     from grove_core.plugins.discovery import Environment
     from grove_core.plugins.manager import Plugins
@@ -112,6 +113,9 @@ class Workspace:
             load_plugins=self._load_plugins,
             warm=self._warm,
         )
+        if other.root == self.root:
+            kept = self.__dict__.keys() & {"loaded_config", "plugins"}
+            other.__dict__.update({name: self.__dict__[name] for name in kept})
         other.deadline, other.work_deadline = self.deadline, self.work_deadline
         other.problems = self.problems
         other.lost_events = self.lost_events

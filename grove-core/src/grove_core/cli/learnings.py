@@ -20,7 +20,7 @@ from grove_core.memory.backends import FoundLearning
 from grove_core.model.events import Archived, Corrected, Rated, Referenced, Restored, StatsEvent
 from grove_core.model.learning import Category, Learning, LearningStatus, Scope
 from grove_core.model.memory import Filters, Query
-from grove_core.model.statistics import LearningStats
+from grove_core.model.usage import LearningStats
 from grove_core.retrieval.explaining import lines_of
 from grove_core.retrieval.rules import overlaps
 from grove_core.services import requests

@@ -7,7 +7,8 @@ from rich.console import Console, RenderableType
 from rich.rule import Rule
 from rich.text import Text
 
-from grove_core.model.statistics import GroupStats, Insight, Share, Statistics
+from grove_core.model.statistics import GroupStats, Insight, Statistics
+from grove_core.model.usage import Share
 from grove_core.report.layout import (
     ARROWS,
     LEADS_TO,

@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grove_core.model.statistics import Share
+from grove_core.model.usage import Share
 from grove_core.report.text import Trend
 
 GAP: Final = 2

@@ -10,7 +10,8 @@ from typing import Any, Final
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from grove_core.model.statistics import CrossPollination, LogFault, Share
+from grove_core.model.statistics import CrossPollination, LogFault
+from grove_core.model.usage import Share
 from grove_core.report import charts
 from grove_core.report.layout import ARROWS
 from grove_core.report.text import (

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from grove_core.model.statistics import LearningStats
+from grove_core.model.usage import LearningStats
 from grove_core.retrieval.entry import Entry
 from grove_core.retrieval.ranking import FLOOR, RECENCY_WEIGHT, Ranked
 from grove_core.retrieval.strategy import RetrievalStrategy

@@ -5,7 +5,7 @@ from datetime import datetime
 from math import exp, log
 from typing import Final, NamedTuple
 
-from grove_core.model.statistics import LearningStats
+from grove_core.model.usage import LearningStats
 from grove_core.retrieval.entry import Entry
 from grove_core.retrieval.terms import IndexedText, QueryTerms
 from grove_core.stats.decay import verification

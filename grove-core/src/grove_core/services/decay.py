@@ -17,7 +17,7 @@ from grove_core.workspace import Workspace
 
 if TYPE_CHECKING:
     from grove_core.memory.backends import FoundLearning
-    from grove_core.model.statistics import LearningStats
+    from grove_core.model.usage import LearningStats
 
 _INTERVAL: Final = timedelta(days=1)
 # With less left of the hook's time, nothing is begun: a start that is late says nothing at all.

@@ -8,7 +8,7 @@ from grove_core.errors import GroveError, StorageError
 from grove_core.memory.backends import FoundLearning
 from grove_core.model.events import Rated
 from grove_core.model.learning import Category, LearningStatus
-from grove_core.model.statistics import LearningStats
+from grove_core.model.usage import LearningStats
 from grove_core.model.value import frozen
 from grove_core.plugins.descriptors import Area
 from grove_core.reflection.limits import SUBMISSION_BYTES_MAX

@@ -13,7 +13,7 @@ from grove_core.model.learning import Learning, RejectedCandidate
 from grove_core.model.memory import Filters, Query, Receipt, ReceiptStatus
 from grove_core.model.reflection import SkipDecider, SkipDecision
 from grove_core.model.session import EventType, Session, SubagentObservation
-from grove_core.model.statistics import LearningStats
+from grove_core.model.usage import LearningStats
 from grove_core.model.value import frozen
 from grove_core.reflection.limits import REMARK_LENGTH_MAX
 from grove_core.reflection.secrets import find_leak

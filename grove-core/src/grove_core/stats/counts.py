@@ -13,12 +13,10 @@ from grove_core.model.statistics import (
     GoingStale,
     GroupStats,
     LearningRecord,
-    LearningStats,
     LogFault,
     LogStats,
     ReflectionStats,
     RetrospectiveMiss,
-    Share,
     SkipMiss,
     SkipStats,
     Statistics,
@@ -26,6 +24,7 @@ from grove_core.model.statistics import (
     WeekStats,
     WriteGateStats,
 )
+from grove_core.model.usage import LearningStats, Share
 from grove_core.stats.cache import USAGE, Numbers, stats_of
 from grove_core.stats.decay import DecayRule, assess_decay, stale_days
 from grove_core.stats.fold import MICROSECONDS_A_DAY, MOST_LISTED, join_anew

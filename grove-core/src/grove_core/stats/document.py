@@ -9,10 +9,10 @@ from grove_core.model.statistics import (
     GroupStats,
     Insight,
     LearningRecord,
-    Share,
     Statistics,
     WriteGateStats,
 )
+from grove_core.model.usage import Share
 
 DOCUMENT_VERSION: Final = 1
 _MOST_LISTED: Final = 50

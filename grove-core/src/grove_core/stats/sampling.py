@@ -6,7 +6,7 @@ from hashlib import sha256
 from math import log2
 from typing import Final
 
-from grove_core.model.statistics import LearningStats, Share
+from grove_core.model.usage import LearningStats, Share
 
 _EXPLORED: Final = 4
 """One place in so many goes to any learning at all, so that none is passed over for ever."""
