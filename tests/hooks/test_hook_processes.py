@@ -303,20 +303,6 @@ def test_a_directory_that_is_gone(owing):
     assert owing.world.log() == owing.world.log("crash.log") == ""
 
 
-def test_a_command_that_is_interrupted_says_no_more_than_that(owing):
-    """Ctrl-C while it waits for the submission."""
-    process = owing.world.start("reflect", CLAUDE_CODE_SESSION_ID="session-1")
-    # It reads once the pipe, which holds 64 KiB, takes the last byte.
-    process.stdin.write(b" " * (256 * 1024))
-    process.stdin.flush()
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=LONGEST_SECONDS)
-    assert process.returncode not in (0, 2)
-    assert out == b""
-    assert b"Traceback" not in err
-    owing.is_blocked()
-
-
 def test_a_broken_installation_says_what_is_broken(owing):
     """A library that cannot be imported is a crash with a reason, not a riddle."""
     broken = owing.world.others / "broken"

@@ -6,16 +6,11 @@ import pytest
 from scenario import (
     CANDIDATE,
     CLOSE,
-    CLOSE_OTHER,
     FINISHED,
-    REFLECT,
-    STATUS,
     assert_ended_well,
     held,
     injected,
     reflection,
-    results,
-    statuses,
     stops,
 )
 
@@ -71,14 +66,3 @@ def test_the_next_session_names_the_debt_and_can_pay_it(shop, let_go):
     third = shop.play([FINISHED])
     assert_ended_well(third)
     assert session_id not in injected(third)
-
-
-def test_a_broken_cycle_holds_no_later_prompt_and_the_next_close_holds_again(shop):
-    turns = [CLOSE, *[FINISHED] * 4, FINISHED, STATUS, CLOSE_OTHER, FINISHED, REFLECT, FINISHED]
-    transcript = shop.play(turns, prompt=["Close it.", "Go on.", "Close the other."])
-    assert_ended_well(transcript)
-    assert "Closed bd-2" in "".join(results(transcript))
-    assert stops(transcript) == [2, 2, 2, 0, 0, 2, 0]
-    assert [(each["gate"], each["blocks"]) for each in statuses(transcript)] == [("idle", 0)]
-    assert "ticket bd-2 is closed" in held(transcript)[-1]
-    assert shop.outcomes() == [("breaker", 3), ("reflected", 1)]

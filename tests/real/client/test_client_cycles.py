@@ -9,7 +9,6 @@ from scenario import (
     STATUS,
     SUMMARY,
     assert_ended_well,
-    bash,
     held,
     reflection,
     statuses,
@@ -40,22 +39,3 @@ def test_work_after_a_reflection_opens_a_new_cycle_with_the_next_close(shop):
     text = shop.learnings()
     assert SUMMARY in text
     assert OTHER_CANDIDATE["summary"] in text
-
-
-def test_work_without_a_close_after_a_reflection_is_not_held(shop):
-    edit = bash("printf 'x = 1\\n%.0s' 1 2 3 4 5 6 7 8 9 >> reports/orders.py")
-    turns = [CLOSE, FINISHED, REFLECT, FINISHED, edit, FINISHED]
-    transcript = shop.play(turns, prompt=["Close it.", "One more change."])
-    assert_ended_well(transcript)
-    assert stops(transcript) == [2, 0, 0]
-    assert shop.outcomes() == [("reflected", 1)]
-
-
-def test_the_second_close_of_a_ticket_that_was_opened_again_holds_again(shop):
-    reopen = bash("bd update bd-1 --status in_progress")
-    skip = bash("grove skip 'The same bug once more; it is written down already'")
-    turns = [CLOSE, FINISHED, REFLECT, FINISHED, reopen, CLOSE, FINISHED, skip, FINISHED]
-    transcript = shop.play(turns, prompt=["Close it.", "It is not fixed; again."])
-    assert_ended_well(transcript)
-    assert stops(transcript) == [2, 0, 2, 0]
-    assert shop.outcomes() == [("reflected", 1), ("skipped", 1)]
