@@ -18,6 +18,7 @@ from grove_core.model.gate import (
     GateStatus,
     SessionChange,
     SessionEnded,
+    SkipDecider,
     StopRequested,
     TicketClosed,
     TicketCloseFailed,
@@ -25,7 +26,6 @@ from grove_core.model.gate import (
     TicketReopened,
     Verdict,
 )
-from grove_core.model.reflection import SkipDecider
 from grove_core.model.session import EventType
 from grove_core.model.ticket import BackgroundTask, Ticket
 

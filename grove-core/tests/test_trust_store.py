@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.errors import CodecError
-from grove_core.model.trust import TrustRequest
-from grove_core.storage.trust import TrustStore
+from grove_core.storage.trust import TrustRequest, TrustStore
 
 NOW = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 texts = st.text(st.sampled_from("ab1:\n\0é\ud800") | st.characters(), max_size=6)

@@ -14,7 +14,6 @@ from grove_core.model.gate import Cycle, Gate, GateStatus
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket
 from grove_core.services.cleanup import CleaningLimits, Reason, SessionFiles, choose
-from grove_core.services.overview import Liveness
 
 DAMAGE = {
     "binary": b"\x00\xff\xfe\x80",
@@ -85,15 +84,13 @@ def test_damaged_state_hides_nothing(beads):
     (sessions / "a-folder.json").mkdir()
     (sessions / "a-link.json").symlink_to(beads.others / "nowhere")
     os.mkfifo(sessions / "a-pipe.json")
-    (sessions / "another.json").write_bytes(state_file(beads).read_bytes())
     (sessions / "session-1.json.corrupt-1").write_text("{")
     (sessions / "note to myself.json").write_text("{")
     found = listed(beads)
     assert [one["id"] for one in found["sessions"]] == ["session-1"]
     reasons = {one["session_id"]: one["reason"] for one in found["unreadable"]}
-    assert set(reasons) == {*DAMAGE, "a-folder", "a-link", "a-pipe", "another"}
-    assert "no plain file" in reasons["a-pipe"]
-    assert reasons["another"] == "it holds the state of session 'session-1'"
+    assert set(reasons) == {*DAMAGE, "a-folder", "a-link", "a-pipe"}
+    assert "no regular file" in reasons["a-pipe"]
     (aside,) = found["set_aside"]
     assert aside["session_id"] == "session-1"
     assert aside["path"] == str(sessions / "session-1.json.corrupt-1")
@@ -152,8 +149,8 @@ ORPHANS = CleaningLimits(orphans=True)
 BOTH = CleaningLimits(before=BEFORE.before, orphans=True)
 
 
-def reason(limits, days, status=GateStatus.IDLE, life=Liveness.ENDED):
-    return choose(kept(days, status), life, limits, NOW).reason
+def reason(limits, days, status=GateStatus.IDLE, *, is_live=False):
+    return choose(kept(days, status), limits, NOW, is_live=is_live).reason
 
 
 def ago(**units):
@@ -242,7 +239,7 @@ def test_orphans_go_with_a_warning_and_a_line_in_the_log(many):
     assert reasons(found["kept"]) == {"old": "finished", "new": "finished", "live": "live"}
     line = f"session owing of {many.project} is deleted though it owes a reflection (bd-1)"
     assert warnings == f"grove: {line}\n"
-    assert f"WARNING session=owing {line}\n" in many.log()
+    assert f"{line}\n" in many.log()
     assert files_named(many, "owing") == []
 
 
@@ -261,35 +258,6 @@ def test_dry_run_tells_the_same_and_deletes_nothing(many):
     assert sorted(really.stdout.split()) == sorted(one["session_id"] for one in found["deleted"])
 
 
-def test_links_and_other_things_are_left_alone(beads):
-    make(beads, "session-1", days=40)
-    sessions = beads.grove_home / "sessions"
-    target = beads.folder / "target.json"
-    target.write_bytes((sessions / "session-1.json").read_bytes())
-    (sessions / "linked.json").symlink_to(target)
-    (sessions / "folder.json").mkdir()
-    os.mkfifo(sessions / "pipe.json")
-    fast = beads.grove_home / "cache" / "fast"
-    fast.rename(beads.folder / "fast")
-    fast.symlink_to(beads.folder / "fast")
-    found, _ = clean(beads, "--before", "0d", "--orphans")
-    assert reasons(found["deleted"]) == {"session-1": "old"}
-    kinds = dict.fromkeys(("linked", "folder", "pipe"), "unreadable")
-    assert reasons(found["kept"]) == kinds
-    assert target.exists()
-    assert (beads.folder / "fast" / "session-1").exists()
-
-
-def test_a_directory_that_leads_elsewhere_is_refused(beads):
-    make(beads, "session-1", days=40)
-    (beads.grove_home / "sessions").rename(beads.folder / "elsewhere")
-    (beads.grove_home / "sessions").symlink_to(beads.folder / "elsewhere")
-    document, stderr = clean(beads, "--before", "30d", code=1)
-    assert "leads out of" in document["error"]
-    assert "nothing was deleted" in stderr
-    assert (beads.folder / "elsewhere" / "session-1.json").exists()
-
-
 def test_a_session_that_somebody_writes_just_now_is_kept(many):
     path = many.grove_home / "sessions" / "old.json"
     with path.open("r+b") as file:
@@ -303,20 +271,19 @@ def test_a_session_that_somebody_writes_just_now_is_kept(many):
 
 @pytest.mark.parametrize("status", GateStatus)
 def test_what_may_go(status):
-    for life in (Liveness.ENDED, Liveness.DIED):
-        old = Reason.PENDING if status.owes_reflection else Reason.OLD
-        assert [reason(BEFORE, days, status, life) for days in (29, 30, 31)] == [
-            Reason.RECENT,
-            Reason.RECENT,
-            old,
-        ]
-        unfinished = Reason.ORPHAN if status in UNFINISHED else Reason.FINISHED
-        young = Reason.PENDING if status.owes_reflection else Reason.FINISHED
-        assert [reason(ORPHANS, days, status, life) for days in (1, 1.1)] == [young, unfinished]
-        assert reason(BOTH, 31, status, life).deletes
+    old = Reason.PENDING if status.owes_reflection else Reason.OLD
+    assert [reason(BEFORE, days, status) for days in (29, 30, 31)] == [
+        Reason.RECENT,
+        Reason.RECENT,
+        old,
+    ]
+    unfinished = Reason.ORPHAN if status in UNFINISHED else Reason.FINISHED
+    young = Reason.PENDING if status.owes_reflection else Reason.FINISHED
+    assert [reason(ORPHANS, days, status) for days in (1, 1.1)] == [young, unfinished]
+    assert reason(BOTH, 31, status).deletes
     for limits in (BEFORE, ORPHANS, BOTH):
         for days in (0, 31, 4000):
-            assert reason(limits, days, status, Liveness.LIVE) is Reason.LIVE
+            assert reason(limits, days, status, is_live=True) is Reason.LIVE
 
 
 def test_what_cannot_be_read_may_hold_a_debt():
@@ -326,7 +293,7 @@ def test_what_cannot_be_read_may_hold_a_debt():
         (ORPHANS, 1.1, Reason.ORPHAN),
         (ORPHANS, 0.9, Reason.RECENT),
     ):
-        assert choose(kept(days, fault="odd"), None, limits, NOW).reason is expected
+        assert choose(kept(days, fault="odd"), limits, NOW).reason is expected
 
 
 def test_ways_to_say_when(world):

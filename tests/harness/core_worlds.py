@@ -11,9 +11,14 @@ from pathlib import Path
 from types import ModuleType
 
 from grove_core import hookimpl
-from grove_core.model.gate import ReflectionAccepted, SkipAccepted
+from grove_core.model.gate import (
+    ReflectionAccepted,
+    ReflectionResult,
+    SkipAccepted,
+    SkipDecider,
+    SkipDecision,
+)
 from grove_core.model.learning import Category, Learning
-from grove_core.model.reflection import ReflectionResult, SkipDecider, SkipDecision
 from grove_core.model.session import Session
 from grove_core.plugins.discovery import GENERAL_GROUP, PluginSettings
 from grove_core.plugins.limits import TimeLimits

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from grove_core.model.ticket import TicketClose as TicketClose
     from grove_core.model.ticket import ToolCall as ToolCall
     from grove_core.model.ticket import ToolResult as ToolResult
-    from grove_core.model.trust import TrustRequest as TrustRequest
     from grove_core.model.usage import Share as Share
     from grove_core.model.value import TRUSTED_ALONE as TRUSTED_ALONE
     from grove_core.model.value import TRUSTED_ONLY as TRUSTED_ONLY
@@ -89,6 +88,7 @@ if TYPE_CHECKING:
     from grove_core.storage.files import replace_text as replace_text
     from grove_core.storage.jsonl_store import JsonlStore as JsonlStore
     from grove_core.storage.outbox import Outbox as Outbox
+    from grove_core.storage.trust import TrustRequest as TrustRequest
 
 _PUBLIC = {
     "clock": "format_instant parse_instant",
@@ -111,7 +111,7 @@ _PUBLIC = {
     "model.statistics": "Insight Statistics",
     "model.usage": "Share",
     "model.ticket": "Confirmation Ticket TicketClose ToolCall ToolResult",
-    "model.trust": "TrustRequest",
+    "storage.trust": "TrustRequest",
     "model.value": "TRUSTED_ALONE TRUSTED_ONLY USER_ONLY",
     "plugins.descriptors": (
         "Area BackendContext BackendSpec CloseMatcher CommandReader CommandSpec Discovered "

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from grove_core.memory.outbox import Outbox
     from grove_core.model.events import StatsEvent
     from grove_core.model.statistics import Insight, Statistics
-    from grove_core.model.trust import TrustRequest
     from grove_core.model.usage import LearningStats
     from grove_core.plugins.descriptors import BackendContext, ProjectContext
     from grove_core.plugins.discovery import Environment
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from grove_core.stats.decay import DecayRule
     from grove_core.storage.cache import Cache
     from grove_core.storage.hidden import Hidden
+    from grove_core.storage.trust import TrustRequest
     from grove_core.ticketing import TicketSystems
 
 _CONFIGURED_BACKEND: Final = "config"

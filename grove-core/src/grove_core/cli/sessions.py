@@ -1,8 +1,6 @@
 """``grove sessions`` and ``grove clean``."""
 
-from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
@@ -16,11 +14,9 @@ from grove_core.services.cleanup import (
     Choice,
     CleaningLimits,
     Reason,
-    SessionFiles,
     clean,
     modified_at,
     survey,
-    warning_of,
 )
 from grove_core.services.messages import name_of
 from grove_core.services.overview import (
@@ -40,7 +36,6 @@ _LONGEST: Final = 300
 _LONGEST_TITLE: Final = 120
 _STYLES: Final = {Liveness.LIVE: "green", Liveness.ENDED: "dim", Liveness.DIED: "yellow"}
 _NAMED: Final = (Reason.PENDING, Reason.UNREADABLE, Reason.FAILED)
-_COUNTED: Final = {Reason.LIVE: "live", Reason.RECENT: "too new", Reason.FINISHED: "no orphans"}
 
 
 @click.command("sessions")
@@ -67,7 +62,16 @@ def command(invocation: Invocation, *, everywhere: bool, limit: int | None) -> R
         "count": len(shown),
         "total": len(own),
         "sessions": [_document(one, workspace) for one in shown],
-        "unreadable": _unreadable(found),
+        "unreadable": [
+            {
+                "session_id": one.session_id,
+                "path": one.state,
+                "reason": one.fault or _EMPTY,
+                "modified_at": modified_at(one.state),
+            }
+            for one in found
+            if one.state is not None and one.session is None
+        ],
         "set_aside": [
             {"session_id": one.session_id, "path": path, "modified_at": modified_at(path)}
             for one in found
@@ -118,19 +122,6 @@ def pending_document(one: PendingReflection) -> dict[str, Any]:
         "blocks": one.blocks,
         "path": one.path,
     }
-
-
-def _unreadable(found: Sequence[SessionFiles]) -> list[dict[str, Any]]:
-    return [
-        {
-            "session_id": one.session_id,
-            "path": one.state,
-            "reason": one.fault or _EMPTY,
-            "modified_at": modified_at(one.state),
-        }
-        for one in found
-        if one.state is not None and one.session is None
-    ]
 
 
 def _print_faults(document: dict[str, Any], console: "Console") -> None:
@@ -198,16 +189,13 @@ def clean_command(
     if before is None and not orphans:
         raise click.UsageError("say what to delete: --before 30d, --orphans, or both")
     workspace = invocation.workspace
-    limits = CleaningLimits(
-        before=None if before is None else _past_time(before, workspace.now), orphans=orphans
-    )
-    choices = clean(workspace, limits, dry_run=dry_run)
-    warnings = []
-    for choice in choices:
-        if line := warning_of(choice, dry_run=dry_run):
-            warnings.append(line)
-            if not dry_run:
-                workspace.diagnostics.log("warning", line, session=choice.found.session_id)
+    until = None if before is None else parse_time(before, workspace.now, "--before")
+    if until is not None and until > workspace.now:
+        raise click.BadParameter(f"{before} lies in the future", param_hint="--before")
+    choices = clean(workspace, CleaningLimits(before=until, orphans=orphans), dry_run=dry_run)
+    warnings = [line for one in choices if (line := one.warning(dry_run=dry_run))]
+    for line in () if dry_run else warnings:
+        workspace.diagnostics.log("warning", line)
     return Result(
         document={
             "dry_run": dry_run,
@@ -221,13 +209,6 @@ def clean_command(
         exit_code=1 if any(one.reason is Reason.FAILED for one in choices) else 0,
         warnings=warnings,
     )
-
-
-def _past_time(text: str, now: datetime) -> datetime:
-    time = parse_time(text, now, "--before")
-    if time > now:
-        raise click.BadParameter(f"{text} lies in the future", param_hint="--before")
-    return time
 
 
 def _described(choice: Choice) -> dict[str, Any]:
@@ -245,18 +226,12 @@ def _described(choice: Choice) -> dict[str, Any]:
 
 def _print_choices(choices: Sequence[Choice], dry_run: bool, console: "Console") -> None:  # noqa: FBT001 - the command's own flag
     verb = "would be deleted" if dry_run else "deleted"
-    for one in choices:
-        if one.reason.deletes:
-            written = local_time(one.found.written_at)
-            console.print(f"{verb}  {one.found.session_id}  {one.detail}, last written {written}")
+    deleted = [one for one in choices if one.reason.deletes]
+    for one in deleted:
+        written = local_time(one.found.written_at)
+        console.print(f"{verb}  {one.found.session_id}  {one.detail}, last written {written}")
     for one in choices:
         if one.reason in _NAMED:
             console.print(f"kept  {one.found.session_id}  {one.detail}", style="yellow")
-    numbers = Counter(one.reason for one in choices)
-    named = sum(numbers[reason] for reason in _NAMED)
-    kept = [f"{numbers[reason]} {words}" for reason, words in _COUNTED.items() if numbers[reason]]
-    kept += [f"{named} named above"] if named else []
-    deleted = sum(number for reason, number in numbers.items() if reason.deletes)
-    detail = f" ({', '.join(kept)})" if kept else ""
-    summary = f"{counted(deleted, 'session')} {verb}, {len(choices) - deleted} kept{detail}."
-    console.print(summary, style="dim")
+    kept = len(choices) - len(deleted)
+    console.print(f"{counted(len(deleted), 'session')} {verb}, {kept} kept.", style="dim")

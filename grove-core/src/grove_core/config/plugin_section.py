@@ -18,7 +18,7 @@ from grove_core.config.values import (
 from grove_core.model.value import TRUSTED_ALONE, TRUSTED_ONLY, USER_ONLY
 
 if TYPE_CHECKING:
-    from grove_core.model.trust import TrustRequest
+    from grove_core.storage.trust import TrustRequest
 
 _NOT_HERE: Final = "counts only in your own configuration, and not in a project's"
 NOT_AGREED: Final = "needs `grove trust`: a project's value counts only once you have agreed"
@@ -113,7 +113,7 @@ def requests_of_section(
 def _request(key: str, value: object) -> "TrustRequest":
     import json
 
-    from grove_core.model.trust import TrustRequest
+    from grove_core.storage.trust import TrustRequest
 
     # In one form, whatever the file's: what does not change must not be asked about again.
     content = json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)

@@ -36,8 +36,6 @@ def session_state(examination: Examination) -> Iterator[CheckResult]:
         if one.fault and one.state is not None:
             at = format_instant(one.written_at + IDLE_LIMIT)
             fix = f"Its next hook sets it aside; grove clean --orphans deletes it from {at} on"
-            if not one.is_plain:
-                fix = f"Look at {one.state} and move it away: grove touches plain files only"
             yield warning(f"{one.state}: {one.fault}", f"{fix}; {lost}")
         for path in one.set_aside:
             detail = f"{path} could not be read and was set aside"

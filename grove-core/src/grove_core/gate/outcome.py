@@ -5,8 +5,14 @@ from typing import TypeAlias
 
 from attrs import evolve, field
 
-from grove_core.model.gate import CycleOutcome, Decision, FinishedCycle, Gate, SessionMode
-from grove_core.model.reflection import SkipDecision
+from grove_core.model.gate import (
+    CycleOutcome,
+    Decision,
+    FinishedCycle,
+    Gate,
+    SessionMode,
+    SkipDecision,
+)
 from grove_core.model.session import EventType
 from grove_core.model.ticket import Ticket
 from grove_core.model.value import Value, frozen

@@ -30,7 +30,7 @@ def reflection_accepted(
     del policy
     result = event.result
     details = {
-        "accepted": str(result.candidates_accepted),
+        "accepted": str(len(result.learning_ids)),
         "candidates": str(result.candidates_produced),
     }
     notes = [(EventType.REFLECTION_COMPLETE, details)]

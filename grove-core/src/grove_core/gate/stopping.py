@@ -18,10 +18,11 @@ from grove_core.model.gate import (
     GateStatus,
     SessionChange,
     SessionMode,
+    SkipDecider,
+    SkipDecision,
     StopRequested,
     Verdict,
 )
-from grove_core.model.reflection import SkipDecider, SkipDecision
 from grove_core.model.session import EventType, StopCount
 
 # The client overrides the ninth block in a row and then ends a headless run with an empty result.

@@ -16,12 +16,7 @@ EVENT_VERSION: Final = 1
 
 @frozen(kw_only=True, eq=False, repr=False)
 class StatsEvent(Value):
-    """What every event has.
-
-    Attributes:
-        event: Name of the event in the log.
-        ts: When it happened, UTC.
-    """
+    """What every event has."""
 
     event: ClassVar[str] = ""
     ts: datetime
@@ -147,18 +142,5 @@ class GateCycle(StatsEvent):
 
 
 EVENT_TYPES: Final[dict[str, type[StatsEvent]]] = {
-    kind.event: kind
-    for kind in (
-        Surfaced,
-        Referenced,
-        Dismissed,
-        Corrected,
-        Reflection,
-        Rejected,
-        Skip,
-        Archived,
-        Restored,
-        Rated,
-        GateCycle,
-    )
+    kind.event: kind for kind in StatsEvent.__subclasses__()
 }

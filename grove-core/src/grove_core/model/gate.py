@@ -3,7 +3,7 @@
 from datetime import datetime
 from enum import Enum
 
-from grove_core.model.reflection import ReflectionResult, SkipDecision
+from grove_core.model.learning import RejectedCandidate
 from grove_core.model.ticket import BackgroundTask, Ticket
 from grove_core.model.value import Value, frozen
 
@@ -43,6 +43,34 @@ class GatePolicy(Value):
     auto_skip_decider: AutoSkipDecider = AutoSkipDecider.AGENT
     session_rearm_lines: int = 50
     session_rearm_seconds: int = 1800
+
+
+class SkipDecider(Enum):
+    """Who decided that there was nothing to write down."""
+
+    AGENT = "agent"
+    USER = "user"
+    AUTO = "auto"
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class SkipDecision(Value):
+    """A reason for not reflecting."""
+
+    reason: str
+    decider: SkipDecider
+    timestamp: datetime
+    lines_changed: int | None = None
+
+
+@frozen(kw_only=True, eq=False, repr=False)
+class ReflectionResult(Value):
+    """What became of one submission."""
+
+    learning_ids: tuple[str, ...]
+    rejected: tuple[RejectedCandidate, ...]
+    candidates_produced: int
+    completed_at: datetime
 
 
 class Credit(Enum):

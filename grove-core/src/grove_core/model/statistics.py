@@ -8,23 +8,7 @@ from grove_core.model.usage import LearningStats, Share
 
 
 class LearningRecord(NamedTuple):
-    """A stored learning and how it has fared.
-
-    Attributes:
-        learning_id: Its id.
-        summary: What it says, in one line.
-        category: What kind of knowledge it holds, as in the files (``pitfall``).
-        scope: Who it is for, as in the files (``project``).
-        status: Where it stands in its life, as in the files (``active``).
-        confidence: How sure its author was, as in the files (``medium``).
-        criteria: Why it was kept, as in the files, sorted.
-        tags: Its tags.
-        created: When it was written, UTC.
-        session_id: The session that wrote it.
-        ticket_id: The ticket whose work taught it, if there was one.
-        backend: Name of the backend that keeps it.
-        stats: How it has fared.
-    """
+    """A stored learning and how it has fared."""
 
     learning_id: str
     summary: str
@@ -47,17 +31,7 @@ class LearningRecord(NamedTuple):
 
 
 class GroupStats(NamedTuple):
-    """The learnings of one category or scope together.
-
-    Attributes:
-        name: The category or scope.
-        learnings: How many there are, of any status.
-        active: How many of them are active.
-        hits: Used of shown, over all sessions.
-        recent: Used of shown in the last 30 days.
-        before: Used of shown in the 30 days before those.
-        weeks: Used of shown in each of the last twelve weeks, the oldest first.
-    """
+    """The learnings of one category or scope together."""
 
     name: str
     learnings: int
@@ -76,17 +50,7 @@ class GroupStats(NamedTuple):
 
 
 class WeekStats(NamedTuple):
-    """What happened in one week.
-
-    Attributes:
-        start: Its Monday, UTC.
-        hits: Used of shown.
-        reflections: Submissions that were worked through.
-        candidates: Candidates in them.
-        accepted: Candidates that were accepted.
-        skips: Skips.
-        blocks: Gate cycles in which the agent was stopped.
-    """
+    """What happened in one week."""
 
     start: date
     hits: Share = Share()
@@ -98,14 +62,7 @@ class WeekStats(NamedTuple):
 
 
 class RetrospectiveMiss(NamedTuple):
-    """A candidate that the write gate refused and whose topic was accepted later.
-
-    Attributes:
-        summary: What was refused.
-        rejected_at: When, UTC.
-        learning_id: The learning that another session wrote later.
-        accepted_at: When, UTC.
-    """
+    """A candidate that the write gate refused and whose topic was accepted later."""
 
     summary: str
     rejected_at: datetime
@@ -114,13 +71,7 @@ class RetrospectiveMiss(NamedTuple):
 
 
 class SkipMiss(NamedTuple):
-    """A ticket whose reflection was skipped and that later produced learnings.
-
-    Attributes:
-        ticket_id: The ticket.
-        skipped_at: When it was first skipped, UTC.
-        accepted_at: When candidates of it were last accepted, UTC.
-    """
+    """A ticket whose reflection was skipped and that later produced learnings."""
 
     ticket_id: str
     skipped_at: datetime
@@ -128,15 +79,7 @@ class SkipMiss(NamedTuple):
 
 
 class CrossPollination(NamedTuple):
-    """A learning that was used for other tickets than the one it came from.
-
-    Attributes:
-        learning_id: The learning.
-        summary: What it says.
-        origin_ticket: The ticket it came from.
-        tickets: How many other tickets used it.
-        examples: Some of them, in order of their names.
-    """
+    """A learning that was used for other tickets than the one it came from."""
 
     learning_id: str
     summary: str
@@ -146,13 +89,7 @@ class CrossPollination(NamedTuple):
 
 
 class Edges(NamedTuple):
-    """Pairs of a learning and another ticket than its own that used it.
-
-    Attributes:
-        total: How many there are.
-        recent: How many came up in the last 30 days.
-        before: How many came up in the 30 days before those.
-    """
+    """Pairs of a learning and another ticket than its own that used it."""
 
     total: int = 0
     recent: int = 0
@@ -160,14 +97,7 @@ class Edges(NamedTuple):
 
 
 class GoingStale(NamedTuple):
-    """A learning that will be archived unless it is used or shown.
-
-    Attributes:
-        learning_id: The learning.
-        summary: What it says.
-        last_verified: When it was last written, shown, used or restored, UTC.
-        days_left: Days until it is due, negative when it is overdue.
-    """
+    """A learning that will be archived unless it is used or shown."""
 
     learning_id: str
     summary: str
@@ -176,17 +106,7 @@ class GoingStale(NamedTuple):
 
 
 class UsageStats(NamedTuple):
-    """How learnings were used, all together, those included that are stored no more.
-
-    Attributes:
-        surfaced: How often one was shown in a session.
-        referenced: How often one was used in a session.
-        dismissed: How often one was shown in a session and not used.
-        corrected: How often one was found wrong.
-        useful_ratings: How often one was rated useful.
-        useless_ratings: How often one was rated not useful.
-        hits: Used of shown.
-    """
+    """How learnings were used, all together, those included that are stored no more."""
 
     surfaced: int = 0
     referenced: int = 0
@@ -198,15 +118,7 @@ class UsageStats(NamedTuple):
 
 
 class ReflectionStats(NamedTuple):
-    """What agents submitted.
-
-    Attributes:
-        submissions: Submissions with candidates.
-        completed: Submissions of which something was accepted.
-        candidates: Candidates in them.
-        accepted: Candidates that were accepted.
-        by_backend: Completed ones by the backend they went to.
-    """
+    """What agents submitted."""
 
     submissions: int = 0
     completed: int = 0
@@ -216,14 +128,7 @@ class ReflectionStats(NamedTuple):
 
 
 class WriteGateStats(NamedTuple):
-    """What the pipeline made of the candidates.
-
-    Attributes:
-        passed: Accepted of all candidates that were judged.
-        rejected_by_stage: Refused ones by stage.
-        misses: Refused by the write gate, and yet written later by another session, the latest
-            first; the latest few hundred refusals are looked at.
-    """
+    """What the pipeline made of the candidates."""
 
     passed: Share = Share()
     rejected_by_stage: Mapping[str, int] = {}
@@ -231,13 +136,7 @@ class WriteGateStats(NamedTuple):
 
 
 class SkipStats(NamedTuple):
-    """Skipped reflections.
-
-    Attributes:
-        by_decider: How many the agent, the user and grove itself decided.
-        tickets: Skipped tickets that later produced learnings, of all tickets that were skipped.
-        misses: The latest of those that did.
-    """
+    """Skipped reflections."""
 
     by_decider: Mapping[str, int] = {}
     tickets: Share = Share()
@@ -250,26 +149,14 @@ class SkipStats(NamedTuple):
 
 
 class GateStats(NamedTuple):
-    """What came of the gate.
-
-    Attributes:
-        by_outcome: Finished cycles by outcome.
-        precision: Cycles with a block that led to an accepted learning, of all with a block.
-    """
+    """What came of the gate."""
 
     by_outcome: Mapping[str, int] = {}
     precision: Share = Share()
 
 
 class LogFault(NamedTuple):
-    """What is wrong with an event log.
-
-    Attributes:
-        path: The file.
-        unreadable: Numbers of lines that cannot be read, from 1: at most the first hundred.
-        unreadable_count: How many there are.
-        unknown: How many events a newer grove wrote that this one does not know.
-    """
+    """What is wrong with an event log."""
 
     path: str
     unreadable: tuple[int, ...] = ()
@@ -278,14 +165,7 @@ class LogFault(NamedTuple):
 
 
 class LogStats(NamedTuple):
-    """The event logs themselves.
-
-    Attributes:
-        events: Lines that hold an event; a repeat of one changes no number.
-        files: How many files they lie in.
-        faults: What cannot be read in them.
-        complete: Whether everything was read; a hook may have run out of time.
-    """
+    """The event logs themselves."""
 
     events: int = 0
     files: int = 0

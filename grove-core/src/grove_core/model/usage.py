@@ -41,21 +41,7 @@ class Share(NamedTuple):
 
 
 class LearningStats(NamedTuple):
-    """How one learning has fared.
-
-    Attributes:
-        learning_id: Its id.
-        surfaced: In how many sessions it was shown.
-        referenced: In how many sessions it was used.
-        dismissed: In how many sessions it was shown and not used.
-        corrected: How often it was found wrong.
-        last_surfaced: When it was last shown, UTC.
-        last_referenced: When it was last used, UTC.
-        last_restored: When it was last taken back from the archive, UTC.
-        referencing_tickets: How many tickets' work used it.
-        useful_ratings: How often it was rated useful.
-        useless_ratings: How often it was rated not useful.
-    """
+    """How one learning has fared."""
 
     learning_id: str
     surfaced: int = 0

@@ -31,7 +31,7 @@ from grove_core.model.value import FLAG, TEXT, TEXTS, Value, checked, frozen, in
 
 if TYPE_CHECKING:
     # Most hooks ask for no trust.
-    from grove_core.model.trust import TrustRequest
+    from grove_core.storage.trust import TrustRequest
 
 
 def _is_name(value: object) -> bool:

@@ -120,7 +120,7 @@ def _reflect(workspace: "Workspace", arguments: Arguments) -> "Outcome":
 
 
 def _skip(workspace: "Workspace", arguments: Arguments) -> "Outcome":
-    from grove_core.model.reflection import SkipDecider
+    from grove_core.model.gate import SkipDecider
     from grove_core.services.overview import find_session
     from grove_core.services.requests import read_reason, skip
 

@@ -10,7 +10,13 @@ from attrs import evolve, frozen
 from grove_core.errors import ReflectionError, StorageError
 from grove_core.event_log import publish
 from grove_core.model.events import Rated, Reflection, Rejected, StatsEvent
-from grove_core.model.gate import ReflectionAccepted, SkipAccepted
+from grove_core.model.gate import (
+    ReflectionAccepted,
+    ReflectionResult,
+    SkipAccepted,
+    SkipDecider,
+    SkipDecision,
+)
 from grove_core.model.learning import (
     Candidate,
     Learning,
@@ -19,7 +25,6 @@ from grove_core.model.learning import (
     Stage,
 )
 from grove_core.model.memory import ReceiptStatus
-from grove_core.model.reflection import ReflectionResult, SkipDecider, SkipDecision
 from grove_core.model.session import EventType, Session, WrittenCandidate
 from grove_core.plugins.descriptors import Area
 from grove_core.reflection.candidates import read_enum

@@ -8,10 +8,9 @@ from attrs import evolve
 from grove_core.errors import ReflectionError
 from grove_core.finder import found_learning
 from grove_core.memory.backends import FoundLearning
-from grove_core.model.gate import SkipAccepted
+from grove_core.model.gate import SkipAccepted, SkipDecider, SkipDecision
 from grove_core.model.learning import Learning, RejectedCandidate
 from grove_core.model.memory import Filters, Query, Receipt, ReceiptStatus
-from grove_core.model.reflection import SkipDecider, SkipDecision
 from grove_core.model.session import EventType, Session, SubagentObservation
 from grove_core.model.usage import LearningStats
 from grove_core.model.value import frozen

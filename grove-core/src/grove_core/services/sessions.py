@@ -21,8 +21,8 @@ from grove_core.model.gate import (
     GateEvent,
     SessionChange,
     SessionEnded,
+    SkipDecision,
 )
-from grove_core.model.reflection import SkipDecision
 from grove_core.model.session import (
     EventType,
     InjectedLearning,

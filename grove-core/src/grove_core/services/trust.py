@@ -7,11 +7,10 @@ from typing import Final
 from attrs import evolve
 
 from grove_core.errors import CodecError, PluginError, StorageError
-from grove_core.model.trust import TrustRequest
 from grove_core.model.value import frozen
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec
 from grove_core.plugins.manager import Contribution
-from grove_core.storage.trust import Agreement, TrustStore
+from grove_core.storage.trust import Agreement, TrustRequest, TrustStore
 from grove_core.workspace import Workspace
 
 REQUESTS_SECONDS: Final = 5.0
