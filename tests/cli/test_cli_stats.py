@@ -12,8 +12,7 @@ from rich.cells import cell_len  # noqa: TID253 - no hook runs this
 from rich.console import Console  # noqa: TID253 - no hook runs this
 
 from grove_core.model.usage import Share
-from grove_core.report.dashboard import print_dashboard
-from grove_core.report.layout import spark_of_counts, spark_of_rates
+from grove_core.report.dashboard import print_dashboard, spark_of_counts, spark_of_rates
 from grove_core.report.page import html_page
 from grove_core.report.text import (
     Trend,

@@ -1,11 +1,8 @@
 """``grove stats``."""
 
-import os
 import sys
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
-from stat import S_IMODE
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
@@ -15,13 +12,11 @@ from grove_core.cli.result import Result
 from grove_core.cli.timeparse import parse_time
 from grove_core.errors import GroveError
 from grove_core.stats.document import statistics_document
-from grove_core.storage import files
+from grove_core.text import clean_line
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_STANDARD_OUTPUT: Final = Path("-")
-_USUAL_MODE: Final = 0o666
 _LONGEST_TITLE: Final = 200
 _LOOKED_AT: Final = 1000
 
@@ -47,15 +42,12 @@ def command(invocation: Invocation, *, since: str | None, html: Path | None) -> 
     when the page cannot be written.
     """
     workspace = invocation.workspace
-    statistics = workspace.statistics(_start_of(since, workspace.now))
+    start = None if since is None else parse_time(since, workspace.now, "--since")
+    statistics = workspace.statistics(start)
     insights = workspace.insights(statistics)
     document = statistics_document(statistics, insights)
-    title = _title_of(workspace.root)
+    title = clean_line(workspace.root.name, _LONGEST_TITLE) or "grove"
     if html is not None:
-        if str(html) != "-" and str(html).startswith("-"):
-            raise click.BadParameter(
-                f"{html} looks like an option; a file of that name is ./{html}", param_hint="--html"
-            )
         return _write_page(html, document, title)
 
     def human(console: "Console") -> None:
@@ -70,21 +62,11 @@ def command(invocation: Invocation, *, since: str | None, html: Path | None) -> 
     )
 
 
-def _start_of(since: str | None, now: datetime) -> datetime | None:
-    return None if since is None else parse_time(since, now, "--since")
-
-
-def _title_of(root: Path) -> str:
-    from grove_core.text import clean_line
-
-    return clean_line(root.name, _LONGEST_TITLE) or "grove"
-
-
 def _write_page(target: Path, document: Mapping[str, Any], title: str) -> Result:
     from grove_core.report.page import html_page, is_page
 
     page = html_page(document, title).encode()
-    if target == _STANDARD_OUTPUT:
+    if str(target) == "-":
         context = click.get_current_context()
         if context is not None and context.params["as_json"]:
             raise click.UsageError("--html - and --json both print; choose one", context)
@@ -92,24 +74,10 @@ def _write_page(target: Path, document: Mapping[str, Any], title: str) -> Result
         sys.stdout.buffer.write(page)
         return Result.printed([])
     path = target.resolve()
-    if path.exists() and not path.is_file():
-        raise GroveError(f"{target} is no file; - writes to standard output")
-    if path.exists() and not is_page(_start_of_file(path)):
-        raise GroveError(f"{target} is there and no page of grove stats; name another file")
-    files.replace(path, page, mode=_mode_of(path))
-    return Result(document=document, human=lambda console: console.print(f"Wrote {path}"))
-
-
-def _start_of_file(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(_LOOKED_AT)
-
-
-def _mode_of(path: Path) -> int:
-    """Return the permissions that a page gets: those it has, or those of any new file."""
     try:
-        return S_IMODE(path.stat().st_mode)
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return _USUAL_MODE & ~mask
+        if path.exists() and not is_page(path.read_bytes()[:_LOOKED_AT]):
+            raise GroveError(f"{target} is there and no page of grove stats; name another file")
+        path.write_bytes(page)
+    except OSError as error:
+        raise GroveError(f"cannot write {target}: {error.strerror or error}") from error
+    return Result(document=document, human=lambda console: console.print(f"Wrote {path}"))

@@ -13,8 +13,8 @@ from markupsafe import Markup
 from grove_core.model.statistics import CrossPollination, LogFault
 from grove_core.model.usage import Share
 from grove_core.report import charts
-from grove_core.report.layout import ARROWS
 from grove_core.report.text import (
+    ARROWS,
     Trend,
     by_size,
     evidence_of,

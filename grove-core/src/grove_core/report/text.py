@@ -30,6 +30,9 @@ class Trend(Enum):
     """Too little was shown to tell."""
 
 
+ARROWS: Final = {Trend.UP: "▲", Trend.DOWN: "▼", Trend.STEADY: "▬", Trend.UNKNOWN: ""}
+
+
 def percent(rate: float) -> str:
     """Say a rate."""
     return f"{_whole(rate)} %"
@@ -56,7 +59,7 @@ def share_of(share: Share, noun: str = "") -> str:
 
 
 def trend_of(recent: Share, before: Share) -> Trend:
-    """Judge a trend."""
+    """Compare a rate with an earlier one."""
     if min(recent.total, before.total) < _FEWEST_OF_A_TREND:
         return Trend.UNKNOWN
     difference = recent.count / recent.total - before.count / before.total
