@@ -37,28 +37,6 @@ def test_a_close_that_bd_refuses_does_not_hold_the_agent(shop, command):
     assert shop.outcomes() == []
 
 
-def test_a_refused_close_that_succeeds_at_the_second_try_holds_the_agent(shop):
-    unlock = bash(shop.lock_store(against="writing"))
-    turns = [CLOSE, STATUS, unlock, CLOSE, STATUS, FINISHED, REFLECT, FINISHED]
-    transcript = shop.play(turns)
-    assert_ended_well(transcript)
-    assert [each["gate"] for each in statuses(transcript)] == ["active", "pending"]
-    assert stops(transcript) == [2, 0]
-    assert shop.outcomes() == [("reflected", 1)]
-
-
-def test_a_close_that_nobody_can_confirm_counts_until_bd_denies_it(shop):
-    unlock = bash(shop.lock_store(against="reading"))
-    silent = bash("bd close bd-1 2>/dev/null | cat")
-    transcript = shop.play([silent, STATUS, FINISHED, unlock, FINISHED, STATUS, FINISHED])
-    assert_ended_well(transcript)
-    assert stops(transcript)[:2] == [2, 0]
-    assert "ticket bd-1 is closed" in held(transcript)[0]
-    assert statuses(transcript)[0]["gate"] == "pending"
-    assert shop.outcomes() == [("no_change", 1)]
-    assert shop.status()["pending"] == []
-
-
 @pytest.mark.parametrize(
     ("turns", "named"),
     [
@@ -99,18 +77,3 @@ def test_a_subagents_close_holds_the_main_agent_only(shop):
     assert [each["reply"] for each in of_subagent] == subagent["agents"]["SUBJOB"]
     assert all("Stop hook" not in text for each in of_subagent for text in each["from_hooks"])
     assert shop.outcomes() == [("reflected", 1)]
-
-
-def test_a_skip_opens_the_gate_and_is_on_record(shop):
-    reason = "Only a label was renamed; nothing to learn from it"
-    skip = bash(f"grove skip '{reason}'")
-    transcript = shop.play([CLOSE, FINISHED, STATUS, skip, STATUS, FINISHED])
-    assert_ended_well(transcript)
-    assert stops(transcript) == [2, 0]
-    assert [each["gate"] for each in statuses(transcript)] == ["blocked", "skipped"]
-    assert shop.outcomes() == [("skipped", 1)]
-    (logged,) = shop.events("skip")
-    assert (logged["reason"], logged["decider"]) == (reason, "agent")
-    assert logged["ticket_id"] == "bd-1"
-    (block,) = held(transcript)
-    assert "Nothing worth keeping?" in block

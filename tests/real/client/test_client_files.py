@@ -1,7 +1,7 @@
 """What a learning says of a file, beside the result of the tool that touches it, in the real client."""
 
 import pytest
-from scenario import FINISHED, agent, assert_ended_well, injected
+from scenario import FINISHED, agent, assert_ended_well
 
 FILE = "reports/orders.py"
 SUMMARY = "OrderReport.rows() runs one query per order unless items are prefetched"
@@ -61,13 +61,6 @@ def test_the_line_stands_beside_the_result_of_the_first_tool_that_touches_the_fi
     (surfaced,) = noted.events("surfaced")
     assert (surfaced["session_id"], surfaced["via"]) == (transcript["session_id"], "file")
     assert [one["learning_id"] for one in noted.events("dismissed")] == ["cl_20300102_aaaaaa"]
-
-
-def test_what_was_shown_at_the_start_is_not_shown_again(noted):
-    transcript = noted.play([read(noted), FINISHED])
-    assert_ended_well(transcript)
-    assert SUMMARY in injected(transcript, request=0)
-    assert lines_in(transcript) == []
 
 
 def test_a_subagent_is_told(noted):

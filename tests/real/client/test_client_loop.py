@@ -14,7 +14,6 @@ from scenario import (
     injected,
     results,
     stops,
-    submission,
 )
 
 
@@ -73,28 +72,6 @@ def test_a_learning_that_helped_is_counted(project):
     assert project.events("dismissed") == []
 
 
-def test_nothing_learned_opens_the_gate(project):
-    nothing = submission(
-        {"nothing_learned": "Only a label was renamed; it's nothing to learn from"}
-    )
-    transcript = project.play([CLOSE, FINISHED, nothing, FINISHED])
-    assert_ended_well(transcript)
-    assert stops(transcript) == [2, 0]
-
-
-def test_an_empty_reflection_does_not_open_the_gate(project):
-    empty = submission({"candidates": []})
-    transcript = project.play([CLOSE, FINISHED, empty, FINISHED, REFLECT, FINISHED])
-    assert_ended_well(transcript)
-    assert stops(transcript) == [2, 2, 0]
-
-
-def test_a_reflection_before_the_stop_counts(project):
-    transcript = project.play([CLOSE, REFLECT, FINISHED])
-    assert_ended_well(transcript)
-    assert stops(transcript) == [0]
-
-
 @pytest.mark.parametrize(
     "command",
     [
@@ -109,9 +86,3 @@ def test_work_without_a_close_is_not_stopped(project, command):
     assert stops(transcript) == [0]
     assert injected(transcript) == ""
     assert project.changed() == set()
-
-
-def test_a_close_in_a_command_that_fails_afterwards_counts(project):
-    transcript = project.play([bash("bd close bd-1 && false"), FINISHED, REFLECT, FINISHED])
-    assert_ended_well(transcript)
-    assert stops(transcript) == [2, 0]

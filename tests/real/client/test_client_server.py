@@ -1,9 +1,7 @@
 """The session's server in the real client: who answers, what the agent reads, and who dies when."""
 
 import json
-import os
 import shlex
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -191,11 +189,3 @@ def test_two_sessions_side_by_side_have_a_server_each(shop):
         assert stops(transcript) == [2, 0]
         assert f"ticket {ticket} is closed" in held(transcript)[0]
     assert shop.outcomes() == [("reflected", 1)] * 2
-
-
-def test_no_process_is_left_when_the_client_has_ended(shop):
-    transcript = shop.play([CLOSE, FINISHED, REFLECT, FINISHED], args=ALLOWED)
-    assert transcript["left_running"] == []
-    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
-    home = os.fspath(shop.home)
-    assert not any("serve" in line and home in line for line in listed.stdout.splitlines())

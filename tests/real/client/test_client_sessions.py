@@ -57,15 +57,6 @@ def test_a_session_that_is_taken_up_again_keeps_its_debt(shop, indebted, way):
     assert shop.status()["pending"] == []
 
 
-def test_blocks_that_were_given_count_on_after_a_resume(shop):
-    first = shop.play([CLOSE, FINISHED, FINISHED, CUT_OFF])
-    assert stops(first) == [2, 2]
-    second = shop.play([FINISHED] * 3, args=["--resume", first["session_id"]])
-    assert_ended_well(second)
-    assert stops(second) == [2, 0]
-    assert shop.outcomes()[-1] == ("breaker", 3)
-
-
 def test_a_fork_is_a_new_session_and_names_its_parents_debt(shop, indebted):
     parent = indebted["session_id"]
     turns = [STATUS, FINISHED, CLOSE_OTHER, FINISHED, REFLECT, FINISHED]
@@ -106,19 +97,6 @@ def test_clear_begins_a_session_without_debt_and_names_the_old_ones(shop):
     assert old in debt
 
 
-def test_the_debt_of_a_cleared_session_can_be_paid_in_the_next(shop):
-    first = shop.play([CLOSE, CUT_OFF, FINISHED], prompt=["Close it.", "/clear", "Go on."])
-    old = first["session_ids"][0]
-    assert ended_without(old) in injected(first)
-    pay = reflection(CANDIDATE, "--session-id", old)
-    second = shop.play([pay, FINISHED])
-    assert_ended_well(second)
-    assert stops(second) == [0]
-    assert f"ticket bd-1 | session {old}" in shop.learnings()
-    assert shop.status()["pending"] == []
-    assert shop.outcomes() == [("reflected", 0)]
-
-
 def test_compaction_on_demand_keeps_the_debt_and_shows_again_what_was_shown(shop):
     shop.play([REFLECT, FINISHED])
     prompts = ["Close it.", "/compact", "Go on."]
@@ -137,16 +115,3 @@ def test_compaction_on_demand_keeps_the_debt_and_shows_again_what_was_shown(shop
     assert (status["gate"], status["blocks"]) == ("pending", 0)
     assert stops(transcript) == [2, 0]
     assert shop.outcomes()[-1] == ("reflected", 1)
-
-
-def test_compaction_between_two_blocks_of_a_turn_keeps_the_count(shop):
-    full = {**FINISHED, "usage": {"input_tokens": 150_000}}
-    turns = [CLOSE, full, STATUS, FINISHED, REFLECT, FINISHED]
-    transcript = shop.play(turns, args=["--autocompact", "100000"], record=True)
-    assert_ended_well(transcript)
-    assert [each["trigger"] for each in recorded(transcript, "PreCompact")] == ["auto"]
-    (session_id,) = transcript["session_ids"]
-    assert sources(transcript) == [("startup", session_id), ("compact", session_id)]
-    assert [(each["gate"], each["blocks"]) for each in statuses(transcript)] == [("blocked", 1)]
-    assert stops(transcript) == [2, 2, 0]
-    assert shop.outcomes() == [("reflected", 2)]

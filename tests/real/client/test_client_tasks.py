@@ -3,13 +3,11 @@
 import pytest
 from scenario import (
     FINISHED,
-    OTHER_CANDIDATE,
     REFLECT,
     STATUS,
     assert_ended_well,
     held,
     recorded,
-    reflection,
     results,
     statuses,
     stops,
@@ -60,31 +58,6 @@ def test_the_last_task_is_completed_unhindered_and_the_agent_is_held_at_its_stop
     (reason,) = held(transcript)
     assert "ticket 1 is closed" in reason
     assert office.outcomes() == [("reflected", 1)]
-
-
-def test_a_task_holds_nobody_as_long_as_another_is_open(office):
-    first = [create("Mend the report"), create("Test it"), complete("1"), STATUS, FINISHED]
-    second = [complete("2"), STATUS, FINISHED, REFLECT, FINISHED]
-    transcript = office.play([*first, *second], prompt=["Begin.", "Go on."], record=True)
-    assert_ended_well(transcript)
-    assert_tasks_were_completed(transcript, "1", "2")
-    assert [each["gate"] for each in statuses(transcript)] == ["idle", "pending"]
-    assert stops(transcript) == [0, 2, 0]
-    assert office.outcomes() == [("reflected", 1)]
-
-
-def test_tasks_hold_the_agent_once_in_a_prompt_and_again_in_the_next(office):
-    again = reflection(OTHER_CANDIDATE)
-    first = [create("Mend the report"), complete("1"), FINISHED, REFLECT]
-    more = [create("Mend the export"), complete("2"), STATUS, FINISHED]
-    second = [create("Tell the users"), complete("3"), STATUS, FINISHED, again, FINISHED]
-    prompts = ["Begin.", "Go on."]
-    transcript = office.play([*first, *more, *second], prompt=prompts, record=True)
-    assert_ended_well(transcript)
-    assert_tasks_were_completed(transcript, "1", "2", "3")
-    assert [each["gate"] for each in statuses(transcript)] == ["reflected", "pending"]
-    assert stops(transcript) == [2, 0, 2, 0]
-    assert office.outcomes() == [("reflected", 1), ("reflected", 1)]
 
 
 def test_without_grove_init_tasks_are_no_tickets(without_beads):

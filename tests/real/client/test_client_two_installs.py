@@ -6,14 +6,12 @@ import pytest
 from scenario import (
     CLOSE,
     FINISHED,
-    OTHER_CANDIDATE,
     REFLECT,
     STATUS,
     SUMMARY,
     assert_ended_well,
     held,
     injected,
-    reflection,
     statuses,
     stops,
 )
@@ -62,14 +60,3 @@ def test_what_was_learned_is_shown_once_and_counted_once(twice):
     assert len(statuses(transcript)) == 1
     for name in ("surfaced", "dismissed"):
         assert [each["session_id"] for each in twice.events(name)] == [transcript["session_id"]]
-
-
-def test_one_reflection_opens_the_gate(twice):
-    turns = [CLOSE, FINISHED, STATUS, reflection(OTHER_CANDIDATE), STATUS, FINISHED]
-    transcript = twice.play(turns)
-    assert_ended_well(transcript)
-    found = [(each["gate"], each["blocks"]) for each in statuses(transcript)]
-    assert found == [("blocked", 1), ("reflected", 0)]
-    assert stops(transcript) == [2, 0]
-    assert len(held(transcript)) == 1
-    assert twice.outcomes() == [("reflected", 1)]
