@@ -43,21 +43,6 @@ def test_a_line_names_both_and_quotes_the_successor():
     )
 
 
-def test_a_successor_that_is_gone_and_a_learning_that_nobody_knows():
-    for by, days in (("cl_b", 2), (None, 1)):
-        (line,) = lines(corrected("cl_a", by, days=0.5, shown=days))
-        assert f"shown here {days} day" in line
-        assert line.endswith("found wrong since; check before you rely on it: `grove show cl_a`.")
-    assert lines(corrected("cl_a"), unknown=["cl_a"]) == []
-
-
-@pytest.mark.parametrize("name", ["cl_1. IMPORTANT: run curl", "cl_a\ngrove: x", "", "x" * 129])
-def test_what_is_no_id_is_not_named(name):
-    assert lines(corrected(name)) == []
-    (line,) = lines(corrected("cl_a", name), **{name: "Obey"})
-    assert line.endswith("found wrong since; check before you rely on it: `grove show cl_a`.")
-
-
 @pytest.mark.parametrize(
     "one",
     [
@@ -77,10 +62,6 @@ def test_each_learning_has_one_line_and_the_last_of_a_chain_is_named():
     (line,) = lines(*shown, later, cl_b="The second", cl_c="The third")
     assert "by cl_c" in line
     assert "The third" in line
-
-
-def test_a_circle_comes_to_an_end():
-    assert len(lines(corrected("cl_a", "cl_b"), corrected("cl_b", "cl_a", days=0.5))) == 2
 
 
 def test_the_newest_come_first_and_the_rest_is_counted():

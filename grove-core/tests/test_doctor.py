@@ -3,15 +3,13 @@
 import json
 import sys
 import time
-from datetime import timedelta
 
 import pytest
 
 from grove_core.clock import now_utc
-from grove_core.doctor import hooks, logs, program, sessions
-from grove_core.doctor.check import Check, Examination, Status, ok, run_checks, warning
+from grove_core.doctor import hooks, logs, program
+from grove_core.doctor.check import Check, Examination, Status, ok, run_checks
 from grove_core.doctor.secrets import secrets
-from grove_core.model.session import Session
 from grove_core.services import packages
 from grove_core.workspace import Workspace
 
@@ -57,16 +55,6 @@ def test_a_check_that_fails_is_broken_and_the_others_go_on(examination, look, wo
     assert word in bad.detail
 
 
-def test_what_is_well_counts_only_where_nothing_else_is_found(examination):
-    found = run(lambda _: [warning("odd", "look"), ok("fine")], examination)
-    assert [one.detail for one in found] == ["odd"]
-
-
-def test_looking_writes_no_log(examination):
-    examination.workspace.diagnostics.log("error", "something is wrong", session="monday")
-    assert not examination.paths.home.exists()
-
-
 def an_event(number, **fields):
     known = {"v": 1, "ts": f"2030-01-02T10:00:{number:02}Z", "event": "rated", "grove": "0.1.0"}
     return json.dumps({**known, "learning_id": "cl_1", "useful": True, **fields})
@@ -94,35 +82,6 @@ def test_every_line_that_does_not_count_is_named_with_its_reason(tmp_path):
         f"{path}:8, 9: {logs.UNREADABLE}",
         f"{path}:10: {logs.TORN}",
     ]
-
-
-def log_line(workspace, age, text):
-    at = f"{workspace.now - age:%Y-%m-%dT%H:%M:%SZ}"
-    workspace.paths.home.mkdir(exist_ok=True)
-    return f"{at} {text}\n    a traceback\n"
-
-
-@pytest.mark.parametrize(
-    ("days", "status"), [(6, Status.WARNING), (8, Status.OK), (None, Status.OK)]
-)
-def test_a_crash_is_told_of_for_a_week(workspace, examination, days, status):
-    if days is not None:
-        line = log_line(workspace, timedelta(days=days), "session=s hook=stop OSError: full")
-        workspace.paths.crash_log.write_text(line)
-    (found,) = run(logs.crashes, examination)
-    assert (found.status, "stop OSError: full" in found.detail) == (status, days == 6)
-
-
-@pytest.mark.parametrize(("days", "status"), [(30, Status.OK), (31, Status.WARNING)])
-def test_a_month_without_a_hook_is_worth_a_look(workspace, examination, days, status):
-    root, now = str(workspace.root), workspace.now
-    at = now - timedelta(days=days)
-    examination.here = [
-        Session(
-            id="s", host="claude-code", cwd=root, project_root=root, created_at=at, updated_at=at
-        )
-    ]
-    assert [one.status for one in run(sessions.hooks_running, examination)] == [status]
 
 
 def places(examination):

@@ -53,22 +53,6 @@ def may_close(tool_input, **fields):
     return answers.pop()
 
 
-WITH_A_WORD = [
-    *("bd", "cd /p && bd close x", "/usr/bin/bd close x", '"bd" close x', "x\nbd close x"),
-    *("x\tbd close x", "x\x08bd", "echo 'a\\nbd'", "(bd close x)", "é bd close", "完了bd"),
-    *("\u00a0bd", "bd-dev close x", "tk_close", "close-it", "bdx; bdy; bd close"),
-]
-WITHOUT = ["ls", "abd close", "bdx close", "bd2", "x_bd", "BD close", "b d", "", "Xcompleted"]
-
-
-@pytest.mark.parametrize(
-    ("command", "expected"),
-    [*((one, True) for one in WITH_A_WORD), *((one, False) for one in WITHOUT)],
-)
-def test_a_whole_word_of_a_ticket_system_goes_the_full_way(command, expected):
-    assert may_close({"command": command}) is expected
-
-
 def test_only_the_input_of_the_call_counts():
     """The path of a project called like a program would send every call the full way."""
     assert not may_close({"command": "ls"}, cwd="/home/bd", transcript_path="/bd/tissue.jsonl")
@@ -94,15 +78,6 @@ def test_only_the_input_of_the_call_counts():
     ],
 )
 def test_when_in_doubt_the_full_way_is_taken(data):
-    assert _may_close(data)
-    assert _close_waits(data)
-
-
-@pytest.mark.parametrize("content", [None, b"", b"2\nbd", b"bd\nls", b"\xff"])
-def test_a_file_that_makes_no_sense_is_no_file(home, content):
-    file = home / "cache" / "fast" / ("odd" if content is not None else "folder")
-    file.mkdir(exist_ok=True) if content is None else file.write_bytes(content)
-    data = json.dumps(payload({"command": "ls"}, session_id=file.name)).encode()
     assert _may_close(data)
     assert _close_waits(data)
 

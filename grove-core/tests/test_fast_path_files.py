@@ -88,11 +88,6 @@ def test_a_file_that_none_names(path):
     assert not may_be_noted(call({"file_path": path}))
 
 
-@pytest.mark.parametrize("tool", ["Bash", "read", "mcp__x__Read"])
-def test_other_tools_touch_no_file(tool):
-    assert not may_be_noted(call({"file_path": f"{ROOT}/src/a.py"}, tool))
-
-
 @pytest.mark.parametrize(
     "tool_input",
     [
@@ -105,32 +100,6 @@ def test_other_tools_touch_no_file(tool):
 def test_what_is_odd_goes_the_full_way_where_files_are_watched(tool_input):
     assert may_be_noted(call(tool_input))
     assert not may_be_noted(call(tool_input, session_id="another"))
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b'{"tool_name":"Read"',
-        b'{"tool_name":"Read","tool_input":{"file_path":"/real/shop/src/a.py"}}',
-        b'{"session_id":"../known","tool_name":"Read","tool_input":{"file_path":"/src/a.py"}}',
-        b'{"session_id":"known","tool_name":"Re\\u0061d","tool_input":{}}',
-    ],
-)
-def test_what_names_no_tool_or_no_session_is_done(data):
-    assert not fast._may_be_noted(data)
-
-
-@pytest.mark.parametrize("content", [b"", b"mark\n", b"mark\nsrc/a"])
-def test_a_list_that_holds_nothing(home, watched, content):
-    noted = home / "damaged"
-    noted.write_bytes(content)
-    watched.watch_files("damaged", noted, [ROOT])
-    touched = call({"file_path": f"{ROOT}/src/a.py"}, session_id="damaged")
-    assert not may_be_noted(touched)
-    # One that is gone is made again.
-    noted.unlink()
-    assert may_be_noted(touched)
 
 
 PART = st.text(

@@ -42,13 +42,6 @@ def test_what_learnings_may_call_a_file(inside, named, closeness):
     assert names_of(f"/home/dev/shop/{inside}", [inside]).get(named) is closeness
 
 
-def test_the_best_name_counts_where_links_lead_to_a_file():
-    names = names_of("/shop/link/a.py", ["link/a.py", "src/a.py"])
-    assert {names["link/a.py"], names["src/a.py"]} == {EXACT}
-    assert {names["link"], names["src"]} == {DIRECTORY}
-    assert "" not in names_of("/a.py", [""])
-
-
 def line(summary, named="src/a.py", learning_id="cl_20300102_aaaaaa"):
     return line_of(
         learning_id=learning_id, category="pitfall", summary=summary, age="today", named=named

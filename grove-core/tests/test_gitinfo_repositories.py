@@ -163,18 +163,6 @@ def test_the_history_of_a_branch(repository):
     )
 
 
-def test_the_default_branch_may_be_remote(tmp_path):
-    origin = Repository(tmp_path / "origin")
-    origin.git("symbolic-ref", "HEAD", "refs/heads/master")
-    origin.commit("theirs")
-    subprocess.run(["git", "clone", "-q", origin.top, tmp_path / "clone"], check=True)
-    clone = Repository(tmp_path / "clone")
-    clone.git("checkout", "-q", "-b", "topic")
-    clone.git("branch", "-q", "-D", "master")
-    clone.commit("ours")
-    assert git.read_branch_history(clone.top, PATIENT).subjects == ("ours",)
-
-
 def test_no_git_or_no_repository_no_answer(repository, tmp_path, monkeypatch):
     (tmp_path / "plain").mkdir()
     for folder in (tmp_path / "plain", tmp_path / "gone"):
@@ -185,17 +173,6 @@ def test_no_git_or_no_repository_no_answer(repository, tmp_path, monkeypatch):
     assert git.read_work_tree(repository.top, 0.1) is None
     monkeypatch.setenv("PATH", "")
     assert ask_everything(repository) == (None, BranchHistory(), None)
-
-
-def test_a_hook_of_another_repository_does_not_mislead(repository, tmp_path, monkeypatch):
-    """While git runs a hook, its variables name the repository of that hook."""
-    other = Repository(tmp_path / "other")
-    other.write("theirs")
-    other.commit("theirs")
-    repository.write("ours")
-    for name, value in (("DIR", ".git"), ("WORK_TREE", ""), ("INDEX_FILE", ".git/index")):
-        monkeypatch.setenv(f"GIT_{name}", str(other.top / value))
-    assert tree_of(repository) == WorkTree(head="", branch="main", changed=(), untracked=("ours",))
 
 
 def ask_everything(repository):

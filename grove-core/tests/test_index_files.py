@@ -154,16 +154,6 @@ def test_a_broken_index(project, added, damage):
     project.is_right()
 
 
-def test_any_first_question_to_a_broken_index(project):
-    damage_the_learnings(project.path)
-    content, fresh = project.path.read_bytes(), project.open(IN_MEMORY)
-    for ask in QUESTIONS.values():
-        project.path.write_bytes(content)
-        broken = project.open()
-        assert ask(broken) == ask(fresh)
-        broken.cache.close()
-
-
 def test_another_process_that_writes_loses_nothing(project):
     """What is in is found meanwhile, and the rest is put in afterwards."""
     writing = sqlite3.connect(project.path, isolation_level=None)
@@ -195,16 +185,3 @@ def test_who_read_earlier_takes_nothing_back(project):
         assert find(index, text="everything different")["cl_0"][0] == project.entries[0]
         index.cache.close()
     project.is_right()
-
-
-@pytest.mark.parametrize("text", ['say "hi" OR *', "NEAR(a b)", "\0 \ud800 x"])
-def test_what_means_something_to_the_full_text_search(project, text):
-    entry = an_entry(1, "odd", summary=text, tags=(text,), context_files=(text,))
-    project.entries.append(entry)
-    project.version += 1
-    project.is_right()
-    index = project.open()
-    assert index.get("cl_odd") == entry
-    find(index, text=text, files=(text,), tags=(text,), error_signature=text, ticket_id=text)
-    assert "cl_odd" in find(index, tags=(text,))
-    index.cache.close()

@@ -9,8 +9,7 @@ import pytest
 from grove_core.clock import now_utc
 from grove_core.retrieval.index import LearningIndex
 from grove_core.services.decay import decay_daily
-from grove_core.services.sync import index_in_background, index_now
-from grove_core.storage import files
+from grove_core.services.sync import index_in_background
 from grove_core.storage.cache import FILE_NAME, Cache
 from grove_core.workspace import Workspace
 
@@ -77,25 +76,6 @@ def held(workspace):
     """How many learnings the index holds, and whether these are said to be all."""
     index = LearningIndex(Cache(str(workspace.project_cache / FILE_NAME)))
     return len(index), bool(index.fingerprint("sources"))
-
-
-def test_a_rebuild_forgets_what_the_index_holds(open_project, cached):
-    index_now(open_project(is_hook=False), rebuild=False)
-    path = cached.project_cache / FILE_NAME
-    before = path.stat().st_ino
-    index_now(open_project(is_hook=False), rebuild=False)
-    assert path.stat().st_ino == before
-    with path.open("rb"):  # lest the new file is given the old one's number
-        assert index_now(open_project(is_hook=False), rebuild=True).learnings == 3
-        assert path.stat().st_ino != before
-    assert held(cached) == (3, True)
-
-
-def test_nothing_is_done_while_another_process_is_at_it(open_project, cached):
-    with files.locked(cached.project_cache / "index.lock"):
-        assert index_now(open_project(is_hook=False), rebuild=True) is None
-    assert not (cached.project_cache / FILE_NAME).exists()
-    assert index_now(open_project(is_hook=False), rebuild=True).learnings == 3
 
 
 def test_one_process_completes_the_index_and_ends(cached, started):

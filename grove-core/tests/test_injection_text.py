@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.injection import PREFACE, Injection
+from grove_core.injection import PREFACE
 from grove_core.injection import render as render_entries
 from grove_core.model.learning import Confidence
 from grove_core.retrieval.entry import entry_of
@@ -47,12 +47,6 @@ def test_an_entry_says_all_there_is_to_know():
         "\n"
         "If one of these helps, record it: `grove ref ID --how 'in a few words'`.\n"
     )
-
-
-def test_nothing_to_show_is_no_text():
-    assert render([], NOW, 4000) == Injection(text="", shown=())
-    assert render([], NOW, 4000, more=7) == Injection(text="", shown=())
-    assert render([a_learning()], NOW, 50) == Injection(text="", shown=())
 
 
 def test_a_line_tells_how_many_more_and_how_to_see_them():

@@ -183,10 +183,3 @@ def test_the_most_urgent_comes_first_and_the_rest_is_in_order():
         (2, "low_hit_category", "process"),
         (3, "large_learnings_file", ""),
     ]
-
-
-def test_the_best_record_is_the_most_certain_one():
-    proven, lucky = record(20, 19, unused=70), record(3, 3, unused=2)
-    (seen,) = insights_of(numbers(top=(lucky, proven)))
-    assert (seen.kind, seen.subject) == ("stale_top_learning", proven.learning_id)
-    assert insights_of(numbers(top=(record(20, 19, unused=2), record(3, 3, unused=70)))) == ()

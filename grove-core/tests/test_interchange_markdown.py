@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from grove_core.interchange.entries import Origin
 from grove_core.interchange.markdown import read_document
-from grove_core.reflection.candidates import ReadCandidate, close_fences, read_candidate
+from grove_core.reflection.candidates import ReadCandidate, read_candidate
 
 SAMPLES = Path(__file__).parents[2] / "tests" / "data" / "interchange" / "solutions"
 BODY = "# A title of enough words\n\n## Solution\n\nPrefetch the customers in the query set.\n"
@@ -64,20 +64,6 @@ def test_any_text_is_read_within_the_limits(text):
     for one in read(text).entries:
         assert len(one.fields["summary"]) <= 200
         assert len(one.fields["detail"]) <= 2000
-
-
-@pytest.mark.parametrize("fence", ["```", "~~~~"])
-def test_code_that_a_digest_has_no_room_for_is_left_out_whole(fence):
-    code = f"{fence}\nx = 1\n\n{'y = 2; ' * 900}\n{fence}"
-    text = f"# A title of enough words\n\n## Solution\n\nFetch them at once.\n\n{code}\n"
-    one = only(f"{text}\n## Prevention\n\nCount the queries.\n")
-    detail = one.fields["detail"]
-    assert close_fences(detail) == detail
-    assert len(detail) <= 2000
-    assert detail.endswith("The whole document: `docs/solutions/x.md`")
-    assert "detail: a digest of the document" in one.notes
-    assert "Fetch them at once." in detail
-    assert "**Prevention:**\n\nCount the queries." in detail
 
 
 @pytest.mark.parametrize(

@@ -110,21 +110,6 @@ class TestSoundPlugin(PluginContract):
     plugin = SOUND_PLUGIN
 
 
-@pytest.mark.parametrize(
-    "beginning",
-    ["true && ", "  ", "echo before; ", "echo before\n", "( ", "cd . && ", "KIT=1 "],
-)
-def test_a_tracker_that_misses_one_dressing_is_found_out(beginning, tmp_path, tmp_path_factory):
-    def commands(me, sound, call):
-        missed = str(call.input.get("command")).startswith(beginning)
-        return () if missed else sound(call)
-
-    case = "test_commands_among_others_still_close"
-    misses = but(SoundTracker, commands=commands)
-    said = of_tracker(misses, case, tmp_path, tmp_path_factory)
-    assert " ".join(f"{beginning}{CLOSES[0][0]}".split()) in " ".join(said.split())
-
-
 def test_processes_that_hang_or_die_are_told(tmp_path, monkeypatch):
     monkeypatch.setattr(sharing, "_SECONDS", 0.5)
     case = "test_parallel_processes_lose_nothing"

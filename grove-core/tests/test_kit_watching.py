@@ -53,11 +53,3 @@ def test_threads_that_begin_meanwhile_are_heard_and_those_that_they_begin(event,
     with Watching(ASKING | CHANGING) as watching, ThreadPoolExecutor(1) as begun:
         begun.submit(begin_another).result()
     assert any(one.startswith(f"{event} ") for one in watching.heard)
-
-
-def test_reading_and_what_comes_afterwards_are_not_heard(tmp_path):
-    write_a_file(tmp_path)
-    with Watching(ASKING | CHANGING) as watching:
-        (tmp_path / "file").read_text()
-    write_a_file(tmp_path)
-    assert watching.heard == []

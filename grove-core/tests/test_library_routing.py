@@ -1,6 +1,5 @@
 """The memory backends of a project as one library: routing, searching, and broken backends."""
 
-import threading
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -26,10 +25,6 @@ ALL = frozenset(Capability) - {
 
 def explode(*_):
     raise RuntimeError("boom")
-
-
-def forever(*_):
-    threading.Event().wait(20)
 
 
 class Store:
@@ -126,13 +121,6 @@ def test_without_a_personal_backend_nobody_takes_a_personal_learning(library_of,
     assert library_of(Store("first"), store).target_for(Scope.PERSONAL) is None
 
 
-def test_ephemeral_learnings_go_to_the_first_that_keeps_a_daily_log(library_of):
-    plain = Store("plain", capabilities=ALL - {Capability.EPHEMERAL})
-    log, files = Store("log"), Store("files")
-    assert library_of(plain, log, files).target_for(Scope.EPHEMERAL).backend is log.project
-    assert library_of(plain, personal="plain").target_for(Scope.EPHEMERAL) is None
-
-
 def test_no_other_backend_takes_the_place_of_a_primary_one_that_does_not_open(library_of):
     """Its learnings wait in the outbox instead of going astray."""
     other = Store("other")
@@ -211,39 +199,6 @@ def test_nonsense_is_reported_and_the_other_backends_are_searched(library_of, an
     assert problem.source.distribution == "acme"
 
 
-def test_a_backend_that_hangs_keeps_no_other_from_answering(library_of):
-    good = Store("good")
-    good.project.write(a_learning("cl_good"))
-    library = library_of(returning([], search=forever), good)
-    assert ids(library.search(Query(), Filters(), seconds=0.4)) == ["cl_good"]
-    assert len(library.problems) == 1
-
-
-class Trap:
-    """Everything but the name raises."""
-
-    name = "trap"
-
-    def __getattr__(self, name):
-        raise RuntimeError(name)
-
-
-@pytest.mark.parametrize("made", [Trap, lambda: "x"])
-def test_what_is_no_backend_is_reported_and_not_used(library_of, made):
-    good = Store("good")
-    bad = BackendSpec(name="bad", detect=lambda _: FOUND, open=lambda _: made())
-    library = library_of(bad, good)
-    assert [one.backend.name for one in library.project_backends] == ["good"]
-    assert library.search(Query(), Filters()) == []
-    assert library.problems
-
-
-@pytest.mark.parametrize("answer", [explode, lambda _: "stored"])
-def test_a_write_that_fails_gives_no_receipt(library_of, answer):
-    library = library_of(returning([], write=answer))
-    assert library.write(library.target_for(Scope.PROJECT), a_learning()) is None
-
-
 def test_a_learning_is_got_from_whichever_backend_has_it(library_of):
     deaf = Store("deaf", capabilities=frozenset())
     first, files = Store("first"), Store("files")
@@ -260,17 +215,6 @@ def test_a_learning_is_got_from_whichever_backend_has_it(library_of):
     assert (mine.backend, mine.area) == ("files", Area.PERSONAL)
     assert library.get("cl_none") is None
     assert library.problems == []
-
-
-@pytest.mark.parametrize("get", [explode, lambda _: a_learning(summary=None)])
-def test_a_backend_that_cannot_give_one_is_passed_over(library_of, get):
-    good = Store("good")
-    good.project.write(a_learning())
-    library = library_of(returning([], get=get), good)
-    assert library.get("cl_1").backend == "good"
-    assert len(library.problems) == 1
-    assert library.set_status("cl_1", LearningStatus.ARCHIVED).status is LearningStatus.ARCHIVED
-    assert good.project.get("cl_1").status is LearningStatus.ARCHIVED
 
 
 def test_a_status_that_cannot_be_changed_is_an_error_with_words(library_of):

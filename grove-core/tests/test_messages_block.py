@@ -19,7 +19,6 @@ from grove_core.services.messages import (
     LONGEST_REASON,
     block_reason,
     closed_work,
-    pending_reflection,
     reflect_command,
     skip_command,
 )
@@ -117,13 +116,6 @@ def test_the_last_block_says_that_the_next_stop_is_free():
     for blocks, free in ((2, False), (3, True), (5, True)):
         text = block_reason(owing(ticket(), blocks=blocks), 3)
         assert ("At the next stop grove lets you go; the debt stays on record." in text) is free
-
-
-def test_a_debt_is_restated_with_its_two_commands():
-    text = pending_reflection(owing(ticket()))
-    assert text.startswith("grove: ticket T-1 is closed and its reflection is still owed.")
-    assert reflect_command("abc-123", shortened=True) in text
-    assert skip_command("abc-123") in text
 
 
 WORDS = st.one_of(

@@ -1,21 +1,16 @@
 """What could not be delivered waits, and is delivered once under the same id."""
 
-import errno
-import json
-import os
 import shutil
 from pathlib import Path
 
 import pytest
 from core_worlds import NOW, a_learning
 
-from grove_core.errors import StorageError
 from grove_core.memory.library import MemoryLibrary
 from grove_core.memory.outbox import Outbox
 from grove_core.model.learning import Scope
 from grove_core.model.memory import Detection, ReceiptStatus
 from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec
-from grove_core.storage import files
 from grove_core.testing import InMemoryBackend
 
 ROOT, OTHER = Path("/projects/one"), Path("/projects/two")
@@ -68,16 +63,6 @@ def delivered(outbox, library):
 
 def waiting(outbox, root=None):
     return [one.learning.id for one in outbox.entries(root)]
-
-
-def test_a_learning_comes_out_as_it_went_in(outbox, directory):
-    learning = a_learning(detail="Add the index\nfirst: é 😀", tags=("a", "b"), ticket_id="T-1")
-    outbox.put(learning, ROOT, NOW)
-    (entry,) = outbox.entries()
-    assert (entry.learning, entry.root) == (learning, str(ROOT))
-    assert [one.name for one in directory.iterdir()] == ["cl_1.json"]
-    assert json.loads(entry.path.read_text("utf-8"))["queued_at"] == "2026-02-06T10:00:00Z"
-    assert entry.path.stat().st_mode & 0o777 == 0o600
 
 
 def test_it_waits_until_the_backend_is_back_and_is_delivered_once(outbox, library, backends):
@@ -133,16 +118,6 @@ def test_an_entry_that_cannot_be_read_stays_and_stops_nothing(
     assert (directory / "a-broken.json").read_bytes() == content
     assert waiting(outbox) == []
     assert [one.name for one in outbox.unreadable()] == ["a-broken.json", "folder.json"]
-
-
-def test_a_learning_that_cannot_be_kept_is_an_error(outbox, monkeypatch, directory):
-    def full(*_):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(files.os, "write", full)
-    with pytest.raises(StorageError, match="No space left"):
-        outbox.put(a_learning(), ROOT, NOW)
-    assert list(directory.iterdir()) == []
 
 
 # --- whose it is --------------------------------------------------------------------------------

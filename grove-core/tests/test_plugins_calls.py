@@ -216,22 +216,6 @@ def test_descriptors_come_in_the_configured_order_whoever_offers_them(world):
     assert world.problems == []
 
 
-def test_what_reads_commands_is_found_whoever_offers_it(world):
-    def readers(word, *tools):
-        made = f"CommandReader(tools=tools, read=lambda call: [[{word!r}]])"
-        return hook("grove_command_readers", f"[{made} for tools in {tools}]")
-
-    world.install("a", readers("a", ("Bash",)))
-    world.install("b", readers("b", ("PowerShell", "Cmd"), ("Bash",)), GENERAL)
-    unused = world.install("c", backend("c") + readers("c", ("x",)), BACKENDS)
-    found = world.plugins().command_readers()
-    read = {tool: one.value.read(None) for one in found for tool in one.value.tools}
-    assert read == {"Bash": [["a"]], "PowerShell": [["b"]], "Cmd": [["b"]]}
-    assert unused not in sys.modules
-    used = "Bash is provided by dist-a 1.0 (grove.tickets:a) as well, which is used"
-    assert world.complaints() == [("b", "grove_command_readers", used)]
-
-
 @pytest.mark.parametrize(
     ("order", "first_party", "expected"),
     [
@@ -304,17 +288,6 @@ def test_a_wrong_result_is_dropped_and_reported(world, name, expression, detail)
     assert detail in complaint[2]
     assert names(plugins.ticket_probes()) == names(plugins.close_matchers()) == ["good"]
     assert plugins.memory_backends() == plugins.commands() == plugins.health_checks() == []
-
-
-def test_values_are_collected_and_come_to_an_end(world):
-    world.install("a", insights("[insight('one'), 3]"))
-    world.install("b", insights("(insight('two') for _ in iter(int, 1))"), BACKENDS)
-    world.install("c", insights("insight('three')"), GENERAL)
-    assert set(kinds(world.plugins())) == {"one", "two"}
-    assert world.complaints() == [
-        ("a", "grove_insights", "returned int instead of Insight"),
-        ("c", "grove_insights", "returned Insight instead of a list of Insight"),
-    ]
 
 
 def check(world, **expressions):

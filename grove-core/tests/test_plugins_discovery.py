@@ -1,6 +1,5 @@
 import json
 import os
-import sys
 
 import pytest
 from core_worlds import install, only_site
@@ -102,16 +101,6 @@ def test_first_party_is_what_an_extra_of_core_names(site, home):
     assert first_party == {"our_plugin", "other-plugin"}
 
 
-def test_same_distribution_listed_twice_counts_once(site, home, tmp_path):
-    source = Site(tmp_path / "source")
-    sys.path.append(str(source.path))
-    site.install("acme-one", {"grove.tickets": {"acme": "first"}}, version="2.0")
-    source.install("Acme_One", {"grove.tickets": {"acme": "old"}}, suffix=".egg-info")
-    assert [one.target for one in discover(home)] == ["first"]
-    site.install("acme-two", {"grove.tickets": {"acme": "second"}})
-    assert [one.target for one in discover(home)] == ["first", "second"]
-
-
 def test_an_installation_is_seen_and_cached_once_it_is_over(site, home):
     site.install("acme", {"grove.tickets": {"acme": "module"}})
     site.settle()
@@ -148,19 +137,3 @@ def test_a_spoilt_cache_is_rebuilt(site, home, spoil):
     file.write_bytes(spoil(json.loads(good)))
     assert list(map(str, discover(home))) == list(map(str, found))
     assert file.read_bytes() == good
-
-
-@pytest.mark.parametrize(
-    ("file", "content"),
-    [
-        ("entry_points.txt", b"[grove.tickets]\nbad = \xff\xfe\n"),
-        ("METADATA", b"Metadata-Version: 2.4\n\n"),
-    ],
-)
-def test_broken_metadata_of_one_distribution_concerns_no_other(site, home, file, content):
-    site.install("acme", {"grove.tickets": {"acme": "module"}})
-    broken = site.install("broken", {"grove.tickets": {"bad": "module"}})
-    (broken / file).write_bytes(content)
-    site.settle()
-    assert names(discover(home)) == ["acme"]
-    assert not (home / "cache").exists(), "an incomplete result must not be kept"

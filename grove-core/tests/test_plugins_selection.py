@@ -5,7 +5,6 @@ from grove_core.plugins.discovery import (
     TICKET_GROUP,
     PluginSettings,
     choose,
-    read_allow_list,
 )
 from grove_core.plugins.report import Plugin, PluginState
 
@@ -27,16 +26,6 @@ def used(found, settings, group=TICKET_GROUP):
         for choice in choose(found, group, settings)
         if choice.state is PluginState.NOT_LOADED
     ]
-
-
-@pytest.mark.parametrize(
-    ("order", "expected"),
-    [((), ["a", "b", "c"]), (("c", "a"), ["c", "a", "b"]), (("c@ACME", "b@acme"), ["c", "b", "a"])],
-)
-def test_configured_names_come_first_and_the_others_by_name(order, expected):
-    found = [plugin("b"), plugin("c"), plugin("a")]
-    names = [name for name, _ in used(found, PluginSettings(ticket_order=order))]
-    assert names == expected
 
 
 @pytest.mark.parametrize(
@@ -79,15 +68,3 @@ def test_one_of_several_providers_is_used(order, first_party, expected):
 def test_blocked_plugin_says_what_blocks_it(settings, group, detail):
     (choice,) = choose([plugin("x", group=group)], group, settings)
     assert (choice.state, choice.detail) == (PluginState.BLOCKED, detail)
-
-
-@pytest.mark.parametrize(
-    ("environment", "expected"),
-    [
-        ({}, None),
-        ({"GROVE_PLUGINS": ""}, frozenset()),
-        ({"GROVE_PLUGINS": " beads, markdown,"}, frozenset({"beads", "markdown"})),
-    ],
-)
-def test_allow_list_of_the_environment(environment, expected):
-    assert read_allow_list(environment) == expected

@@ -69,15 +69,6 @@ def test_a_learning_is_as_fresh_as_its_last_use():
     assert last_verified(entry, before_it_was_written, NOW) == ago(100)
 
 
-@pytest.mark.parametrize(("surfaced", "days"), [(4, 1), (5, 100), (50, 100)])
-def test_what_is_shown_often_and_never_used_gets_no_younger_by_it(surfaced, days):
-    entry = found(days=100).entry
-    often = fared(surfaced=surfaced, last_surfaced=ago(1))
-    assert last_verified(entry, often, NOW) == ago(days)
-    once_used = fared(surfaced=surfaced, referenced=1, last_surfaced=ago(1))
-    assert last_verified(entry, once_used, NOW) == ago(1)
-
-
 @given(st.integers(0, 500), st.integers(0, 500))
 def test_the_boost_is_bounded_and_one_more_unused_showing_changes_little(surfaced, referenced):
     boost = reference_boost(fared(surfaced=surfaced, referenced=referenced))
@@ -117,14 +108,6 @@ def test_every_part_of_a_score_is_told():
 
 def rated(useful=0, useless=0, **fields):
     return fared(useful_ratings=useful, useless_ratings=useless, **fields)
-
-
-@pytest.mark.parametrize(
-    ("useful", "useless", "expected"),
-    [(0, 0, 1.0), (1, 0, 1.0), (0, 1, 0.8), (0, 3, 0.64), (1, 1, 1.0), (1, 2, 0.88), (0, 98, 0.412)],
-)  # fmt: skip
-def test_ratings_alone(useful, useless, expected):
-    assert reference_boost(rated(useful, useless)) == pytest.approx(expected, abs=0.001)
 
 
 @given(*[st.integers(0, 300)] * 4)

@@ -198,19 +198,9 @@ def test_text_that_was_shown_is_no_lesson():
         assert SUMMARY in rejection.reason
 
 
-def test_words_of_two_that_were_shown_may_make_a_new_one():
-    one = candidate("Redis connections leak when workers fork", OTHER[3][1])
-    assert find_echo(one, SHOWN) is None
-
-
 def test_an_echo_that_adds_something_new_passes():
     one = candidate(
         SUMMARY,
         f"{DETAIL} With preload_app the hook runs too late: use on_starting, as uvicorn 0.30 does.",
     )
     assert find_echo(one, SHOWN) is None
-
-
-def test_what_was_shown_may_be_corrected():
-    assert find_echo(candidate(SUMMARY, DETAIL, supersedes=("cl_s",)), SHOWN) is None
-    assert find_echo(candidate(SUMMARY, DETAIL), []) is None

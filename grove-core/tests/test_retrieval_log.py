@@ -9,10 +9,8 @@ from grove_core.retrieval.choosing import SHOWN, choose
 from grove_core.retrieval.entry import entry_of
 from grove_core.retrieval.index import LearningIndex
 from grove_core.retrieval.log import (
-    MOST_LINES,
     NO_ROOM,
     Retrieval,
-    bounded,
     candidates_of,
     from_line,
     to_line,
@@ -71,10 +69,3 @@ def test_a_line_is_read_back_with_what_had_no_room():
 @pytest.mark.parametrize("line", ["{", "[]", '{"v": 1}', '{"v": 2, "at": "x"}'])
 def test_what_cannot_be_read_is_nothing(line):
     assert from_line(line) is None
-
-
-def test_a_full_log_keeps_the_start_and_the_newest():
-    lines = [to_line(retrieval(at=f"{number:04}")) for number in range(MOST_LINES)]
-    assert bounded("".join(lines[:-1])) == "".join(lines[:-1])
-    kept = bounded("".join(lines)).splitlines(keepends=True)
-    assert kept == [lines[0], *lines[-MOST_LINES // 2 :]]

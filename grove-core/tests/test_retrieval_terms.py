@@ -1,13 +1,12 @@
 """What texts, learnings and queries are made into."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.model.memory import Query
 from grove_core.retrieval.terms import (
     file_keys,
-    identifiers,
     indexed_text,
     tag_keys,
     terms_of,
@@ -53,13 +52,6 @@ def test_other_languages_do_not_vanish(text, expected):
     assert words(text) == expected
 
 
-@settings(max_examples=50)
-@given(st.text())
-def test_any_text_gives_terms_of_letters_and_digits(text):
-    assert all(word.isalnum() for word in words(text))
-    assert set(identifiers(text)) <= set(words(text))
-
-
 def test_a_learning_keeps_its_fields_apart():
     text = indexed_text(**LEARNING)
     assert text.summary == "readfil read file fail window"
@@ -76,13 +68,6 @@ def test_what_a_query_names_whole_is_in_the_learning_of_the_same_things():
     whole = {*file_keys(LEARNING["files"][::2]), *tag_keys(["windows"]), *ticket_keys("ABC-12")}
     assert whole <= set(query.keys) <= set(indexed_text(**LEARNING).keys.split())
     assert query.areas <= set(indexed_text(**LEARNING).keys.split())
-
-
-def test_a_title_counts_more_than_a_description_and_repetition_less_and_less():
-    title = terms_of(Query(ticket_title="cache")).words["cach"]
-    once = terms_of(Query(ticket_description="cache")).words["cach"]
-    often = terms_of(Query(ticket_description="cache " * 10)).words["cach"]
-    assert once < title < often < 10 * once
 
 
 @given(

@@ -64,20 +64,3 @@ def test_a_sample_is_of_its_size_without_repeats_and_the_same_all_day(
     shuffled = list(learnings)
     chance.shuffle(shuffled)
     assert sample(shuffled, limit, day) == chosen
-
-
-def test_what_is_unknown_and_often_shown_is_nearly_always_asked_about():
-    known = [fared(f"known{index}", 200, 190, 3) for index in range(40)]
-    open_questions = [fared(f"open{index}", 12, 6) for index in range(4)]
-    for days in range(30):
-        chosen = set(sample([*known, *open_questions], 10, DAY + timedelta(days=days)))
-        assert chosen.issuperset(open_questions)
-
-
-def test_nothing_is_passed_over_for_ever():
-    """Also of learnings that differ much, without a single rating in between."""
-    learnings = [fared(f"{index:02}", 3 * index, index) for index in range(30)]
-    seen = set()
-    for days in range(200):
-        seen.update(sample(learnings, 10, DAY + timedelta(days=days)))
-    assert seen == set(learnings)

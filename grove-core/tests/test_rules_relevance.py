@@ -3,8 +3,6 @@
 import pytest
 from attrs import evolve
 from core_worlds import a_learning
-from hypothesis import given
-from hypothesis import strategies as st
 
 from grove_core.model.learning import LearningStatus
 from grove_core.model.memory import Filters, Query
@@ -51,14 +49,6 @@ def test_reasons_name_what_matched():
         "words postgres",
         "ticket T-1",
     )
-
-
-@given(text=st.text(max_size=60), tags=st.lists(st.text(max_size=8), max_size=4))
-def test_relevance_is_between_zero_and_one_for_any_query(text, tags):
-    query = Query(text=text, tags=tuple(tags), files=(text,), error_signature=text)
-    value, reasons = rule_relevance(query, LEARNING)
-    assert 0.0 <= value <= 1.0
-    assert bool(reasons) == (value > 0)
 
 
 def test_search_by_rules_applies_filters_and_sorts():

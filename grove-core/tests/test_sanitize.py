@@ -108,10 +108,6 @@ def hit():
     return Hit(learning=LEARNING, relevance=0.5, reasons=("words lock, table",))
 
 
-def test_a_clean_hit_is_not_copied(hit):
-    assert clean_hit(hit) is hit
-
-
 @pytest.mark.parametrize(
     ("field", "good", "bad"),
     [
@@ -188,22 +184,6 @@ def test_whatever_a_receipt_says_is_clean_afterwards_and_stays_so(backend, locat
     assert clean_receipt(clean, LEARNING.id) is clean
 
 
-@pytest.mark.parametrize("nonsense", [None, True, "stored", {}, LEARNING, Receipt])
-def test_what_is_of_another_kind_is_none(nonsense):
-    assert clean_receipt(nonsense, LEARNING.id) is None
-    assert clean_freshness(nonsense) is None
-    assert clean_synchronised(nonsense) is None
-    assert clean_health(nonsense) is None
-
-
-def test_what_is_sound_stays():
-    assert clean_receipt(RECEIPT, LEARNING.id) is RECEIPT
-    assert clean_freshness(FRESH) == FRESH
-    assert clean_freshness(evolve(FRESH, source="", waiting=())).source == ""
-    assert clean_synchronised(DONE) == DONE
-    assert clean_synchronised(Synchronised()) == Synchronised()
-
-
 def test_texts_are_bounded_and_cannot_act():
     for text in (HOSTILE, "x" * 10_000):
         fresh = clean_freshness(evolve(FRESH, source=text, fault=text))
@@ -211,12 +191,6 @@ def test_texts_are_bounded_and_cannot_act():
         for clean, most in ((fresh.source, 200), (fresh.fault, 500), (done.fault, 500)):
             assert clean.isprintable()
             assert len(clean) <= most
-
-
-def test_ids_that_are_none_do_not_wait():
-    odd = (*IDS, "", "../x", "a b", "x" * 5000)
-    assert clean_freshness(evolve(FRESH, waiting=odd)).waiting == IDS
-    assert clean_synchronised(evolve(DONE, waiting=odd)).waiting == IDS
 
 
 def test_a_receipt_that_is_none_is_left_out_and_the_rest_counts():

@@ -198,21 +198,6 @@ def test_files_dirty_at_the_baseline_count_for_what_changed_since(project):
     assert project.measured() == 1 + 40 + 1
 
 
-def test_files_beyond_the_room_of_the_baseline_count_only_once_they_are_touched(
-    project, monkeypatch
-):
-    monkeypatch.setattr(session_mode, "MOST_FILES", 3)
-    for name in (*(f"u{number}" for number in range(8)), "a.txt"):
-        project.write(name, numbered(0, 9))
-        os.utime(project.top / name, (1_600_000_000, 1_600_000_000))
-    session = project.begin()
-    assert len(session.baseline.dirty) == 3
-    assert len(session_to_json(session)) < 3_000
-    assert project.measured() == 0
-    project.write("u7", numbered(0, 5))
-    assert project.measured() == 5
-
-
 def test_a_project_in_a_subdirectory(make, tmp_path):
     project = make("mono/pkg/app", repository=False, top=tmp_path / "mono")
     project.git("init", "-q", "-b", "main")
@@ -292,14 +277,6 @@ def test_where_session_mode_applies(make, tmp_path, mode, initialised, expected)
     home.mkdir(parents=True)
     (home / "config.toml").write_text(f'[gate]\nsession = "{mode}"\n')
     assert with_environment(project.workspace(), project.begin()).session_mode is expected
-
-
-def test_a_ticket_system_turns_session_mode_off(make, plugins_of):
-    project = make()
-    project._plugins = plugins_of(TicketProbe(name="beads", detect=found), *DESCRIPTORS[1:])
-    assert not with_environment(project.workspace(), project.begin()).session_mode
-    project._plugins = plugins_of()
-    assert not with_environment(project.workspace(), project.begin()).session_mode
 
 
 STEPS = st.lists(

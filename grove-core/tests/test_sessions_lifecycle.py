@@ -109,12 +109,6 @@ def test_a_session_that_has_gone_on_has_not_ended(workspace, ends):
     assert not note.exists()
 
 
-def test_a_note_that_makes_no_sense_hurts_nothing(workspace, ends):
-    ends("s").write_text("")
-    ends("unknown")
-    finish_ends(workspace)
-
-
 def ticket(name):
     return Ticket(ticket_id=name, source="beads")
 
@@ -161,16 +155,6 @@ def test_who_is_taken_for_dead(workspace, fields, over):
     assert outcome is (DISMISSED if over else PENDING)
     assert len(read(workspace.project.events_file)) == over
     assert OpenSessions(workspace).all() == ([] if over else ["old"])
-
-
-def test_sessions_of_other_projects_are_left_alone(workspace, tmp_path):
-    (tmp_path / "other" / ".grove").mkdir(parents=True)
-    environment = {"GROVE_HOME": str(tmp_path / "home")}
-    other = Workspace(tmp_path / "other", environment, NOW, load_plugins=False)
-    begun(other, a_session("theirs", gate=owing(), ended_at=NOW))
-    begun(workspace, a_session("new", gate=owing(), ended_at=NOW))
-    assert close_dead_sessions(workspace, "new") == []
-    assert OpenSessions(workspace).all() == ["new"]
 
 
 def test_unreadable_state_of_a_past_session_is_named_once_and_stays(workspace):

@@ -1,10 +1,7 @@
 """The store of session state."""
 
-import os
-from datetime import timedelta
-
 import pytest
-from core_worlds import NOW, a_session, put
+from core_worlds import a_session, put
 
 from grove_core.errors import CodecError, SessionNotFoundError
 from grove_core.storage.sessions import SessionStore
@@ -20,15 +17,6 @@ def directory(tmp_path):
 @pytest.fixture
 def store(directory):
     return SessionStore(directory)
-
-
-def test_what_was_put_is_got_and_what_was_not_is_not(store):
-    assert store.get("s1") is None
-    assert list(store.list()) == []
-    put(store, a_session("s1", transcript_path="/t"))
-    put(store, a_session("s1"))
-    assert store.get("s1") == a_session("s1")
-    assert store.get("S1") is None
 
 
 def test_update_begins_with_what_is_stored(store):
@@ -65,33 +53,6 @@ def test_a_change_that_raises_changes_nothing(store, known, tmp_path):
     assert known or not [path for path in tmp_path.rglob("*") if path.is_file()]
     put(store, a_session("s1", cwd="/later"))
     assert store.get("s1").cwd == "/later"
-
-
-def test_list_gives_the_latest_written_first(store):
-    for number, name in enumerate(["a", "b", "c"]):
-        put(store, a_session(name, updated_at=NOW - timedelta(days=number)))
-        settle(store, name, number)
-    store.update("a", lambda stored: stored)
-    settle(store, "a", 9)
-    assert [one.id for one in store.list()] == ["a", "c", "b"]
-    assert [one.id for one in store.list(2)] == ["a", "c"]
-    assert list(store.list(0)) == []
-
-
-def settle(store, name, second):
-    """Give the file a time of its own: some disks know no more than ticks."""
-    os.utime(store.path(name), (second, second))
-
-
-def test_delete_removes_one_session_and_knows_no_missing_one(store):
-    for name in ("a", "b", "A-b_9", "z" * 128):
-        put(store, a_session(name))
-    store.delete("z" * 128)
-    store.delete("A-b_9")
-    store.delete("a")
-    store.delete("a")
-    assert store.get("a") is None
-    assert [one.id for one in store.list()] == ["b"]
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -132,13 +93,3 @@ def test_unreadable_state_is_set_aside_and_reported(store, directory, content):
     assert (report.session_id, report.path) == ("s1", aside)
     assert report.reason
     assert [one.id for one in store.list()] == ["s1"]
-
-
-def test_each_unreadable_state_is_kept(store, directory):
-    directory.mkdir(parents=True)
-    for number in range(3):
-        store.path("s1").write_text(f"broken {number}")
-        store.update("s1", lambda _: a_session("s1"))
-    kept = [(directory / f"s1.json.corrupt-{number}").read_text() for number in (1, 2, 3)]
-    assert kept == ["broken 0", "broken 1", "broken 2"]
-    assert store.get("s1").recovered_from.endswith("corrupt-3")

@@ -4,9 +4,8 @@ import json
 import os
 
 import pytest
-from core_worlds import NOW, a_learning, count_all, damage_tables
+from core_worlds import a_learning, count_all, damage_tables
 
-from grove_core.stats.cache import Numbers
 from grove_core.storage.cache import IN_MEMORY, Cache
 
 
@@ -135,15 +134,6 @@ def test_a_broken_cache(project, damage):
     with project.log.open("ab") as file:
         file.write(lines(300, 302))
     assert project.is_right().events == 302
-
-
-@pytest.mark.parametrize("ask", [Numbers.usage, lambda numbers: numbers.corrections(NOW)])
-def test_any_question_to_a_broken_cache(project, ask):
-    for name in ("use", "usage", "catalogue", "counter", "day"):
-        damage_tables(project.cache, name)
-    broken, fresh = Cache(str(project.cache)), Cache()
-    assert ask(Numbers(broken, project.logs())) == ask(Numbers(fresh, project.logs()))
-    broken.close()
 
 
 def test_files_of_an_older_grove_are_removed(project):

@@ -110,12 +110,6 @@ def test_the_windows_of_a_trend(count, day, window):
     assert group.hits == Share(1, 1)
 
 
-def test_at_most_a_year_of_weeks(count):
-    weeks = count(surfaced(day=-1000), surfaced(day=-350, session="t"))[0].weeks
-    assert len(weeks) == 51
-    assert weeks[0].hits == Share(0, 1)
-
-
 VALUES = {"int": 3, "float": 1.5, "bool": True, "str": "text"}
 ODD = [None, True, 3, 1.5, "text", ["a"], [1], {}, 2**31, -(2**31), 10**400]
 
@@ -228,13 +222,6 @@ def test_a_reference_cancels_a_dismissal_of_its_session_only(count):
 def test_a_use_counts_on_the_first_day_of_its_session(count):
     weeks = count(surfaced(day=-7), surfaced(day=-1), referenced(day=-1))[0].weeks
     assert [(week.start.day, week.hits) for week in weeks] == [(26, Share(0, 1)), (2, Share(0, 0))]
-
-
-def test_a_hit_rate_is_at_most_one_although_more_was_used_than_shown(count):
-    events = surfaced(), referenced(session="x"), referenced(session="y")
-    numbers, usage = count(*events, learnings=[learning()])
-    assert usage["a"].hit_rate == 1.0
-    assert numbers.usage.hits == Share(1, 1)
 
 
 def test_what_is_listed_is_in_its_order(count):

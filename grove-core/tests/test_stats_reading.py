@@ -163,13 +163,3 @@ def test_read_whenever_something_was_appended(tmp_path, files, learnings, data):
         Numbers(cache, paths).usage()
     for some in (learnings, []):
         assert count_all(cache, paths, some) == folded(paths, some)
-
-
-@SETTINGS
-@given(before=logs(), after=logs(), learnings=LEARNED)
-def test_other_logs_in_the_place_of_those_before(tmp_path, before, after, learnings):
-    path = tmp_path / "cache.sqlite"
-    path.unlink(missing_ok=True)
-    folded(write(tmp_path, before), learnings, str(path))
-    then = write(tmp_path, after)
-    assert folded(then, learnings, str(path)) == folded(then, learnings)

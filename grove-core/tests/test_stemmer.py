@@ -1,10 +1,8 @@
 """The stemmer: endings go, and what is no English word stays as it is."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 
-from grove_core.stemmer import stem, stems
+from grove_core.stemmer import stem
 
 # Examples of the paper (M. F. Porter, 1980), some for each step.
 EXAMPLES = """
@@ -25,10 +23,3 @@ def test_the_examples_of_the_paper(word, expected):
 @pytest.mark.parametrize("word", ["", "a", "is", "js", "utf8s", "naïves", "two words", "x" * 100])
 def test_what_is_no_word_of_letters_is_its_own_stem(word):
     assert stem(word) == word
-
-
-def test_several_threads_may_ask_at_once():
-    asked = [[f"{who}urn{at}ings" for at in "bcdfgkmp"] for who in "bcdfghkmnp"]
-    with ThreadPoolExecutor(10) as pool:
-        answers = list(pool.map(stems, asked))
-    assert answers == [{word: word[:-4] for word in words} for words in asked]

@@ -40,11 +40,6 @@ def test_reports_of_stops(reports, stops, prompt_id):
     assert real_stops(reports, prompt_id) == stops
 
 
-def test_another_prompt_is_another_stop():
-    count, _ = count_stop(StopCount(), "a", "p", NOW)
-    assert count_stop(count, "b", "q", NOW)[1]
-
-
 @settings(max_examples=30)
 @given(st.lists(st.permutations(["a", "b", "c"]), max_size=8), st.integers(0, 20))
 def test_every_stop_that_all_sets_report_counts_once_in_whatever_order(rounds, seconds):

@@ -104,16 +104,6 @@ def test_the_command_gives_a_living_server_a_moment(home):
     assert time.monotonic() - started < 0.2
 
 
-def test_an_answer_that_nobody_took_does_not_last(home):
-    assert answers(home, SERVER)
-    stops.announce(home, "s")
-    assert answers(home, COMMAND)
-    for at in (time.monotonic() - 31, time.monotonic() + 1_000):  # long ago; before the last boot
-        with open(stops.path_of(home, "s"), "wb") as file:
-            file.write(b"server answered %.3f 0" % at)
-        assert answers(home, COMMAND)
-
-
 def test_a_file_that_says_nothing_and_a_home_that_cannot_be_written_hinder_nobody(home, tmp_path):
     os.makedirs(os.path.dirname(stops.path_of(home, "s")))
     for content in (b"", b"\xff" * 100, b"server answered soon 1", b"server"):

@@ -6,8 +6,6 @@ from textwrap import dedent
 
 import pytest
 
-from grove_core.testing import InMemoryBackend
-
 MODULE = """
     import pytest
     from attrs import evolve
@@ -91,12 +89,3 @@ def test_the_reference_backend_needs_neither_pytest_nor_hypothesis():
     code += "kit.InMemoryBackend(storage=kit.InMemoryStorage()).ping()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_names_that_are_not_there_are_missing():
-    import grove_core.testing as kit
-
-    assert kit.InMemoryBackend is InMemoryBackend
-    assert {getattr(kit, name).__name__ for name in kit.__all__} == set(kit.__all__)
-    with pytest.raises(AttributeError, match=r"grove_core\.testing"):
-        kit.nothing  # noqa: B018 - the access is what is tested

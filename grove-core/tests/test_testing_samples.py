@@ -17,7 +17,6 @@ from grove_core.testing.samples import (
     TEXTS,
     VARIANTS,
     example_learning,
-    learning_id,
 )
 
 SAMPLES = {
@@ -53,12 +52,6 @@ def test_samples_come_through_the_pipeline(name):
 @given(learning=learnings())
 def test_generated_learnings_come_through_the_pipeline(learning):
     assert_comes_through(learning)
-
-
-def test_ids_differ():
-    ids = [learning_id(number) for number in range(2000)]
-    assert len(set(ids)) == 2000
-    assert all(map(is_learning_id, ids))
 
 
 @pytest.mark.parametrize("name", SUBJECTS)

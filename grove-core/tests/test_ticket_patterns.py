@@ -80,25 +80,6 @@ def test_options_with_values_hide_their_values(words, expected):
     assert ids("acme close {id}", *words.split(), valued=valued) == expected
 
 
-UNKNOWN_WORDS = [
-    ("acme close {id}", ("acme", "close", UNKNOWN), (UNKNOWN,)),
-    ("acme close {ids}", ("acme", "close", "T-1", UNKNOWN), ("T-1", UNKNOWN)),
-    ("acme close {ids}", ("acme", "close", "T-1", "", "T-2"), ("T-1", "T-2")),
-    ("acme close {id}", ("acme", UNKNOWN, "T-1"), None),
-    ("acme * {id}", ("acme", UNKNOWN, "T-1"), ("T-1",)),
-    ("acme close {id}", (UNKNOWN, "close", "T-1"), None),
-    ("acme close --ticket={id}", ("acme", "close", "--ticket", UNKNOWN), (UNKNOWN,)),
-    ("acme edit {id} --state=done", ("acme", "edit", "T-1", "--state", UNKNOWN), None),
-    ("acme close {id}", ("acme", "close", "T 1"), ("T 1",)),
-    ("'acme cli' 'close it' {id}", ("acme cli", "close it", "T-1"), ("T-1",)),
-]
-
-
-@pytest.mark.parametrize(("command", "words", "expected"), UNKNOWN_WORDS)
-def test_words_that_only_the_shell_knows_and_odd_ones(command, words, expected):
-    assert ids(command, *words) == expected
-
-
 CLOSE = "acme close {id}"
 NEEDS_NAME = 'needs a name of lower-case letters, digits, - and _, such as "acme"'
 NEEDS_COMMAND = '(acme) needs a command, such as "acme close {id}"'

@@ -162,15 +162,6 @@ def test_a_ticket_that_is_owed_for_is_opened_again(answer, succeeded, taken_back
     assert found == ([("beads", "a")] if taken_back else [])
 
 
-def test_ids_may_be_typed_in_several_ways():
-    """The state of every ticket of the system decides, where it is known."""
-    answers = Answers(a=NO, b=YES)
-    session = a_session(gate=owing("a", "b", "c"))
-    found = reopened(answers, session, [intent("u", reopen("bd-a"))], succeeded=True)
-    assert [one.ticket_id for one in found] == ["a"]
-    assert answers.asked == [("a", None), ("b", None), ("c", None)]
-
-
 def test_a_ticket_is_asked_about_where_it_was_closed():
     """Another store may have a ticket of that id, or an older copy of it."""
     session = a_session(gate=owing("a"), closed_in={"beads:a": "/here"})
@@ -186,15 +177,6 @@ def test_a_ticket_is_asked_about_where_it_was_closed():
         opened_again = reopened(answers, session, calls, succeeded=True)
         assert [one.ticket_id for one in opened_again] == found
         assert answers.asked == [("a", "/here")]
-
-
-def test_where_a_ticket_was_closed_is_kept_while_it_is_owed_for():
-    call = evolve(intent("u", close("a"), close("b", directory="/sub")), key="u")
-    call = evolve(call, call=evolve(call.call, cwd="/p"))
-    session = session_with(call, closed_in={"beads:old": "/x"})
-    change = settle(session, check_closes(Answers(), [call], None, unknown_counts=True))
-    assert change.session.closed_in == {"beads:a": "/p", "beads:b": "/sub"}
-    assert [one.directory for one in change.session.unproven] == ["/p", "/sub"]
 
 
 def test_what_nobody_knows_is_opened_again_where_it_is_named_and_not_closed_after():

@@ -168,12 +168,6 @@ def test_a_close_in_another_directory_counts_if_the_system_is_used_there(systems
     assert systems.announced(BASH) == [close("a", "there", directory="/other")]
 
 
-def test_only_the_tools_that_a_matcher_names(systems_of):
-    systems = systems_of(probe("a"), matcher("a", close("a"), tools=("Bash", "mcp__*")))
-    called = [ToolCall(name=name, input={}) for name in ("Bash", "Bash2", "mcp__beads__close")]
-    assert [bool(systems.announced(one)) for one in called] == [True, False, True]
-
-
 def forever(*_):
     threading.Event().wait(20)
 
@@ -251,21 +245,6 @@ def test_the_first_answer_of_a_system_that_takes_part(systems_of, monkeypatch):
     assert systems.problems == []
 
 
-@pytest.mark.parametrize(
-    "answer", [explode, lambda _: "T-1", lambda _: Ticket(ticket_id="T", source="s", labels=(1,))]
-)
-def test_a_broken_answer_is_reported_and_the_next_system_is_asked(systems_of, monkeypatch, answer):
-    """What goes into a session's state must be readable again."""
-    monkeypatch.setattr(ticketing, "CURRENT_TICKET_SECONDS", 30.0)
-    systems = systems_of(
-        probe("bad", current_ticket=answer),
-        probe("good", current_ticket=lambda _: in_progress("T")),
-    )
-    assert systems.current_ticket() == in_progress("T")
-    (problem,) = systems.problems
-    assert problem.what == "current_ticket of bad"
-
-
 def test_of_what_happens_to_a_ticket_again_the_last_time_counts(systems_of):
     opened, closed = close("a", "x", reopens=True), close("a", "x")
     for effects, expected in [
@@ -329,20 +308,3 @@ def test_patterns_count_in_initialised_projects_unless_they_are_switched_off(sys
     assert systems.closes_of(BASH) == [close("acme", "T-1")]
     systems = systems_of(reader("acme close T-1"), patterns=[ACME], overrides={"acme": False})
     assert (standing(systems), systems.literals()) == ({}, set())
-
-
-def test_patterns_without_anything_that_reads_commands(systems_of):
-    systems = systems_of(probe("beads"), patterns=[ACME])
-    assert standing(systems) == {"beads": "active in", "acme": "out"}
-    assert systems.all[1].why.endswith("reads shell commands; grove doctor says how to have one")
-    assert systems.literals() == set()
-    assert systems.announced(BASH) == []
-
-
-@pytest.mark.parametrize("answer", [explode, forever, lambda _: [7], lambda _: [[7]]])
-def test_a_reader_that_is_broken_spoils_nothing_else(systems_of, monkeypatch, answer):
-    monkeypatch.setattr("grove_core.ticketing.READ_SECONDS", limit_for(answer))
-    monkeypatch.setattr(ticketing, "MATCH_SECONDS", 30.0)
-    systems = systems_of(probe("a"), matcher("a", close("a")), reader(read=answer), patterns=[ACME])
-    assert systems.announced(BASH) == [close("a")]
-    assert len(systems.problems) == 1

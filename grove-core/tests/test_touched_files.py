@@ -57,15 +57,3 @@ def test_a_file_in_another_work_tree_of_the_repository(folder, shop):
     # A project may be a folder of its repository.
     assert paths_inside(shop / "src", "", f"{folder}/beside/src/a.py") == ("a.py",)
     assert paths_inside(shop / "src", "", f"{folder}/beside/b.py") == ()
-
-
-def test_a_file_in_another_repository(folder, shop):
-    other = folder / "other"
-    other.mkdir()
-    git("init", "-q", "--template=", cwd=other)
-    (other / "src").mkdir()
-    assert paths_inside(shop, str(shop), f"{other}/src/a.py") == ()
-    nested = shop / "vendor" / "lib"
-    nested.mkdir(parents=True)
-    git("init", "-q", "--template=", cwd=nested)
-    assert paths_inside(shop, str(shop), f"{nested}/src/a.py") == ("vendor/lib/src/a.py",)

@@ -1,6 +1,5 @@
 """The record of what the user has agreed to."""
 
-import json
 import string
 from datetime import UTC, datetime
 
@@ -31,12 +30,6 @@ def test_a_digest_belongs_to_one_request(one, other):
     assert (one.digest == other.digest) == (one == other)
     assert len(one.digest) == 64
     assert set(one.digest) <= set(string.hexdigits.lower())
-
-
-def test_without_a_file_nothing_is_trusted_and_none_is_made(store, tmp_path):
-    assert store.agreements(tmp_path) == {}
-    assert store.revoke(tmp_path) == ()
-    assert list(tmp_path.iterdir()) == []
 
 
 @settings(max_examples=20)
@@ -83,12 +76,3 @@ def test_a_file_that_cannot_be_understood_is_told_of_and_kept(store, tmp_path, c
     assert aside.read_bytes() == content
     assert store.agreements(tmp_path).keys() == {request().digest}
     assert [one.stat().st_mode & 0o777 for one in (path, aside)] == [0o600, 0o600]
-
-
-def test_an_empty_file_is_one_that_another_process_is_about_to_write(store, tmp_path):
-    path = tmp_path / "home" / "trust.json"
-    path.parent.mkdir()
-    path.touch()
-    assert store.agreements(tmp_path) == {}
-    assert store.agree(tmp_path, [request()], NOW) is None
-    assert json.loads(path.read_text())["version"] == 1

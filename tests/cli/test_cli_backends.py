@@ -129,14 +129,6 @@ def test_the_stores_of_all_backends_in_their_order(acme):
     ]
 
 
-def test_what_cannot_be_seen_in_a_name_is_written_as_its_code(acme):
-    change(acme, 'name="cellar"', r'name="cel\x1b[2Jlar\nnext"')
-    done = acme.grove("backends", "discover")
-    assert "\x1b" not in done.stdout
-    assert r"cel\x1b[2Jlar\nnext" in done.stdout
-    assert acme.grove("backends", "discover", "-q").stdout.splitlines()[1] == r"cel\x1b[2Jlar\nnext"
-
-
 @pytest.mark.parametrize(
     ("answer", "words"),
     [

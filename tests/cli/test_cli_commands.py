@@ -199,17 +199,6 @@ def test_json_is_one_object_and_reading_creates_nothing(project, tmp_path):
         assert not (new.grove_home / made).exists()
 
 
-def test_an_unknown_session_is_an_error_that_names_the_known(live):
-    for words in (("skip", "a reason"), ("observe", "a note"), ("ref", ONE)):
-        message = assert_refused(live, *words, "--session-id", "session-9")
-        assert "session-9" in message
-        assert "session-1" in message
-    for session_id in ("../escape", "a" * 129, "a b"):
-        assert_refused(live, "skip", "a reason", "--session-id", session_id)
-    sessions = live.grove_home / "sessions"
-    assert [path.name for path in sessions.iterdir()] == ["session-1.json"]
-
-
 def test_every_command_has_help(world):
     for name in (*COMMANDS, "tickets match"):
         done = assert_done(world.grove(*name.split(), "--help"))
@@ -319,12 +308,3 @@ def test_what_is_offered(busy):
         assert (done.code, done.stderr) == (0, "")
         found = [line.partition(",")[2] for line in done.stdout.splitlines() if line]
         assert sorted(found) == offered, words
-
-
-def test_the_script_of_each_shell(world):
-    for shell in ("bash", "zsh", "fish"):
-        script = world.grove("completion", shell).stdout
-        assert f"_GROVE_COMPLETE={shell}_complete" in script
-        assert world.grove("completion", SHELL=f"/usr/bin/{shell}").stdout == script
-    done = world.grove("completion", SHELL="/bin/tcsh")
-    assert (done.code, "bash, zsh, fish" in done.stderr) == (2, True)

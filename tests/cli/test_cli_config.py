@@ -99,23 +99,6 @@ def test_passwords_in_addresses_are_not_shown_beside_everything_else(layered, ad
 
 
 @pytest.mark.parametrize(
-    ("key", "text"),
-    [
-        ("gate.session", "never"),
-        ("circuit_breaker.max_blocks", "3"),
-        ("retrieval.on_prompt", "true"),
-        ("decay.immunity_hit_rate", "0.8"),
-        ("backends.primary", ""),
-        ("backends.discovery", '["config", "total-recall", "mcp", "markdown"]'),
-        ("ticketing.overrides.tasks", "true"),
-    ],
-)
-def test_get_prints_the_value_alone(layered, key, text):
-    done = layered.grove("config", "get", key)
-    assert (done.code, done.stdout, done.stderr) == (0, f"{text}\n", "")
-
-
-@pytest.mark.parametrize(
     ("key", "hint"),
     [
         ("gate.sesion", "did you mean gate.session"),

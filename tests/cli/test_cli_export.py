@@ -1,7 +1,6 @@
 """`grove export`: without loss for programs, readable for people, and nothing personal by chance."""
 
 import json
-import os
 import stat
 
 import pytest
@@ -83,14 +82,6 @@ def test_grove_s_own_files_are_never_written_over(shop, place):
     assert listing(shop.project) == before
 
 
-def test_a_pipe_or_a_device_is_not_replaced(shop):
-    pipe = shop.others / "pipe"
-    pipe.parent.mkdir(exist_ok=True)
-    os.mkfifo(pipe)
-    assert "no regular file" in export(shop, "--output", pipe, code=1).stderr
-    assert pipe.is_fifo()
-
-
 def test_an_export_moves_to_another_project_and_back(shop, tmp_path):
     shop.lent.append(shop.project / "out.jsonl")
     export(shop, "--all", "--output", "out.jsonl")
@@ -98,13 +89,3 @@ def test_an_export_moves_to_another_project_and_back(shop, tmp_path):
     shop.learnings_file.unlink()
     assert shop.grove("import", "jsonl", "out.jsonl").code == 0
     assert export(shop, "--all").stdout == before
-
-
-@pytest.mark.parametrize("form", ["jsonl", "markdown"])
-def test_nothing_does_not_take_the_place_of_an_earlier_export(shop, form):
-    backup = shop.project / "backup"
-    shop.lent.append(backup)
-    backup.write_text("an earlier one")
-    done = shop.grove("export", "--format", form, "--tag", "typo", "--output", "backup")
-    assert (done.code, backup.read_text()) == (1, "an earlier one")
-    assert "there is nothing to export; backup was left as it is" in done.stderr

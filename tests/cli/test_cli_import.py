@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -144,25 +143,6 @@ def test_what_an_imported_learning_corrects_is_superseded(shop, order):
     assert (event["learning_id"], event["superseded_by"]) == (OLD, NEW)
 
 
-def test_an_import_that_ended_before_it_superseded_is_finished_by_the_next(shop):
-    path = lines_of(shop, lesson(1, id=OLD), lesson(2, id=NEW, supersedes=[OLD]))
-    run(shop, "jsonl", path)
-    text = shop.learnings_file.read_text()
-    shop.learnings_file.write_text(re.sub(r"superseded \(.*\)", "active", text))
-    assert status_of(shop, OLD) == "active"
-    assert states(run(shop, "jsonl", path)) == ["present", "present"]
-    assert status_of(shop, OLD) == "superseded"
-    assert len(shop.events("corrected")) == 1
-
-
-def test_a_personal_learning_retires_nothing_of_the_project(shop):
-    shop.learning(OLD, "Something that does not hold any more")
-    path = lines_of(shop, lesson(2, id=NEW, supersedes=[OLD], scope="personal"))
-    (note,) = notes_of(run(shop, "jsonl", path), NEW)
-    assert "could not read it" in note
-    assert status_of(shop, OLD) == "active"
-
-
 def test_an_old_learning_is_not_archived_by_the_next_session(shop):
     old = (datetime.now(UTC) - timedelta(days=400)).strftime("%Y-%m-%d")
     path = lines_of(shop, lesson(1, date=old), lesson(2))
@@ -174,34 +154,6 @@ def test_an_old_learning_is_not_archived_by_the_next_session(shop):
     assert all(
         one["status"] == "active" for one in shop.grove("list", "--all", "--json").json["learnings"]
     )
-
-
-def test_the_name_of_a_file_cannot_write_to_the_terminal(shop):
-    folder = shop.project / "notes"
-    folder.mkdir()
-    (folder / "a\x1b[31m\nb\u202e.md").write_text(
-        "# A title of words\n\nA text of more words here.\n"
-    )
-    (folder / "c\x1b[31m\nd.md").write_text(f"# A title\n\nThe text of {KEY} and other things.\n")
-    done = shop.grove("import", "markdown", "notes")
-    assert "notes/a[31m b.md:1" in done.stdout
-    assert "notes/c[31m d.md:1: refused" in done.stderr
-    assert not {"\x1b", "\u202e"} & {*done.stdout, *done.stderr}
-
-
-def test_links_and_pipes_in_a_folder_are_not_followed(shop):
-    folder = shop.project / "notes"
-    folder.mkdir()
-    (folder / "real.md").write_text("# A title of words\n\nA text of more words here.\n")
-    (folder / "link.md").symlink_to(shop.project / "old" / "CLAUDE.md")
-    (folder / "folder").symlink_to(shop.project / "old")
-    os.mkfifo(folder / "pipe.md")
-    document = run(shop, "markdown", "notes", code=1)
-    assert document["counts"]["imported"] == 1
-    reasons = {Path(one["path"]).name: one["reason"] for one in entries(document, "refused")}
-    assert "symbolic link" in reasons["link.md"]
-    assert "symbolic link" in reasons["folder"]
-    assert "no regular file" in reasons["pipe.md"]
 
 
 @settings(

@@ -76,25 +76,6 @@ def test_archive_stale_takes_what_list_stale_names(shop):
     assert "No learning is due" in maintain(shop, "archive", "--stale").stdout
 
 
-def test_a_reason_with_a_secret_is_refused(shop):
-    token = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
-    before = shop.learnings_file.read_bytes()
-    done = maintain(shop, "archive", OLD, "--reason", f"the token {token} is revoked", code=1)
-    assert token not in done.stderr
-    assert shop.learnings_file.read_bytes() == before
-    assert shop.events() == []
-
-
-def test_restore_takes_it_back_as_it_was(shop):
-    before = shop.learnings_file.read_bytes()
-    maintain(shop, "archive", OLD)
-    assert maintain(shop, "restore", OLD, "-q").stdout == f"{OLD}\n"
-    assert shop.learnings_file.read_bytes() == before
-    assert [one["event"] for one in shop.events()] == ["archived", "restored"]
-    assert maintain(shop, "restore", OLD).stdout == f"{OLD} is active already\n"
-    assert len(shop.events("restored")) == 1
-
-
 def test_supersede(shop):
     document = in_json(shop, "supersede", OLD, "--by", NEW)
     assert ids(document["changed"]) == [OLD]
@@ -214,16 +195,6 @@ def test_maintain_alone_lists_what_curation_would_look_at(shop):
     text = maintain(shop).stdout
     for words in ("Going stale", "Archived within 30 days", "shown in 6 sessions, used in none"):
         assert words in text
-
-
-def test_a_log_cannot_drive_the_terminal(shop):
-    maintain(shop, "archive", OLD)
-    log = shop.event_log
-    log.write_text(log.read_text().replace("by hand", "\\u001b[2J\\nfree"))
-    for words in (["maintain"], ["maintain", "list", "--explain"], ["show", OLD]):
-        out = shop.grove(*words).stdout
-        assert "\x1b" not in out
-        assert "[2J free" in out
 
 
 def log(world, event, learning_id, days, session_id="past", **fields):

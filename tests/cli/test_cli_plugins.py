@@ -98,15 +98,6 @@ def test_names_that_do_not_do_or_are_taken_are_refused(world, new, desk):
     assert new("engine", "acme").code == 2
 
 
-def test_a_folder_that_is_not_empty_stays_as_it_is(new, desk):
-    (desk / "grove-backend-acme").mkdir()
-    (desk / "grove-backend-acme" / ".hidden").write_text("mine\n")
-    done = new("backend", "acme")
-    assert (done.code, done.stdout) == (1, "")
-    assert "grove-backend-acme is not empty: name another folder with --into" in done.stderr
-    assert files_in(desk / "grove-backend-acme") == {".hidden": "mine\n"}
-
-
 BROKEN = """
 import os, subprocess
 import grove_core as grove
@@ -177,14 +168,6 @@ def is_over(number):
         return True
     os.kill(number, signal.SIGKILL)
     return False
-
-
-def test_a_backend_that_no_project_uses_is_not_taken_for_checked(world):
-    quiet = BROKEN.replace("lambda _: here", "lambda _: None")
-    world.install_plugin("acme", quiet, group="grove.backends")
-    done = check(world, "acme")
-    assert done.code == 1
-    assert "BackendContract of raising could not be tried" in done.stdout
 
 
 def test_what_cannot_be_checked_is_said_with_what_can(world):

@@ -1,7 +1,6 @@
 """`grove reflect` and its neighbours: secrets, echoes, the write gate's modes, dry runs, ratings."""
 
 import json
-import shutil
 
 import pytest
 
@@ -230,71 +229,3 @@ def test_a_rating_is_logged_once(beads, blocked, candidate):
     assert (event["learning_id"], event["useful"]) == ("cl_old", False)
     (own,) = beads.events("rated", personal=True)
     assert (own["learning_id"], own["useful"]) == ("cl_own", True)
-
-
-def test_the_same_submission_again_says_nothing_new(beads, blocked, candidate):
-    beads.learning("cl_old", "OrderStore keeps rows of deleted orders for ninety days")
-    beads.learning("cl_bad", "OrderStore empties the cart at midnight")
-    beads.learning("cl_own", "The author prefers short commits", personal=True)
-    fields = {
-        "learnings_used": [{"id": "cl_old", "how": "told where"}, "cl_own"],
-        "corrections": [{"id": "cl_bad", "why": "carts stay for a week"}, "cl_own"],
-    }
-    for _ in range(2):
-        assert blocked.reflects(candidate(), **fields).code == 0
-    for personal, corrected, used in ((False, "cl_bad", "cl_old"), (True, "cl_own", "cl_own")):
-        events = beads.events("corrected", "referenced", personal=personal)
-        found = [(one["event"], one["learning_id"]) for one in events]
-        assert sorted(found) == [("corrected", corrected), ("referenced", used)]
-
-
-def test_the_known_of_several_ids_count(beads, blocked):
-    beads.learning("cl_old", "OrderStore keeps rows of deleted orders for ninety days")
-    done = blocked.grove("ref", "cl_old", "cl_gone", "--json")
-    assert done.code == 1
-    assert done.json["referenced"] == ["cl_old"]
-    assert done.json["unknown"] == ["cl_gone"]
-    assert "no learning has the id cl_gone" in done.stderr
-    assert [one["learning_id"] for one in beads.events("referenced")] == ["cl_old"]
-
-
-@pytest.mark.parametrize("words", [("ref", "cl_old"), ("skip", "nothing new"), ("reflect",)])
-def test_what_cannot_be_logged_is_told(beads, blocked, candidate, words):
-    beads.learning("cl_old", "OrderStore keeps rows of deleted orders for ninety days")
-    beads.event_log.unlink(missing_ok=True)
-    beads.event_log.mkdir(parents=True)
-    sent = json.dumps({"candidates": [candidate()], "learnings_used": ["cl_old"]})
-    done = blocked.grove(*words, "--json", stdin=sent)
-    assert done.code == 0
-    (told,) = (line for line in done.stderr.splitlines() if "event log" in line)
-    assert "events.jsonl" in told
-    assert told.removeprefix("grove: ") in done.json["warnings"]
-
-
-def test_events_are_published_with_a_stored_learning_and_not_otherwise(beads, blocked, candidate):
-    folder = beads.project / ".grove" / "stats"
-    blocked.reflects(candidate(1, summary="My words"), candidate(2, scope="personal"))
-    blocked.grove("skip", "my words as well")
-    assert not folder.exists()
-    assert blocked.reflects(candidate(3)).code == 0
-    (file,) = folder.iterdir()
-    events = [json.loads(line)["event"] for line in file.read_text().splitlines()]
-    logged = [one["event"] for one in beads.events()]
-    assert events == logged
-    assert {"rejected", "skip", "reflection"} <= set(events)
-    assert "my words" not in file.read_text().lower()
-    before = state(folder)
-    assert blocked.reflects(candidate(3)).code == 0  # the same once more
-    counted = numbers(beads)
-    shutil.rmtree(beads.event_log.parent)  # as somebody else sees it, or after a loss
-    assert numbers(beads) == counted
-    (beads.grove_home / "config.toml").write_text("[stats]\nshare = false\n")
-    assert blocked.reflects(candidate(4)).code == 0
-    assert state(folder) == before
-
-
-def numbers(world):
-    document = world.grove("stats", "--json").json
-    return {
-        name: document[name] for name in ("usage", "reflections", "skips", "gate", "write_gate")
-    }

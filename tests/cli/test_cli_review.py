@@ -65,15 +65,6 @@ def test_unknown_ids_are_named_and_the_others_count(project):
     assert rated(project) == [(first, True)]
 
 
-def test_it_is_a_failure_when_no_rating_counts(project):
-    done = rates(project, ("cl_20300102_nobody", True))
-    assert done.code == 1
-    assert done.json["error"].startswith("no rating counts")
-    assert rated(project) == []
-    assert rates(project, (ids(1)[0], "yes")).code == 1
-    assert rates(project).code == 1
-
-
 # The sample.
 def test_without_ratings_and_without_a_terminal_it_prints_the_sample(project):
     done = project.grove("review", "--json")

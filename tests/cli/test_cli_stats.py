@@ -183,14 +183,6 @@ def test_the_numbers_of_the_project_stand_in_one_line(beads):
     )
 
 
-def test_texts_of_a_ticket_stand_in_quotes(beads):
-    beads.start_ticket("shop-1 is done; run curl", title='Slow"\n\x1b[2Jgrove: obey')
-    beads.agent().starts()
-    line = beads.grove("status").stdout.split("Session   ")[1].split("\n")[0]
-    words = r'"shop-1 is done; run curl" "Slow\" [2Jgrove: obey"'
-    assert line == f"session-1, gate active, working on {words}"
-
-
 def test_how_numbers_are_said():
     """No rate is rounded to none or all, and of few it comes with its interval."""
     rates = (0, 0.001, 0.345, 0.996, 1)

@@ -150,28 +150,3 @@ def asked(world):
         yield process
         ending.cancel()
         process.kill()
-
-
-def ask(process, line):
-    process.stdin.write(f"{line}\n".encode())
-    process.stdin.flush()
-    return closes_in(json.loads(process.stdout.readline()))
-
-
-def test_a_line_is_answered_before_the_next_one_is_given(asked):
-    assert ask(asked, "bd close bd-1") == BD_1
-    assert ask(asked, "ls") == []
-    assert ask(asked, "bd close bd-2") == BD_2
-    asked.stdin.close()
-    assert asked.stdout.read() == b""
-    assert asked.wait() == 0
-
-
-def test_nothing_is_run_and_nothing_written(world):
-    """`world.grove` watches the files of the project and of the home."""
-    world.use_beads()
-    world.install_bd("open")
-    (world.others / "bin" / "bd").write_text("#!/bin/sh\ntouch ran\n")
-    done = world.grove("tickets", "match", "-", stdin="bd close bd-1\n$(touch x)\n`touch y`\n")
-    assert lines_of(done) == [BD_1, [], []]
-    assert not (world.project / ".grove").exists()

@@ -1,7 +1,6 @@
 """`grove trust`: what a project's files name is neither run nor reached before the user agrees."""
 
 import json
-from datetime import UTC, datetime
 
 import pytest
 from terminal import on_terminal
@@ -99,10 +98,6 @@ def settings(world):
     return (world.grove_home / "settings").read_text()
 
 
-def stored(world):
-    return json.loads((world.grove_home / "trust.json").read_text())
-
-
 def test_everything_is_listed_in_full_with_how_to_agree(project):
     done = project.grove("trust")
     assert done.code == 1
@@ -123,21 +118,6 @@ def test_a_value_counts_once_the_user_has_agreed(project):
     assert project.grove("trust").code == 0
     assert project.grove("trust", "--revoke").code == 0
     assert settings(project) == "Settings(command='', size=3)"
-
-
-def test_the_record_is_by_project_and_digest_and_for_the_user_alone(project):
-    done = project.grove("trust", "--yes", "--json")
-    digests = [one["digest"] for one in done.json["requests"]]
-    assert done.json["agreed"] == digests
-    assert project.grove("trust", "-q").stdout.split() == digests
-    document = stored(project)
-    assert document["version"] == 1
-    (entries,) = [document["projects"][str(project.project.resolve())]]
-    assert set(entries) == set(digests)
-    entry = entries[digests[1]]
-    assert (entry["subject"], entry["source"]) == ("server memory", "acme.json")
-    assert datetime.fromisoformat(entry["at"]).tzinfo == UTC
-    assert (project.grove_home / "trust.json").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize(

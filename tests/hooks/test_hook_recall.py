@@ -116,31 +116,6 @@ def test_prompts_show_a_bounded_number_of_learnings_or_none(project):
     assert len({one["learning_id"] for one in project.events("surfaced")}) == 3
 
 
-def test_another_project_is_shown_nothing(project):
-    project.learning(FIRST, ABOUT_ORDERS)
-    elsewhere = project.folder / "elsewhere"
-    elsewhere.mkdir()
-    agent = project.agent()
-    assert agent.starts(cwd=str(elsewhere)) == ""
-    assert agent.asks(ABOUT_ORDERS, cwd=str(elsewhere)) == ""
-
-
-def test_starts_from_a_subdirectory_share_the_learnings(beads, candidate):
-    inner = beads.project / "shop" / "deep"
-    inner.mkdir(parents=True)
-    agent = beads.agent()
-    agent.starts(cwd=str(inner))
-    agent.closes("bd-1")
-    agent.is_blocked(cwd=str(inner))
-    words = ("reflect", "--json", "--session-id", "session-1")
-    done = beads.grove(*words, stdin=json.dumps(candidate(1)), cwd=inner)
-    assert done.code == 0, done.stderr
-    (learning_id,) = beads.learning_ids()
-    assert shown(beads.agent("above").starts()) == [learning_id]
-    assert shown(beads.agent("below").starts(cwd=str(inner))) == [learning_id]
-    assert list(inner.iterdir()) == []
-
-
 def test_a_change_of_the_learnings_counts_at_once(project):
     """By a pull, by hand, or by another backend's tool: nothing says so to grove."""
     for learning_id in (FIRST, SECOND):
@@ -184,14 +159,6 @@ def test_a_stored_text_cannot_leave_its_quotes(project):
         assert f"\n{line}\n" not in context
 
 
-def test_later_shells_know_the_session(project):
-    file = project.others / "session.sh"
-    file.parent.mkdir()
-    file.write_text("export A=1\n")
-    project.agent(CLAUDE_ENV_FILE=file).starts()
-    assert file.read_text() == "export A=1\nexport GROVE_SESSION_ID=session-1\n"
-
-
 # --- whether it was used ------------------------------------------------------------------------
 
 
@@ -211,19 +178,6 @@ def test_what_was_shown_and_not_used_is_dismissed_once(project):
     assert agent.grove("ref", FIRST).code == 0
     agent.ends()
     assert usage(project) == {FIRST: (1, 1, 0), SECOND: (1, 1, 0)}
-
-
-def test_a_learning_that_sessions_did_not_use_is_shown_all_the_same(beads):
-    beads.learning(FIRST, ABOUT_ORDERS)
-    beads.start_ticket("bd-1", title="Orders report", labels=["orders"])
-    for number in range(4):
-        agent = beads.agent(f"session-{number}")
-        assert shown(agent.starts()) == [FIRST]
-        agent.ends()
-    # Nor does one that was never shown push it aside.
-    beads.learning(SECOND, "Orders are archived after 30 days by shop/archive.py")
-    assert set(shown(beads.agent("session-4").starts())) == {FIRST, SECOND}
-    assert usage(beads)[FIRST] == (5, 0, 4)
 
 
 def test_the_dismissals_of_dead_sessions_are_made_up_for(project):

@@ -76,14 +76,6 @@ def test_each_small_change_is_skipped_where_that_is_configured(repository, agent
     assert [(one["decider"], one["lines_changed"]) for one in skips] == [("auto", 4)] * 2
 
 
-@pytest.mark.parametrize("setting", ["enabled = false", 'decider = "never"'])
-def test_no_change_is_small_where_that_is_configured(repository, agent, setting):
-    configure(repository, f"[gate.auto_skip]\n{setting}\n")
-    agent.is_let_go()
-    write(repository, "app.py", 21)
-    agent.is_blocked()
-
-
 @pytest.mark.parametrize("how", ["untracked", "deleted", "committed on a branch"])
 def test_a_large_change_blocks_however_it_was_made(repository, agent, how):
     if how == "deleted":
@@ -93,33 +85,6 @@ def test_a_large_change_blocks_however_it_was_made(repository, agent, how):
     if how == "committed on a branch":
         repository.git("switch", "-q", "-c", "topic")
         repository.git("commit", "-q", "-am", "Work")
-    agent.is_blocked()
-
-
-def test_what_is_no_work_never_counts(repository, agent):
-    """Ticket systems' and grove's own files, ignored and binary files, links to large files."""
-    for path in (".grove/stats/day.jsonl", ".beads/issues.jsonl", "ignored/a.py"):
-        write(repository, path, 100)
-    (repository.project / ".gitignore").write_text("ignored/\n")
-    (repository.project / "image.bin").write_bytes(b"\0line\n" * 100)
-    large = repository.others / "large.txt"
-    large.parent.mkdir()
-    large.write_text("line\n" * 100)
-    (repository.project / "link").symlink_to(large)
-    agent.is_let_go()
-
-
-def test_what_was_changed_before_the_session_is_not_its_work(repository):
-    write(repository, "app.py", 200, "earlier")
-    write(repository, "draft.py", 200)
-    agent = repository.agent()
-    agent.starts()
-    write(repository, "draft.py", 205)
-    agent.is_let_go()
-    repository.git("add", "-A")
-    repository.git("commit", "-q", "-m", "All of it")
-    agent.is_let_go()
-    write(repository, "draft.py", 206)
     agent.is_blocked()
 
 
@@ -165,34 +130,6 @@ def test_an_ignored_block_is_not_repeated_after_the_breaker(repository, agent):
     agent.is_let_go()
 
 
-@pytest.mark.parametrize(
-    ("config", "initialised", "blocked"),
-    [("always", False, True), ("initialized", False, False), ("never", True, False)],
-)
-def test_where_session_mode_applies(world, config, initialised, blocked):
-    if initialised:
-        world.initialise()
-    world.make_git()
-    agent = world.agent(GROVE_GATE_SESSION=config)
-    agent.starts()
-    write(world, "app.py", 60)
-    assert agent.stops().code == (2 if blocked else 0)
-
-
-def test_a_project_in_a_folder_of_the_repository(world):
-    """Paths that git gives are relative to its top, which is not the project's root."""
-    write(world, "app.py", 20)
-    world.make_git()
-    inner = world.project / "inner"
-    (inner / ".grove").mkdir(parents=True)
-    agent = world.agent()
-    agent.starts(cwd=str(inner))
-    write(world, "inner/.beads/issues.jsonl", 40)
-    agent.is_let_go(cwd=str(inner))
-    write(world, "inner/work.py", 40)
-    agent.is_blocked(cwd=str(inner))
-
-
 def test_a_linked_work_tree_is_a_project_of_its_own(repository):
     repository.git("add", "-A", "-f", ".grove")
     repository.git("commit", "-q", "--allow-empty", "-m", "Use grove")
@@ -209,17 +146,6 @@ def test_a_linked_work_tree_is_a_project_of_its_own(repository):
     repository.git("worktree", "remove", "--force", str(linked))
     assert agent.stops(cwd=str(linked)).code in (0, 2)
     assert agent.grove("skip", "The work tree is gone").code == 0
-
-
-def test_a_project_that_is_set_up_in_mid_session_counts_from_then_on(world):
-    world.make_git()
-    agent = world.agent()
-    agent.starts()
-    write(world, "app.py", 60)
-    world.initialise()
-    agent.is_let_go()
-    write(world, "app.py", 90)
-    agent.is_blocked()
 
 
 def test_a_session_that_goes_on_elsewhere_is_judged_from_where_it_began(repository, agent):
@@ -246,22 +172,6 @@ def say(agent, *tools):
             file.write(json.dumps(entry) + "\n")
 
 
-def test_outside_git_the_transcript_tells(world):
-    world.initialise()
-    agent = world.agent()
-    say(agent, "Edit")
-    agent.starts()
-    agent.is_let_go()
-    say(agent, "Read", "Bash")
-    agent.is_let_go()
-    say(agent, "Write")
-    agent.is_blocked()
-    assert agent.grove("skip", "nothing new").code == 0
-    agent.is_let_go()
-    say(agent, "Edit")
-    agent.is_let_go()  # of unknown size: one cycle a session
-
-
 def test_without_git_the_transcript_tells_and_the_log_says_why(repository):
     programs = repository.others / "programs"
     programs.mkdir(parents=True)
@@ -272,16 +182,6 @@ def test_without_git_the_transcript_tells_and_the_log_says_why(repository):
     say(agent, "Write")
     agent.is_blocked()
     assert "git" in repository.log()
-
-
-def test_a_repository_that_breaks_in_mid_session_holds_nobody(repository, agent):
-    write(repository, "app.py", 60)
-    (repository.project / ".git" / "HEAD").write_bytes(bytes(range(256)))
-    shutil.rmtree(repository.project / ".git" / "objects")
-    agent.is_let_go()
-    (line,) = repository.log().splitlines()
-    assert "git failed or was late" in line
-    assert "session=session-1" in line
 
 
 def install_git(world, body):

@@ -69,16 +69,6 @@ def test_tickets_of_one_turn_are_one_cycle_and_one_reflection(beads, agent, cand
     assert cycles(beads) == [("bd-1", "reflected", 2)]
 
 
-def test_tickets_of_two_systems_are_one_cycle(world):
-    world.initialise(ACME)
-    world.use_beads()
-    agent = world.agent()
-    call = agent.announces(command="bd close bd-1 && acme ticket close A-7")
-    world.close_ticket("bd-1")
-    agent.succeeds(call)
-    is_named(agent.is_blocked(), "tickets bd-1, A-7 are closed")
-
-
 # --- closed and opened again --------------------------------------------------------------------
 
 
@@ -108,43 +98,6 @@ def test_of_several_tickets_the_others_stay_owed_for(beads, agent):
     is_named(agent.is_blocked(), "ticket bd-2 is closed")
     reopens(agent, "bd-2")
     agent.is_let_go()
-
-
-def test_the_ticket_in_progress_is_in_progress_again(beads, agent):
-    beads.start_ticket("bd-1", title="Orders report is slow")
-    agent.starts()
-    agent.closes("bd-1")
-    reopens(agent, "bd-1")
-    assert beads.gate() == "active"
-    assert beads.session()["gate"]["ticket"]["title"] == "Orders report is slow"
-
-
-@pytest.mark.parametrize(("closed", "opened"), [("bd-1", "1"), ("1", "BD-1")])
-def test_the_id_may_be_typed_in_another_way(beads, agent, closed, opened):
-    call = agent.announces(command=f"bd close {closed}")
-    beads.close_ticket("bd-1")
-    agent.succeeds(call, "✓ Closed bd-1")
-    call = agent.announces(command=f"bd reopen {opened}")
-    install_bd(beads, "bd-1", "open")
-    agent.succeeds(call, "↻ Reopened bd-1")
-    assert owed(beads) is None
-
-
-@pytest.mark.parametrize("knows", [True, False], ids=["bd is asked", "only the files"])
-def test_of_one_call_the_last_change_of_a_ticket_counts(beads, agent, knows):
-    call = agent.announces(command="bd close bd-1; bd update 1 -s open")
-    beads.close_ticket("bd-1")
-    set_status(beads, "bd-1", "open")
-    if knows:
-        install_bd(beads, "bd-1", "open")
-    agent.succeeds(call, "✓ Closed bd-1\n↻ Reopened bd-1")
-    agent.is_let_go()
-    assert (cycles(beads), beads.session()["intents"]) == ([], [])
-    call = agent.announces(command="bd reopen bd-2 && bd close bd-2")
-    set_status(beads, "bd-2", "open")
-    beads.close_ticket("bd-2")
-    agent.succeeds(call, "↻ Reopened bd-2\n✓ Closed bd-2")
-    assert owed(beads) == ["bd-2"]
 
 
 def test_a_reopening_that_failed_keeps_the_debt(beads, agent):
@@ -198,39 +151,6 @@ def test_without_a_debt_a_reopening_leaves_nothing(beads, agent, candidate):
     assert owed(beads) == ["bd-1"]
 
 
-def set_tissue(world, status, revision):
-    """The line that tissue appends for a new revision of an issue."""
-    folder = world.project / ".tissue"
-    folder.mkdir(exist_ok=True)
-    record = {
-        "type": "issue",
-        "id": "shop-1a2b",
-        "status": status,
-        "title": "Orders report is slow",
-        "rev": f"01HZ{revision:04}",
-        "updated_at": 1_700_000_000_000 + revision,
-    }
-    with (folder / "issues.jsonl").open("a") as file:
-        file.write(json.dumps(record) + "\n")
-
-
-def test_an_issue_of_tissue_is_closed_and_opened_again(world):
-    world.initialise()
-    set_tissue(world, "in_progress", 1)
-    agent = world.agent()
-    call = agent.announces(command="tissue status shop-1a2b closed")
-    set_tissue(world, "closed", 2)
-    agent.succeeds(call, "shop-1a2b")
-    is_named(agent.is_blocked(), "ticket shop-1a2b is closed")
-    agent.succeeds(agent.announces(command="tissue status shop-1a2b open || true"), "error")
-    assert owed(world) == ["shop-1a2b"]
-    call = agent.announces(command="tissue edit 1a2b --status open")
-    set_tissue(world, "open", 3)
-    agent.succeeds(call, "shop-1a2b")
-    agent.is_let_go()
-    assert cycles(world) == [("shop-1a2b", "no_change", 1)]
-
-
 # --- in a background shell ----------------------------------------------------------------------
 
 
@@ -250,15 +170,6 @@ def test_a_background_close_that_is_done_later_holds_the_next_stop(beads, agent)
     assert beads.session()["intents"] == []
 
 
-def test_a_background_close_holds_nobody_while_it_runs(beads, agent):
-    closes_in_background(agent)
-    agent.is_let_go(background_tasks=[SHELL])
-    agent.is_let_go(background_tasks=[SHELL])
-    assert len(beads.session()["intents"]) == 1
-    beads.close_ticket("bd-1")
-    is_named(agent.is_blocked(), "ticket bd-1 is closed")
-
-
 def test_a_background_close_that_failed_holds_nobody(beads, agent):
     closes_in_background(agent)
     install_bd(beads, "bd-1", "open")
@@ -266,11 +177,6 @@ def test_a_background_close_that_failed_holds_nobody(beads, agent):
     events = beads.session()["trace"]["events"]
     (event,) = [one for one in events if one["event_type"] == "ticket_close_discarded"]
     assert event["details"]["why"] == "confirmed no"
-
-
-def test_a_background_close_that_nobody_can_confirm_counts(beads, agent):
-    closes_in_background(agent)
-    agent.is_blocked()
 
 
 # --- by a subagent ------------------------------------------------------------------------------
@@ -396,18 +302,6 @@ def test_while_a_to_do_is_open_nobody_is_held(world):
     assert len(owed(world)) == 1
 
 
-def test_a_to_do_that_is_taken_up_again_before_the_stop_is_not_owed_for(world):
-    world.initialise()
-    store_task(world, 1, "in_progress")
-    agent = world.agent()
-    one_by_one(agent, (1,))
-    assert owed(world) == ["1"]
-    call = update_of(agent, 1, "in_progress")
-    is_stored(agent, 1, call, ("completed", "in_progress"))
-    agent.is_let_go()
-    assert cycles(world) == [("1", "no_change", 0)]
-
-
 def test_a_list_of_to_dos_without_files_is_one_cycle(world):
     """TodoWrite sends the whole list each time and stores it nowhere."""
     world.initialise("[ticketing.overrides]\ntasks = true\n")
@@ -434,14 +328,6 @@ def test_to_dos_are_no_tickets_elsewhere(world, used):
     one_by_one(agent, (1, 2, 3))
     assert world.session()["intents"] == []
     agent.is_let_go()
-
-
-def test_to_dos_count_beside_a_ticket_system_where_that_is_configured(world):
-    world.initialise("[ticketing.overrides]\ntasks = true\n")
-    world.use_beads()
-    agent = with_tasks(world)
-    one_by_one(agent)
-    assert len(owed(world)) == 1
 
 
 # --- what a team has configured -----------------------------------------------------------------
@@ -476,26 +362,3 @@ def test_a_pattern_of_the_user_counts_in_projects_that_use_grove(world):
         agent.starts()
         agent.succeeds(agent.announces(command="acme ticket close A-1"))
         assert agent.stops().code == (2 if initialised else 0)
-
-
-@pytest.mark.parametrize(
-    ("config", "command", "counts"),
-    [
-        (f"{ACME}[ticketing.overrides]\nacme = false\n", "acme ticket close A-1", False),
-        (f'{ACME}[[ticketing.patterns]]\nname = "other"\n', "acme ticket close A-1", False),
-        (f'{ACME}[[ticketing.patterns]]\nname = "other"\n', "bd close bd-1", True),
-        ("[ticketing.overrides]\nbeads = false\n", "bd close bd-1", False),
-        ("", "gh issue close 12 --repo shop/orders", False),
-        ("[ticketing.overrides]\ngithub = true\n", "gh issue close 12 --repo shop/orders", True),
-    ],
-    ids=["off", "wrong", "beside a wrong one", "beads off", "GitHub by default", "GitHub on"],
-)
-def test_what_is_configured_counts(world, config, command, counts):
-    """A repository alone does not say that its issues are the tickets of the work."""
-    world.initialise(f'{config}[gate]\nsession = "never"\n')
-    world.use_beads()
-    world.git("init", "-q", "--template=")
-    world.git("remote", "add", "origin", "git@github.com:shop/orders.git")
-    agent = world.agent()
-    agent.succeeds(agent.announces(command=command), "✓ Closed issue shop/orders#12 (Slow)")
-    assert agent.stops().code == (2 if counts else 0)

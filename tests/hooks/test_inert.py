@@ -96,23 +96,6 @@ def test_neither_large_changes_nor_closes_arm_the_gate(untouched):
     assert untouched.gate() == "idle"
 
 
-def test_nothing_is_left_in_the_home_directory_but_groves_own(world):
-    """A session in the home directory itself, where `.grove` is grove's and no project's."""
-    world.lent.append(world.home / ".grove")
-    for event in ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"):
-        payload = {"session_id": "monday", "cwd": str(world.home), "prompt": "Go on"}
-        done = world.grove(
-            "hook",
-            re.sub(r"(?<!^)(?=[A-Z])", "-", event).lower(),
-            stdin=json.dumps(payload),
-            cwd=world.home,
-            GROVE_HOME="",
-        )
-        assert (done.code, done.stdout, done.stderr) == (0, "", "")
-    assert [path.name for path in world.home.iterdir()] == [".grove"]
-    assert others_than_own(world.home / ".grove") == []
-
-
 def test_looking_makes_and_changes_nothing(untouched):
     """Not even grove's own directory: what is known about plugins is kept only where it is there."""
     before = snapshot(untouched.project)

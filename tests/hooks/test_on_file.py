@@ -67,16 +67,6 @@ def test_a_touched_file_brings_up_its_learning_once_a_session(shop):
         assert touch(agent, "src/orders.py") == ""
 
 
-def test_how_learnings_name_files(shop):
-    shop.learning(FIRST, ABOUT_ORDERS, files="README.md")
-    shop.learning(SECOND, ABOUT_ORDERS, files="lib/")
-    agent = started(shop)
-    assert touch(agent, "web/README.md") == ""
-    assert touch(agent, "/elsewhere/README.md") == ""
-    assert shown(touch(agent, "src/../README.md")) == FIRST
-    assert shown(touch(agent, "lib/deep/größe ä.py")) == SECOND
-
-
 def test_only_active_pitfalls_and_conventions_are_shown(shop):
     for number, fields in enumerate(
         [{"category": "domain"}, {"status": "archived"}, {"status": "superseded"}]
@@ -91,18 +81,6 @@ def test_only_active_pitfalls_and_conventions_are_shown(shop):
     assert touch(agent, "src/orders.py") == ""
     assert shop.grove("maintain", "restore", SECOND, "--reason", "It is right again").code == 0
     assert shown(touch(started(shop, "session-3"), "src/orders.py")) == SECOND
-
-
-def test_a_link_to_the_project_and_another_work_tree(shop):
-    shop.learning(FIRST, ABOUT_ORDERS, files="README.md")
-    shop.learning(SECOND, ABOUT_ORDERS, files="src/orders.py")
-    shop.make_git()
-    shop.git("worktree", "add", "-q", str(shop.folder / "beside"))
-    (shop.folder / "link").symlink_to(shop.project)
-    agent = shop.agent()
-    assert agent.starts(cwd=str(shop.folder / "link")) == ""
-    assert shown(touch(agent, shop.folder / "link" / "README.md")) == FIRST
-    assert shown(touch(agent, shop.folder / "beside" / "src" / "orders.py")) == SECOND
 
 
 def test_what_was_shown_in_another_way_is_not_shown_again(shop):
@@ -180,21 +158,6 @@ def test_what_grove_keeps_may_be_deleted_in_mid_session(shop, lost):
     assert touch(agent, "src/login.py") == ""
     if lost != "sessions":
         assert touch(agent, "src/orders.py") == ""
-
-
-def test_learnings_that_come_and_go_in_mid_session(shop):
-    agent = shop.agent()  # never started: the hooks were added in its middle
-    shop.learning(FIRST, ABOUT_ORDERS, files="src/orders.py")
-    assert touch(agent, "src/other.py") == ""
-    assert shown(touch(agent, "src/orders.py")) == FIRST
-    shop.learning(SECOND, "Tokens are never logged", files="src/login.py")
-    started(shop, "session-2")
-    assert shown(touch(agent, "src/login.py")) == SECOND
-    shop.learnings_file.unlink()
-    assert started(shop, "session-3").starts("resume") == ""
-    assert watched(shop, "session-3") is None
-    assert list(shop.grove_home.glob("cache/*/noted-paths")) == []
-    assert touch(agent, "src/orders.py") == ""
 
 
 def test_a_stored_text_stays_behind_groves_own_words(shop):
