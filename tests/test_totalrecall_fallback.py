@@ -1,6 +1,5 @@
 """`grove` where Total Recall's memory cannot be written, is not there, or is not shared."""
 
-import fcntl
 import json
 import os
 from datetime import datetime
@@ -32,16 +31,6 @@ def found(world, *words):
 
 def waiting(world):
     return sorted(one.stem for one in (world.grove_home / "outbox").glob("*.json"))
-
-
-def is_delivered(world, learning_id):
-    """Asserts that a flush delivers it, once."""
-    told = world.grove("maintain", "flush").stdout
-    assert f"stored in total-recall  {learning_id}" in told
-    assert world.grove("maintain", "flush").stdout == "Nothing waits.\n"
-    assert today(world).read_text().count(f"(grove:{learning_id}):") == 1
-    assert waiting(world) == []
-    return told
 
 
 @pytest.fixture
@@ -80,42 +69,6 @@ def test_what_cannot_be_written_waits_is_found_and_is_delivered(hindered, candid
     assert today(hindered).read_text().count(f"(grove:{one['id']}):") == 1
     assert (hindered.learning_ids(), waiting(hindered)) == ([], [])
     assert found(hindered, "export", "orders")[one["id"]] == "total-recall"
-
-
-def test_a_file_in_the_memorys_place_is_told_and_waited_out(reflecting, candidate):
-    rules = reflecting.project / ".claude" / "rules"
-    rules.mkdir(parents=True)
-    (rules / "total-recall.md").write_text("# Total Recall\n")
-    place = reflecting.project / "memory"
-    reflecting.others.mkdir()
-    away = place.rename(reflecting.others / "away")
-    place.write_text("in the way\n")
-    one = reflects(reflecting, candidate())
-    assert (one["status"], waiting(reflecting)) == ("queued", [one["id"]])
-    assert place.read_text() == "in the way\n"
-    assert "memory is no folder" in reflecting.grove("backends").stdout
-    place.unlink()
-    away.rename(place)
-    is_delivered(reflecting, one["id"])
-
-
-def test_nothing_is_delivered_while_another_process_stores_learnings(hindered, candidate):
-    one = reflects(hindered, candidate())
-    today(hindered).unlink()
-    (lock,) = (hindered.grove_home / "cache").glob("*/reflect.lock")
-    with lock.open("rb") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        flushed = hindered.grove("maintain", "flush")
-        assert (flushed.code, "locked by another process" in flushed.stderr) == (1, True)
-    assert waiting(hindered) == [one["id"]]
-
-
-def test_what_was_archived_while_it_waited_is_delivered_archived(hindered, candidate):
-    one = reflects(hindered, candidate())
-    hindered.grove("maintain", "archive", one["id"])
-    today(hindered).unlink()
-    is_delivered(hindered, one["id"])
-    assert hindered.grove("show", one["id"], "--json").json["status"] == "archived"
 
 
 def test_a_session_goes_on_where_the_memory_cannot_be_read(reflecting):

@@ -8,11 +8,8 @@ from grove_backend_markdown.backend import MarkdownBackend
 from grove_backend_markdown.format import format_entry
 from grove_core import (
     BackendError,
-    Filters,
     LearningStatus,
-    Query,
     ReceiptStatus,
-    Scope,
 )
 
 
@@ -51,14 +48,6 @@ def test_parallel_writers_all_survive_and_store_an_id_once(context, backend, mak
     wanted = sorted({*ids})
     assert sorted(codes) == [0] * len(wanted) + [3] * (len(ids) - len(wanted))
     assert list(backend.iterate()) == [make_learning(number) for number in wanted]
-
-
-def test_personal_learnings_lie_in_the_home(personal_context, make_learning, tmp_path):
-    learning = make_learning(scope=Scope.PERSONAL)
-    MarkdownBackend(personal_context).write(learning)
-    assert (personal_context.home / "personal-learnings.md").is_file()
-    assert list((tmp_path / "project").iterdir()) == []
-    assert MarkdownBackend(personal_context).get(learning.id) == learning
 
 
 def test_folder_of_single_files_is_read_too(context, backend, file, make_learning):
@@ -108,16 +97,6 @@ def test_ping_counts_and_names_problems(backend, file, make_learning):
     assert "grove maintain repair" in health.fix
 
 
-def test_ping_says_what_is_in_the_way(context, backend, file):
-    file.mkdir(parents=True)
-    health = backend.ping()
-    assert not health.ok
-    assert str(file) in health.detail
-    for use in (lambda: backend.search(Query(), Filters()), backend.iterate):
-        with pytest.raises(BackendError):
-            use()
-
-
 def test_links_that_lead_out_of_the_project_are_not_written_through(
     context, backend, file, make_learning, tmp_path
 ):
@@ -135,14 +114,3 @@ def test_links_that_lead_out_of_the_project_are_not_written_through(
     assert not health.ok
     assert "outside of" in health.detail
     assert victim.read_bytes() == before
-
-
-def test_a_link_in_the_users_own_directory_is_the_users_choice(
-    personal_context, make_learning, tmp_path
-):
-    backend = MarkdownBackend(personal_context)
-    personal_context.home.mkdir()
-    (personal_context.home / "personal-learnings.md").symlink_to(tmp_path / "far.md")
-    backend.write(make_learning())
-    assert make_learning().id in (tmp_path / "far.md").read_text()
-    assert backend.ping().ok

@@ -150,46 +150,6 @@ def test_a_file_of_its_own_that_changes_is_read_alone(spread, keeper, parsed, ma
     assert keeper.learnings == listed(backend)
 
 
-def test_the_last_entry_may_be_completed_and_changed(context, file, keeper, make_learning):
-    one, two = make_learning(1), make_learning(2)
-    file.write_text(format_entry(one) + "\n" + format_entry(two)[:-20])
-    backend = MarkdownBackend(context)
-    keeper.ask(backend)
-    backend.write(two)
-    news = keeper.ask(backend)
-    assert (news.whole, news.learnings) == (False, (two,))
-    file.write_text(file.read_text().replace("number 2", "number 9"))  # as many bytes as before
-    (edited,) = keeper.ask(backend).learnings
-    assert edited.summary.endswith("number 9")
-    archived = backend.set_status(two.id, LearningStatus.ARCHIVED)
-    assert keeper.ask(backend).learnings == (archived,)
-    assert not keeper.last.whole
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda text, entries: text.replace("number 1", "number 0"),
-        lambda text, entries: text.replace(entries[1], ""),
-        lambda text, entries: text.replace(entries[2], ""),
-        lambda text, entries: text.replace("_000003]", "_000009]"),
-        lambda text, entries: text[: text.index(entries[2])] + "> more\n" + entries[2],
-        lambda text, entries: text + "\n" + entries[0].replace("number 1", "twice"),
-        lambda text, entries: text + "<<<<<<< HEAD\n",
-        lambda text, entries: "",
-        lambda text, entries: entries[2] + text,
-    ],
-)
-def test_in_any_doubt_everything_is_read(context, file, keeper, make_learning, change):
-    entries = [format_entry(make_learning(number)) for number in (1, 2, 3)]
-    file.write_text("\n".join(entries))
-    backend = MarkdownBackend(context)
-    keeper.ask(backend)
-    file.write_text(change(file.read_text(), entries))
-    assert keeper.ask(backend).whole
-    assert keeper.learnings == listed(MarkdownBackend(context))
-
-
 def sealed(value):
     body = value if isinstance(value, str) else json.dumps(value)
     return f"{crc32(body.encode('utf-8', 'replace')):08x} {body}"

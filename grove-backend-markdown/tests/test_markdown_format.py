@@ -1,6 +1,5 @@
 """What is written is markdown as documented, and reads back equal."""
 
-import re
 from datetime import UTC, datetime
 from unittest import mock
 
@@ -63,13 +62,6 @@ def test_entry_is_written_as_documented():
     (entry,) = read_entries(DOCUMENTED).entries
     assert entry.learning == documented_learning()
     assert (entry.first_line, entry.last_line, entry.status_line) == (1, 15, 5)
-
-
-def test_empty_fields_are_left_out(make_learning):
-    empty = {"criteria_met": frozenset(), "tags": (), "context_files": (), "ticket_id": None}
-    names = re.findall(r"\*\*(\w+):\*\* (.*)", format_entry(make_learning(**empty)))
-    assert [name for name, _ in names] == "Category Scope Confidence Status Origin Created".split()
-    assert ("Origin", "session abc123") in names
 
 
 @pytest.mark.parametrize(
@@ -144,15 +136,6 @@ def assert_same(text):
     at_once = read_entries(text)
     with mock.patch.object(reader, "read_usual_entry", return_value=None):
         assert read_entries(text) == at_once
-
-
-def test_what_grove_writes_is_read_at_once(make_learning):
-    learnings = [make_learning(), make_learning(2, tags=(), ticket_id=None, context_files=())]
-    text = "\n".join([ENTRY, *map(format_entry, learnings)])
-    assert_same(text)
-    read_alone = mock.Mock(side_effect=AssertionError)
-    with mock.patch.object(reader, "read_section", read_alone):
-        assert len(read_entries(text).entries) == 3
 
 
 @pytest.mark.parametrize(

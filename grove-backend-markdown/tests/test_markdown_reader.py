@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from grove_backend_markdown.format import format_entry
 from grove_backend_markdown.reader import read_entries
 from grove_backend_markdown.status import change_status
-from grove_core import BackendError, Category, Confidence, LearningStatus, Scope
+from grove_core import BackendError, Category, Confidence, LearningStatus
 
 
 def only(text):
@@ -20,17 +20,6 @@ def only(text):
 
 def problems(text):
     return [(problem.line, problem.message) for problem in read_entries(text).problems]
-
-
-def test_fields_may_be_missing():
-    learning = only("### [cl_20260206_k3f9a2] A summary\n- **Category:** domain\n\n> Detail\n")
-    assert learning.category is Category.DOMAIN
-    assert learning.scope is Scope.PROJECT
-    assert learning.confidence is Confidence.MEDIUM
-    assert learning.status is LearningStatus.ACTIVE
-    assert (learning.tags, learning.context_files, learning.criteria_met) == ((), (), frozenset())
-    assert (learning.ticket_id, learning.session_id) == (None, "")
-    assert learning.timestamp == datetime(2026, 2, 6, tzinfo=UTC)
 
 
 def test_fields_may_be_reordered_and_unknown_ones_are_passed_over():
@@ -44,11 +33,6 @@ def test_fields_may_be_reordered_and_unknown_ones_are_passed_over():
     assert learning.category is Category.PITFALL
     assert learning.timestamp == datetime(2026, 2, 6, tzinfo=UTC)
     assert problems(text) == []
-
-
-def test_paragraphs_of_a_detail_may_be_parted_by_lines_without_a_mark():
-    text = "### [cl_x] A summary\n- **Category:** domain\n\n> One\n\n\n> Two\n\nProse of somebody\n"
-    assert only(text).detail == "One\n\n\nTwo"
 
 
 @pytest.mark.parametrize(
@@ -89,18 +73,6 @@ def test_time_that_cannot_be_read_is_named(value):
     assert [line for line, _ in problems(text)] == [3]
 
 
-def test_prose_between_entries_belongs_to_none(make_learning):
-    first, second = make_learning(1), make_learning(2)
-    text = (
-        f"# Our learnings\n\nKeep it short.\n\n{format_entry(first)}\nA remark of Ann's.\n\n"
-        f"> a saying\n\n- a list\n\n## A heading\n\n### [ ] a task\n### [Docs](https://example.org)\n\n"
-        f"Title\n=======\n\n---\n{format_entry(second)}\nThe end."
-    )
-    reading = read_entries(text)
-    assert [entry.learning for entry in reading.entries] == [first, second]
-    assert reading.problems == ()
-
-
 def test_code_block_in_prose_is_skipped_and_an_unclosed_one_hides_nothing(make_learning):
     learning = make_learning()
     example = "```markdown\n### [cl_example] S\n- **Category:** domain\n\n> D\n```\n"
@@ -108,11 +80,6 @@ def test_code_block_in_prose_is_skipped_and_an_unclosed_one_hides_nothing(make_l
     reading = read_entries(text)
     assert [entry.learning for entry in reading.entries] == [learning, make_learning(2)]
     assert problems(text) == [(2, "an entry inside a code block is not read")]
-
-
-def test_byte_order_mark_and_line_separators_do_not_confuse():
-    text = "\ufeff### [cl_x] S\n- **Category:** domain\n\n> a\x0b### [cl_y] T\u2028b\x85c\x1cd\n"
-    assert only(text).detail == "a\x0b### [cl_y] T\u2028b\x85c\x1cd"
 
 
 @pytest.mark.parametrize(
@@ -143,20 +110,6 @@ def test_first_of_two_fields_and_of_two_entries_counts():
     learning = only(text)
     assert (learning.summary, learning.status) == ("First", LearningStatus.ACTIVE)
     assert [line for line, _ in problems(text)] == [4, 8, 11]
-
-
-def test_unknown_status_is_not_shown():
-    text = "### [cl_x] S\n- **Category:** domain\n- **Status:** obsolete\n\n> D\n"
-    assert only(text).status is LearningStatus.ARCHIVED
-    assert [line for line, _ in problems(text)] == [3]
-
-
-def test_bytes_that_are_no_text_are_replaced():
-    text = b"### [cl_x] caf\xe9\n- **Category:** domain\n\n> D\xff\n".decode(
-        "utf-8", "surrogateescape"
-    )
-    learning = only(text)
-    assert (learning.summary, learning.detail) == ("caf\ufffd", "D\ufffd")
 
 
 @given(data=st.data())

@@ -1,6 +1,5 @@
 """A change of status changes one line and no other byte."""
 
-import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -25,20 +24,6 @@ def test_archive_and_restore(make_learning):
     differing = [n for n, pair in enumerate(zip(before, after, strict=True)) if pair[0] != pair[1]]
     assert [after[n] for n in differing] == ["- **Status:** archived (decayed 2026-05-07)"]
     assert change_status(archived, "cl_20260206_000002", LearningStatus.ACTIVE) == text
-
-
-def test_bullet_and_spelling_of_the_line_are_kept():
-    text = "### [cl_x] S\r\n- **Category:** domain\r\n  * **STATUS**:\tactive (why)\r\n\r\n> D"
-    changed = change_status(text, "cl_x", LearningStatus.SUPERSEDED, "by cl_y")
-    assert changed == text.replace("active (why)", "superseded (by cl_y)")
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_missing_status_line_is_added_below_the_heading(end):
-    text = f"### [cl_x] S{end}- **Category:** domain{end}{end}> D"
-    changed = change_status(text, "cl_x", LearningStatus.ARCHIVED, "stale")
-    assert changed == text.replace(f"S{end}", f"S{end}- **Status:** archived (stale){end}")
-    assert read_entries(changed).entries[0].learning.status is LearningStatus.ARCHIVED
 
 
 @given(data=st.data())

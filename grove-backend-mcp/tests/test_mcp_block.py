@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 from grove_backend_mcp.mappings.mapping import Reading, TextForm
 from grove_backend_mcp.protocol.block import (
     LONGEST_BLOCK,
-    block_of,
     blocks_in,
     document_of,
     escaped,
     marks_in,
-    plain_text,
     unescaped,
 )
 from grove_backend_mcp.protocol.results import read_results
@@ -103,11 +101,6 @@ def carriers(learning):
     }
 
 
-@pytest.mark.parametrize("learning", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_hostile_learning_comes_back_as_it_was(learning):
-    comes_back_as_it_was(learning)
-
-
 @settings(max_examples=25, deadline=None)
 @given(learnings(*Scope))
 def test_any_learning_comes_back_as_it_was(learning):
@@ -123,14 +116,6 @@ def comes_back_as_it_was(learning):
 
 
 @settings(max_examples=12, deadline=None)
-@given(st.lists(any_learning, min_size=2, max_size=5, unique_by=lambda one: one.id))
-def test_several_in_one_text_come_back_apart(several):
-    texts = "\n".join(values_of(one, PROJECT)["content"] for one in several)
-    found = read_results(result(f"Here are {len(several)} memories:\n{texts}"), Reading())
-    assert [one.learning for one in found] == several
-
-
-@settings(max_examples=12, deadline=None)
 @given(any_learning, st.data())
 def test_a_text_that_was_changed_is_known_and_not_whole(learning, data):
     values = values_of(learning, PROJECT)
@@ -141,16 +126,6 @@ def test_a_text_that_was_changed_is_known_and_not_whole(learning, data):
     assert recovered.learning_id == learning.id
     if "summary" not in document_of(learning, PROJECT):
         assert recovered.learning is None
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"tags": []}, {"category": "domain"}, {"timestamp": "2001-01-01T00:00:00Z"}, {"id": "abc"}],
-)
-def test_fields_that_were_changed_are_noticed(change):
-    learning = example_learning()
-    document = {**document_of(learning, PROJECT), **change}
-    assert recover([plain_text(learning)], document).learning is None
 
 
 @settings(max_examples=50, deadline=None)
@@ -195,15 +170,6 @@ def test_a_mark_alone_names_the_learning():
     assert recovered.text == "Some summary\n\nits detail"
 
 
-def test_a_block_that_is_too_long_says_only_which_learning_it_is():
-    files = tuple(f"größe/{'x' * 400}/{number}" for number in range(50))
-    learning = example_learning(context_files=files)
-    block = block_of(learning, PROJECT)
-    assert len(block) <= LONGEST_BLOCK
-    recovered = recover([f"{plain_text(learning)}\n\n{block}"])
-    assert (recovered.learning_id, recovered.learning) == (learning.id, None)
-
-
 @pytest.mark.parametrize("form", list(TextForm))
 @pytest.mark.parametrize("longest", [900, 5000])
 def test_of_a_text_that_is_cut_everything_else_stays(form, longest):
@@ -217,14 +183,3 @@ def test_of_a_text_that_is_cut_everything_else_stays(form, longest):
         kept = next(blocks_in(values["content"])).document
         assert kept["category"] == learning.category.value
         assert kept["tags"] == list(learning.tags)
-
-
-@pytest.mark.parametrize("form", list(TextForm))
-def test_the_form_says_what_stands_in_the_text(form):
-    values = values_of(example_learning(), PROJECT, "handle-7", form=form)
-    assert ("grove-meta" in values["content"]) == (form is TextForm.FULL)
-    assert values["content"].startswith(values["plain"])
-    assert values["handle"] == "handle-7"
-    assert values_of(example_learning(), PROJECT)["handle"] == example_learning().id
-    assert all(isinstance(one, str) for one in values["flat_metadata"].values())
-    assert values["labels"][:3] == ["grove", "grove:id:cl_20260206_aaaaab", "grove:project:shop"]

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import socket
 import ssl
 import subprocess
 import threading
@@ -191,33 +190,6 @@ def test_a_server_is_spoken_to_with_its_headers(serve):
     assert server.seen[-1][1]["MCP-Protocol-Version"] == "2025-11-25"
 
 
-def test_headers_of_the_frame_are_not_the_users_and_proxies_are_not_used(serve, monkeypatch):
-    server, proxy = serve(), serve()
-    monkeypatch.setenv("http_proxy", proxy.url)
-    own = {"HOST": "elsewhere", "Content-length": "7", "mcp-session-id": "x", "X-Team": "blue"}
-    with connect(endpoint_of(server.url, headers=own)):
-        pass
-    headers = server.seen[0][1]
-    assert headers.get_all("Host") == [f"127.0.0.1:{server.server_port}"]
-    assert headers.get_all("Content-Length") != ["7"]
-    assert (headers["Mcp-Session-Id"], headers["X-Team"]) == (None, "blue")
-    assert proxy.seen == []
-
-
-def test_a_session_is_kept_and_ended(serve):
-    def answer(handler, message):
-        if message.get("method") == "initialize":
-            handler.usual(Mcp_Session_Id="s-1")
-            return True
-        return False
-
-    server = serve(answer)
-    assert texts_of(server) == ("ok",)
-    ids = [headers["Mcp-Session-Id"] for _verb, headers, _message in server.seen]
-    assert ids == [None, "s-1", "s-1", "s-1"]
-    assert server.seen[-1][0] == "DELETE"
-
-
 def losing(status, text, times, method="tools/call"):
     """Give sessions, and lose the first ones when they are used."""
     lost = []
@@ -267,25 +239,6 @@ def test_a_call_is_made_again_only_where_the_protocol_says_that_it_was_not_seen(
         assert (caught.value.kind, caught.value.is_unclear) == (FaultKind.REFUSED, True)
         assert server.methods().count("tools/call") == 1
         assert connection.call("memory_search", {}).texts == ("ok",)
-
-
-@pytest.mark.parametrize(
-    ("answer", "kind", "is_unclear"),
-    [
-        (
-            lambda one: one.reply(400, b'{"error": "stored, but your session quota is used up"}'),
-            FaultKind.REFUSED,
-            True,
-        ),
-        (lambda one: one.error(400, -32602, LOST), FaultKind.TOOL_FAILED, False),
-    ],
-)
-def test_a_refusal_that_only_mentions_a_session_is_not_a_lost_one(serve, answer, kind, is_unclear):
-    server = serve(on_call(answer))
-    fault = fault_of(server.url)
-    assert (fault.kind, fault.is_unclear) == (kind, is_unclear)
-    assert "session" in fault.detail
-    assert server.methods().count("tools/call") == 1
 
 
 def redirecting(status, location):
@@ -421,22 +374,6 @@ def test_everything_is_over_when_it_has_to_be(serve):
     assert time.monotonic() - began < 10
 
 
-WRONG = {"name": "memory_search", "inputSchema": {"type": "object", "properties": "nope"}}
-
-
-@pytest.mark.parametrize(
-    ("result", "count", "noted"),
-    [
-        ({"tools": [TOOL], "nextCursor": "again"}, 1, "lists its tools in a circle"),
-        ({"tools": [{"name": None}, "x", WRONG]}, 0, "lists a tool that cannot be called"),
-    ],
-)
-def test_an_odd_list_of_tools_is_read_and_noted(serve, result, count, noted):
-    with connect(endpoint_of(serve(on("tools/list", lambda one: one.result(result))).url)) as one:
-        assert len(one.tools()) == count
-        assert noted in one.oddities
-
-
 @pytest.mark.parametrize(
     ("status", "said"),
     [
@@ -453,14 +390,6 @@ def test_a_refusal_says_what_helps_and_quotes_no_secret(serve, status, said):
     assert fault.kind is FaultKind.REFUSED
     assert said in fault.detail
     assert ("no room" in fault.detail) == (status == 507)
-
-
-def test_nobody_listening_is_told_from_everything_else():
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        fault = fault_of(f"http://127.0.0.1:{held.getsockname()[1]}/mcp")
-    assert (fault.kind, fault.is_unclear) == (FaultKind.REFUSED, False)
-    assert "Connection refused" in fault.detail
 
 
 @pytest.mark.parametrize(
@@ -495,13 +424,6 @@ def test_an_older_version_is_spoken(serve):
     with connect(endpoint_of(serve(older).url)) as connection:
         assert (connection.server_name, connection.protocol_version) == ("", "2024-11-05")
         assert connection.call("memory_search", {}).texts == ("ok",)
-
-
-def test_a_server_that_speaks_other_versions_only_is_told_from_one_that_refuses(serve):
-    for speaks, kind in (["2031-01-01"], FaultKind.UNSUPPORTED), ([], FaultKind.REFUSED):
-        refusal = {"status": 200, "code": -32022, "text": "no", "data": {"supported": speaks}}
-        server = serve(on("initialize", lambda one, refusal=refusal: one.error(**refusal)))
-        assert fault_of(server.url).kind is kind
 
 
 def modern(handler, message):

@@ -2,8 +2,6 @@
 
 import json
 import os
-import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -127,31 +125,6 @@ def test_everything_is_over_when_it_has_to_be(bad_server, mode):
     assert time.monotonic() - began < 10
 
 
-@pytest.mark.parametrize(
-    ("mode", "noted"),
-    [
-        ("noise", "prints what is no message: ready"),
-        ("stderrflood", "last line of its error output: log line 19999 " + "x" * 100),
-        ("dupid", "answered what was not asked: id 999"),
-    ],
-)
-def test_what_is_odd_is_kept_for_doctor(bad_server, mode, noted):
-    with connect(bad_server(mode)) as connection:
-        result = connection.call("memory_search", {})
-    assert noted in connection.oddities
-    # Its instructions are nowhere.
-    assert "IGNORE" not in f"{connection.oddities} {connection.server_name} {result}"
-
-
-def test_the_server_is_answered_what_little_it_may_ask(bad_server):
-    with connect(bad_server("asks")) as connection:
-        (text,) = connection.call("memory_search", {}).texts
-    pong, roots, refused = json.loads(text)
-    assert (pong["id"], pong["result"]) == ("q0", {})
-    assert (roots["id"], roots["result"]) == ("q1", {"roots": []})
-    assert (refused["id"], refused["error"]["code"]) == ("q2", -32601)
-
-
 def test_a_call_given_up_is_cancelled_and_its_late_answer_is_not_the_next_one(bad_server):
     limits = Limits(call_seconds=1.0)
     with connect(bad_server("late"), limits) as connection:
@@ -161,14 +134,6 @@ def test_a_call_given_up_is_cancelled_and_its_late_answer_is_not_the_next_one(ba
     assert given_up["method"] == "notifications/cancelled"
     assert given_up["params"]["requestId"] == 2
     assert "answered what was not asked: id 2" in connection.oddities
-
-
-def test_a_server_that_is_gone_is_not_asked_again(bad_server):
-    with connect(bad_server("crash")) as connection:
-        for is_unclear in (True, False):
-            with pytest.raises(ServerFaultError, match="exit code 9") as caught:
-                connection.call("memory_search", {})
-            assert (caught.value.kind, caught.value.is_unclear) == (FaultKind.EXITED, is_unclear)
 
 
 def test_the_last_line_of_errors_says_why_a_server_ended(bad_server, tmp_path):
@@ -190,21 +155,6 @@ def test_a_program_that_cannot_be_run_is_named(bad_server, tmp_path, words):
     fault = fault_of(bad_server("ok", words=words))
     assert (fault.kind, fault.is_unclear) == (FaultKind.NOT_STARTED, False)
     assert fault.detail.startswith("notes: could not be started")
-
-
-def test_a_secret_in_an_endless_line_of_errors_is_not_shown_by_half(bad_server):
-    with connect(bad_server("longline")) as connection:
-        connection.call("memory_search", {})
-    assert not any(SECRET[-8:] in line for line in connection.oddities)
-
-
-def test_a_child_in_a_session_of_its_own_ends_too(bad_server, mark):
-    if not Path("/proc/self/stat").exists():
-        pytest.skip("needs /proc")
-    with connect(bad_server("stray")) as connection:
-        connection.call("memory_search", {})
-        assert len(processes_of(mark)) > 1
-    assert gone(mark)
 
 
 HOLDER = """
@@ -232,23 +182,6 @@ def test_a_process_that_ends_without_closing_takes_its_server_with_it(bad_server
         assert process.stdout.readline() == b"connected\n"
         process.wait(20)
     assert gone(mark)
-
-
-@pytest.mark.skipif(shutil.which("timeout") is None, reason="needs the program timeout")
-def test_a_server_whose_client_was_killed_ends_when_its_time_is_up(bad_server, mark):
-    with holder(bad_server("nostdinclose"), 3, "stay") as process:
-        assert process.stdout.readline() == b"connected\n"
-        process.send_signal(signal.SIGKILL)
-    assert gone(mark)
-
-
-def test_nothing_is_started_when_no_time_is_left(bad_server, mark):
-    with (
-        pytest.raises(ServerFaultError, match="no time was left"),
-        connect(bad_server("ok"), until=time.monotonic()),
-    ):
-        pass
-    assert processes_of(mark) == []
 
 
 def test_what_was_only_half_sent_was_not_done_and_nothing_follows_it(bad_server):

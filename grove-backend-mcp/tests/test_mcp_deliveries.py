@@ -339,22 +339,6 @@ def test_that_others_learnings_are_put_away_here_is_not_told_to_all(listing_stor
     assert statuses(story, "here") == [LearningStatus.ACTIVE]
 
 
-def test_that_it_is_superseded_is_told_and_stays(listing_story):
-    story = listing_story
-    story.write("here", "")
-    story.synchronised("there", asked=False)
-    (learning_id,) = story.written
-    story.opened("there").set_status(learning_id, LearningStatus.SUPERSEDED)
-    story.synchronised("there", asked=True)
-    story.synchronised("here", asked=True)
-    assert statuses(story, "here") == [LearningStatus.SUPERSEDED]
-    entity = story.servers[0].data["entities"][learning_id]
-    texts = [one.replace('"superseded"', '"active"') for one in entity["observations"]]
-    entity["observations"] = texts
-    story.synchronised("here", asked=True)
-    assert statuses(story, "here") == [LearningStatus.SUPERSEDED]
-
-
 def test_a_learning_that_is_refused_keeps_nothing_else_back(listing_story, monkeypatch):
     story = listing_story
     story.write("there", "")
@@ -368,17 +352,6 @@ def test_a_learning_that_is_refused_keeps_nothing_else_back(listing_story, monke
     assert (done.received, len(done.waiting)) == (1, 1)
     assert "not this one" in done.fault
     assert story.opened("here").freshness().mark.exists()
-
-
-def test_what_was_deleted_here_by_hand_does_not_come_back(listing_story):
-    story = listing_story
-    story.write("here", "")
-    story.synchronised("here", asked=True)
-    (Path(story.folder.name) / "here" / ".grove" / "mcp.jsonl").write_text("")
-    story.recorded["here"].clear()
-    story.synchronised("here", asked=True)
-    assert statuses(story, "here") == []
-    story.servers[0].data["entities"].clear()
 
 
 @pytest.mark.parametrize("has_begun", [True, False], ids=["at once", "from the beginning"])

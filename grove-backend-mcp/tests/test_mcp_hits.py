@@ -10,7 +10,7 @@ from grove_backend_mcp.protocol.results import Found
 from grove_backend_mcp.storage.contents import Contents
 from grove_backend_mcp.storage.places import Places
 from grove_core import BackendContext, LearningStatus, Query
-from grove_core.testing.samples import NONSENSE, SUBJECTS
+from grove_core.testing.samples import SUBJECTS
 
 NOON = datetime(2026, 2, 6, 12, tzinfo=UTC)
 KEROSENE, BRANCHES, WORKERS, VOUCHERS = SUBJECTS.values()
@@ -27,10 +27,6 @@ def found(written, relevance=None, **fields):
         "relevance": relevance,
     }
     return Found(**values | fields)
-
-
-def note(text, relevance=None):
-    return found(KEROSENE, relevance, learning_id=None, learning=None, project=None, text=text)
 
 
 @pytest.fixture
@@ -57,16 +53,6 @@ def test_the_end_of_a_list_that_has_no_word_in_common_is_left_out(judge):
     assert "meaning" in known.hits[0].reasons[0]
 
 
-def test_a_number_of_the_server_speaks_for_what_has_no_word_in_common(judge):
-    known = judge(Query(text=NONSENSE), found(BRANCHES, 0.7), found(WORKERS, 0.2))
-    assert [(hit.learning.id, hit.relevance) for hit in known.hits] == [(BRANCHES.id, 0.7)]
-
-
-def test_the_better_of_two_judgements_counts(judge):
-    (weak,), (strong,) = (judge(ASKED, found(KEROSENE, one)).hits for one in (0.01, 0.95))
-    assert 0.01 < weak.relevance < strong.relevance == 0.95
-
-
 def test_our_own_record_and_its_status_count_whatever_the_server_says(judge, contents):
     contents.record.add_status(KEROSENE.id, LearningStatus.ARCHIVED, NOON)
     (hit,) = judge(ASKED, found(evolve(KEROSENE, detail="Forged."))).hits
@@ -81,10 +67,3 @@ def test_what_others_have_written_is_kept_and_what_is_of_other_projects_is_not(j
     assert (ids(known), [*known.others]) == ([VOUCHERS.id], [VOUCHERS])
     elsewhere = judge(asked, found(VOUCHERS, project="library"), found(VOUCHERS, learning=None))
     assert (ids(elsewhere), [*elsewhere.others], [*elsewhere.notes]) == ([], [], [])
-
-
-def test_notes_of_others_are_partial(judge):
-    known = judge(ASKED, note("Kerosene migrations\n\nare slow"))
-    ((hit,), (kept,)) = known.hits, known.notes
-    assert (hit.complete, hit.learning, kept.summary) == (False, kept, "Kerosene migrations")
-    assert judge(ASKED, note("Kerosene migrations\n\nare slow")).notes[0].id == kept.id

@@ -33,11 +33,6 @@ def test_a_profile_is_named_with_its_calls():
     assert (document["text_form"], document["query_mode"]) == ("full", "words")
 
 
-def test_a_list_may_come_from_standard_input():
-    text = (_FOLDER / "cognee-mcp.json").read_text()
-    assert json.loads(_mapped("--tools", "-", "--json", given=text))["write"]["tool"] == "remember"
-
-
 _TOOL = {
     "name": "store_memory",
     "inputSchema": {
@@ -92,10 +87,3 @@ def test_names_of_a_server_do_not_reach_the_terminal_raw(tmp_path):
     assert "\u001b" not in text
     assert "\u202e" not in text
     json.loads(_mapped("--tools", str(path), "--json"))
-
-
-@pytest.mark.parametrize("name", ["store\u001b[31m", "store\nmemory", "store\ud800", "x" * 129, ""])
-def test_a_tool_whose_name_cannot_be_shown_is_none(name):
-    listed = read_tool_list(json.dumps([_TOOL, {**_TOOL, "name": name}]))
-    assert [tool.name for tool in listed.tools] == ["store_memory"]
-    assert listed.unusable == 1

@@ -1,6 +1,5 @@
 """The probe: its steps against a server of each kind, and what of the server people get to see."""
 
-import json
 import sys
 from datetime import UTC, datetime
 
@@ -109,10 +108,3 @@ def test_what_a_server_says_does_not_reach_the_terminal_raw(asked):
     assert "save_memory" in done.output, done.output
     assert done.exit_code == 0
     assert all(line.isprintable() for line in done.output.splitlines())
-
-
-def test_json_of_a_probe_is_ascii(asked):
-    done = asked("--json")
-    assert done.stdout.isascii()
-    document = json.loads(done.stdout)
-    assert "kind\x1b[31m\u202e" in document["mapping"]["write"]["arguments"]

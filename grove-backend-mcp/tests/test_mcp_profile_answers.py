@@ -91,14 +91,6 @@ def test_learnings_are_found_with_their_handles(profile, reading, result, handle
     assert (one.learning_id, one.handle) == (ID, handle)
 
 
-def test_a_distance_and_a_similarity_become_relevance():
-    (near,) = found("chroma", "found", answer(NESTED))
-    assert near.relevance == 0.5
-    similar = {"results": [{"id": "m", "memory": "x y z", "score": 0.25}]}
-    (like,) = found("mem0", "found", answer(similar))
-    assert like.relevance == 0.25
-
-
 @pytest.mark.parametrize(
     ("profile", "text", "handle"),
     [
@@ -125,18 +117,3 @@ def test_what_has_worked_is_believed(profile, text, handle):
     assert (mapping.handle is None) == (handle is None)
     if mapping.handle is not None:
         assert read_handle(answer(text), mapping.handle) == handle
-
-
-@pytest.mark.parametrize(
-    ("profile", "text"),
-    [
-        ("mcp-memory-service", "Failed to update memory metadata: Memory with hash 00 not found"),
-        ("mcp-memory-keeper", "Failed to save context item: Key cannot be null or undefined"),
-        ("mcp-memory-libsql", '{"error": "internal_error", "message": "SQLITE_BUSY"}'),
-        ("basic-memory", '{"title":"x","action":"conflict","error":"NOTE_ALREADY_EXISTS"}'),
-        ("qdrant", ""),
-        ("ai-devkit", '{"error": "DUPLICATE_ERROR", "message": "similar title"}'),
-    ],
-)
-def test_what_has_failed_without_the_flag_for_it_is_not(profile, text):
-    assert failure_in(answer(text), MAPPINGS[profile].written)

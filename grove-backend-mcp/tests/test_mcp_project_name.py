@@ -67,12 +67,3 @@ def test_a_linked_work_tree_is_the_same_project(repository, tmp_path):
     assert name_of(tmp_path / "linked") == named_by_folder(repository)
     git(repository, "remote", "add", "origin", "https://example.com/owner/repo")
     assert name_of(tmp_path / "linked") == "owner/repo"
-
-
-@pytest.mark.parametrize("content", ["", "gitdir:", "gitdir: \0", "gitdir: /nowhere/at/all", "x"])
-def test_a_broken_pointer_of_git(tmp_path, content):
-    root = tmp_path / "broken"
-    root.mkdir()
-    (root / ".git").write_text(content)
-    assert name_of(root) == named_by_folder(root)
-    assert main_work_tree(root) == root

@@ -216,23 +216,3 @@ def _with_required(name, schema):
 def test_what_may_destroy_is_never_filled_in(name, schema):
     mapping = recognise(_with_required(name, schema), "memory")
     assert _names(mapping) == (None, None)
-
-
-def test_references_within_a_schema_are_followed_and_end():
-    text = {"type": "string"}
-    observations = {"type": "array", "items": text}
-    entity = _tool(
-        "", "name entityType observations", name=text, entityType=text, observations=observations
-    )
-    entities = {"type": "array", "items": {"$ref": "#/$defs/Entity"}}
-    tool = _tool("create_entities", "entities", entities=entities)
-    tool.schema["$defs"] = {"Entity": entity.schema}
-    assert recognise([tool]).write.arguments == {
-        "entities": [
-            {"name": "{id}", "entityType": "learning", "observations": ["{plain}", "{block}"]}
-        ]
-    }
-    loop = {"$ref": "#/$defs/A"}
-    tool = _tool("store_memory", "content", content=loop)
-    tool.schema["$defs"] = {"A": {"anyOf": [loop] * 100}}
-    recognise([tool])

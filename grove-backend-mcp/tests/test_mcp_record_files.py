@@ -6,7 +6,7 @@ import pytest
 
 from grove_backend_mcp.backend import McpBackend
 from grove_backend_mcp.settings import McpSettings
-from grove_core import BackendContext, BackendError, LearningStatus
+from grove_core import BackendContext, BackendError
 from grove_core.testing.samples import example_learning
 
 
@@ -40,15 +40,6 @@ def test_what_is_no_record_is_neither_waited_for_nor_read(context, tmp_path, pla
         with pytest.raises(BackendError):
             ask()
     assert not backend.ping().ok
-
-
-def test_the_end_of_time_is_no_end_of_a_learning(context):
-    backend = McpBackend(context)
-    backend.write(example_learning())
-    with record_of(context).open("a") as record:
-        at = "9999-12-31T23:59:59.999999Z"
-        record.write(f'{{"at": "{at}", "id": "{example_learning().id}", "status": "active"}}\n')
-    backend.set_status(example_learning().id, LearningStatus.ARCHIVED)
 
 
 def test_lines_that_cannot_be_read_are_counted(context):

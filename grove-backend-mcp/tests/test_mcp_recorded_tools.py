@@ -92,28 +92,3 @@ def tool(name, /, *required, **properties):
     properties = {**{one: {"type": "string"} for one in required}, **properties}
     schema = {"type": "object", "required": list(required), "properties": properties}
     return tool_from({"name": name, "inputSchema": schema})
-
-
-def graph_deleting_by(name):
-    """The reference server's list, with another argument for what is deleted."""
-    other = tool("delete_entities", name, **{name: {"type": "array", "items": {"type": "string"}}})
-    return [other if one.name == other.name else one for one in recorded("server-memory")[0]]
-
-
-def test_a_tool_that_requires_other_arguments_keeps_a_profile_away():
-    assert map_tools(graph_deleting_by("name"), server_name="memory-server").profile is None
-    mapping = map_tools(graph_deleting_by("entity_names"), server_name="Memory Graph")
-    assert mapping.profile == "mcp-memory-py"
-    assert mapping.delete.arguments == {"entity_names": ["{handle}"]}
-
-
-def test_qdrant_without_a_collection_of_its_own_is_told_one():
-    tools = [
-        tool("qdrant-store", "information", "collection_name", metadata={"type": "object"}),
-        tool("qdrant-find", "query", "collection_name"),
-    ]
-    mapping = map_tools(tools, server_name="mcp-server-qdrant")
-    assert mapping.profile == "qdrant"
-    assert mapping.write.arguments["collection_name"] == "grove"
-    assert mapping.search.arguments["collection_name"] == "grove"
-    assert map_tools(tools, server_name="something-else").profile is None

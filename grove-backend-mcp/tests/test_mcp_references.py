@@ -147,33 +147,6 @@ def test_programs_of_the_project_do_not_stand_in_for_the_users(place):
     assert found.environment["PATH"] == f"{place}/bin"
 
 
-@pytest.mark.parametrize("origin", [Origin.LOCAL, Origin.PROJECT])
-def test_what_is_meant_for_the_project_may_be_in_it(place, origin):
-    make_program(place / "project/tools/mem")
-    make_program(place / "project/bin/npx")
-    path = f"{place}/project/bin:{place}/bin"
-    found = reach(place, entry_of(command="./tools/mem", origin=origin))
-    assert found.words == (f"{place}/project/tools/mem",)
-    found = reach(place, entry_of(command="npx", origin=origin), PATH=path)
-    assert (found.words, found.cwd) == ((f"{place}/project/bin/npx",), f"{place}/project")
-
-
-@pytest.mark.parametrize(
-    ("command", "args"),
-    [
-        ("node", ("/opt/server/index.js",)),
-        ("npx", ("-y", "mcp-memory-keeper")),
-        # Wrappers hide what looks for code, and for a file of settings, where it runs.
-        ("/usr/bin/env", ("python3", "-m", "mcp_server_qdrant")),
-    ],
-)
-@pytest.mark.parametrize("origin", Origin)
-def test_only_what_is_of_the_project_runs_in_it(place, command, args, origin):
-    found = reach(place, entry_of(command=command, args=args, origin=origin))
-    is_of_it = origin in {Origin.LOCAL, Origin.PROJECT}
-    assert found.cwd == str(place / ("project" if is_of_it else "home"))
-
-
 @pytest.mark.parametrize(
     ("url", "words"),
     [
@@ -203,9 +176,3 @@ def test_headers_are_expanded_and_secret(place):
     # What is no secret by its name is not masked: it may stand in any answer.
     assert set(found.secrets) == {SECRET, f"Bearer {SECRET}", "as-it-is", "in-the-file"}
     assert list(found.secrets) == sorted(found.secrets, key=len, reverse=True)
-
-
-@pytest.mark.parametrize("headers", [{"A": "${LINES}"}, {"A b": "c"}, {"": "c"}, {"A": "\x00"}])
-def test_headers_that_would_be_more_than_one_are_refused(place, headers):
-    with pytest.raises(ServerFaultError, match="no header may"):
-        reach(place, entry_of(url="https://a/", headers=headers), LINES="a\r\nHost: b")

@@ -1,7 +1,6 @@
 """The client's files, as the client writes them and as anybody may have left them."""
 
 import json
-import os
 
 import pytest
 
@@ -115,12 +114,6 @@ def test_forms_of_a_definition(machine, definition, refused):
     assert bool(found.refused) == bool(refused)
 
 
-@pytest.mark.parametrize("name", ["", "a\nb", "x" * 129, "a\u202eb"])
-def test_names_that_cannot_be_shown_are_left_out(machine, name):
-    machine.project({name: STDIO, "ok": STDIO})
-    assert machine.names() == [(Origin.PROJECT, "ok")]
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -135,13 +128,6 @@ def test_a_broken_file_is_one_line(machine, text, problem):
     found = machine.found()
     assert [one.entry.name for one in found.servers] == ["u"]
     assert found.problems == (f".mcp.json was left out: {problem}",)
-
-
-def test_what_is_no_file_is_left_alone(machine):
-    (machine.root / ".mcp.json").mkdir()
-    machine.home.mkdir()
-    os.mkfifo(machine.home / ".claude.json")
-    assert machine.found().servers == ()
 
 
 def make_repository(root, *, worktree=None):
@@ -228,29 +214,6 @@ def test_plugins_that_are_on(machine, user, project, install, expected):
     assert bool(machine.names()) == expected
 
 
-def test_a_plugin_that_lies_in_the_project_is_the_projects(machine):
-    machine.plugin(place=machine.root / "plugin", mcp={"x": STDIO})
-    machine.enable()
-    (found,) = machine.found().servers
-    assert (found.entry.origin, found.entry.source) == (Origin.PROJECT, "plugin/.mcp.json")
-
-
-@pytest.mark.parametrize(
-    "where",
-    ["home/.claude/settings.json", "project/.claude/settings.json",
-     "project/.claude/settings.local.json", "managed/managed-settings.json", "noted"],
-)  # fmt: skip
-def test_what_was_rejected_in_any_file_stays_rejected(machine, where):
-    rejected = {"disabledMcpjsonServers": ["p", 7]}
-    noted = {"disabledMcpServers": ["u"], **(rejected if where == "noted" else {})}
-    machine.registry(user={"p": STDIO, "u": STDIO}, **noted)
-    machine.project({"p": STDIO, "q": STDIO})
-    if where != "noted":
-        machine.write(machine.base / where, rejected)
-    assert machine.names() == [(Origin.PROJECT, "q"), (Origin.USER, "p")]
-    assert "disabledMcpjsonServers" in machine.refused()["p"]
-
-
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
@@ -267,26 +230,3 @@ def test_what_an_administrator_allows(machine, settings, expected):
     machine.registry(user={"a": STDIO, "b": HTTP})
     machine.write(machine.managed / "managed-settings.json", settings)
     assert " ".join(name for _, name in machine.names()) == expected
-
-
-def test_a_projects_settings_deny_nothing_of_the_users(machine):
-    machine.registry(user={"a": STDIO})
-    denied = {"deniedMcpServers": [{"serverName": "a"}]}
-    machine.write(machine.root / ".claude/settings.json", denied)
-    assert machine.names() == [(Origin.USER, "a")]
-    machine.write(machine.home / ".claude/settings.json", denied)
-    assert machine.names() == []
-
-
-def test_beside_an_administrators_servers_there_are_none(machine):
-    machine.registry(user={"a": STDIO})
-    machine.project({"p": STDIO})
-    machine.write(machine.managed / "managed-mcp.json", {"mcpServers": {"m": STDIO}})
-    assert machine.names() == [(Origin.USER, "m")]
-
-
-def test_a_plugin_names_no_file_outside_of_itself(machine):
-    machine.write(machine.base / "outside.json", {"x": STDIO})
-    machine.plugin(manifest={"mcpServers": ["../../../../../outside.json", "\0", 7]})
-    machine.enable()
-    assert machine.names() == []

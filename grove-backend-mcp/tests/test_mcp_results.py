@@ -91,14 +91,6 @@ def test_no_answer_makes_it_fail(structured, answered, reading):
     assert isinstance(failure_in(answer, Success(json_absent=("error",))), str)
 
 
-def test_results_are_bounded_in_number_and_length():
-    many = [{"id": str(number), "text": f"note {number} " + "x" * 17_000} for number in range(310)]
-    found = read_results(result(structured={"results": many}), Reading())
-    assert len(found) == MOST_RESULTS
-    assert {len(one.text) for one in found} == {LONGEST_TEXT}
-    assert len(read_results(result(structured={"results": many}), Reading(), 300)) == 300
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -114,44 +106,6 @@ def test_what_a_server_says_itself_is_no_result(text):
     assert not read_results(result(text), Reading())
     assert not read_results(result(json.dumps([text])), Reading())
     assert not read_results(result(text), Reading(items="$.results[*]"))
-
-
-def test_a_learning_about_errors_is_no_error():
-    learning = example_learning(summary="Error: No results found for anything in the archive")
-    content = values_of(learning, PROJECT)["content"]
-    assert [one.learning for one in read_results(result(content), Reading())] == [learning]
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {"entities": [], "relations": []},
-        [],
-        {"ids": [[]], "documents": [[]], "included": ["documents"], "distances": [[]]},
-    ],
-)
-def test_an_empty_answer_has_no_results(answer):
-    entities = Reading(items="$.entities[*]", text="observations[*]")
-    columns = Reading(items="$", columns=True, text="documents", handle="ids")
-    for reading in (Reading(), entities, columns):
-        assert not read_results(result(json.dumps(answer)), reading)
-        assert not read_results(result(structured=answer), reading)
-
-
-def test_long_learnings_come_back_whole():
-    learning = example_learning(detail="d" * 100_000)
-    values = values_of(learning, PROJECT)
-    graph = json.dumps(
-        {"entities": [{"name": ID, "observations": [values["plain"], values["block"]]}]}
-    )
-    entities = Reading(items="$.entities[*]", text="observations[*]")
-    for answer, reading in (
-        (graph, entities),
-        (graph, Reading()),
-        (values["content"], Reading()),
-    ):
-        (found,) = read_results(result(answer), reading)
-        assert (found.learning, len(found.text)) == (learning, LONGEST_TEXT)
 
 
 def test_an_entry_that_forges_another_stays_one():
@@ -182,18 +136,6 @@ def test_a_label_in_the_text_of_a_note_is_no_label(note):
         result(f"<entry><content>{note}</content><metadata>null</metadata></entry>"),
     ):
         assert [one.learning_id for one in read_results(answer, Reading())] == [None]
-
-
-@pytest.mark.parametrize("tags", [[f"grove:id:{ID}"], f"a, grove:id:{ID}", {"x": f"grove:id:{ID}"}])
-def test_a_label_beside_the_text_is_one(tags):
-    items = {"results": [{"id": "m-1", "content": "rewritten", "tags": tags}]}
-    assert [one.learning_id for one in read_results(result(json.dumps(items)), Reading())] == [ID]
-
-
-def test_text_is_cleaned():
-    note = "ri\x1b[31mght\u202eleft\u200b \x00end\r\nnext"
-    found = read_results(result(json.dumps([{"text": note}])), Reading())
-    assert found[0].text == "ri[31mghtleft end\nnext"
 
 
 @pytest.mark.parametrize(

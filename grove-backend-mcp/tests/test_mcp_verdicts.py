@@ -37,16 +37,6 @@ def test_what_was_kept_is_known(tmp_path):
     assert {one.name for one in file_of(tmp_path, "").parent.iterdir()} == {"d1.json", "d2.json"}
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b"{}"])
-def test_a_broken_file_is_no_knowledge_and_is_written_anew(tmp_path, content):
-    path = file_of(tmp_path, "d")
-    path.parent.mkdir(parents=True)
-    path.write_bytes(content)
-    assert load_verdict(tmp_path, "d") is None
-    save_verdict(tmp_path, "d", VERDICT)
-    assert load_verdict(tmp_path, "d") == VERDICT
-
-
 @pytest.mark.parametrize(
     "key",
     "v server_name version profile has_write has_search tools_digest checked_at facts".split(),

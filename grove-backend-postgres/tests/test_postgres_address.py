@@ -1,9 +1,7 @@
 """Addresses of databases: read as libpq reads them, and never shown with a password."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import conninfo_to_dict
 
 from grove_backend_postgres.address import parse_address
 from grove_core import ConfigError
@@ -42,18 +40,6 @@ def test_addresses_are_read_as_libpq_reads_them(text):
     known = {name: value for name, value in given if str(value).strip(",")}
     own = {name: value for name, value in parse_address(text).parameters.items() if value}
     assert own == known
-
-
-WORD = st.text(
-    st.characters(blacklist_characters="\0", blacklist_categories=["Cs"]), min_size=1, max_size=12
-)
-
-
-@settings(max_examples=40, deadline=None)
-@given(password=WORD, user=WORD, dbname=WORD)
-def test_any_keywords_are_read(password, user, dbname):
-    text = make_conninfo(host="db", password=password, user=user, dbname=dbname)
-    assert parse_address(text).parameters == conninfo_to_dict(text)
 
 
 @pytest.mark.parametrize("text", NO_ADDRESSES)
@@ -116,28 +102,6 @@ def test_keys_stay_with_another_password_and_tell_databases_apart():
     assert all(key.isalnum() for key in (*keys, *others))
 
 
-def test_what_the_user_has_set_is_kept():
-    own = parse_address("host=db keepalives_idle=99 application_name=ours connect_timeout=3")
-    options = own.options(60)
-    assert options["keepalives_idle"] == "99"
-    assert options["application_name"] == "ours"
-    assert options["connect_timeout"] == 3
-    assert "target_session_attrs" not in options
-
-
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [("host=a,b", "read-write"), ("host=a,b target_session_attrs=any", "any"), ("host=a", None)],
-)
-def test_of_several_servers_the_one_is_used_that_takes_changes(text, wanted):
-    assert parse_address(text).options(10).get("target_session_attrs") == wanted
-
-
-@pytest.mark.parametrize(("seconds", "limit"), [(0.1, 2), (5.5, 5), (500, 10)])
-def test_connecting_takes_no_longer_than_there_is_time(seconds, limit):
-    assert parse_address("host=db").options(seconds)["connect_timeout"] == limit
-
-
 def test_where_the_environment_says_that_it_is_tells_databases_apart():
     """What waits for one server must not go to another since a variable is another one."""
     one, other = (
@@ -168,8 +132,3 @@ def test_what_is_written_counts_more_than_the_environment(text, label):
     assert parse_address("user=a", {"PGSERVICE": "ours", "PGHOST": "x"}).label == (
         "of the service ours"
     )
-
-
-def test_several_servers_share_the_time():
-    assert parse_address("host=a,b,c").options(12)["connect_timeout"] == 4
-    assert parse_address("host=a,b,c").options(3)["connect_timeout"] == 2

@@ -101,37 +101,3 @@ def test_it_is_brought_once_and_keeps_what_is_there(hook, bring, tmp_path):
     assert known[FIRST.id] is LearningStatus.ARCHIVED
     ((_, change),) = status_changes(hook(NEW)._outbox.all().entries)
     assert change.note == "of no use"
-
-
-def test_another_projects_notes_are_not_brought(hook, bring, tmp_path):
-    hook(OLD, "bank").write(FIRST)
-    (folder,) = folders(tmp_path, "bank")
-    refused = bring(folder.name)
-    assert "is of the project bank" in str(refused.exception)
-    assert waiting(hook, OLD, "bank") == {FIRST.id}
-    assert waiting(hook, NEW) == set()
-
-
-def test_one_that_cannot_be_read_hides_no_other(hook, context, tmp_path):
-    hook("postgresql://127.0.0.1:1/older").write(FIRST)
-    (broken,) = folders(tmp_path, "older")
-    (broken / "outbox.jsonl").unlink()
-    (broken / "outbox.jsonl").symlink_to("/dev/null")
-    hook(OLD).write(SECOND)
-    assert "the database old at" in PostgresBackend(context(NEW)).ping().detail
-
-
-@pytest.mark.parametrize("name", ["", "zzz", "../../x"])
-def test_a_name_that_fits_no_folder_or_several(hook, bring, name):
-    hook(OLD).write(FIRST)
-    hook("postgresql://127.0.0.1:1/older").write(FIRST)
-    assert "have a name that begins with" in str(bring(name).exception)
-
-
-def test_a_folder_that_does_not_say_what_it_is_about_can_be_brought(hook, bring, tmp_path):
-    hook(OLD).write(FIRST)
-    (folder,) = folders(tmp_path, "old")
-    (folder / "place.json").write_text("[]")
-    assert f"a database that {folder}/place.json does not tell" in bring().output
-    assert bring(folder.name).exit_code == 0
-    assert waiting(hook, NEW) == {FIRST.id}

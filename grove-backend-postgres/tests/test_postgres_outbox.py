@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 
 import pytest
-from attrs import evolve
 from hypothesis import given, settings
 
 from grove_backend_postgres.changing import StatusChange
@@ -36,15 +35,6 @@ def test_any_learning_is_read_as_it_was_written(tmp_path_factory, learning):
     assert [*status_changes(entries)] == [(learning.id, CHANGE)]
 
 
-def test_only_what_is_new_is_read_again(outbox):
-    outbox.add([FIRST])
-    known = outbox.all()
-    assert outbox.since(known.token, known.end).entries == ()
-    outbox.add_change(FIRST.id, CHANGE)
-    (entry,) = outbox.since(known.token, known.end).entries
-    assert entry.what == CHANGE
-
-
 def test_what_was_delivered_is_taken_out_and_nothing_else(outbox):
     outbox.add([FIRST, SECOND])
     outbox.add_change(FIRST.id, CHANGE)
@@ -55,17 +45,6 @@ def test_what_was_delivered_is_taken_out_and_nothing_else(outbox):
     assert after.token != before.token
     outbox.remove(after.entries)
     assert outbox.all().entries == ()
-
-
-def test_a_writing_that_has_grown_as_long_is_told_from_the_one_before(outbox):
-    outbox.add([FIRST])
-    before = outbox.all()
-    outbox.remove(before.entries)
-    outbox.add([evolve(FIRST, id=SECOND.id)])
-    assert outbox.all().end == before.end
-    assert [one.learning_id for one in outbox.since(before.token, before.end).entries] == [
-        SECOND.id
-    ]
 
 
 STRANGE = {
@@ -114,11 +93,3 @@ def test_a_last_line_that_lacks_only_its_end_does_not_wait_for_the_next(outbox):
     outbox.path.write_bytes(whole[:-1])
     outbox.remove(tail.entries)
     assert outbox.all().entries == ()
-
-
-def test_a_note_is_kept_beside_a_change_and_older_lines_have_none(outbox):
-    noted = evolve(CHANGE, note="decayed | 2026-05-07\n\ud800")
-    outbox.add_change(FIRST.id, noted)
-    outbox.add_change(SECOND.id, CHANGE)
-    assert [*status_changes(outbox.all().entries)] == [(FIRST.id, noted), (SECOND.id, CHANGE)]
-    assert b"note" not in outbox.path.read_bytes().splitlines()[-1]

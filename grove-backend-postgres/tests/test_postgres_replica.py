@@ -11,7 +11,7 @@ from grove_backend_postgres.outbox import Outbox, new_learnings, status_changes
 from grove_backend_postgres.pulling import Pulled
 from grove_backend_postgres.replica import Replica
 from grove_backend_postgres.replica_file import ReplicaFile
-from grove_core import BackendError, LearningNotFoundError, LearningStatus
+from grove_core import BackendError, LearningStatus
 from grove_core.testing.samples import example_learning
 
 ACTIVE, ARCHIVED, SUPERSEDED = (
@@ -184,18 +184,6 @@ def test_a_full_disk_loses_nothing_and_what_is_known_is_shown(replica, outbox, m
     assert not replica.add(long)
 
 
-def test_damage_that_only_a_look_finds_is_mended_by_it(replica, open_replica):
-    """Such as a count of free pages that is wrong: nothing that is asked every day would notice."""
-    replica.take_in(pulled(FIRST, SECOND, whole=True), asked_with="")
-    content = bytearray(replica.file.path.read_bytes())
-    content[36:40] = (7).to_bytes(4, "big")
-    replica.file.path.write_bytes(content)
-    assert replica.learnings() == [FIRST, SECOND]
-    assert open_replica().complaint() == ""
-    assert replica.file.aside.exists()
-    assert open_replica().mark() == ""
-
-
 def test_what_a_process_left_in_the_outbox_is_taken_in(replica, outbox):
     replica.add(FIRST)
     # One that has ended between its two files.
@@ -231,14 +219,6 @@ def test_who_has_seen_a_status_changes_it_later_whatever_the_clock_says(replica,
     assert replica.get(FIRST.id) == FIRST
 
 
-def test_a_status_that_it_has_is_no_change(replica, outbox):
-    replica.add(FIRST)
-    assert replica.set_status(FIRST.id, ACTIVE, LATER) == FIRST
-    assert not list(status_changes(outbox.all().entries))
-    with pytest.raises(LearningNotFoundError, match=SECOND.id):
-        replica.set_status(SECOND.id, ACTIVE, LATER)
-
-
 def test_what_was_deleted_there_by_hand_goes_here_as_well(replica, outbox):
     replica.add(FIRST)
     delivered(outbox, replica)
@@ -267,17 +247,3 @@ def test_what_the_database_has_lost_is_delivered_again_by_who_wrote_it(replica, 
     ((learning_id, change),) = status_changes(entries)
     assert (learning_id, change.status, change.at) == (THIRD.id, ARCHIVED, LATER)
     assert replica.learnings() == [FIRST, archived(THIRD)]
-
-
-def test_what_a_newer_grove_wrote_counts_and_is_not_shown(replica):
-    taken = replica.take_in(pulled(FIRST, unreadable=(SECOND.id,), whole=True), asked_with="")
-    assert taken == (1, True, True)
-    assert replica.learnings() == [FIRST]
-    assert replica.take_in(pulled(SECOND, total=2), asked_with="7:abc") == (1, True, True)
-    assert replica.learnings() == [FIRST, SECOND]
-
-
-def test_the_folder_is_for_nobody_else(tmp_path):
-    file = ReplicaFile(tmp_path / "new" / "replica.sqlite3", tmp_path / "synchronised")
-    Replica(file, Outbox(tmp_path / "new" / "outbox.jsonl")).add(FIRST)
-    assert file.path.parent.stat().st_mode & 0o077 == 0

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_backend_postgres.rows import file_names, learning_of, parts, read_all, row_of
-from grove_core import LearningStatus
+from grove_backend_postgres.rows import learning_of, parts, read_all, row_of
 from grove_core.testing.samples import example_learning
 
 ANY_TEXT = st.text(st.characters(), max_size=60)
@@ -62,12 +61,3 @@ def test_a_row_that_holds_another_learning_cannot_be_read():
 )
 def test_names_are_taken_to_pieces(text, wanted):
     assert set(parts(text)) == wanted
-
-
-def test_files_are_recognised_by_their_names():
-    assert file_names(["src/a.py", "b.py", "docs/", "/x/c"]) == {"a.py", "b.py", "docs", "c"}
-
-
-def test_the_column_says_the_status():
-    row = row_of(example_learning())
-    assert learning_of(row["document"], "archived").status is LearningStatus.ARCHIVED

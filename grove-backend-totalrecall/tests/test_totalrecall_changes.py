@@ -157,22 +157,6 @@ def test_whatever_may_be_about_the_known_is_told_whole(recall, change):
     assert not recall.ask()[0]
 
 
-def test_record_that_comes_later_than_its_entry(recall):
-    recall.old_logs()
-    record = recall.root / ".grove/total-recall.jsonl"
-    before = record.read_bytes()
-    recall.ask()
-    one = recall.write()
-    after = record.read_bytes()
-    record.write_bytes(before)
-    assert recall.ask() == (False, [one.id])
-    record.write_bytes(after[:-5])
-    assert not recall.ask()[0]
-    record.write_bytes(after)
-    assert recall.ask()[0]
-    assert recall.kept[one.id] == one
-
-
 def test_damaged_mark_asks_for_everything(recall):
     recall.write()
     recall.append('[14:00] [superseded] "Caf\u00e9 \u2013 closed"\n')

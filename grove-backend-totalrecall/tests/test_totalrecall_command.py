@@ -182,12 +182,6 @@ UNHARMED = (
     "write(old.replace('## Notes\\n', f'## Notes\\n\\n[10:00] {note}\\n'))",
     "log.with_name('2030-01-03.md').write_text(note)",
 )
-HARMED = (
-    ("write(old.replace('One', '?').replace('Two', 'One') + note)", True),
-    ("write(old.replace('[09:15] Twice\\n', '', 1))", True),
-    ("today.unlink(); today.mkdir()", True),
-    ("log.write_text('x' * log.stat().st_size)", False),
-)
 HANDS = """
 today = log.with_name(os.environ["TODAY"])
 old = today.read_text()
@@ -202,19 +196,6 @@ def test_what_was_there_is_still_there(project, logs, behaviour):
     project.install(f"{HANDS}{behaviour}\nend()")
     outcome = project.logs()
     assert (outcome.logged, outcome.damage) == (True, "")
-
-
-@pytest.mark.parametrize(("behaviour", "is_todays"), HARMED)
-def test_what_is_gone_is_told_and_not_mended(project, logs, behaviour, is_todays):
-    os.utime(project.log, (1_000_000_000, 1_000_000_000))
-    project.install(f"{HANDS}{behaviour}\nend()")
-    outcome = project.logs()
-    name = logs.name if is_todays else project.log.name
-    assert outcome.logged
-    assert outcome.damage.startswith(f"while `claude` ran: memory/daily/{name} ")
-    assert outcome.damage.count("memory/daily/") == 1
-    changed = logs if is_todays else project.log
-    assert not changed.is_file() or changed.read_text() != (TODAY if is_todays else YESTERDAY)
 
 
 # --- bounds ---------------------------------------------------------------------------------------
@@ -237,25 +218,6 @@ def test_the_end_of_its_time_ends_the_client_and_all_that_it_started(project, va
     assert_gone(*project.call())
 
 
-def test_a_limiter_in_the_project_itself_is_not_run(project, monkeypatch):
-    project.install("begin(); append(note); end()")
-    for folder in (project.root, project.root / "programs"):
-        folder.mkdir(exist_ok=True)
-        (folder / "timeout").write_text(f"#!/bin/sh\ntouch '{project.root}/mine'\n")
-        (folder / "timeout").chmod(0o755)
-    monkeypatch.chdir(project.root)
-    paths = [".", "", "programs", "./programs", str(project.programs), "/usr/bin", "/bin"]
-    assert project.logs(PATH=os.pathsep.join(paths)).logged
-    assert not (project.root / "mine").exists()
-
-
-def test_what_the_client_leaves_behind_is_ended_with_it(project):
-    """A process that holds its output open is not waited for."""
-    project.install(HANGS + "append(note); end()")
-    assert project.logs().logged
-    assert_gone(*project.call())
-
-
 # --- how it is called -----------------------------------------------------------------------------
 
 
@@ -273,29 +235,6 @@ def test_how_the_client_is_called(project):
     assert options["--allowedTools"] == "Read(memory/**),Edit(memory/daily/**)"
     assert options["--permission-mode"] == "dontAsk"
     assert re.search(r"\bThe local time is \d\d:\d\d\.", options["--append-system-prompt"])
-
-
-def test_a_session_that_grove_has_started_starts_none(project):
-    project.install("begin(); append(note); end()")
-    outcome = project.logs(GROVE_NO_HOOKS="1")
-    assert not outcome.logged
-    assert "GROVE_NO_HOOKS is set" in outcome.why
-    assert project.call() is None
-
-
-HANDED_OVER = (
-    "--dangerously-skip-permissions; rm -rf . && $(id) `id` 'a' \"b\" \\",
-    "costs $100, $1 and $ARGUMENTS; $HOME, ${HOME} and {}%s{time}",
-    "/clear wow! (!important) größe 日本語 👍 <b>&amp;</b>",
-)
-
-
-@pytest.mark.parametrize("text", HANDED_OVER)
-def test_a_note_is_one_argument_as_it_is(project, text):
-    project.install("begin(); append(note); end()")
-    note = f"{text} (grove:cl_20300102_aaaaaa)"
-    assert project.logs(note).logged
-    assert project.call()["arguments"][1] == f"{COMMAND} {note}"
 
 
 REFUSED = (

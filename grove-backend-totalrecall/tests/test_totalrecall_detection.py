@@ -83,23 +83,6 @@ def test_narrower_settings_overrule_wider_ones(
     assert (found and found.form) == form
 
 
-def test_the_clients_directory_may_be_elsewhere(root, tmp_path, make_context):
-    make_folders(root)
-    enable(tmp_path / "elsewhere" / "settings.json", **{"recall@a": True})
-    assert find_installation(make_context(root)) is None
-    found = find_installation(make_context(root, CLAUDE_CONFIG_DIR=str(tmp_path / "elsewhere")))
-    assert found.form is Form.PLUGIN_USER
-    assert found.markers == (str(tmp_path / "elsewhere" / "settings.json"),)
-
-
-def test_a_plugin_for_all_projects_does_not_take_a_folder_of_half_the_shape(make_form):
-    only_enabled = make_form("only_enabled")
-    make_folders(only_enabled.root, "memory/daily")
-    assert not find_installation(only_enabled).is_initialised
-    make_folders(only_enabled.root, "memory/registers")
-    assert find_installation(only_enabled).is_initialised
-
-
 @pytest.mark.parametrize(
     "settings",
     [
@@ -143,10 +126,3 @@ def places(tmp_path):
 def test_root_is_what_total_recalls_hooks_take(places, make_context, start, variable, expected):
     variables = {"CLAUDE_PROJECT_DIR": f"{places}/{variable}"} if variable else {}
     assert possible_roots(make_context(places / start, **variables))[0] == places / expected
-
-
-def test_memory_is_found_above_the_project_in_its_work_tree(make_form, make_context, places):
-    make_form("standalone", at=places / "tree")
-    found = find_installation(make_context(places / "tree" / "package"))
-    assert found.root == places / "tree"
-    assert found.is_initialised

@@ -96,22 +96,6 @@ def test_only_what_is_ambiguous_in_a_summary_is_escaped(summary, written):
 
 
 @pytest.mark.parametrize(
-    ("detail", "quoted"),
-    [
-        ("a\n\n b ", ["> a", ">", ">  b "]),
-        ("", [">"]),
-        ("```\n<!-- x\n```", ["> ```", "> &#60;!-- x", "> ```"]),
-        ("[supersedes grove:cl_x]", ["> &#91;supersedes grove:cl_x]"]),
-    ],
-)
-def test_a_detail_is_quoted_line_by_line(detail, quoted):
-    text = format_entry(evolve(BASIC, detail=detail), "14:32")
-    assert text.split("\n")[1:-3] == quoted
-    entry = only_entry(text)
-    assert (entry.detail, entry.supersedes) == (detail, ())
-
-
-@pytest.mark.parametrize(
     ("changes", "written"),
     [
         ({"tags": ("two words", "a,b", "#c")}, "Tags: #two&#32;words #a&#44;b ##c |"),
@@ -125,22 +109,6 @@ def test_metadata_cannot_be_forged(changes, written):
     entry = only_entry(text)
     assert {name: getattr(entry, name) for name in changes} == changes
     assert entry.confidence is Confidence.HIGH
-
-
-@pytest.mark.parametrize(
-    ("text", "between"),
-    [
-        (TEMPLATE, "\n## Learnings\n\n"),
-        ("## Notes\n- no line end", "\n## Learnings\n\n"),
-        ("## Learnings\n[10:00] x", "\n"),
-        ("## Learnings\n\n## [pre-compact 10:00]\n\n- Compaction\n", "\n## Learnings\n\n"),
-        ("## Notes\n```\n## Learnings\n```\n", "\n## Learnings\n\n"),
-        ("## Learnings\n<!-- not closed\n", "\n## Learnings\n\n"),
-        ("```\nnot closed\n\n## Learnings\n\n", ""),
-    ],
-)
-def test_what_stands_between_a_log_and_an_entry(text, between):
-    assert joint(text) == between
 
 
 # --- any text, by itself ------------------------------------------------------------------------

@@ -5,12 +5,9 @@ What concerns the fallback to another backend is in tests/test_totalrecall_fallb
 
 import json
 import os
-import resource
-import signal
 import stat
 import subprocess
 import time
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -180,18 +177,6 @@ def test_the_entry_is_appended_and_nothing_else_is_changed(empty, name):
     assert empty.get() == LEARNING
 
 
-@pytest.mark.parametrize("same", [True, False])
-def test_many_writers_at_once_make_one_log_and_each_learning_once(empty, same):
-    ids = [f"cl_20300102_{0 if same else number:06d}" for number in range(8)]
-    with ThreadPoolExecutor(8) as pool:
-        receipts = list(pool.map(lambda one: empty.write(evolve(LEARNING, id=one)), ids))
-    stored = [one for one in receipts if one.status is ReceiptStatus.STORED]
-    assert len(stored) == len({*ids}) == empty.text.count("**Pitfall** (grove:cl_")
-    assert empty.text.startswith(f"{TEMPLATE}\n{LEARNINGS}")
-    assert empty.text.count("# 2030-01-02\n") == 1
-    assert {one.id for one in empty.open().iterate()} == {*ids}
-
-
 # --- the clock ----------------------------------------------------------------------------------
 
 
@@ -253,27 +238,6 @@ def test_what_is_no_log_is_refused_and_left_alone(empty, spoil):
     assert (health.ok, bool(health.fix)) == (False, True)
 
 
-def test_a_full_disk_leaves_no_half_entry(empty):
-    """The kernel cuts the write: a limit on the size of files, in a process of its own."""
-    before = (TEMPLATE + "[09:00] somebody's note\n").encode()
-    empty.log.write_bytes(before)
-    child = os.fork()
-    if not child:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (300, resource.RLIM_INFINITY))
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        try:
-            empty.write(evolve(LEARNING, detail="x" * 500))
-        except BackendError:
-            os._exit(0)
-        os._exit(1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert empty.log.read_bytes() == before
-    assert empty.get() is None
-    # There is space again.
-    assert empty.write().status is ReceiptStatus.STORED
-    assert empty.get() == LEARNING
-
-
 def test_what_was_interrupted_between_log_and_record_is_completed(memory):
     memory.record.unlink()
     assert memory.get() != LEARNING
@@ -326,17 +290,6 @@ def test_a_promoted_entry_is_the_same_learning(memory, line):
     assert ids == [LEARNING.id]
 
 
-def test_a_promoted_entry_outlives_its_log(memory):
-    memory.log.unlink()
-    memory.register(
-        "# Decisions\n\n- **Pitfall** (grove:cl_20300102_aaaaaa): Exports read one by one ^tr0123456789\n"
-    )
-    learning = memory.get()
-    assert learning.summary == "Exports read one by one"
-    assert (learning.id, learning.session_id) == (LEARNING.id, "session-1")
-    assert learning.criteria_met == LEARNING.criteria_met
-
-
 def test_notes_of_others_are_found_and_theirs_to_forget(memory):
     memory.register(
         "# Tech stack\n\n## Export\n\n- **claim**: Prefetch items in exports ^tr0123456789\n"
@@ -357,20 +310,6 @@ def test_an_entry_whose_id_was_edited_away_is_gracefully_absent(memory):
     health = memory.open().ping()
     assert health.ok
     assert LEARNING.id in health.detail
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "changes"),
-    [
-        ("orders one by one", "them singly", {"summary": "The export reads them singly"}),
-        ("took 41 s", "took 1 s", {"detail": "Call prefetch_items() first.\n\nIt took 1 s."}),
-        ("Confidence: High", "Confidence: Low", {"confidence": Confidence.LOW}),
-        ("[14:32] **Pitfall**", "- **Convention**", {"category": Category.CONVENTION}),
-    ],
-)
-def test_what_a_person_has_edited_in_an_entry_is_what_it_says(memory, old, new, changes):
-    memory.log.write_text(memory.text.replace(old, new))
-    assert memory.get() == evolve(LEARNING, **changes)
 
 
 # --- where a learning stands --------------------------------------------------------------------
@@ -396,35 +335,6 @@ def test_a_note_that_forgets_is_about_what_it_quotes_most_of(memory, claim, stat
     found = memory.finds("export", "orders", filters=Filters())
     assert [hit.learning.id for hit in found if hit.complete] == [LEARNING.id] * (status is ACTIVE)
     assert memory.text.startswith(before)
-
-
-def test_forgetting_a_rule_leaves_its_correction(memory):
-    correction = evolve(OTHER, summary=f"{LEARNING.summary} only in staging, production has them")
-    memory.write(correction)
-    memory.note(f'[14:40] [superseded] "{LEARNING.summary}" - no longer current')
-    assert (memory.status(), memory.status(correction)) == (SUPERSEDED, ACTIVE)
-
-
-@pytest.mark.parametrize(
-    ("day", "at", "status"),
-    [
-        ("2030-01-02", "05:10", SUPERSEDED),  # a clock far behind: the order in the log tells
-        ("2030-01-01", "23:10", SUPERSEDED),  # a colleague further west
-        ("2029-12-20", "23:10", ACTIVE),  # something else was meant
-    ],
-)
-def test_a_note_of_another_clock_counts_unless_it_is_much_older(memory, day, at, status):
-    memory.note(f'[{at}] [superseded] "{LEARNING.summary}"', day=day)
-    assert memory.status() is status
-
-
-def test_a_clock_that_is_ahead_keeps_nobody_from_restoring(memory):
-    memory.note(f'[23:59] [superseded] "{LEARNING.summary}"', day="9999-12-31")
-    assert memory.status() is SUPERSEDED
-    for status in (ACTIVE, ARCHIVED, ACTIVE):
-        memory.now += timedelta(seconds=1)
-        assert memory.open().set_status(LEARNING.id, status).status is status
-    assert memory.open().ping().ok
 
 
 @pytest.mark.parametrize("place", ["heading", "claim", "metadata"])

@@ -112,26 +112,6 @@ def test_what_is_not_initialised_cannot_be_used_and_says_what_to_run(
     assert ("no memory/daily" if is_warned else "~/.claude/settings.json") in health.detail
 
 
-@pytest.mark.parametrize("name", ["only_folder", "nothing"])
-def test_where_it_is_not_used_there_is_nothing_to_say(spec, make_form, name):
-    context = make_form(name)
-    assert spec.detect(context) is None
-    with pytest.raises(BackendError, match="not used there"):
-        spec.open(context)
-    health = check(context)
-    assert (health.ok, health.fix) == (True, "")
-    assert "not used" in health.detail
-
-
-def test_a_file_in_the_way_is_named(make_form):
-    context = make_form("not_initialised")
-    path = context.root / "memory"
-    path.touch()
-    health = check(context)
-    assert "memory is no folder" in health.detail
-    assert health.fix.startswith(f"Move {path} out of the way, then run /recall-init")
-
-
 def log_of(context, day=TODAY):
     return context.root / "memory" / "daily" / f"{day}.md"
 
@@ -156,27 +136,3 @@ def test_a_log_that_cannot_be_written_is_broken(standalone, spoil, words, mend):
     assert not health.ok
     assert words.format(log=log) in health.detail
     assert health.fix.startswith(mend.format(log=log))
-
-
-def test_logs_that_are_not_read_as_written_are_named(standalone):
-    daily = standalone.root / "memory" / "daily"
-    for day in range(1, 6):
-        (daily / f"2026-01-0{day}.md").write_bytes(b"[10:00] caf\xe9\n")
-    (daily / "notes.md").write_bytes(b"\xff")
-    (daily / "2026-01-09.md").touch()
-    os.truncate(daily / "2026-01-09.md", HUGE)
-    health = check(standalone)
-    assert health.ok
-    assert "memory/daily/2026-01-05.md, memory/daily/2026-01-04.md" in health.detail
-    assert "and 2 more is not all UTF-8" in health.detail
-    assert "memory/daily/2026-01-09.md is over 16 MiB" in health.detail
-    assert "iconv" in health.fix
-
-
-@pytest.mark.parametrize(("name", "ignored"), [("standalone", True), ("plugin_project", False)])
-def test_a_memory_that_git_ignores_is_remarked_on(make_form, name, ignored):
-    context = make_form(name)
-    subprocess.run(["git", "init", "--quiet", context.root], check=True)
-    health = check(context)
-    assert (health.ok, health.fix) == (True, "")
-    assert ("git ignores" in health.detail) is ignored

@@ -69,20 +69,6 @@ def test_heads(line, expected):
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        "> (grove:cl_20260206_001): quoted",
-        " (grove:cl_20260206_001): indented",
-        "[14:32] text (grove:cl_20260206_001): mentioned",
-        "(grove:x): too short",
-        "[14:50] [superseded] (grove:cl_20260206_001): no longer",
-    ],
-)
-def test_mentions_are_no_entries(line):
-    assert not entries(line)
-
-
-@pytest.mark.parametrize(
     ("following", "detail", "last_line"),
     [
         ("> a\n> b\n\nConfidence: Low\n> not mine", "a\nb", 5),
@@ -269,22 +255,3 @@ def test_blocks_of_registers_are_one_note_each():
 def test_what_is_no_note(text):
     assert not notes(text, daily=False)
     assert not notes(text, daily=True)
-
-
-@pytest.mark.parametrize(
-    ("line", "summary", "durable_id"),
-    [
-        ("- It closes at 22:00 (grove:cl_20260206_001) ^tr0123456789", "It closes at 22:00", True),
-        ("* [x] Done (see TILL-9) (grove:cl_20260206_001)", "Done (see TILL-9)", False),
-        ("- (grove:cl_1)", None, False),
-        ("- see (grove:cl_20260206_001) for more", None, False),
-    ],
-)
-def test_an_item_of_a_register_with_the_id_behind_it_is_the_learning(line, summary, durable_id):
-    reading = read_log(f"# Decisions\n\n{line}\n- another one\n", daily=False)
-    found = [(one.learning_id, one.summary, one.durable_id) for one in reading.entries]
-    expected = ("cl_20260206_001", summary, "tr0123456789" if durable_id else "")
-    assert found == ([] if summary is None else [expected])
-    assert all(one.is_behind for one in reading.entries)
-    assert reading.notes[-1].text == "another one"
-    assert read_log(f"{line}\n", daily=True).entries == ()

@@ -93,3 +93,13 @@ def test_unreadable_state_is_set_aside_and_reported(store, directory, content):
     assert (report.session_id, report.path) == ("s1", aside)
     assert report.reason
     assert [one.id for one in store.list()] == ["s1"]
+
+
+def test_each_unreadable_state_is_kept(store, directory):
+    directory.mkdir(parents=True)
+    for number in range(3):
+        store.path("s1").write_text(f"broken {number}")
+        store.update("s1", lambda _: a_session("s1"))
+    kept = [(directory / f"s1.json.corrupt-{number}").read_text() for number in (1, 2, 3)]
+    assert kept == ["broken 0", "broken 1", "broken 2"]
+    assert store.get("s1").recovered_from.endswith("corrupt-3")

@@ -272,3 +272,10 @@ def test_a_line_that_stands_in_two_files_counts_once_and_what_is_older_not_at_al
     for since, names in ((None, {"a", "b"}), (at(-1), {"a"})):
         usage = Numbers(Cache(), paths, since=since).usage()
         assert {name: one.surfaced for name, one in usage.items()} == dict.fromkeys(names, 1)
+
+
+def test_a_hit_rate_is_at_most_one_although_more_was_used_than_shown(count):
+    events = surfaced(), referenced(session="x"), referenced(session="y")
+    numbers, usage = count(*events, learnings=[learning()])
+    assert usage["a"].hit_rate == 1.0
+    assert numbers.usage.hits == Share(1, 1)
