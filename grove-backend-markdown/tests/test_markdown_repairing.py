@@ -6,8 +6,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from grove_backend_markdown.format import file_header, format_entry
 from grove_backend_markdown.reader import read_entries
@@ -135,23 +133,6 @@ def test_an_entry_that_one_side_deleted_is_gone_unless_the_other_has_changed_it(
         found = repair_of(PATH, conflict(f"{HEADER}\n", "", f"{theirs}\n", two, f"{one}\n"))
         assert (make_learning(1).id in learnings_in(found.after)) is is_there
         assert make_learning(2).id in learnings_in(found.after)
-
-
-def test_prose_of_both_sides_stays(make_learning):
-    entry = format_entry(make_learning(1))
-    sides = ("Ours.\n\n" + entry, "Theirs.\n\n" + entry)
-    after = repair_of(PATH, conflict(f"{HEADER}\n", *sides, "")).after
-    assert [after.count(words) for words in ("Ours.", "Theirs.", "### [cl_")] == [1, 1, 1]
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.data())
-def test_a_sound_file_is_left_alone(hostile_learnings, data):
-    learnings = data.draw(st.lists(hostile_learnings, max_size=4, unique_by=lambda one: one.id))
-    text = "\n".join([HEADER, *(format_entry(one) for one in learnings)])
-    found = repair_of(PATH, text)
-    assert (found.after, found.repaired) == (text, ())
-    assert all("has no summary" in line for line in found.left)
 
 
 # --- what cannot be known to be right is said ---------------------------------------------------

@@ -8,9 +8,7 @@ from attrs import evolve
 from grove_backend_mcp.storage.cached import CachedLearnings
 from grove_backend_mcp.storage.changes import changes_since
 from grove_backend_mcp.storage.contents import Contents
-from grove_backend_mcp.storage.journal import Delivery
 from grove_backend_mcp.storage.places import Places
-from grove_backend_mcp.sync.courier import is_due
 from grove_core import BackendContext, LearningStatus
 from grove_core.testing.samples import example_learning, learning_id
 
@@ -69,28 +67,6 @@ def test_little_news_is_told_alone_and_much_as_everything(tmp_path):
     keeper.ask()
 
 
-def test_what_came_last_is_kept(tmp_path):
-    kept = CachedLearnings(tmp_path / "deep" / "seen.jsonl")
-    one, two, other = example_learning(1), example_learning(2), example_learning(3)
-    archived = evolve(two, status=LearningStatus.ARCHIVED)
-    assert kept.replace([one, two]) == 2
-    kept.add([archived])
-    assert kept.learnings() == {each.id: each for each in (one, archived)}
-    assert kept.replace([archived, other]) == 1
-    assert kept.learnings() == {each.id: each for each in (archived, other)}
-    assert CachedLearnings(kept.path).learnings() == kept.learnings()
-
-
-def test_of_too_many_the_oldest_go(tmp_path):
-    kept = CachedLearnings(tmp_path / "notes.jsonl")
-    for number in range(8):
-        kept.add([example_learning(number)], most=5)
-    kept.add([example_learning(3, summary="It was found once more")], most=5)
-    assert sorted(kept.learnings()) == sorted(map(learning_id, (3, 4, 5, 6, 7)))
-    kept.add([example_learning(number) for number in (8, 9)], most=5)
-    assert sorted(kept.learnings()) == sorted(map(learning_id, (3, 6, 7, 8, 9)))
-
-
 @pytest.mark.parametrize(
     "text",
     ["", "{", "[]", '{"learning": 7}', '{"learning": {"id": "../x"}}', "\x00", '{"a":' * 9000],
@@ -101,13 +77,3 @@ def test_what_is_no_learning_in_a_cache_is_left_alone(tmp_path, text):
     with kept.path.open("a") as file:
         file.write(f"{text}\n")
     assert CachedLearnings(kept.path).learnings() == {learning_id(1): example_learning()}
-
-
-@pytest.mark.parametrize(
-    ("failures", "minutes"), [(1, 1), (2, 2), (5, 16), (11, 1024), (12, 1440), (10**6, 1440)]
-)
-def test_what_has_failed_is_put_off_longer_each_time(failures, minutes):
-    delivery = Delivery(failures=failures, tried_at=NOON)
-    end = NOON + timedelta(minutes=minutes)
-    due = [is_due(delivery, at) for at in (NOON - SECOND, NOON, end - SECOND, end)]
-    assert due == [True, False, False, True]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from attrs import evolve
 
-from grove_backend_mcp.discovery.choosing import choose, endpoint_of, trust_request, trust_requests
+from grove_backend_mcp.discovery.choosing import choose, trust_request, trust_requests
 from grove_backend_mcp.discovery.discovering import discovered
 from grove_backend_mcp.discovery.verdicts import Verdict, save_verdict
 from grove_backend_mcp.servers import Origin, ServerEntry, Transport
@@ -163,16 +163,6 @@ def test_what_a_probe_has_shown(machine, verdict, expected, words):
     assert machine.used() is None
 
 
-def test_a_server_that_the_configuration_describes(machine):
-    machine.registry(user={"b": KNOWN})
-    choice = machine.choose(command="team-memory", args=("--db", "x"), env={"A": "b"})
-    assert choice.entry.origin is Origin.CONFIGURED
-    assert [one.entry for one in choice.candidates] == [choice.entry]
-    endpoint = endpoint_of(machine.context(), choice.entry)
-    assert endpoint.words == (f"{machine.base}/bin/team-memory", "--db", "x")
-    assert machine.used(url="https://memory.example/mcp") == (Origin.CONFIGURED, "backends.mcp")
-
-
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
@@ -246,17 +236,6 @@ def test_what_the_user_has_agreed_to_is_used_until_it_changes(machine):
         assert set(machine.agree()).isdisjoint(agreed)
     machine.project(memory=KNOWN, other=UNKNOWN)
     assert machine.used(trusted=agreed) == (Origin.PROJECT, "memory")
-
-
-def test_only_what_would_be_used_is_asked_for(machine):
-    machine.project(
-        memory=KNOWN, files={"command": "files"}, old={"type": "sse", "url": "https://a/"}
-    )
-    assert [one.subject for one in machine.requests()] == ["MCP server memory"]
-    subjects = [one.subject for one in machine.requests(server="files")]
-    assert subjects == ["MCP server memory", "MCP server files"]
-    assert machine.requests(command="team-memory") == []
-    assert "set backends.mcp.server to 'files'" in machine.why()[Origin.PROJECT, "files"]
 
 
 def test_a_project_does_not_hide_the_users_server_before_it_is_trusted(machine):

@@ -18,11 +18,10 @@ from grove_backend_mcp.mappings.mapping import (
     QueryMode,
     Reading,
     ServerMapping,
-    TextForm,
 )
 from grove_backend_mcp.mappings.profiles import match_profile
 from grove_backend_mcp.mappings.recogniser import recognise
-from grove_backend_mcp.protocol.memory_server import UNKNOWN, Found, MemoryServer
+from grove_backend_mcp.protocol.memory_server import Found, MemoryServer
 from grove_backend_mcp.protocol.texts import values_of
 from grove_backend_mcp.tools import ToolResult
 from grove_core import LearningStatus, Query
@@ -156,13 +155,6 @@ def test_errors_are_seen_with_and_without_their_flag(start, kind, how):
     assert caught.value.kind is FaultKind.TOOL_FAILED
 
 
-def test_by_meaning_alone_nobody_can_tell_that_an_id_is_missing(start):
-    memory = start("append").memory
-    memory.store(ONE)
-    assert memory.holds(learning_id(999), "") is UNKNOWN
-    assert memory.holds(learning_id(999), "", "Some other summary") is None
-
-
 # --- servers of a few lines ------------------------------------------------------------------------
 
 
@@ -177,48 +169,6 @@ STORES = ServerMapping(
     handle=Reading(items="$", handle="id"),
     found=Reading(items="$.results[*]", text="content", handle="id"),
 )
-
-
-class ChangingIds:
-    """A server that gives what is updated another id, as mnemo does."""
-
-    def __init__(self):
-        self.texts, self.count = {}, 0
-
-    def call(self, tool, arguments):
-        if tool == "search":
-            found = [{"id": key, "content": text} for key, text in self.texts.items()]
-            return result(structured={"results": found})
-        if tool == "update" and self.texts.pop(arguments["id"], None) is None:
-            return result("Memory not found")
-        self.count += 1
-        self.texts[f"m-{self.count}"] = arguments["content"]
-        return result(json.dumps({"status": "saved", "id": f"m-{self.count}"}))
-
-
-def test_an_id_that_changes_is_found_again():
-    server = ChangingIds()
-    memory = MemoryServer(server, STORES, PROJECT)
-    handle = memory.store(ONE)
-    for status in (LearningStatus.ARCHIVED, LearningStatus.ACTIVE, LearningStatus.SUPERSEDED):
-        assert memory.update(evolve(ONE, status=status), handle)
-        assert memory.holds(ONE.id, handle, ONE.summary).learning.status is status
-    assert len(server.texts) == 1
-
-
-def test_without_any_way_to_look_the_server_is_believed():
-    mapping = ServerMapping(
-        write=Operation(tool="add", arguments={"content": "{content}"}), text_form=TextForm.FULL
-    )
-    memory = MemoryServer(ChangingIds(), mapping, PROJECT)
-    assert memory.store(ONE) == ONE.id
-    assert memory.holds(ONE.id, "") is UNKNOWN
-    assert memory.listing() is None
-    assert not memory.update(ONE, "")
-    assert not memory.delete(ONE.id, "")
-    with pytest.raises(ServerFaultError) as caught:
-        memory.search(Query(text="words"), 5)
-    assert caught.value.kind is FaultKind.UNSUITABLE
 
 
 class Shows:

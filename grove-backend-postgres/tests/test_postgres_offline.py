@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from grove_backend_postgres.backend import PostgresBackend
-from grove_backend_postgres.faults import unreachable
 from grove_backend_postgres.settings import PostgresSettings
 from grove_core import (
     BackendContext,
@@ -113,15 +112,6 @@ def test_who_has_failed_is_left_alone_for_a_while_and_longer_each_time(open_back
     assert open_backend()._places.backoff().failures == 2
 
 
-@pytest.mark.parametrize("option", ["sslmod=require", "autocommit=true", "row_factory=x"])
-def test_an_option_that_libpq_does_not_know_is_nothing_to_wait_for(tmp_path, option):
-    settings = PostgresSettings(url=f"postgresql://127.0.0.1:1/team?{option}", project="shop")
-    backend = PostgresBackend(BackendContext(root=tmp_path, home=tmp_path, settings=settings))
-    health = backend.ping()
-    assert not health.ok
-    assert f'refuses: invalid connection option "{option.partition("=")[0]}"' in health.detail
-
-
 def test_a_person_who_asks_is_not_put_off(open_backend, door):
     door.socket.close()
     open_backend().write(example_learning())
@@ -154,9 +144,3 @@ def test_no_password_is_shown_or_kept(open_backend, door, tmp_path):
     kept = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     assert kept
     assert not any(PASSWORD.encode() in one for one in kept)
-
-
-def test_words_of_a_server_bring_nothing_to_a_terminal():
-    error = unreachable("team at db", Exception("\x1b[2J\x07down\u202e"))
-    assert "\ufffd[2J\ufffddown\ufffd" in str(error)
-    assert str(error).isprintable()

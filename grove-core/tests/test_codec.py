@@ -24,7 +24,7 @@ from grove_core.model.events import (
     EVENT_TYPES,
     Surfaced,
 )
-from grove_core.model.gate import Gate, GateStatus
+from grove_core.model.gate import Gate
 from grove_core.model.learning import Learning
 from grove_core.model.session import Session
 from grove_core.model.ticket import Ticket

@@ -8,7 +8,6 @@ from core_worlds import plugins_with
 from grove_core import Insight, Statistics
 from grove_core.model.statistics import GroupStats
 from grove_core.model.usage import Share
-from grove_core.plugins.discovery import GENERAL_GROUP, TICKET_GROUP
 from grove_core.workspace import Workspace
 
 NOW = datetime(2026, 2, 6, 10, tzinfo=UTC)
@@ -43,17 +42,6 @@ def make(monkeypatch, tmp_path):
 
 def kinds(insights):
     return [one.kind for one in insights]
-
-
-@pytest.mark.parametrize("group", [TICKET_GROUP, GENERAL_GROUP])
-def test_all_answers_are_merged_and_ranked(make, group):
-    plugins = make(
-        lambda statistics: [an_insight("zeal", priority=1), an_insight("acme", priority=3)],
-        lambda statistics: (an_insight("beta", subject=str(len(statistics.categories))),),
-        group=group,
-    )
-    assert kinds(plugins.insights(LOW)) == ["zeal", "beta", "low_hit_category", "acme"]
-    assert plugins.plugins.problems == []
 
 
 WRONG = {

@@ -12,7 +12,6 @@ from scale import turned_up
 
 from grove_core.errors import StorageError
 from grove_core.install.plan import InitOptions, plan_for
-from grove_core.install.record import FileChange, InstallationRecord
 from grove_core.install.remove import plan_removal
 from grove_core.workspace import Workspace
 
@@ -144,15 +143,6 @@ def test_what_a_person_edited_since_stays(place, again):
     assert not (place.root / ".claude" / "rules").exists()
 
 
-def test_a_permission_that_was_there_before_is_not_taken_out(place):
-    place.local.parent.mkdir()
-    place.local.write_text('{"permissions": {"allow": ["Bash(grove *)"]}}')
-    place.connect(allow=True)
-    edit(place.local, model="opus")
-    place.disconnect()
-    assert json.loads(place.local.read_text())["permissions"] == {"allow": ["Bash(grove *)"]}
-
-
 @pytest.mark.parametrize("theirs", [True, False])
 def test_a_rule_file_that_a_person_wrote_or_changed_is_kept(place, theirs):
     if theirs:
@@ -163,17 +153,6 @@ def test_a_rule_file_that_a_person_wrote_or_changed_is_kept(place, theirs):
     assert any("kept" in note for note in place.connect().notes)
     place.disconnect()
     assert place.rules.read_text() == "mine\n"
-
-
-def test_a_rule_file_of_an_older_grove_is_replaced(place):
-    place.connect()
-    text = place.rules.read_text()
-    older = "older words\n"
-    place.rules.write_text(older)
-    record = InstallationRecord(place.workspace.paths, place.root)
-    record.write([FileChange(path=place.rules, before=None, after=older)], None)
-    place.connect()
-    assert place.rules.read_text() == text
 
 
 def test_a_file_that_changes_between_plan_and_deed_is_not_touched(place):

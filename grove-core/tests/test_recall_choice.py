@@ -6,7 +6,6 @@ import pytest
 from core_worlds import NOW, a_learning, a_session, git, own_git_only, put
 
 from grove_core.event_log import read
-from grove_core.model.events import Surfaced
 from grove_core.model.learning import Confidence, LearningStatus, Scope
 from grove_core.model.memory import Detection, Query
 from grove_core.model.session import EventType
@@ -98,14 +97,6 @@ def test_the_best_are_chosen_within_the_limit_and_the_rest_is_counted(workspace,
     assert found.learnings[0].summary == "What 0 taught us"
     assert chosen(workspace, session, limit=0) == []
     assert chosen(workspace, session, Query(), limit=5) == ["cl_0", "cl_1", "cl_2"]
-
-
-def test_what_was_shown_unused_in_other_sessions_sinks_and_does_not_vanish(
-    workspace, session, backends
-):
-    write(backends, taught("unused"), taught("fresh", timestamp=NOW - timedelta(days=3)))
-    workspace.log_events([Surfaced(ts=NOW, learning_id="cl_unused", session_id="old")])
-    assert chosen(workspace, session) == ["cl_fresh", "cl_unused"]
 
 
 @pytest.mark.parametrize("strategy", ["moderate", "conservative"])

@@ -74,8 +74,3 @@ def test_what_cannot_be_answered_is_refused(data, code, request_id):
     assert answer["id"] == request_id
     assert answer["error"]["code"] == code
     assert len(answer["error"]["message"]) < 300
-
-
-def test_odd_parameters_are_none():
-    for parameters in ([1], "text", None, 5):
-        assert answered(line(id=1, method="ping", params=parameters))["result"] == {}

@@ -12,7 +12,6 @@ from grove_core.hosts.claude_hooks import hook_groups
 
 PLUGIN = Path(__file__).parents[2] / "plugin"
 PROGRAM = str(Path(sys.executable).with_name("grove"))
-RULE = "Bash(grove *)"
 PLAIN = "Bash|TaskUpdate|TodoWrite|mcp__.*"
 FILES = "Read|Edit|Write|MultiEdit|NotebookEdit"
 
@@ -317,16 +316,6 @@ def test_a_merge_driver_of_an_older_grove_is_taken_out(project):
     project.git("config", "merge.grove.driver", "somebody-elses %A %B")
     run(project)
     assert "somebody-elses" in project.git("config", "--list")
-
-
-def test_the_server_stays_registered_when_hooks_are_renewed(world, local):
-    run(world, "--hooks", "--server")
-    registered = hooks_of(local)
-    assert registered["PreToolUse"][0]["hooks"][0]["server"] == "grove"
-    servers = json.loads((world.project / ".mcp.json").read_text())["mcpServers"]
-    assert servers == {"grove": {"command": PROGRAM, "args": ["serve"]}}
-    again = run_json(world, "--hooks")
-    assert (again["changes"], hooks_of(local)) == ([], registered)
 
 
 def test_a_no_changes_nothing(project):
