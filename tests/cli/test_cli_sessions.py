@@ -286,16 +286,6 @@ def test_what_may_go(status):
             assert reason(limits, days, status, is_live=True) is Reason.LIVE
 
 
-def test_what_cannot_be_read_may_hold_a_debt():
-    for limits, days, expected in (
-        (BEFORE, 31, Reason.UNREADABLE),
-        (BEFORE, 29, Reason.RECENT),
-        (ORPHANS, 1.1, Reason.ORPHAN),
-        (ORPHANS, 0.9, Reason.RECENT),
-    ):
-        assert choose(kept(days, fault="odd"), limits, NOW).reason is expected
-
-
 def test_ways_to_say_when(world):
     world.initialise()
     for session_id, hours in (("session-1", 6), ("session-2", 30), ("session-3", 720)):

@@ -2,11 +2,9 @@
 
 import fcntl
 import json
-import re
 import shutil
 import sqlite3
 from contextlib import closing
-from datetime import timedelta
 
 import in_process
 import pytest
@@ -16,7 +14,6 @@ from grove_core.hooks import dispatch, stop
 from grove_core.storage import files
 
 ABOUT_ORDERS = "OrderReport.rows() runs one query per order unless prefetched"
-DAYS = timedelta(days=5)
 
 
 @pytest.fixture
@@ -93,15 +90,6 @@ def test_commands_with_unreadable_state_change_nothing(beads, agent):
     assert agent.grove("status").code == 0
 
 
-def test_state_of_a_newer_grove_is_read_as_far_as_it_goes(beads, agent):
-    agent.closes("bd-1")
-    path = state_file(beads)
-    path.write_bytes(edited(path.read_bytes(), schema_version=99, horizon={"a": "x" * 1_000_000}))
-    agent.is_blocked()
-    assert (beads.session()["schema_version"], len(beads.session()["horizon"])) == (99, 1)
-    assert beads.log() == ""
-
-
 # --- what is derived ----------------------------------------------------------------------------
 
 
@@ -158,49 +146,6 @@ def test_a_cache_that_is_gone_or_busy_holds_up_nobody(beads, agent):
 # --- what cannot be written ---------------------------------------------------------------------
 
 
-def test_a_crash_leaves_its_traceback(beads, agent):
-    beads.grove_home.mkdir()
-    (beads.grove_home / "sessions").write_text("not a folder")
-    done = agent.stops()
-    crash_log = beads.grove_home / "crash.log"
-    assert (done.code, len(done.stderr.splitlines())) == (3, 1)
-    assert str(crash_log) in done.stderr
-    head = crash_log.read_text().splitlines()[0]
-    for word in ("session=session-1", "hook=stop", "error="):
-        assert word in head
-    assert "Traceback" in crash_log.read_text()
-
-
-def test_a_log_that_somebody_holds_locked_does_not_hold_the_end_of_a_session(beads, agent):
-    beads.learning("cl_20300102_aaaaaa", ABOUT_ORDERS)
-    agent.starts()
-    with beads.event_log.open("a") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        agent.silent("SessionEnd", reason="other")
-    beads.agent("session-2").starts()
-    assert beads.session()["injected"][0]["outcome"] == "dismissed"
-    (dismissed,) = beads.events("dismissed")
-    assert dismissed["session_id"] == "session-1"
-
-
-def test_what_cannot_be_delivered_waits_and_is_delivered_once(beads, agent, candidate):
-    beads.learnings_file.unlink()
-    beads.learnings_file.mkdir()
-    agent.closes("bd-1")
-    agent.is_blocked()
-    (accepted,) = agent.reflects(candidate(1)).json["accepted"]
-    assert accepted["status"] == "queued"
-    agent.is_let_go()
-    assert beads.grove("status", "--json").json["outbox"] == [accepted["id"]]
-    beads.learnings_file.rmdir()
-    beads.learnings_file.touch()
-    (second,) = agent.reflects(candidate(2)).json["accepted"]
-    agent.reflects(candidate(3))
-    assert sorted(beads.learning_ids()[:2]) == sorted([accepted["id"], second["id"]])
-    assert len(beads.learning_ids()) == 3
-    assert beads.grove("status", "--json").json["outbox"] == []
-
-
 def is_a_file(home):
     home.write_text("not a folder")
 
@@ -237,17 +182,6 @@ def test_a_home_that_is_none(beads, agent, spoil):
     done = beads.grove("skip", "Nothing new here", "--session-id", "session-1")
     assert done.code == 1
     assert done.stderr.startswith("grove: ")
-
-
-@pytest.mark.parametrize("variables", [{"GROVE_HOME": "here"}, {"HOME": "home", "GROVE_HOME": ""}])
-def test_a_home_that_cannot_be_told(beads, agent, variables):
-    for event in ("SessionStart", "PreToolUse", "Stop"):
-        done = agent.send(event, source="startup", variables=variables)
-        assert done.code == 3
-        assert_says_why(done)
-        assert re.search("cannot|relative|neither", done.stderr)
-    assert "HOME" in beads.grove("status", **variables).stderr
-    assert not beads.grove_home.exists()
 
 
 def test_a_project_that_goes_away_in_mid_session(beads, agent):

@@ -70,10 +70,6 @@ def run(world, *words, stdin=None, program=GROVE, prefix=(), before=None, cwd=No
     )
 
 
-def answer(done):
-    return done.returncode, done.stdout, done.stderr
-
-
 @pytest.fixture
 def owing(beads):
     """A beads project with a learning, in which session-1 owes a reflection."""
@@ -123,12 +119,6 @@ def test_how_many_modules_are_loaded(owing, words):
     forbidden = NEVER_FOR_NOTHING if idle else NEVER_BY_HOOKS if event == "stop" else set()
     assert loaded & forbidden == set()
     assert len(loaded) <= MOST_MODULES[words], " ".join(sorted(loaded))
-
-
-def test_the_payload_is_read_to_its_end(world):
-    """Else the client would write into a pipe that is broken, also where hooks are off."""
-    done = run(world, "hook", "stop", stdin=b"x" * 4_000_000, GROVE_NO_HOOKS="1")
-    assert answer(done) == (0, b"", b"")
 
 
 # --- side by side -------------------------------------------------------------------------------
@@ -291,16 +281,6 @@ def test_a_small_locale_loses_no_word(owing):
     assert done.returncode == 0, done.stderr
     (observation,) = owing.world.session()["observations"]
     assert ascii(observation["note"]) == ascii(FOREIGN)
-
-
-def test_a_directory_that_is_gone(owing):
-    """The session's project is known."""
-    gone = owing.world.others / "gone"
-    gone.mkdir(parents=True)
-    prefix = ("sh", "-c", 'rmdir "$PWD" && exec "$@"', "sh")
-    done = run(owing.world, "hook", "stop", cwd=gone, prefix=prefix)
-    assert done.returncode == 2
-    assert owing.world.log() == owing.world.log("crash.log") == ""
 
 
 def test_a_broken_installation_says_what_is_broken(owing):
