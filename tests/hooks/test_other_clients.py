@@ -1,10 +1,8 @@
 """Other clients read Claude Code's settings and plugins, and run the hooks in them their own way."""
 
 import json
-import subprocess
 
 import pytest
-from world import GROVE
 
 CLOSE = {"tool_name": "Bash", "tool_input": {"command": "bd close bd-1"}, "tool_use_id": "t-1"}
 
@@ -45,16 +43,3 @@ def test_a_hook_whose_arguments_are_dropped_refuses_nothing(beads, payload, real
     assert (done.code, done.stdout, done.stderr) == (0, "", "")
     help_text = beads.grove(stdin="no payload")
     assert "Usage: grove" in help_text.stdout + help_text.stderr
-
-
-def test_the_bare_program_with_a_closed_input_says_how_it_is_used(beads):
-    done = subprocess.run(
-        ["sh", "-c", '"$@" <&-', "sh", *GROVE],
-        cwd=beads.project,
-        env=beads.environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "Usage: grove" in done.stdout + done.stderr
-    assert "Traceback" not in done.stderr

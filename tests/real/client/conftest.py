@@ -108,7 +108,8 @@ class Project:
         return "\n".join(file.read_text() for file in files)
 
     def events(self, name):
-        """The events of one kind in the project's log."""
+        """The events of one kind in the project's log, once the ends of sessions are finished."""
+        self.command("grove", "status", "-q")
         path = ProjectPaths(self.root, self.home / ".grove").events_file
         lines = path.read_text().splitlines() if path.exists() else []
         return [event for event in map(json.loads, lines) if event["event"] == name]

@@ -71,6 +71,12 @@ def announced(agent):
     agent.world.close_ticket("bd-1")
 
 
+def ended(agent):
+    """The hook writes the end down; the next command does what follows from it."""
+    unpaid(agent, 1)
+    agent.silent("SessionEnd", reason="other")
+
+
 @frozen
 class Flow:
     """A command or a hook, and what comes before it."""
@@ -104,7 +110,7 @@ FLOWS = {
     ),
     "block": Flow(("hook", "stop"), prepare=lambda agent, _: unpaid(agent), codes=(2, 2)),
     "breaker": Flow(("hook", "stop"), prepare=lambda agent, _: unpaid(agent, 3)),
-    "end": Flow(("hook", "session-end"), prepare=lambda agent, _: unpaid(agent, 1)),
+    "end": Flow(("status", "-q"), prepare=lambda agent, _: ended(agent)),
     "reflect": Flow(
         ("reflect", "--json"),
         prepare=lambda agent, _: unpaid(agent, 1),
