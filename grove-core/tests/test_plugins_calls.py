@@ -251,7 +251,7 @@ WRONG_RESULTS = {
         "[probe(name='a\\nb')]": NAME_RULE,
         "[probe(detect=None)]": "TicketProbe.detect is not a function",
         "[probe(current_ticket=1)]": "TicketProbe.current_ticket is not a function",
-        "[probe(participation='active')]": "is not a Participation",
+        "[probe(enabled_when='active')]": "is not a EnabledWhen",
     },
     "grove_close_matchers": {
         "[matcher(literals='close')]": NO_WORDS,

@@ -53,7 +53,7 @@ def is_cached(home):
     file = cache_file(home)
     truth = file.read_bytes()
     document = json.loads(truth)
-    document["plugins"] = [["grove.plugins", "lie", "lie", "lie", "1", False]]
+    document["found"] = [["grove.plugins", "lie", "lie", "lie", "1", False]]
     file.write_text(json.dumps(document))
     try:
         return names(discover(home)) == ["lie"]
@@ -123,9 +123,8 @@ VALID_ROW = ["grove.tickets", "acme", "module", "acme", "1.0", False]
     "spoil",
     [
         lambda document: b"\xff\x00\xfe",
-        lambda document: json.dumps(document | {"format": 0}).encode(),
-        lambda document: json.dumps(document | {"plugins": [VALID_ROW[:-1]]}).encode(),
-        lambda document: json.dumps(document | {"plugins": [[*VALID_ROW[:-1], "no"]]}).encode(),
+        lambda document: json.dumps(document | {"state": 0}).encode(),
+        lambda document: json.dumps(document | {"found": [VALID_ROW[:2]]}).encode(),
     ],
 )
 def test_a_spoilt_cache_is_rebuilt(site, home, spoil):

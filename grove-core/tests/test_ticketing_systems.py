@@ -12,7 +12,7 @@ from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall,
 from grove_core.plugins.descriptors import (
     CloseMatcher,
     CommandReader,
-    Participation,
+    EnabledWhen,
     ProjectContext,
     TicketProbe,
 )
@@ -67,7 +67,7 @@ def systems_of(plugins_of):
 
 def standing(systems):
     return {
-        one.probe.name: ("active " if one.is_active else "") + ("in" if one.takes_part else "out")
+        one.probe.name: ("active " if one.is_active else "") + ("in" if one.enabled else "out")
         for one in systems.all
     }
 
@@ -75,8 +75,8 @@ def standing(systems):
 KINDS = {
     "absent": {"detection": None},
     "broken": {"detection": BROKEN},
-    "tasks": {"participation": Participation.ACTIVE},
-    "forge": {"participation": Participation.ENABLED},
+    "tasks": {"enabled_when": EnabledWhen.ACTIVE},
+    "forge": {"enabled_when": EnabledWhen.OVERRIDDEN},
     "session": {"per_session": True},
 }
 ELSEWHERE = {"initialised": False}
@@ -87,7 +87,7 @@ def switched(**overrides):
 
 
 STANDING = [
-    # what is installed and found, the circumstances; what takes part, the active system first
+    # what is installed and found, the circumstances; what is enabled, the active system first
     ("broken beads", {}, "beads"),
     ("beads tissue absent", switched(beads=False, absent=True), "tissue"),
     # The client's own to-dos are not tickets by themselves.
@@ -95,7 +95,7 @@ STANDING = [
     ("absent tasks", ELSEWHERE, ""),
     ("beads tasks", {}, "beads"),
     ("beads tasks", ELSEWHERE | switched(tasks=True), "beads tasks"),
-    # Sessions take part only where there are no tickets.
+    # Sessions are enabled only where there are no tickets.
     ("beads session", switched(session=True), "beads"),
     ("tasks session", {}, "tasks"),
     ("tasks session", ELSEWHERE, "session"),
@@ -116,7 +116,7 @@ def test_which_systems_take_part_and_which_is_active(systems_of, installed, give
     systems = systems_of(
         *(probe(name, **KINDS.get(name, {})) for name in installed.split()), **given
     )
-    names = [one.probe.name for one in systems.all if one.takes_part]
+    names = [one.probe.name for one in systems.all if one.enabled]
     active = systems.active()
     assert sorted(names) == sorted(taking_part.split())
     assert (active.probe.name if active else "") == taking_part.partition(" ")[0]
@@ -136,7 +136,7 @@ def test_each_system_says_why(systems_of):
         "forge": "off unless ticketing.overrides.forge = true",
     }
     assert whys("tasks", **ELSEWHERE) == {
-        "tasks": "takes part only as the active system of an initialised project"
+        "tasks": "enabled only as the active system of an initialised project"
     }
     switched_on = whys("forge", overrides={"forge": True})
     assert switched_on == {"forge": "switched on by ticketing.overrides.forge"}
@@ -144,7 +144,7 @@ def test_each_system_says_why(systems_of):
 
 def test_a_system_that_is_off_unless_switched_on_is_not_even_looked_for(systems_of):
     systems = systems_of(
-        TicketProbe(name="forge", detect=explode, participation=Participation.ENABLED),
+        TicketProbe(name="forge", detect=explode, enabled_when=EnabledWhen.OVERRIDDEN),
         probe("beads"),
         matcher("forge", close("forge"), literals=("gh",), once_per_prompt=True),
         matcher("beads", close("beads"), literals=("bd",)),
@@ -232,7 +232,7 @@ def in_progress(name):
     return Ticket(ticket_id=name, source="s", labels=("l",), detected_at=NOW)
 
 
-def test_the_first_answer_of_a_system_that_takes_part(systems_of, monkeypatch):
+def test_the_first_answer_of_a_system_that_is_enabled(systems_of, monkeypatch):
     monkeypatch.setattr(ticketing, "CURRENT_TICKET_SECONDS", 30.0)
     systems = systems_of(
         probe("a", None, current_ticket=lambda _: in_progress("not used")),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grove_core import Confirmation, Participation, Ticket, TicketClose, ToolResult
+from grove_core import Confirmation, EnabledWhen, Ticket, TicketClose, ToolResult
 from grove_tickets import github, gitlab
 
 YES, NO, UNKNOWN = Confirmation.YES, Confirmation.NO, Confirmation.UNKNOWN
@@ -20,7 +20,7 @@ def test_found_in_every_repository_but_off_unless_enabled(system, on_branch, pro
     (project / "sub").mkdir()
     assert system.detect(make_context(project / "sub")).marker == str(project / ".git")
     (probe,) = system.grove_ticket_probes()
-    assert probe.participation is Participation.ENABLED
+    assert probe.enabled_when is EnabledWhen.OVERRIDDEN
     ticket = Ticket(ticket_id="#12", source=system.SYSTEM)
     assert system.current_ticket(make_context()) == ticket
 

@@ -6,7 +6,7 @@ import pytest
 
 from grove_core import (
     Confirmation,
-    Participation,
+    EnabledWhen,
     Ticket,
     TicketClose,
     ToolCall,
@@ -94,7 +94,7 @@ class TestDetection:
 
     def test_descriptors(self):
         (of_tasks,), (of_session,) = tasks.grove_ticket_probes(), session.grove_ticket_probes()
-        assert of_tasks.participation is Participation.ACTIVE
+        assert of_tasks.enabled_when is EnabledWhen.ACTIVE
         assert (of_tasks.per_session, of_session.per_session) == (False, True)
         (matcher,) = tasks.grove_close_matchers()
         assert matcher.once_per_prompt

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from grove_core import Confirmation, Participation, Ticket, TicketClose, ToolResult
+from grove_core import Confirmation, EnabledWhen, Ticket, TicketClose, ToolResult
 from grove_tickets import taskwarrior
 
 YES, NO, UNKNOWN = Confirmation.YES, Confirmation.NO, Confirmation.UNKNOWN
@@ -38,7 +38,7 @@ class TestDetection:
 
     def test_it_must_be_switched_on(self):
         (probe,) = taskwarrior.grove_ticket_probes()
-        assert probe.participation is Participation.ENABLED
+        assert probe.enabled_when is EnabledWhen.OVERRIDDEN
         assert probe.paths == ()
 
 

@@ -3,13 +3,13 @@
 import pytest
 from attrs import evolve
 
-from grove_core import Confirmation, Participation, Ticket, TicketClose, ToolResult
+from grove_core import Confirmation, EnabledWhen, Ticket, TicketClose, ToolResult
 from grove_tickets import jira, linear
 
 
 def test_jira_is_off_unless_enabled_and_found_by_its_configuration(project, tmp_path, make_context):
     (probe,) = jira.grove_ticket_probes()
-    assert probe.participation is Participation.ENABLED
+    assert probe.enabled_when is EnabledWhen.OVERRIDDEN
     assert jira.detect(make_context()).marker == "ticketing.overrides.jira"
     file = tmp_path / "home/.config/.jira/.config.yml"
     file.parent.mkdir(parents=True)
@@ -23,7 +23,7 @@ def test_jira_is_off_unless_enabled_and_found_by_its_configuration(project, tmp_
 @pytest.mark.parametrize("name", ["linear.toml", ".linear.toml", ".config/linear.toml"])
 def test_linear_is_found_at_the_top_of_the_work_tree(name, on_branch, project, make_context):
     (probe,) = linear.grove_ticket_probes()
-    assert probe.participation is Participation.DETECTED
+    assert probe.enabled_when is EnabledWhen.DETECTED
     deep = project / "a" / "b"
     deep.mkdir(parents=True)
     on_branch("main")

@@ -39,19 +39,19 @@ def test_the_systems_of_a_project(world):
     systems = {one["name"]: one for one in document["systems"]}
     assert "tissue" not in systems
     beads = systems["beads"]
-    assert (beads["active"], beads["takes_part"]) == (True, True)
+    assert (beads["active"], beads["enabled"]) == (True, True)
     assert beads["marker"].endswith("/project/.beads")
     assert beads["plugin"].startswith("grove-tickets ")
     acme = systems["acme"]
     assert acme == {
         "name": "acme",
         "active": False,
-        "takes_part": True,
+        "enabled": True,
         "marker": "ticketing.patterns",
         "why": "defined by ticketing.patterns",
         "plugin": "configuration (ticketing.patterns)",
     }
-    assert (systems["tasks"]["takes_part"], systems["tasks"]["marker"]) == (False, None)
+    assert (systems["tasks"]["enabled"], systems["tasks"]["marker"]) == (False, None)
     assert systems["session"]["why"] == "not needed: another system is active"
     assert [name for name, one in systems.items() if one["active"]] == ["beads"]
     # Sessions are there everywhere, so they come behind everything else.

@@ -62,12 +62,12 @@ if TYPE_CHECKING:
     from grove_core.plugins.descriptors import CommandReader as CommandReader
     from grove_core.plugins.descriptors import CommandSpec as CommandSpec
     from grove_core.plugins.descriptors import Discovered as Discovered
+    from grove_core.plugins.descriptors import EnabledWhen as EnabledWhen
     from grove_core.plugins.descriptors import FileBacked as FileBacked
     from grove_core.plugins.descriptors import Freshness as Freshness
     from grove_core.plugins.descriptors import HealthCheck as HealthCheck
     from grove_core.plugins.descriptors import Incremental as Incremental
     from grove_core.plugins.descriptors import MemoryBackend as MemoryBackend
-    from grove_core.plugins.descriptors import Participation as Participation
     from grove_core.plugins.descriptors import ProjectContext as ProjectContext
     from grove_core.plugins.descriptors import ReflectionContext as ReflectionContext
     from grove_core.plugins.descriptors import Repair as Repair
@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from grove_core.storage.files import append_text as append_text
     from grove_core.storage.files import confined as confined
     from grove_core.storage.files import edit_text as edit_text
+    from grove_core.storage.files import fingerprint_of as fingerprint_of
     from grove_core.storage.files import locked as locked
     from grove_core.storage.files import read_bytes as read_bytes
     from grove_core.storage.files import read_text as read_text
@@ -115,13 +116,15 @@ _PUBLIC = {
     "model.value": "TRUSTED_ALONE TRUSTED_ONLY USER_ONLY",
     "plugins.descriptors": (
         "Area BackendContext BackendSpec CloseMatcher CommandReader CommandSpec Discovered "
-        "FileBacked Freshness HealthCheck Incremental MemoryBackend Participation "
+        "EnabledWhen FileBacked Freshness HealthCheck Incremental MemoryBackend "
         "ProjectContext ReflectionContext Repair Synchronising TicketProbe"
     ),
     "plugins.hookspecs": "GROVE_API hookimpl",
     "retrieval.rules": "best_first rule_hits rule_relevance",
     "storage.backoff": "Backoff",
-    "storage.files": "append_text confined edit_text locked read_bytes read_text replace_text",
+    "storage.files": (
+        "append_text confined edit_text fingerprint_of locked read_bytes read_text replace_text"
+    ),
     "storage.jsonl_store": "JsonlStore",
     "storage.outbox": "Outbox",
 }

@@ -14,7 +14,7 @@ from grove_core.model.value import Value, frozen
 from grove_core.plugins.descriptors import (
     CloseMatcher,
     CommandReader,
-    Participation,
+    EnabledWhen,
     ProjectContext,
     TicketProbe,
 )
@@ -47,7 +47,7 @@ class TicketSystem(Value):
     provided: Contribution[TicketProbe]
     detection: Detection | None
     is_active: bool
-    takes_part: bool
+    enabled: bool
     why: str
 
     @property
@@ -70,13 +70,13 @@ class TicketRules(Value):
 
     def may_ever_count(self, probe: TicketProbe) -> bool:
         """Return whether a system's closes could count anywhere under this configuration."""
-        return probe.participation is not Participation.ENABLED or self.switched_on(probe)
+        return probe.enabled_when is not EnabledWhen.OVERRIDDEN or self.switched_on(probe)
 
     def may_be_active(self, probe: TicketProbe) -> bool:
         """Return whether a system may be the active one."""
-        if probe.participation is Participation.DETECTED or self.switched_on(probe):
+        if probe.enabled_when is EnabledWhen.DETECTED or self.switched_on(probe):
             return True
-        return probe.participation is Participation.ACTIVE and self.initialised
+        return probe.enabled_when is EnabledWhen.ACTIVE and self.initialised
 
 
 def decide(found: Sequence[Found], rules: TicketRules) -> Sequence[TicketSystem]:
@@ -99,7 +99,7 @@ def _fallbacks_at_the_end(found: Sequence[Found], listed: Sequence[str]) -> froz
     last: set[str] = set()
     for provided, _ in reversed(found):
         probe = provided.value
-        if probe.per_session or probe.participation is Participation.ACTIVE:
+        if probe.per_session or probe.enabled_when is EnabledWhen.ACTIVE:
             last.add(probe.name)
         elif probe.name in names:
             break
@@ -118,7 +118,7 @@ def _system(found: Found, rules: TicketRules, *, is_active: bool) -> TicketSyste
         provided=provided,
         detection=detection,
         is_active=is_active,
-        takes_part=not why_not,
+        enabled=not why_not,
         why=why,
     )
 
@@ -134,9 +134,9 @@ def _why_not(
         return detection.note or "cannot be used here"
     if probe.per_session and not is_active:
         return "not needed: another system is active"
-    is_fallback = probe.participation is Participation.ACTIVE and not is_active
+    is_fallback = probe.enabled_when is EnabledWhen.ACTIVE and not is_active
     if is_fallback and not rules.switched_on(probe):
-        return "takes part only as the active system of an initialised project"
+        return "enabled only as the active system of an initialised project"
     return ""
 
 
@@ -179,7 +179,7 @@ class TicketSystems:
         end = time.monotonic() + clock_limit(CURRENT_TICKET_SECONDS)
         for system in self.all:
             ask, name = system.probe.current_ticket, system.probe.name
-            if not system.takes_part or ask is None or time.monotonic() >= end:
+            if not system.enabled or ask is None or time.monotonic() >= end:
                 continue
             answer: object = self._call(
                 system.provided, ask, name, seconds=CURRENT_TICKET_SECONDS, default=None
@@ -207,7 +207,7 @@ class TicketSystems:
 
     def announced(self, call: ToolCall) -> Sequence[TicketClose]:
         """Ask what a tool call would close or open again here."""
-        return [close for close in self._closes(call, self.matchers) if self._takes_part(close)]
+        return [close for close in self._closes(call, self.matchers) if self._is_enabled(close)]
 
     def closes_of(self, call: ToolCall) -> Sequence[TicketClose]:
         """Ask what a tool call would close if every installed system took part."""
@@ -260,9 +260,9 @@ class TicketSystems:
         )
         return answer if isinstance(answer, Confirmation) else Confirmation.UNKNOWN
 
-    def _takes_part(self, close: TicketClose) -> bool:
+    def _is_enabled(self, close: TicketClose) -> bool:
         systems = self.all if close.directory is None else self._look_in(close.directory)
-        return any(system.takes_part for system in systems if system.probe.name == close.system)
+        return any(system.enabled for system in systems if system.probe.name == close.system)
 
     @cached_property
     def _confirm_until(self) -> float:

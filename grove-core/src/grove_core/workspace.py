@@ -24,6 +24,7 @@ from grove_core.storage.sessions import Parsed, SessionStore
 
 if TYPE_CHECKING:
     # Imported by those who come to need them: many hooks log and count nothing.
+    from grove_core.environment import Environment
     from grove_core.finder import Finder
     from grove_core.git import WorkTree
     from grove_core.memory.library import MemoryLibrary
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from grove_core.model.statistics import Insight, Statistics
     from grove_core.model.usage import LearningStats
     from grove_core.plugins.descriptors import BackendContext, ProjectContext
-    from grove_core.plugins.discovery import Environment
     from grove_core.plugins.manager import Plugins
     from grove_core.plugins.report import PluginProblem
     from grove_core.retrieval.rules import Engine
@@ -62,7 +62,7 @@ class WarmCache:
 
     def plugins(self, settings: object, load: Callable[[], "Plugins"]) -> "Plugins":
         """The plugins, found again when something was installed or is wanted otherwise."""
-        from grove_core.plugins.discovery import look, looks_the_same
+        from grove_core.environment import look, looks_the_same
 
         kept = self._plugins
         if kept is None or kept[0] != settings or not looks_the_same(kept[1]):

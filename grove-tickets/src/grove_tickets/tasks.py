@@ -10,7 +10,7 @@ from grove_core import (
     CloseMatcher,
     Confirmation,
     Detection,
-    Participation,
+    EnabledWhen,
     ProjectContext,
     Ticket,
     TicketClose,
@@ -34,7 +34,7 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
             name=SYSTEM,
             detect=detect,
             current_ticket=current_ticket,
-            participation=Participation.ACTIVE,
+            enabled_when=EnabledWhen.ACTIVE,
         )
     ]
 

@@ -73,7 +73,7 @@ def test_an_installation_is_seen_at_once_and_so_is_a_removal(
     project.grove_home.mkdir()  # looking makes none, and keeps what it finds only there
     assert entries(project.grove("plugins", "--json")) == {}
     (cache,) = (project.grove_home / "cache").glob("plugins-*.json")
-    assert json.loads(cache.read_text())["plugins"] == []
+    assert json.loads(cache.read_text())["found"] == []
 
     environment.install(example_wheel)
     (key,) = entries(project.grove("plugins", "--json"))

@@ -37,7 +37,7 @@ def test_a_project_that_uses_the_tool_is_recognised_with_its_ticket(shop, system
     for folder in (shop.project, inner, tree):
         document = shop.world.grove(*DETECT, cwd=folder).json
         found = next(one for one in document["systems"] if one["name"] == system.name)
-        assert found["takes_part"], (folder, found)
+        assert found["enabled"], (folder, found)
         assert found["marker"]
     owner = system.behind or system.name
     document = shop.world.grove(*DETECT).json

@@ -1,6 +1,5 @@
 """Groups whose commands are imported when they are called, and the commands that plugins offer."""
 
-import json
 import os
 from collections.abc import Mapping
 from importlib import import_module
@@ -9,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
-from grove_core.environment import fingerprint
+from grove_core.environment import fingerprint, look, read_cached, write_cached
 from grove_core.errors import GroveError, PluginError
-from grove_core.plugins.discovery import cache_file, is_idle, look
 
 if TYPE_CHECKING:
     from grove_core.plugins.descriptors import CommandSpec
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 
 _WORKSPACES_KEY: Final = "grove_core.workspaces_of_commands"
 _LINES_KEY: Final = "grove_core.help_lines_of_commands"
-_CACHE_FORMAT: Final = 1
+_CACHE_FORMAT: Final = 2
 
 
 class LazyGroup(click.RichGroup):
@@ -114,42 +112,17 @@ def offered_help_lines(ctx: click.Context, *, fresh: bool = False) -> Mapping[st
 def _read_or_ask(ctx: click.Context, *, fresh: bool) -> Mapping[str, str]:
     from grove_core.hooks.fast import home
 
-    cache = Path(cache_file(home(), "commands"))
-    environment = look()
-    root = _nearest_project(_start(ctx))
+    environment, start = look(), _start(ctx)
+    above = (one for one in (start, *start.parents) if (one / ".grove").is_dir())
+    root = next(above, start)
     state = [_CACHE_FORMAT, environment, fingerprint(str(root), home(), "")]
-    if not fresh and (known := _read(cache, state)) is not None:
+    known: dict[str, str] | None = None if fresh else read_cached(home(), "commands", state)
+    if known is not None:
         return known
     lines = {name: one.value.help for name, one in offered_commands(ctx).items()}
-    if is_idle(environment) and not workspace_of(ctx).problems:
-        _keep(cache, {"state": state, "lines": lines})
+    if not workspace_of(ctx).problems:
+        write_cached(home(), "commands", state, environment, lines)
     return lines
-
-
-def _read(cache: Path, state: object) -> dict[str, str] | None:
-    try:
-        document = json.loads(cache.read_bytes())
-        if document["state"] == state:
-            return {str(name): str(line) for name, line in document["lines"].items()}
-    except (OSError, ValueError, TypeError, LookupError, AttributeError):
-        pass
-    return None
-
-
-def _keep(cache: Path, document: Mapping[str, Any]) -> None:
-    from grove_core.storage.files import make_directory, replace
-
-    try:
-        if cache.parent.parent.is_dir():  # reading makes no home
-            make_directory(cache.parent)
-            replace(cache, json.dumps(document).encode())
-    except (GroveError, OSError):
-        return
-
-
-def _nearest_project(start: Path) -> Path:
-    above = (one for one in (start, *start.parents) if (one / ".grove").is_dir())
-    return next(above, start)
 
 
 def workspace_of(ctx: click.Context) -> "Workspace":

@@ -79,7 +79,7 @@ def _collect(workspace: Workspace) -> dict[str, Any]:
         "session": live[0] if live else None,
         "live_sessions": live,
         "installed_ticket_systems": [one.probe.name for one in systems],
-        "ticket_systems": [one.probe.name for one in systems if one.takes_part],
+        "ticket_systems": [one.probe.name for one in systems if one.enabled],
         "active_ticket_system": next((one.probe.name for one in systems if one.is_active), None),
         "backends": [
             {"name": one.spec.name, "primary": one.is_primary, "health": healths[one.spec.name]}

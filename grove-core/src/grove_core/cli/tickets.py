@@ -38,7 +38,7 @@ def command(invocation: Invocation) -> Result:
 
     def human(console: "Console") -> None:
         for one in tickets.all:
-            mark = "active" if one.is_active else "used" if one.takes_part else "-"
+            mark = "active" if one.is_active else "used" if one.enabled else "-"
             why = clean_line(one.why, _LONGEST_LINE)
             console.print(f"{one.probe.name:<12} {mark:<7} {why}  [{one.provided.source}]")
         if not tickets.all:
@@ -55,7 +55,7 @@ def command(invocation: Invocation) -> Result:
                 {
                     "name": one.probe.name,
                     "active": one.is_active,
-                    "takes_part": one.takes_part,
+                    "enabled": one.enabled,
                     "marker": one.detection.marker if one.detection else None,
                     "why": one.why,
                     "plugin": str(one.provided.source),
@@ -65,7 +65,7 @@ def command(invocation: Invocation) -> Result:
         },
         human=human,
         warnings=_mistakes(invocation),
-        ids=[one.probe.name for one in tickets.all if one.takes_part],
+        ids=[one.probe.name for one in tickets.all if one.enabled],
     )
 
 

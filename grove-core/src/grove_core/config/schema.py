@@ -108,7 +108,7 @@ def _check_digests(values: Sequence[str]) -> None:
 
 @frozen(kw_only=True, eq=False, repr=False)
 class TicketingSettings(Value):
-    """Section ``ticketing``: which ticket systems take part."""
+    """Section ``ticketing``: which ticket systems are enabled."""
 
     discovery: tuple[str, ...] = setting(
         ("tissue", "beads", "tasks", "session"),

@@ -149,7 +149,7 @@ def conditions(examination: Examination) -> Iterator[CheckResult]:
     if not narrowed or len(narrowed) < len(shell):
         return
     tickets = examination.workspace.tickets()
-    used = {one.probe.name for one in tickets.all if one.takes_part}
+    used = {one.probe.name for one in tickets.all if one.enabled}
     missed = [
         one.value.system
         for one in tickets.matchers

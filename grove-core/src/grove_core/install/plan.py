@@ -24,7 +24,7 @@ from grove_core.hosts.claude_hooks import (
     hook_groups_with_server,
 )
 from grove_core.install.record import FileChange, InstallationRecord, read_own
-from grove_core.plugins.descriptors import Participation
+from grove_core.plugins.descriptors import EnabledWhen
 from grove_core.storage import files
 from grove_core.ticketing import TicketSystem
 from grove_core.workspace import Workspace
@@ -206,7 +206,7 @@ def _shell_words(workspace: Workspace) -> list[str]:
 def _may_take_part(system: TicketSystem) -> bool:
     """Return whether a system takes part, or may do so once the project has its ``.grove``."""
     is_used = system.detection is not None and system.detection.usable
-    return system.takes_part or (is_used and system.probe.participation is Participation.ACTIVE)
+    return system.enabled or (is_used and system.probe.enabled_when is EnabledWhen.ACTIVE)
 
 
 def _plan_rules(plan: Plan) -> None:

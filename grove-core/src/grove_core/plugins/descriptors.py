@@ -85,14 +85,14 @@ class ProjectContext(Value):
 Confirm = Callable[[TicketClose, ToolResult | None, ProjectContext], Confirmation]
 
 
-class Participation(Enum):
+class EnabledWhen(Enum):
     """When the closes of a ticket system count."""
 
     DETECTED = "detected"
     """Wherever the system detects itself."""
     ACTIVE = "active"
-    """Only where it is the active system of an initialised project, or overridden to take part."""
-    ENABLED = "enabled"
+    """Only where it is the active system of an initialised project, or overridden."""
+    OVERRIDDEN = "overridden"
     """Only where ``ticketing.overrides.<name> = true``: its marker says nothing about a project."""
 
 
@@ -107,7 +107,7 @@ class TicketProbe(Value):
         current_ticket: Tells which ticket is in progress, or ``None``; called with a time limit.
         paths: Paths relative to the project root that belong to the system: changes there are not
             work.
-        participation: When its closes count.
+        enabled_when: When its closes count.
         per_session: The system has no tickets: where it is the active one, a session's changes arm
             the gate (session mode).
         settings: An attrs class for the section ``[tickets.<name>]``, or ``None``.
@@ -119,8 +119,8 @@ class TicketProbe(Value):
         default=None, validator=_FUNCTION_OR_NONE
     )
     paths: tuple[str, ...] = field(default=(), validator=TEXTS)
-    participation: Participation = field(
-        default=Participation.DETECTED, validator=instance_of(Participation)
+    enabled_when: EnabledWhen = field(
+        default=EnabledWhen.DETECTED, validator=instance_of(EnabledWhen)
     )
     per_session: bool = field(default=False, validator=FLAG)
     settings: type | None = field(default=None, validator=_CLASS_OR_NONE)

@@ -1,22 +1,15 @@
 """Find the installed plugins and choose among them; nothing of a plugin is imported for that."""
 
-import json
-import os
 import re
-import sys
-import time
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from stat import S_ISDIR
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import evolve, field
 
-from grove_core.errors import StorageError
+from grove_core.environment import look, read_cached, write_cached
 from grove_core.model.value import Value, frozen
 from grove_core.plugins.report import Plugin, PluginState
-from grove_core.storage.files import make_directory, read_bytes, replace
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -28,111 +21,29 @@ GROUPS: Final = (TICKET_GROUP, BACKEND_GROUP, GENERAL_GROUP)
 ALLOW_LIST_VARIABLE: Final = "GROVE_PLUGINS"
 
 _CORE: Final = "grove-core"
-_CACHE_FORMAT: Final = 1
-_ROW_TYPES: Final = (str, str, str, str, str, bool)
+_CACHE_FORMAT: Final = 2
 _REQUIREMENT_NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
 _EXTRA: Final = re.compile(r";.*\bextra\s*==\s*['\"]([A-Za-z0-9._-]+)")
 _SECTION_OF_GROUP: Final = {TICKET_GROUP: "ticketing", BACKEND_GROUP: "backends"}
-_METADATA_SUFFIXES: Final = (".dist-info", "egg-info", ".egg")
-# Directory times are coarse: an installation just after a look can leave the same one behind.
-_IDLE_NS: Final = 2_000_000_000
-
-Environment = list[list[str | int]]
-"""Where distributions are, in Python's order: path, modification time in nanoseconds, inode."""
 
 
 def discover(home: Path) -> tuple[Plugin, ...]:
     """Find the installed plugins, from the cache while nothing was installed or removed since."""
     environment = look()
-    cache = Path(cache_file(home, "plugins"))
-    known = _read_cache(cache, environment)
-    if known is not None:
-        return known
-    found, complete = _scan()
-    if complete and is_idle(environment):
-        _write_cache(cache, environment, found)
+    state = [_CACHE_FORMAT, environment]
+    try:
+        return tuple(Plugin(*row) for row in read_cached(str(home), "plugins", state))
+    except TypeError:
+        found, complete = _scan()
+    if complete:
+        rows = [plugin.row for plugin in found]
+        write_cached(str(home), "plugins", state, environment, rows)
     return found
 
 
 def canonical_name(distribution: str) -> str:
     """Write a distribution's name in the one way that package indexes compare (PEP 503)."""
     return re.sub(r"[-_.]+", "-", distribution).lower()
-
-
-def look() -> Environment:
-    """Look at the directories in which distributions are installed."""
-    rows = [_state(entry) for entry in sys.path if isinstance(entry, str)]
-    return [row for row in rows if row]
-
-
-def looks_the_same(environment: Environment) -> bool:
-    """Check that nothing was installed or removed since ``look``, without listing directories."""
-    try:
-        return all(
-            [path, status.st_mtime_ns, status.st_ino] == [path, *state]
-            for path, *state in environment
-            for status in (os.stat(str(path)),)
-        )
-    except OSError:
-        return False
-
-
-def is_idle(environment: Environment) -> bool:
-    """Check that a state is old enough to be told from the next one."""
-    newest = max((int(modified) for _, modified, _ in environment), default=0)
-    return newest < time.time_ns() - _IDLE_NS
-
-
-def cache_file(home: str | os.PathLike[str], name: str) -> str:
-    """Name a file of what is known about the environment."""
-    environment = zlib.crc32(os.fsencode(sys.prefix))
-    return os.path.join(home, "cache", f"{name}-{environment:08x}.json")
-
-
-def _state(entry: str) -> list[str | int]:
-    """Look at an entry of ``sys.path``; nothing comes back where no distribution can be."""
-    try:
-        path = os.path.abspath(entry)
-        status = os.stat(path)
-        if S_ISDIR(status.st_mode) and not any(
-            name.lower().endswith(_METADATA_SUFFIXES) for name in os.listdir(path)
-        ):
-            return []
-    except OSError:
-        return []
-    return [path, status.st_mtime_ns, status.st_ino]
-
-
-def _read_cache(cache: Path, environment: Environment) -> tuple[Plugin, ...] | None:
-    try:
-        content = read_bytes(cache)
-        document = json.loads(content) if content else {}
-        if [document["format"], document["environment"]] != [_CACHE_FORMAT, environment]:
-            return None
-        return tuple(_from_row(row) for row in document["plugins"])
-    except (StorageError, ValueError, TypeError, KeyError, RecursionError):
-        return None
-
-
-def _from_row(row: list[Any]) -> Plugin:
-    if tuple(type(cell) for cell in row) != _ROW_TYPES:
-        raise ValueError("not a row of the plugin cache")
-    return Plugin(*row)
-
-
-def _write_cache(cache: Path, environment: Environment, found: tuple[Plugin, ...]) -> None:
-    document = {
-        "format": _CACHE_FORMAT,
-        "environment": environment,
-        "plugins": [plugin.row for plugin in found],
-    }
-    try:
-        if not cache.parent.parent.is_dir():
-            return  # reading makes no directory; who writes a session or a setting does
-        make_directory(cache.parent)
-        replace(cache, json.dumps(document).encode())
-    except (StorageError, OSError):
-        return
 
 
 def _scan() -> tuple[tuple[Plugin, ...], bool]:

@@ -63,7 +63,7 @@ def _install() -> str:
 
 def _has_ticket_system(workspace: Workspace) -> bool:
     return any(
-        system.takes_part and not system.probe.per_session for system in workspace.tickets().all
+        system.enabled and not system.probe.per_session for system in workspace.tickets().all
     )
 
 

@@ -376,7 +376,14 @@ def is_running(process: int) -> bool:
 
 
 def fingerprint_of(paths: Iterable[StrPath]) -> Fingerprint:
-    """Return the fingerprint of files, and of the files in folders."""
+    """Tell whether files have changed: compare what this returns with what it returned before.
+
+    Args:
+        paths: Files and folders, whether they are there or not; of a folder also the files in it.
+
+    Returns:
+        Their times, sizes and inodes, as text; another one after any change.
+    """
     return "\n".join(_fingerprint(os.fspath(path)) for path in paths)
 
 

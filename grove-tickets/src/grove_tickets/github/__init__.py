@@ -6,7 +6,7 @@ from grove_core import (
     CloseMatcher,
     Confirmation,
     Detection,
-    Participation,
+    EnabledWhen,
     ProjectContext,
     Ticket,
     TicketClose,
@@ -28,7 +28,7 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
             name=SYSTEM,
             detect=detect,
             current_ticket=current_ticket,
-            participation=Participation.ENABLED,
+            enabled_when=EnabledWhen.OVERRIDDEN,
         )
     ]
 

@@ -21,7 +21,7 @@ from grove_core.model.memory import Detection
 from grove_core.model.ticket import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
 from grove_core.plugins.descriptors import (
     CloseMatcher,
-    Participation,
+    EnabledWhen,
     ProjectContext,
     TicketProbe,
 )
@@ -173,7 +173,7 @@ class DetectingRules(TicketOffers):
     def test_empty_project_is_not_detected(self, empty_project: Path) -> None:
         """A system is not used in an empty folder."""
         probe = self.probe()
-        if probe.per_session or probe.participation is Participation.ENABLED:
+        if probe.per_session or probe.enabled_when is EnabledWhen.OVERRIDDEN:
             pytest.skip(f"{probe.name} counts wherever it is told to")
         assert probe.detect(self.context(empty_project)) is None
 
