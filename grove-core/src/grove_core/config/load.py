@@ -106,9 +106,13 @@ def load_config(home: Path, root: Path | None, environment: Mapping[str, str]) -
     for layer in reversed(layers):
         values |= layer.values
         plugin_values |= layer.plugin_values
+    origins = dict.fromkeys(config_keys(), Origin(source=Source.DEFAULT))
+    origins |= {key: origin for key, (_, origin) in values.items()}
+    for (section, name), (_, origin) in plugin_values.items():
+        origins[f"{section}.{name}"] = origin
     return LoadedConfig(
         config=_build(Config, "", values),
-        origins=_origins(values, plugin_values),
+        origins=origins,
         problems=tuple(problem for layer in layers for problem in layer.problems),
         plugin_sections=_sections(reversed(layers)),
         own_sections=_sections(one for one in reversed(layers) if one.source is not Source.PROJECT),
@@ -143,18 +147,6 @@ def _build(section: Any, prefix: str, values: Mapping[str, tuple[Any, Origin]]) 
     return section(**arguments)
 
 
-def _origins(
-    values: Mapping[str, tuple[Any, Origin]],
-    plugin_values: Mapping[tuple[str, str], tuple[Any, Origin]],
-) -> dict[str, Origin]:
-    origins = dict.fromkeys(config_keys(), Origin(source=Source.DEFAULT))
-    origins |= {key: origin for key, (_, origin) in values.items()}
-    origins |= {
-        f"{section}.{name}": origin for (section, name), (_, origin) in plugin_values.items()
-    }
-    return origins
-
-
 def _file_layer(path: Path, source: Source) -> _Layer:
     layer = _Layer(source)
     origin = Origin(source=source, file=path)
@@ -170,14 +162,11 @@ def _file_layer(path: Path, source: Source) -> _Layer:
 def _parse_file(path: Path) -> dict[str, Any]:
     try:
         status = path.stat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST_FILE_BYTES:
+            raise ValueProblem("is no plain file of at most 1 MiB")
+        content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except OSError as error:
-        raise ValueProblem(f"cannot be read: {error.strerror or error}") from error
-    if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST_FILE_BYTES:
-        raise ValueProblem("is no plain file of at most 1 MiB")
-    try:
-        content = path.read_bytes()
     except OSError as error:
         raise ValueProblem(f"cannot be read: {error.strerror or error}") from error
     return _parse_toml(content)
@@ -195,27 +184,8 @@ def _parse_toml(content: bytes) -> dict[str, Any]:
 
     try:
         return tomli.loads(text)
-    except tomli.TOMLDecodeError as error:
-        message = str(error)
-        if "at line" not in message:
-            last_line = content.rstrip().count(b"\n") + 1
-            message = f"{message} (at line {last_line})"
-        raise ValueProblem(f"is not valid TOML: {printable(_in_words(message))}") from error
-    except (RecursionError, ValueError) as error:
-        raise ValueProblem("is not valid TOML: nested too deeply, or a number too long") from error
-
-
-def _in_words(message: str) -> str:
-    """Write tables as the file does: the parser names them as tuples of Python's."""
-    import ast
-    import re
-
-    def header(found: re.Match[str]) -> str:
-        return f"[{'.'.join(ast.literal_eval(found[0]))}]"
-
-    text = r"(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")"
-    named = re.sub(rf"\({text},(?: {text},?)*\)", header, message)
-    return re.sub(r"Cannot declare (\[.*\]) twice", r"\1 stands there twice", named)
+    except (ValueError, RecursionError) as error:
+        raise ValueProblem(f"is not valid TOML: {printable(str(error))}") from error
 
 
 def _sets_nothing(text: str) -> bool:

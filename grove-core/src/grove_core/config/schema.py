@@ -37,19 +37,12 @@ class WriteGateMode(Enum):
     OFF = "off"
 
 
-"""The engine that is grove's own index."""
-
-
 @frozen(kw_only=True, eq=False, repr=False)
 class Setting(Value):
     """What is known about a key besides its type.
 
-    Attributes:
-        help: One line for people.
-        minimum: The least value, if there is one.
-        maximum: The greatest value, if there is one.
-        check: Raises ``ValueError`` for a value of the right type that makes no sense; the message
-            goes on where the key's name ends.
+    ``check`` raises ``ValueError`` for a value of the right type that makes no sense; the message
+    goes on where the key's name ends.
     """
 
     help: str
@@ -66,18 +59,7 @@ def setting(
     maximum: float | None = None,
     check: Callable[[Any], object] | None = None,
 ) -> Any:  # noqa: ANN401 - an attrs field, which is any type to the type checker
-    """Declare a key.
-
-    Args:
-        default: Its value where nothing is configured.
-        help_text: One line for people.
-        minimum: The least value, if there is one.
-        maximum: The greatest value, if there is one.
-        check: Raises ``ValueError`` for a value that makes no sense.
-
-    Returns:
-        The attrs field.
-    """
+    """Declare a key."""
     about = Setting(help=help_text, minimum=minimum, maximum=maximum, check=check)
     return field(default=default, metadata={_METADATA_KEY: about})
 
@@ -305,14 +287,7 @@ class Config(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class ConfigKey(Value):
-    """A key as it is declared.
-
-    Attributes:
-        key: Its dotted name.
-        annotation: Its type.
-        setting: What else is known about it.
-        default: Its default value.
-    """
+    """A key as it is declared: its dotted name, type, default and what else is known of it."""
 
     key: str
     annotation: Any
@@ -340,14 +315,7 @@ def _keys_of(section: Any, prefix: str) -> list[ConfigKey]:  # noqa: ANN401 - an
 
 
 def gate_policy(config: Config) -> GatePolicy:
-    """Give the gate its numbers.
-
-    Args:
-        config: The configuration.
-
-    Returns:
-        What the gate works with.
-    """
+    """Give the gate its numbers."""
     auto_skip = config.gate.auto_skip
     return GatePolicy(
         max_blocks=config.circuit_breaker.max_blocks,

@@ -1,8 +1,9 @@
 """Whether a configured value fits its key, and what to say when it does not."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
+from itertools import count
 from types import NoneType, UnionType
 from typing import Any, Final, Union, get_args, get_origin
 
@@ -38,9 +39,14 @@ def _check_type(value: object, annotation: Any) -> Any:  # noqa: ANN401 - any co
     if origin in (UnionType, Union):
         return _check_union(value, arguments)
     if origin in (list, tuple):
-        return origin(_check_items(value, arguments[0]))
+        if not isinstance(value, list):
+            raise ValueProblem(f"must be a list, not {shown(value)}")
+        numbers = (f"number {place}" for place in count(1))
+        return origin(_check_items(zip(numbers, value, strict=False), arguments[0]).values())
     if origin in (Mapping, dict):
-        return _check_table(value, arguments[1])
+        if not isinstance(value, dict):
+            raise ValueProblem(f"must be a table, not {shown(value)}")
+        return _check_items(value.items(), arguments[1])
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return _check_choice(value, annotation)
     if annotation is float and type(value) is int:
@@ -77,23 +83,9 @@ def _check_union(value: object, members: tuple[Any, ...]) -> Any:  # noqa: ANN40
     raise problem or ValueProblem(f"must be empty, not {shown(value)}")
 
 
-def _check_items(value: object, annotation: Any) -> list[Any]:  # noqa: ANN401 - any type
-    if not isinstance(value, list):
-        raise ValueProblem(f"must be a list, not {shown(value)}")
-    checked = []
-    for place, item in enumerate(value, start=1):
-        try:
-            checked.append(_check_type(item, annotation))
-        except ValueProblem as error:
-            raise ValueProblem(f"holds a wrong value: number {place} {error}") from None
-    return checked
-
-
-def _check_table(value: object, annotation: Any) -> dict[str, Any]:  # noqa: ANN401 - any type
-    if not isinstance(value, dict):
-        raise ValueProblem(f"must be a table, not {shown(value)}")
+def _check_items(items: Iterable[tuple[str, object]], annotation: Any) -> dict[str, Any]:  # noqa: ANN401 - any type
     checked = {}
-    for name, item in value.items():
+    for name, item in items:
         try:
             checked[name] = _check_type(item, annotation)
         except ValueProblem as error:
@@ -113,11 +105,12 @@ def _check_range(value: float, about: Setting) -> None:
     least, most = about.minimum, about.maximum
     if (least is None or value >= least) and (most is None or value <= most):
         return
+    bounds = f"from {least} to {most}"
     if most is None:
-        raise ValueProblem(f"must be at least {least}, not {shown(value)}")
-    if least is None:
-        raise ValueProblem(f"must be at most {most}, not {shown(value)}")
-    raise ValueProblem(f"must be from {least} to {most}, not {shown(value)}")
+        bounds = f"at least {least}"
+    elif least is None:
+        bounds = f"at most {most}"
+    raise ValueProblem(f"must be {bounds}, not {shown(value)}")
 
 
 def parse_variable(text: str, annotation: Any) -> object:  # noqa: ANN401 - any type

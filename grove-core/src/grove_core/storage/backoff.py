@@ -1,7 +1,7 @@
 """Leave a server that fails alone for a while, and longer each time."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -46,10 +46,7 @@ class Backoff:
         if self.failed_at is None or not self.failures:
             return None
         pause: timedelta = _FIRST_PAUSE * 2 ** min(self.failures - 1, _LONGEST_EXPONENT)
-        try:
-            return self.failed_at + min(pause, self.longest)
-        except OverflowError:  # somebody has written down the end of time
-            return datetime.max.replace(tzinfo=UTC)
+        return self.failed_at + min(pause, self.longest)
 
     def is_open(self, now: datetime) -> bool:
         """Check whether the server is to be left alone.
@@ -125,13 +122,5 @@ class Backoff:
                 detail=str(document["detail"])[:_LONGEST_DETAIL],
                 longest=longest,
             )
-        except (
-            StorageError,
-            ValueError,
-            KeyError,
-            TypeError,
-            AttributeError,
-            RecursionError,
-            OverflowError,
-        ):
+        except (StorageError, ValueError, LookupError, TypeError, AttributeError):
             return nothing

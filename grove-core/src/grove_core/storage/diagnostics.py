@@ -1,6 +1,5 @@
 """Fault logs: ``grove.log`` for handled faults, ``crash.log`` for crashes."""
 
-import errno
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -81,17 +80,9 @@ def _append(path: Path, text: str) -> None:
     make_directory(path.parent)
     with locked(path, mode=_FILE_MODE, timeout=_LOCK_SECONDS) as descriptor:
         if os.fstat(descriptor).st_size + len(data) <= ROTATION_BYTES:
-            _write(descriptor, data)
+            os.write(descriptor, data)
             return
         # Who waits for this lock finds another file of that name afterwards, and locks that one.
         path.replace(path.with_name(f"{path.name}.1"))
     with locked(path, mode=_FILE_MODE, timeout=_LOCK_SECONDS) as descriptor:
-        _write(descriptor, data)
-
-
-def _write(descriptor: int, data: bytes) -> None:
-    """Write all of an entry, or nothing: the next one would go on in the middle of its line."""
-    size = os.fstat(descriptor).st_size
-    if os.write(descriptor, data) < len(data):
-        os.ftruncate(descriptor, size)
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.write(descriptor, data)

@@ -114,30 +114,21 @@ def locked(
 
 
 def _lock_current(path: StrPath, mode: int, deadline: float) -> int:
+    """Lock the file that has the name now: another one may replace it while this waits."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, mode)
         try:
-            _wait_for_lock(descriptor, path, deadline)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_still(descriptor, path):
                 return descriptor
-        except BaseException:
-            os.close(descriptor)
-            raise
-        os.close(descriptor)
-
-
-def _wait_for_lock(descriptor: int, path: StrPath, deadline: float) -> None:
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
+                os.close(descriptor)
                 raise StorageError(
                     f"{path} is locked by another process; try again, or find it with `lsof {path}`"
                 ) from None
             time.sleep(_LOCK_POLL_SECONDS)
-        else:
-            return
+        os.close(descriptor)
 
 
 def _is_still(descriptor: int, path: StrPath) -> bool:
@@ -191,13 +182,16 @@ def _append(descriptor: int, data: bytes) -> None:
     """Append with one write, so that a crash leaves all of it, or a torn last line at worst."""
     data = _missing_newline(descriptor) + data
     written = os.write(descriptor, data)
-    if written < len(data):
-        _take_back(descriptor, written)
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     try:
+        if written < len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301 - taken back below
         os.fsync(descriptor)
     except OSError:
-        _take_back(descriptor, written)
+        with suppress(OSError):
+            end = os.lseek(descriptor, 0, os.SEEK_CUR)
+            # Cut it off, unless somebody who takes no locks has added to it.
+            if os.fstat(descriptor).st_size == end:
+                os.ftruncate(descriptor, end - written)
         raise
 
 
@@ -209,14 +203,6 @@ def _missing_newline(descriptor: int) -> bytes:
     tail = os.pread(descriptor, _TAIL_BYTES, max(0, size - _TAIL_BYTES))
     end = tail.rfind(b"\n")
     return b"\r\n" if end > 0 and tail[end - 1 : end] == b"\r" else b"\n"
-
-
-def _take_back(descriptor: int, written: int) -> None:
-    """Cut off what was just appended, unless somebody who takes no locks has added to it."""
-    with suppress(OSError):
-        end = os.lseek(descriptor, 0, os.SEEK_CUR)
-        if os.fstat(descriptor).st_size == end:
-            os.ftruncate(descriptor, end - written)
 
 
 def edit_text(
@@ -279,22 +265,10 @@ def _encode(text: str, path: StrPath) -> bytes:
 
 def _read_locked(descriptor: int, path: StrPath) -> str:
     try:
-        return _read_all(descriptor).decode("utf-8", "surrogateescape")
+        content = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
-
-
-def _read_all(descriptor: int) -> bytes:
-    size = os.fstat(descriptor).st_size
-    parts = []
-    offset = 0
-    while offset < size:
-        part = os.pread(descriptor, size - offset, offset)
-        if not part:
-            break
-        parts.append(part)
-        offset += len(part)
-    return b"".join(parts)
+    return content.decode("utf-8", "surrogateescape")
 
 
 def replace(path: StrPath, content: bytes, *, mode: int = _PRIVATE_FILE_MODE) -> None:
@@ -371,7 +345,7 @@ def is_running(process: int) -> bool:
     except ProcessLookupError:
         return False
     except OSError:
-        return True
+        pass  # it is another user's
     return True
 
 

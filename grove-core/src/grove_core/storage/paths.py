@@ -31,17 +31,7 @@ def grove_home(environment: Mapping[str, str]) -> Path:
 
 def _user_home(environment: Mapping[str, str]) -> Path:
     named = environment.get("HOME", "")
-    if named:
-        return _absolute("HOME", named)
-    import pwd
-
-    try:
-        return Path(pwd.getpwuid(os.getuid()).pw_dir)
-    except KeyError:
-        raise StorageError(
-            "cannot tell where grove's own files belong: neither GROVE_HOME nor HOME is set and "
-            f"user {os.getuid()} has no entry in the password database; set GROVE_HOME"
-        ) from None
+    return _absolute("HOME", named) if named else Path.home()
 
 
 def _absolute(variable: str, path: str) -> Path:
@@ -113,76 +103,43 @@ def project_key(root: Path) -> str:
     return f"{slug[:_KEY_SLUG_CHARACTERS] or 'root'}-{digest}"
 
 
+class _Under:
+    """A path below another one of the same object."""
+
+    def __init__(self, above: str, name: str) -> None:
+        self._above = above
+        self._name = name
+
+    def __get__(self, owner: object, _: type | None = None) -> Path:
+        above: Path = getattr(owner, self._above)
+        return above / self._name
+
+
 @frozen(eq=False, repr=False)
 class Paths(Value):
     """The files in grove's own directory."""
 
     home: Path
 
-    @property
-    def config_file(self) -> Path:
-        """The user's configuration."""
-        return self.home / "config.toml"
-
-    @property
-    def sessions(self) -> Path:
-        """The directory of session states."""
-        return self.home / "sessions"
-
-    @property
-    def personal_learnings(self) -> Path:
-        """Learnings of scope personal."""
-        return self.home / "personal-learnings.md"
-
-    @property
-    def personal_events(self) -> Path:
-        """The event log of personal learnings."""
-        return self.home / "personal-stats.log"
-
-    @property
-    def decay_file(self) -> Path:
-        """What decay hides of the user's own learnings."""
-        return self.home / "decayed.json"
-
-    @property
-    def outbox(self) -> Path:
-        """The directory of accepted learnings that wait for their backend."""
-        return self.home / "outbox"
-
-    @property
-    def cache(self) -> Path:
-        """The directory of derived files, which may be deleted at any time."""
-        return self.home / "cache"
-
-    @property
-    def trust_file(self) -> Path:
-        """What the user has agreed to that projects ask for."""
-        return self.home / "trust.json"
-
-    @property
-    def crash_log(self) -> Path:
-        """Where hooks leave the traceback of an unexpected error."""
-        return self.home / "crash.log"
-
-    @property
-    def log_file(self) -> Path:
-        """Where grove says what went wrong and how it went on."""
-        return self.home / "grove.log"
-
-    @property
-    def program_file(self) -> Path:
-        """Where ``grove init`` leaves word of the program, for launchers without its PATH."""
-        return self.home / "program"
-
-    @property
-    def backups(self) -> Path:
-        """The directory of files as they were before grove repaired them."""
-        return self.home / "backups"
-
-    @property
-    def installed(self) -> Path:
-        """The directory of what ``grove init`` has done, a directory for each project."""
-        return self.home / "installed"
+    config_file = _Under("home", "config.toml")
+    sessions = _Under("home", "sessions")
+    personal_learnings = _Under("home", "personal-learnings.md")
+    personal_events = _Under("home", "personal-stats.log")
+    decay_file = _Under("home", "decayed.json")
+    """What decay hides of the user's own learnings."""
+    outbox = _Under("home", "outbox")
+    """Accepted learnings that wait for their backend."""
+    cache = _Under("home", "cache")
+    """Derived files, which may be deleted at any time."""
+    trust_file = _Under("home", "trust.json")
+    crash_log = _Under("home", "crash.log")
+    log_file = _Under("home", "grove.log")
+    program_file = _Under("home", "program")
+    """Where the program is, for launchers without its PATH; ``grove init`` writes it."""
+    backups = _Under("home", "backups")
+    """Files as they were before grove repaired them."""
+    installed = _Under("home", "installed")
+    """What ``grove init`` has done, a directory for each project."""
 
 
 @frozen(eq=False, repr=False)
@@ -192,50 +149,24 @@ class ProjectPaths(Value):
     root: Path
     home: Path
 
-    @property
-    def grove_directory(self) -> Path:
-        """The project's ``.grove`` directory, which may not exist."""
-        return self.root / _GROVE
-
-    @property
-    def config_file(self) -> Path:
-        """The project's configuration."""
-        return self.grove_directory / "config.toml"
-
-    @property
-    def learnings_file(self) -> Path:
-        """The project's learnings in the layout ``single``."""
-        return self.grove_directory / "learnings.md"
-
-    @property
-    def learnings_folder(self) -> Path:
-        """The project's learnings in the layout ``spread``, a file each."""
-        return self.grove_directory / "learnings"
+    grove_directory = _Under("root", _GROVE)
+    config_file = _Under("grove_directory", "config.toml")
+    learnings_file = _Under("grove_directory", "learnings.md")
+    """Learnings in the layout ``single``."""
+    learnings_folder = _Under("grove_directory", "learnings")
+    """Learnings in the layout ``spread``, a file each."""
+    published_events = _Under("grove_directory", "stats")
+    """Published events, and logs that an older grove appended to."""
+    events_file = _Under("state_directory", "events.jsonl")
+    publication_file = _Under("state_directory", "published.jsonl")
+    """What of the event log was published, and in which files."""
+    decay_file = _Under("state_directory", "decayed.json")
+    """What decay hides of the project's learnings on this machine."""
 
     @property
     def state_directory(self) -> Path:
         """The directory of what this machine alone knows of the project, and cannot derive."""
         return self.home / "projects" / project_key(self.root)
-
-    @property
-    def events_file(self) -> Path:
-        """The event log of this machine."""
-        return self.state_directory / "events.jsonl"
-
-    @property
-    def publication_file(self) -> Path:
-        """What of the event log was published, and in which files."""
-        return self.state_directory / "published.jsonl"
-
-    @property
-    def decay_file(self) -> Path:
-        """What decay hides of the project's learnings on this machine."""
-        return self.state_directory / "decayed.json"
-
-    @property
-    def published_events(self) -> Path:
-        """The directory of published events, and of logs that an older grove appended to."""
-        return self.grove_directory / "stats"
 
     @property
     def initialised(self) -> bool:

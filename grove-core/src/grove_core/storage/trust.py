@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +14,7 @@ from grove_core.storage import files
 
 _VERSION: Final = 1
 _PRIVATE: Final = 0o600
+_FIELDS: Final = ("subject", "source", "at")
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -141,12 +142,7 @@ class TrustStore:
 
 def _agreements_of(entries: Mapping[str, Any]) -> dict[str, Agreement]:
     return {
-        digest: Agreement(
-            digest=digest,
-            subject=str(entry["subject"]),
-            source=str(entry["source"]),
-            at=str(entry["at"]),
-        )
+        digest: Agreement(digest=digest, **{name: str(entry[name]) for name in _FIELDS})
         for digest, entry in entries.items()
     }
 
@@ -154,17 +150,16 @@ def _agreements_of(entries: Mapping[str, Any]) -> dict[str, Agreement]:
 def _written(projects: _Projects) -> bytes:
     document = {
         "version": _VERSION,
-        "projects": {root: _documents_of(projects[root].values()) for root in sorted(projects)},
+        "projects": {
+            root: {
+                one.digest: {name: getattr(one, name) for name in _FIELDS}
+                for one in projects[root].values()
+            }
+            for root in sorted(projects)
+        },
     }
     # Paths may hold bytes that are no UTF-8: ASCII holds their surrogates.
     return json.dumps(document, indent=2).encode("ascii") + b"\n"
-
-
-def _documents_of(agreements: Iterable[Agreement]) -> dict[str, Any]:
-    return {
-        one.digest: {"subject": one.subject, "source": one.source, "at": one.at}
-        for one in agreements
-    }
 
 
 def _key(root: Path) -> str:
