@@ -24,7 +24,6 @@ from grove_core.storage.sessions import Parsed, SessionStore
 
 if TYPE_CHECKING:
     # Imported by those who come to need them: many hooks log and count nothing.
-    from grove_core.environment import Environment
     from grove_core.finder import Finder
     from grove_core.git import WorkTree
     from grove_core.memory.library import MemoryLibrary
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from grove_core.stats.decay import DecayRule
     from grove_core.storage.cache import Cache
     from grove_core.storage.hidden import Hidden
+    from grove_core.storage.installation import Environment
     from grove_core.storage.trust import TrustRequest
     from grove_core.ticketing import TicketSystems
 
@@ -62,7 +62,7 @@ class WarmCache:
 
     def plugins(self, settings: object, load: Callable[[], "Plugins"]) -> "Plugins":
         """The plugins, found again when something was installed or is wanted otherwise."""
-        from grove_core.environment import look, looks_the_same
+        from grove_core.storage.installation import look, looks_the_same
 
         kept = self._plugins
         if kept is None or kept[0] != settings or not looks_the_same(kept[1]):

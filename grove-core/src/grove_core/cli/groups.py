@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
-from grove_core.environment import fingerprint, look, read_cached, write_cached
+from grove_core.environment import fingerprint
 from grove_core.errors import GroveError, PluginError
+from grove_core.storage.installation import look, read_cached, write_cached
 
 if TYPE_CHECKING:
     from grove_core.plugins.descriptors import CommandSpec

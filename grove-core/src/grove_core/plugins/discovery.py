@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from attrs import evolve, field
 
-from grove_core.environment import look, read_cached, write_cached
 from grove_core.model.value import Value, frozen
 from grove_core.plugins.report import Plugin, PluginState
+from grove_core.storage.installation import look, read_cached, write_cached
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
