@@ -179,7 +179,7 @@ def test_an_export_is_imported_without_any_loss(tmp_path_factory, some, data):
         path,
         scope=Scope.PROJECT,
         dry_run=False,
-        progress=lambda *_: None,
+        progress=lambda *_: lambda: None,
     )
     assert {one.state for one in report.outcomes} <= {ImportState.IMPORTED}, report
     stored = {one.hit.learning.id: one.hit.learning for one in workspace.library.iterate()}

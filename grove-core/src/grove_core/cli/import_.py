@@ -1,13 +1,13 @@
 """``grove import``."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
 
 from grove_core.cli.app import Invocation, grove_command
-from grove_core.cli.progress import Begin, name_slow_backend, progress
+from grove_core.cli.progress import name_slow_backend, progress
 from grove_core.cli.result import Result
 from grove_core.errors import GroveError
 from grove_core.model.learning import Scope, Stage
@@ -16,7 +16,6 @@ from grove_core.services.imports import (
     ImportReport,
     ImportState,
     Outcome,
-    Progress,
     import_from,
 )
 from grove_core.text import clean_line, counted
@@ -28,7 +27,6 @@ _LISTED: Final = 20
 _INTERRUPTED: Final = (
     "interrupted; what has been stored stays, and the same command again imports the rest"
 )
-_INTERRUPTED_DRY: Final = "interrupted; nothing was written"
 _LONGEST_PATH: Final = 4_096
 _WORDS: Final = {
     ImportState.IMPORTED: "imported",
@@ -73,28 +71,16 @@ def command(invocation: Invocation, *, form: str, path: Path, scope: str, dry_ru
                 path,
                 scope=Scope(scope),
                 dry_run=dry_run,
-                progress=_teller(begin),
+                progress=begin,
             )
     except KeyboardInterrupt:
-        raise GroveError(_INTERRUPTED if not dry_run else _INTERRUPTED_DRY) from None
+        raise GroveError(_INTERRUPTED) from None
     return _result(report, form, path, dry_run=dry_run)
-
-
-def _teller(begin: Begin) -> Progress:
-    """Return what shows on a terminal how far an import has got."""
-    advance: list[Callable[[], None]] = []
-
-    def tell(total: int) -> None:
-        if not advance:
-            advance.append(begin("entries", total))
-        advance[0]()
-
-    return tell
 
 
 def _result(report: ImportReport, form: str, path: Path, *, dry_run: bool) -> Result:
     counts = {state.value: report.count(state) for state in ImportState}
-    refused = list(_refusals(report))
+    refused = [one for one in report.outcomes if one.state is ImportState.REFUSED]
     document: dict[str, Any] = {
         "format": form,
         "path": path.absolute(),
@@ -113,30 +99,17 @@ def _result(report: ImportReport, form: str, path: Path, *, dry_run: bool) -> Re
     )
 
 
-def _refusals(report: ImportReport) -> Iterator[tuple[str, str]]:
-    """Yield where each refused piece stands, and why; what many share has no place of its own."""
-    for one in report.outcomes:
-        if one.state is ImportState.REFUSED:
-            stage = "" if one.stage is None else f" ({one.stage.value})"
-            if one.stage is Stage.ROUTING:
-                yield "", f"refused{stage}: {one.reason}"
-            else:
-                yield _place(one.path, one.line), f"refused{stage} {one.summary!r}: {one.reason}"
-
-
-def _warnings(refused: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Say once what many were refused for."""
+def _warnings(refused: Iterable[Outcome]) -> Iterator[str]:
+    """Say once what several were refused for, and where they stand."""
     places: dict[str, list[str]] = {}
-    for place, said in refused:
-        places.setdefault(said, []).append(place)
+    for one in refused:
+        stage = "" if one.stage is None else f" ({one.stage.value})"
+        summary = "" if one.stage is Stage.ROUTING else f" {one.summary!r}"
+        said = f"refused{stage}{summary}: {one.reason}"
+        places.setdefault(said, []).append(_place(one.path, one.line))
     for said, at in places.items():
-        where = f"{_listed(at)}: " if at[0] else f"{len(at)} entries: " if len(at) > 1 else ""
-        yield f"{where}{said}"
-
-
-def _listed(places: Sequence[str]) -> str:
-    more = f" and {len(places) - _LISTED} more" if len(places) > _LISTED else ""
-    return f"{', '.join(places[:_LISTED])}{more}"
+        more = f" and {len(at) - _LISTED} more" if len(at) > _LISTED else ""
+        yield f"{', '.join(at[:_LISTED])}{more}: {said}"
 
 
 def _place(path: str, line: int) -> str:

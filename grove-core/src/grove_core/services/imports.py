@@ -2,7 +2,7 @@
 
 import os
 from base64 import b32encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from functools import partial
@@ -24,7 +24,7 @@ from grove_core.model.learning import Candidate, Learning, LearningStatus, Rejec
 from grove_core.model.memory import Capability, ReceiptStatus
 from grove_core.model.value import Value, frozen
 from grove_core.plugins.descriptors import ReflectionContext
-from grove_core.reflection.candidates import read_candidate
+from grove_core.reflection.candidates import read_candidate, readable_parts
 from grove_core.reflection.limits import SUMMARY_LENGTH_MAX
 from grove_core.reflection.pipeline import WITHHELD, candidate_from, fingerprint, learning_from
 from grove_core.reflection.secrets import find_leak, objection_to
@@ -33,23 +33,20 @@ from grove_core.services.feedback import correct, log_corrections
 from grove_core.services.storing import alone, deliver_outbox, store_learning, why_not_stored
 from grove_core.similarity import SimilarityIndex, normalised_summary
 from grove_core.storage import files
-from grove_core.text import clean_line, shorten
+from grove_core.text import shorten
 from grove_core.workspace import Workspace
 
-Progress = Callable[[int], None]
-"""Is called after each entry with the number of all."""
+Progress = Callable[[str, int], Callable[[], None]]
+"""Is called with what is counted and how many there are; what it gives is called after each."""
 
 IMPORT_SESSION: Final = "import"
 """The session of imported learnings whose source names none."""
-FILES_MAX: Final = 10_000
-BYTES_MAX: Final = 64 * 1024 * 1024
 _LOCK_SECONDS: Final = 30.0
 _SLOW_LOCK_SECONDS: Final = 300.0
 _SHOWN: Final = 80
 # As far as clocks of other machines may be ahead.
 _CLOCK_SKEW: Final = timedelta(days=1)
 _OLDER_FILES: Final = ("learnings.md", "personal-learnings.md")
-_LINK: Final = "a symbolic link, which is not followed; import what it leads to by itself"
 
 
 class ImportFormat(Enum):
@@ -99,16 +96,6 @@ class ImportReport(Value):
         return sum(one.state is state for one in self.outcomes)
 
 
-@frozen(kw_only=True, eq=False, repr=False)
-class _Source(Value):
-    """A file to import: its text, or why it has none."""
-
-    origin: Origin
-    path: str
-    text: str = ""
-    problem: LeftOut | None = None
-
-
 def import_from(
     workspace: Workspace,
     form: ImportFormat,
@@ -119,17 +106,16 @@ def import_from(
     progress: Progress,
 ) -> ImportReport:
     """Import a file or a folder; what is there already is left as it is."""
-    sources = _sources(form, path, workspace.root)
-    readings = [(one, _reading(form, one)) for one in sources]
-    total = sum(len(reading.entries) for _, reading in readings)
-    importer = _Importer(workspace, readings, scope)
+    readings = [_read(form, one, workspace.root) for one in _files_of(form, path)]
+    advance = progress("entries", sum(len(reading.entries) for _, reading in readings))
+    importer = _Importer(workspace, [one for _, reading in readings for one in reading.entries])
     outcomes: list[Outcome] = []
-    for source, reading in readings:
-        found = [importer.leave_out(source.path, one) for one in reading.left_out]
+    for name, reading in readings:
+        found = [importer.leave_out(name, one) for one in reading.left_out]
         for entry in reading.entries:
-            one = importer.evaluate(source.path, entry)
+            one = importer.evaluate(name, entry, scope)
             found.append(one if dry_run else _store(workspace, one, form))
-            progress(total)
+            advance()
         outcomes += sorted(found, key=lambda one: one.line)
     outcomes = _supersede(workspace, outcomes, dry_run=dry_run)
     if not dry_run:
@@ -137,95 +123,59 @@ def import_from(
     return ImportReport(outcomes=tuple(outcomes))
 
 
-def _sources(form: ImportFormat, path: Path, root: Path) -> Iterator[_Source]:
-    """Read the files of an import one by one; they are never changed."""
+def _files_of(form: ImportFormat, path: Path) -> Sequence[Path]:
+    """List the files of an import; links within a folder are not followed."""
     if not path.is_dir():
-        yield _read(path, root)
-        return
+        return [path]
     if form is ImportFormat.JSONL:
         raise GroveError(f"{path} is a folder; give a file of JSON Lines")
-    is_older = form is ImportFormat.OLDER_GROVE
-    found = _older_files(path) if is_older else _documents(path)
+    if form is ImportFormat.OLDER_GROVE:
+        folder = path / ".grove" if (path / ".grove").is_dir() else path
+        found = [folder / name for name in _OLDER_FILES]
+    else:
+        found = [one for one in sorted(path.rglob("*.md")) if not _is_hidden(one, path)]
+    found = [one for one in found if one.exists() and not one.is_symlink()]
     if not found:
-        wanted = ", ".join(_OLDER_FILES) if is_older else "*.md"
+        wanted = ", ".join(_OLDER_FILES) if form is ImportFormat.OLDER_GROVE else "*.md"
         raise GroveError(f"{path} holds nothing to import ({wanted})")
-    if len(found) > FILES_MAX:
-        raise GroveError(f"{path} holds more than {FILES_MAX} files; import its folders one by one")
-    for one in found:
-        yield _unread(one, root, _LINK) if one.is_symlink() else _read(one, root)
+    return found
 
 
-def _older_files(folder: Path) -> Sequence[Path]:
-    inner = folder / ".grove"
-    if inner.is_symlink():
-        return [inner]  # named as one that is not followed
-    base = inner if inner.is_dir() else folder
-    return [path for name in _OLDER_FILES if os.path.lexists(path := base / name)]
+def _is_hidden(path: Path, folder: Path) -> bool:
+    parts = path.relative_to(folder).parts
+    return any(part.startswith((".", "node_modules")) for part in parts)
 
 
-def _documents(folder: Path) -> Sequence[Path]:
-    found: list[Path] = []
-    for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "node_modules")))
-        paths = [Path(place, name) for name in (*folders, *sorted(names))]
-        found += [
-            one
-            for one in paths
-            if one.is_symlink() or (one.suffix.lower() == ".md" and not one.is_dir())
-        ]
-        if len(found) > FILES_MAX:
-            break
-    return [one for one in found if not one.name.startswith(".")]
-
-
-def _read(path: Path, root: Path) -> _Source:
-    try:
-        if path.stat().st_size > BYTES_MAX:
-            limit = BYTES_MAX // 1024 // 1024
-            return _unread(path, root, f"it has more than {limit} MB; divide it")
-        text = (files.read_bytes(path) or b"").decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        return _unread(path, root, "it is not UTF-8; save it as UTF-8", line)
-    except (OSError, StorageError) as error:
-        return _unread(path, root, str(error))
-    if "\0" in text:
-        return _unread(path, root, "it is no text")
-    origin = _origin(path, root)
-    return _Source(origin=origin, path=origin.path or str(path), text=text.replace("\r\n", "\n"))
-
-
-def _unread(path: Path, root: Path, reason: str, line: int = 1) -> _Source:
-    origin = _origin(path, root)
-    problem = left_out(line, path.name, reason, is_fault=True)
-    return _Source(origin=origin, path=origin.path or str(path), problem=problem)
-
-
-def _origin(path: Path, root: Path) -> Origin:
+def _read(form: ImportFormat, path: Path, root: Path) -> tuple[str, Reading]:
+    """Read a file, which is never changed; return how it is called and what it holds."""
     absolute = Path(os.path.abspath(path))  # noqa: PTH100 - `..` is resolved as text, without links
     inside = absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else ""
-    return Origin(name=path.name, folder=absolute.parent.name, path=inside)
-
-
-def _reading(form: ImportFormat, source: _Source) -> Reading:
-    if source.problem is not None:
-        return Reading(left_out=(source.problem,))
-    if form is ImportFormat.MARKDOWN:
-        return read_document(source.text, source.origin)
-    if form is ImportFormat.JSONL:
-        return read_jsonl(source.text, source.origin)
-    return read_older_learnings(source.text)
+    origin = Origin(name=path.name, folder=absolute.parent.name, path=inside)
+    line = 1
+    try:
+        text = (files.read_bytes(path) or b"").decode("utf-8-sig").replace("\r\n", "\n")
+        reason = "it is no text" if "\0" in text else ""
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        reason = "it is not UTF-8; save it as UTF-8"
+    except StorageError as error:
+        reason = str(error)
+    if reason:
+        reading = Reading(left_out=(left_out(line, path.name, reason, is_fault=True),))
+    elif form is ImportFormat.OLDER_GROVE:
+        reading = read_older_learnings(text)
+    else:
+        read = read_document if form is ImportFormat.MARKDOWN else read_jsonl
+        reading = read(text, origin)
+    return inside or str(path), reading
 
 
 class _Importer:
     """Sends entries through the stages of a reflection but its write gate, and remembers them."""
 
-    def __init__(
-        self, workspace: Workspace, readings: Sequence[tuple[_Source, Reading]], scope: Scope
-    ) -> None:
+    def __init__(self, workspace: Workspace, entries: Sequence[Entry]) -> None:
         self._workspace = workspace
-        self._scope = scope
-        own = {one.learning_id for _, reading in readings for one in reading.entries}
+        own = {one.learning_id for one in entries}
         waiting = [entry.learning for entry in workspace.outbox.entries(workspace.root)]
         stored = (one.hit.learning for one in workspace.library.iterate())
         self._summaries: dict[str, str] = {}
@@ -261,29 +211,27 @@ class _Importer:
             reason=piece.reason,
         )
 
-    def evaluate(self, path: str, entry: Entry) -> Outcome:
-        """Return what is to become of an entry."""
+    def evaluate(self, path: str, entry: Entry, scope: Scope) -> Outcome:
+        """Return what is to become of an entry; a scope is for one that names none."""
         tell = partial(Outcome, path=path, line=entry.line)
         leak = self._leak(entry)
         if leak is not None:
-            return _refused(tell, WITHHELD, Stage.SECRET, leak)
-        fields = {"scope": self._scope.value, **entry.fields}
-        answer = read_candidate(fields, root=self._workspace.root)
+            return _refused(partial(tell, summary=WITHHELD), Stage.SECRET, leak)
+        root = self._workspace.root
+        answer = read_candidate({"scope": scope.value, **entry.fields}, root=root)
         if isinstance(answer, Rejection):
-            said = entry.fields.get("summary")
-            shown = clean_line(said, SUMMARY_LENGTH_MAX) if isinstance(said, str) else ""
-            return _refused(tell, shown or "(no summary)", Stage.SCHEMA, answer)
+            said, _ = readable_parts(dict(entry.fields))
+            shown = shorten(said or "(no summary)", SUMMARY_LENGTH_MAX)
+            return _refused(partial(tell, summary=shown), Stage.SCHEMA, answer)
         candidate = answer.candidate
         tell = partial(tell, summary=candidate.summary, notes=(*entry.notes, *answer.notes))
         found = self._present(entry, candidate, tell) or self._duplicate(entry, candidate, tell)
         if found is not None:
             return found
-        for stage, objection in (
-            (Stage.PLUGIN, self._plugins_check(candidate)),
-            (Stage.ROUTING, self._not_routed(candidate.scope)),
-        ):
-            if objection is not None:
-                return _refused(tell, candidate.summary, stage, objection)
+        if (objection := self._plugins_check(candidate)) is not None:
+            return _refused(tell, Stage.PLUGIN, objection)
+        if (reason := why_not_stored(self._workspace, candidate.scope)) is not None:
+            return _refused(tell, Stage.ROUTING, Rejection(reason=reason, field="scope"))
         learning = self._learning(entry, candidate)
         self._summaries[learning.id] = learning.summary
         self._by_content[fingerprint(candidate)] = learning.id
@@ -351,10 +299,6 @@ class _Importer:
         reason = f'{known.key} says it already ("{known.summary}")'
         return tell(state=ImportState.DUPLICATE, existing_id=known.key, reason=reason)
 
-    def _not_routed(self, scope: Scope) -> Rejection | None:
-        reason = why_not_stored(self._workspace, scope)
-        return None if reason is None else Rejection(reason=reason, field="scope")
-
     def _learning(self, entry: Entry, candidate: Candidate) -> Learning:
         written = entry.timestamp or self._workspace.now
         if entry.learning_id is None and written - self._workspace.now > _CLOCK_SKEW:
@@ -375,16 +319,9 @@ class _Importer:
         return next(one for one in ids if self._summary_of(one) is None)
 
 
-def _refused(
-    tell: Callable[..., Outcome], summary: str, stage: Stage, rejection: Rejection
-) -> Outcome:
-    return tell(
-        state=ImportState.REFUSED,
-        summary=summary,
-        stage=stage,
-        field=rejection.field,
-        reason=rejection.reason,
-    )
+def _refused(tell: Callable[..., Outcome], stage: Stage, objection: Rejection) -> Outcome:
+    said = {"field": objection.field, "reason": objection.reason}
+    return tell(state=ImportState.REFUSED, stage=stage, **said)
 
 
 def _store(workspace: Workspace, outcome: Outcome, form: ImportFormat) -> Outcome:
