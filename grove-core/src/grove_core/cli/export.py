@@ -67,7 +67,8 @@ def command(
         for one in workspace.library.iterate()
         if filters.admit(one.hit.learning)
         and names_a_file(one.hit.learning, narrowing)
-        and (is_personal or (one.area is not Area.PERSONAL and not _is_personal(one.hit.learning)))
+        and (is_personal or Scope.PERSONAL is not one.hit.learning.scope)
+        and (is_personal or one.area is not Area.PERSONAL)
     ]
     whole = sorted(
         (one.hit.learning for one in found if one.hit.complete),
@@ -75,20 +76,14 @@ def command(
     )
     limit = narrowing["limit"]
     learnings = whole if limit is None else whole[-limit:]
-    text = write_jsonl(learnings) if form == JSONL else write_markdown(learnings, _name(workspace))
+    text = (
+        write_jsonl(learnings) if form == JSONL else write_markdown(learnings, workspace.root.name)
+    )
     if output is not None:
         if not learnings and output.exists():
             raise GroveError(f"there is nothing to export; {output} was left as it is")
         _write(workspace, output, text, _PRIVATE_FILE_MODE if is_personal else _FILE_MODE)
     return _result(learnings, form, output, text)
-
-
-def _is_personal(learning: Learning) -> bool:
-    return learning.scope is Scope.PERSONAL
-
-
-def _name(workspace: Workspace) -> str:
-    return workspace.root.name
 
 
 def _write(workspace: Workspace, output: Path, text: str, mode: int) -> None:

@@ -2,7 +2,6 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -27,9 +26,6 @@ from grove_core.services.requests import (
     skip,
     submit,
 )
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 @click.command("reflect")
@@ -69,7 +65,8 @@ def command(
     --dry-run.
     """
     if schema:
-        return _schema()
+        document = submission_schema()
+        return Result(document=document, human=lambda console: console.print_json(data=document))
     if wants_brief:
         invocation, session = find_session(invocation, session_id)
         return reflect_preview.brief(invocation.workspace, session)
@@ -98,15 +95,6 @@ def _read(path: Path | None) -> bytes:
     return sys.stdin.buffer.read(SUBMISSION_BYTES_MAX + 1)
 
 
-def _schema() -> Result:
-    document = submission_schema()
-
-    def human(console: "Console") -> None:
-        console.print_json(data=document)
-
-    return Result(document=document, human=human)
-
-
 @click.command("skip")
 @click.argument("reason")
 @click.option(
@@ -127,15 +115,10 @@ def skip_command(
     if not text:
         raise click.UsageError("a skip needs a reason; say in a few words why")
     invocation, session = find_session(invocation, session_id)
-    workspace = invocation.workspace
-    by_client = SESSION_ID_VARIABLE in workspace.environment
-    return Result.of(skip(workspace, session, text, _decider(decider, by_client=by_client)))
-
-
-def _decider(named: str | None, *, by_client: bool) -> SkipDecider:
-    if named is not None:
-        return SkipDecider(named)
-    return SkipDecider.AGENT if by_client else SkipDecider.USER
+    by_client = SESSION_ID_VARIABLE in invocation.workspace.environment
+    usual = SkipDecider.AGENT if by_client else SkipDecider.USER
+    decided = SkipDecider(decider) if decider else usual
+    return Result.of(skip(invocation.workspace, session, text, decided))
 
 
 @click.command("observe")

@@ -90,14 +90,16 @@ def _entry(number: int, sent: dict[str, Any], origin: Origin) -> Entry:
         # Whoever calls it obsolete does not want it shown, and an archived one can be restored.
         status = LearningStatus.ARCHIVED
         notes.append(f"status: {listed([beside['status']])} is unknown; it was archived")
+    said = {name: str(value).strip() for name, value in beside.items() if type(value) in (str, int)}
+    learning_id, session_id = said.get("id", ""), said.get("session_id", "")
     return Entry(
         line=number,
         fields=fields,
-        learning_id=_id(beside.get("id")),
+        learning_id=learning_id if is_learning_id(learning_id) else None,
         timestamp=read_instant(beside.get("timestamp")),
         status=status or LearningStatus.ACTIVE,
-        ticket_id=_ticket(beside.get("ticket_id")),
-        session_id=_session(beside.get("session_id")),
+        ticket_id=clean_line(said.get("ticket_id", ""), _LONGEST_TICKET) or None,
+        session_id=session_id if is_session_id(session_id) else None,
         notes=tuple(notes),
     )
 
@@ -119,19 +121,6 @@ def _one_text_as_two(fields: dict[str, Any], origin: Origin) -> list[str]:
     if len(text.strip()) >= DETAIL_LENGTH_MIN:
         fields["detail"] = f"{text.strip()}\n\nFrom {origin.name}."
     return ["detail: it had one text only"]
-
-
-def _id(raw: object) -> str | None:
-    return raw.strip() if isinstance(raw, str) and is_learning_id(raw.strip()) else None
-
-
-def _ticket(raw: object) -> str | None:
-    text = str(raw) if isinstance(raw, int) and not isinstance(raw, bool) else raw
-    return clean_line(text, _LONGEST_TICKET) or None if isinstance(text, str) else None
-
-
-def _session(raw: object) -> str | None:
-    return raw if isinstance(raw, str) and is_session_id(raw) else None
 
 
 def write_jsonl(learnings: Iterable[Learning]) -> str:

@@ -33,7 +33,7 @@ _RULE: Final = "---"
 
 def read_older_learnings(text: str) -> Reading:
     """Read a file of learnings of the older program."""
-    lines = _lines_of(text)
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
     entries: list[Entry] = []
     out: list[LeftOut] = []
     starts = list(_starts(lines))
@@ -52,10 +52,6 @@ def read_older_learnings(text: str) -> Reading:
         )
         out.append(left_out(current[0] + 1, lines[current[0]], reason, is_fault=True))
     return Reading(entries=tuple(entries), left_out=tuple(out))
-
-
-def _lines_of(text: str) -> list[str]:
-    return [line.removesuffix("\r") for line in text.split("\n")]
 
 
 def _starts(lines: Sequence[str]) -> Iterator[int]:
@@ -136,17 +132,14 @@ def _raw(fields: Mapping[str, str], detail: str) -> tuple[dict[str, object], tup
         fits = len(longer) <= DETAIL_LENGTH_MAX
         detail = longer if fits else detail
         notes.append("relevance: put at the end of the detail" if fits else "relevance: left out")
+    files = fields.get("context files") or fields.get("files", "")
     raw: dict[str, object] = {
         "category": fields.get("category", ""),
         "summary": fields["summary"].replace(r"\#", "#").replace(r"\|", "|"),
         "detail": detail,
         "tags": [tag for word in fields.get("tags", "").split() if (tag := word.strip("#,"))],
         "criteria_met": [one.strip() for one in fields.get("criteria", "").split(",")],
-        "context_files": _list(fields.get("context files") or fields.get("files", "")),
+        "context_files": [one.strip() for one in files.split(",") if one.strip()],
         **{name: fields[name] for name in ("scope", "confidence") if name in fields},
     }
     return raw, (*notes, *complete(raw))
-
-
-def _list(text: str) -> list[str]:
-    return [item.strip() for item in text.split(",") if item.strip()]

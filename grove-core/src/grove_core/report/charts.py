@@ -75,7 +75,7 @@ def rate_line(title: str, weeks: Sequence[str], rates: Values) -> Chart:
 
 def week_bars(title: str, weeks: Sequence[str], series: Mapping[str, Sequence[int]]) -> Chart:
     """Draw counts of several things over weeks, side by side."""
-    highest = _ceiling(max((max(counts) for counts in series.values()), default=0))
+    highest = _ceiling(max((one for counts in series.values() for one in counts), default=0))
     grid, labels = _upright_axes(weeks, highest, _whole)
     room = (WIDTH - _LEFT - _RIGHT) / max(len(weeks), 1)
     width = 0.8 * room / max(len(series), 1)

@@ -113,67 +113,49 @@ def _trend(group: Mapping[str, Any]) -> tuple[str, str]:
 def _charts(document: Mapping[str, Any]) -> Mapping[str, charts.Chart | None]:
     """Draw what there is something of."""
     weeks: Sequence[Any] = document["weeks"][-_MOST_WEEKS:]
+    starts = [one["start"][5:] for one in weeks]
+    used = [one["hits"]["rate"] for one in weeks]
+    work = {label: [one[name] for one in weeks] for name, label in _WORK.items()}
     shown = [one for one in document["categories"] if one["hits"]["total"]]
+    shown.sort(key=lambda one: -one["hits"]["rate"])
     stored = [one for one in document["categories"] if one["learnings"]]
+    stored.sort(key=lambda one: -one["learnings"])
     refused = by_size(document["write_gate"]["rejected_by_stage"])
     accepted = document["write_gate"]["accepted"]
     outcomes = by_size(document["gate"]["by_outcome"])
-    worked = any(one[name] for one in weeks for name in _WORK)
-    return {
-        "use": _use(weeks) if any(one["hits"]["total"] for one in weeks) else None,
-        "work": _work(weeks) if worked else None,
-        "categories": _categories(shown) if len(shown) > 1 else None,
-        "stored": _stored(stored) if stored else None,
-        "write_gate": _write_gate(accepted, refused) if refused or accepted else None,
-        "gate": _cycles(outcomes) if outcomes else None,
+    found = {
+        "use": charts.rate_line("Line chart: used of shown learnings by week", starts, used),
+        "work": charts.week_bars(
+            "Bar chart: reflections, accepted candidates and skips by week", starts, work
+        ),
+        "categories": charts.lying_bars(
+            "Bar chart: used of shown learnings by category",
+            [f"{one['name']} ({one['hits']['total']})" for one in shown],
+            {"Used": [one["hits"]["rate"] for one in shown]},
+            rates=True,
+        )
+        if len(shown) > 1
+        else None,
+        "stored": charts.lying_bars(
+            "Bar chart: learnings by category",
+            [one["name"] for one in stored],
+            {
+                "active": [one["active"] for one in stored],
+                "no longer active": [one["learnings"] - one["active"] for one in stored],
+            },
+        ),
+        "write_gate": charts.lying_bars(
+            "Bar chart: accepted candidates, and refused ones by stage",
+            ["accepted", *(name for name, _ in refused)],
+            {
+                "accepted": [accepted, *(0 for _ in refused)],
+                "refused": [0, *(count for _, count in refused)],
+            },
+        ),
+        "gate": charts.lying_bars(
+            "Bar chart: gate cycles by outcome",
+            [name.replace("_", " ") for name, _ in outcomes],
+            {"cycles": [count for _, count in outcomes]},
+        ),
     }
-
-
-def _starts(weeks: Sequence[Any]) -> Sequence[str]:
-    return [one["start"][5:] for one in weeks]
-
-
-def _use(weeks: Sequence[Any]) -> charts.Chart:
-    title = "Line chart: used of shown learnings by week"
-    return charts.rate_line(title, _starts(weeks), [one["hits"]["rate"] for one in weeks])
-
-
-def _work(weeks: Sequence[Any]) -> charts.Chart:
-    title = "Bar chart: reflections, accepted candidates and skips by week"
-    series = {label: [one[name] for one in weeks] for name, label in _WORK.items()}
-    return charts.week_bars(title, _starts(weeks), series)
-
-
-def _categories(categories: Sequence[Any]) -> charts.Chart:
-    best = sorted(categories, key=lambda one: -one["hits"]["rate"])
-    return charts.lying_bars(
-        "Bar chart: used of shown learnings by category",
-        [f"{one['name']} ({one['hits']['total']})" for one in best],
-        {"Used": [one["hits"]["rate"] for one in best]},
-        rates=True,
-    )
-
-
-def _stored(categories: Sequence[Any]) -> charts.Chart:
-    most = sorted(categories, key=lambda one: -one["learnings"])
-    series = {
-        "active": [one["active"] for one in most],
-        "no longer active": [one["learnings"] - one["active"] for one in most],
-    }
-    names = [one["name"] for one in most]
-    return charts.lying_bars("Bar chart: learnings by category", names, series)
-
-
-def _write_gate(accepted: int, refused: Sequence[tuple[str, int]]) -> charts.Chart:
-    counts = [count for _, count in refused]
-    return charts.lying_bars(
-        "Bar chart: accepted candidates, and refused ones by stage",
-        ["accepted", *(name for name, _ in refused)],
-        {"accepted": [accepted, *(0 for _ in counts)], "refused": [0, *counts]},
-    )
-
-
-def _cycles(outcomes: Sequence[tuple[str, int]]) -> charts.Chart:
-    names = [name.replace("_", " ") for name, _ in outcomes]
-    counts = [count for _, count in outcomes]
-    return charts.lying_bars("Bar chart: gate cycles by outcome", names, {"cycles": counts})
+    return {name: chart if chart and chart.marks else None for name, chart in found.items()}

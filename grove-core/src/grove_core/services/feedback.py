@@ -1,7 +1,7 @@
 """What an agent says of learnings that it was shown: that they helped, or that they are wrong."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from attrs import evolve
 
@@ -15,6 +15,8 @@ from grove_core.services.curate import curating
 from grove_core.services.history import find_events
 from grove_core.services.sessions import SessionUpdate, trace_event, update_session
 from grove_core.workspace import Workspace
+
+_E = TypeVar("_E", Corrected, Referenced)
 
 
 class CorrectedLearning(NamedTuple):
@@ -56,40 +58,32 @@ def correct(
     ]
     superseding = ((new, one, old) for new, one in written.items() for old in one.supersedes)
     for new, learning, old in superseding:
-        if _is_superseded(workspace, old):
-            continue
-        objection = _objection(workspace, old, learning.scope)
-        if not objection and not dry_run:
-            objection = _supersede(workspace, old, new)
+        objection = _supersede(workspace, old, new, learning.scope, dry_run=dry_run)
         if objection:
             warnings.append(f"{old} was not marked as superseded: {objection}")
-        else:
+        elif objection is not None:
             corrected[old] = CorrectedLearning(new, reasons.get(old))
     return corrected, warnings
 
 
-def _is_superseded(workspace: Workspace, learning_id: str) -> bool:
-    found = workspace.library.get(learning_id)
-    return found is not None and found.hit.learning.status is LearningStatus.SUPERSEDED
-
-
-def _objection(workspace: Workspace, old: str, scope: Scope) -> str:
+def _supersede(
+    workspace: Workspace, old: str, new: str, scope: Scope, *, dry_run: bool
+) -> str | None:
+    """Mark a learning as superseded, or say why not; ``None`` when it is marked already."""
     found = workspace.library.get(old)
     if found is None:
         return "no learning has this id"
+    if found.hit.learning.status is LearningStatus.SUPERSEDED:
+        return None
     if found.area is Area.PROJECT and scope in (Scope.PERSONAL, Scope.EPHEMERAL):
         kind = scope.value
         return f"its successor is {kind}, and others who share the project could not read it"
-    return ""
-
-
-def _supersede(workspace: Workspace, old: str, new: str) -> str:
-    """Mark a learning as superseded; say why not if that cannot be done."""
-    try:
-        with curating(workspace):
-            workspace.library.set_status(old, LearningStatus.SUPERSEDED, f"by {new}")
-    except (LearningNotFoundError, BackendError, StorageError) as error:
-        return str(error)
+    if not dry_run:
+        try:
+            with curating(workspace):
+                workspace.library.set_status(old, LearningStatus.SUPERSEDED, f"by {new}")
+        except (LearningNotFoundError, BackendError, StorageError) as error:
+            return str(error)
     return ""
 
 
@@ -100,7 +94,6 @@ def log_corrections(
     logged = {
         (event.learning_id, event.superseded_by)
         for event in _logged(workspace, Corrected, session_id, corrected)
-        if isinstance(event, Corrected)
     }
     events: list[tuple[StatsEvent, bool]] = []
     for learning_id, one in corrected.items():
@@ -155,11 +148,7 @@ def mark_used(
     after, _ = update_session(
         workspace, session.id, change, absent=lambda: session, cause="reference"
     )
-    logged = [
-        event
-        for event in _logged(workspace, Referenced, session.id, is_personal)
-        if isinstance(event, Referenced)
-    ]
+    logged = _logged(workspace, Referenced, session.id, is_personal)
     how = {one.id: one.how for one in reversed(used)}
     uses = (
         Referenced(
@@ -187,8 +176,8 @@ def _adds_something(use: Referenced, logged: Iterable[Referenced]) -> bool:
 
 
 def _logged(
-    workspace: Workspace, kind: type[StatsEvent], session_id: str, ids: Collection[str]
-) -> list[StatsEvent]:
+    workspace: Workspace, kind: type[_E], session_id: str, ids: Collection[str]
+) -> list[_E]:
     """Find what a session has logged about learnings: sent again, a submission adds nothing."""
-    found = find_events(workspace, [kind], ids) if ids else ()
-    return [one.event for one in found if getattr(one.event, "session_id", None) == session_id]
+    found = (one.event for one in find_events(workspace, [kind], ids)) if ids else ()
+    return [one for one in found if isinstance(one, kind) and one.session_id == session_id]

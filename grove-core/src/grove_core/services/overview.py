@@ -16,7 +16,7 @@ from grove_core.services.sessions import is_over
 from grove_core.workspace import Workspace
 
 OWN_VARIABLE: Final = "GROVE_SESSION_ID"
-_NONE_KNOWN: Final = "grove knows none of this project"
+_NONE_KNOWN: Final = "grove knows none of this project: see grove status"
 _MOST_NAMED: Final = 5
 _MOST_LISTED: Final = 1_000
 """Of all projects, the ones written last; more would make a command slow."""
@@ -42,7 +42,7 @@ class PendingKind(Enum):
     """Earlier state of the session could not be read and may have held one."""
 
 
-@frozen(kw_only=True)
+@frozen
 class PendingReflection:
     """A reflection that a session has not given yet."""
 
@@ -70,29 +70,17 @@ def liveness_of(session: Session, workspace: Workspace) -> Liveness:
 
 def pending_reflections(session: Session) -> tuple[PendingReflection, ...]:
     """List the reflections that a session has not given."""
-    gate = session.gate
-    pending = []
+    gate, pending = session.gate, []
     if gate.status.owes_reflection:
-        cycle = gate.cycle
-        pending.append(
-            PendingReflection(
-                kind=PendingKind.OPEN,
-                tickets=cycle.tickets if cycle is not None else (),
-                since=cycle.opened_at if cycle is not None else None,
-                blocks=gate.breaker.cycle_blocks,
-            )
-        )
+        tickets = gate.cycle.tickets if gate.cycle else ()
+        since, blocks = gate.cycle.opened_at if gate.cycle else None, gate.breaker.cycle_blocks
+        pending.append(PendingReflection(PendingKind.OPEN, tickets, since, blocks))
     pending += [
-        PendingReflection(
-            kind=PendingKind.BREAKER,
-            tickets=broken.tickets,
-            since=broken.broken_at,
-            blocks=broken.blocks,
-        )
-        for broken in gate.broken_cycles
+        PendingReflection(PendingKind.BREAKER, one.tickets, one.broken_at, one.blocks)
+        for one in gate.broken_cycles
     ]
     if session.recovered_from is not None:
-        pending.append(PendingReflection(kind=PendingKind.UNREADABLE, path=session.recovered_from))
+        pending.append(PendingReflection(PendingKind.UNREADABLE, path=session.recovered_from))
     return tuple(pending)
 
 
@@ -106,48 +94,31 @@ def find_session(workspace: Workspace, session_id: str | None) -> tuple[Workspac
     """Find the session, and look at its project rather than at the current directory."""
     environment = workspace.environment
     wanted = session_id or environment.get(SESSION_ID_VARIABLE) or environment.get(OWN_VARIABLE)
-    session = _read(workspace, wanted) if wanted else _only_live_session(workspace)
-    if session is None:
-        known = _known_here(workspace) or _NONE_KNOWN
-        raise SessionNotFoundError(f"there is no session {wanted}; {known}")
+    if wanted:
+        try:
+            session = workspace.sessions.get(wanted)
+        except CodecError as error:
+            raise CodecError(
+                f"the state of session {wanted} cannot be read"
+                f" ({workspace.sessions.path(wanted)}: {error});"
+                " its next hook sets the file aside and starts a new one"
+            ) from error
+        if session is None:
+            raise SessionNotFoundError(f"there is no session {wanted}; {_known_here(workspace)}")
+    else:
+        live = [one for one in sessions_here(workspace) if not is_over(one, workspace)]
+        if len(live) != 1:
+            many = "several sessions are live here" if live else "no session is live here"
+            raise SessionNotFoundError(
+                f"{many}; name one with --session-id ({_known_here(workspace)})"
+            )
+        (session,) = live
     if Path(session.project_root) == workspace.root:
         return workspace, session
     return workspace.elsewhere(Path(session.project_root)), session
 
 
-def _read(workspace: Workspace, session_id: str) -> Session | None:
-    try:
-        return workspace.sessions.get(session_id)
-    except CodecError as error:
-        raise CodecError(
-            f"the state of session {session_id} cannot be read"
-            f" ({workspace.sessions.path(session_id)}: {error});"
-            " its next hook sets the file aside and begins anew"
-        ) from error
-
-
-def _only_live_session(workspace: Workspace) -> Session:
-    live = [one for one in sessions_here(workspace) if not is_over(one, workspace)]
-    if len(live) == 1:
-        return live[0]
-    many = "several sessions are live here" if live else "no session is live here"
-    raise SessionNotFoundError(f"{many}; name one with --session-id ({_known_anywhere(workspace)})")
-
-
 def _known_here(workspace: Workspace) -> str:
     here = sessions_here(workspace)[:_MOST_NAMED]
     named = (f"{one.id}{' (ended)' if is_over(one, workspace) else ''}" for one in here)
-    return f"known here: {', '.join(named)}" if here else ""
-
-
-def _known_anywhere(workspace: Workspace) -> str:
-    """Name the sessions of this project, else those that the caller may have come from."""
-    if here := _known_here(workspace):
-        return here
-    elsewhere = [
-        f"session {one.id} belongs to {one.project_root}"
-        for one in workspace.sessions.list(_MOST_NAMED)
-        if not is_over(one, workspace)
-    ]
-    why = "; ".join(elsewhere) or "its hooks have not run here, see `grove status`"
-    return f"{_NONE_KNOWN}: {why}"
+    return f"known here: {', '.join(named)}" if here else _NONE_KNOWN

@@ -135,8 +135,9 @@ def reflect(workspace: Workspace, session: Session, submission: Submission) -> R
     used = (*submission.learnings_used, *_named_in_notes(submission, session))
     after = mark_used(workspace, after, used, ticket_id)
     deliver_outbox(workspace)
-    if any(_is_shared(one) for one in stored):
-        _write_what_else_is_known(workspace)
+    shared = (one for one in stored if one.learning.scope in (Scope.PROJECT, Scope.TEAM))
+    if any(one.receipt.status is ReceiptStatus.STORED for one in shared):
+        _publish(workspace)
     for one in stored:
         workspace.plugins.learning_written(one.learning, one.receipt)
     return evolve(outcome, session=after, warnings=tuple(warnings))
@@ -374,12 +375,7 @@ def _log_ratings(workspace: Workspace, submission: Submission) -> None:
 # --- afterwards -----------------------------------------------------------------------------------
 
 
-def _is_shared(one: StoredLearning) -> bool:
-    shared = one.learning.scope in (Scope.PROJECT, Scope.TEAM)
-    return shared and one.receipt.status is ReceiptStatus.STORED
-
-
-def _write_what_else_is_known(workspace: Workspace) -> None:
+def _publish(workspace: Workspace) -> None:
     """Write beside the learning what hooks keep to themselves; what fails now is for next time."""
     try:
         archive_hidden(workspace)

@@ -92,14 +92,21 @@ def submit(workspace: Workspace, session: Session, submission: Submission) -> Ou
         "rejected": [rejected_fields(one) for one in outcome.rejected],
         "warnings": outcome.warnings,
     }
+    reasons = [
+        f"{one.position + 1}. refused ({one.stage.value}) {one.summary!r}: {one.rejection.reason}"
+        for one in outcome.rejected
+    ]
     if not outcome.opened:
-        document["error"] = _refusal(outcome)
+        stays = outcome.session.gate.status.owes_reflection
+        end = "; the gate stays closed" if stays else ""
+        document["error"] = f"no candidate was accepted{end}"
+        reasons.append(document["error"])
     return Outcome(
         document=document,
         lines=_reflection_lines(outcome),
         ids=(*(one.learning.id for one in outcome.stored), *outcome.repeated),
         succeeded=outcome.opened,
-        warnings=(*outcome.warnings, *_reasons(outcome)),
+        warnings=(*outcome.warnings, *reasons),
     )
 
 
@@ -113,21 +120,6 @@ def rejected_fields(one: RejectedCandidate) -> dict[str, Any]:
         "reason": one.rejection.reason,
         "existing_id": one.rejection.existing_id,
     }
-
-
-def _reasons(outcome: ReflectionOutcome) -> list[str]:
-    lines = [
-        f"{one.position + 1}. refused ({one.stage.value}) {one.summary!r}: {one.rejection.reason}"
-        for one in outcome.rejected
-    ]
-    if not outcome.opened:
-        lines.append(_refusal(outcome))
-    return lines
-
-
-def _refusal(outcome: ReflectionOutcome) -> str:
-    owes = outcome.session.gate.status.owes_reflection
-    return f"no candidate was accepted{'; the gate stays closed' if owes else ''}"
 
 
 def _reflection_lines(outcome: ReflectionOutcome) -> list[str]:
@@ -222,9 +214,9 @@ def observe(workspace: Workspace, session: Session, note: str) -> Outcome:
 def refer(workspace: Workspace, session: Session, ids: Sequence[str], how: str | None) -> Outcome:
     """Record that learnings were used; it fails if one of the ids is unknown, the others count."""
     remark = clean_line(how, REMARK_LENGTH_MAX) if how else None
-    leak = find_leak(remark, workspace.config.secrets.allow, "--how")
-    warnings = [f"{leak.text}; the use was recorded without it"] if leak is not None else []
-    if leak is not None:
+    warnings = []
+    if (leak := find_leak(remark, workspace.config.secrets.allow, "--how")) is not None:
+        warnings.append(f"{leak.text}; the use was recorded without it")
         remark = None
     unknown = unknown_ids(workspace, session, dict.fromkeys(ids))
     names = [one for one in dict.fromkeys(ids) if one not in unknown]
@@ -285,14 +277,14 @@ def search(
     ]
     outcome = Outcome(
         document={"query": query.text, "count": len(ranked), "results": results},
-        lines=[_line(learning_of(one.entry)) for one in ranked] or ["Nothing fits."],
+        lines=[
+            f"{one.entry.id} ({one.entry.category}) {learning_of(one.entry).summary}"
+            for one in ranked
+        ]
+        or ["Nothing fits."],
         ids=ids,
     )
     return Found(ranked=ranked, usage=usage, reasons=reasons, outcome=outcome)
-
-
-def _line(learning: Learning) -> str:
-    return f"{learning.id} ({learning.category.value}) {learning.summary}"
 
 
 def _reasons_of(

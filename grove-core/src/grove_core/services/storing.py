@@ -32,33 +32,26 @@ class StoredLearning:
 
 def why_not_stored(workspace: Workspace, scope: Scope) -> str | None:
     """Say why a learning of some scope cannot be stored here."""
-    if scope is Scope.EPHEMERAL:
-        return None
-    if scope is Scope.PERSONAL:
-        if workspace.library.target_for(scope) is not None:
-            return None
-        return (
-            f"no installed backend keeps personal learnings; {_install()}, or submit it with"
-            " another scope"
-        )
-    if not workspace.project.initialised and not _has_ticket_system(workspace):
+    shared = scope in (Scope.PROJECT, Scope.TEAM)
+    if shared and not workspace.project.initialised and not _has_ticket_system(workspace):
         return (
             f"{workspace.root} does not use grove yet; run `grove init` there, or submit it with"
             ' scope "personal"'
         )
-    if workspace.library.target_for(scope) is not None:
+    if scope is Scope.EPHEMERAL or workspace.library.target_for(scope) is not None:
         return None
-    return (
-        f"no memory backend is installed that works here; {_install()} (`grove backends` lists"
-        " what there is)"
-    )
-
-
-def _install() -> str:
     from grove_core.plugins.discovery import BACKEND_GROUP
     from grove_core.services.packages import install_command_for
 
-    return install_command_for(BACKEND_GROUP)
+    install = install_command_for(BACKEND_GROUP)
+    if shared:
+        return (
+            f"no memory backend is installed that works here; {install} (`grove backends` lists"
+            " what there is)"
+        )
+    return (
+        f"no installed backend keeps personal learnings; {install}, or submit it with another scope"
+    )
 
 
 def _has_ticket_system(workspace: Workspace) -> bool:
