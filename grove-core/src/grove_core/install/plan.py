@@ -194,7 +194,7 @@ def running_hooks(
 def _shell_words(workspace: Workspace) -> list[str]:
     """Collect the words of which one stands in every shell command that closes a ticket here."""
     tickets = workspace.tickets()
-    used = {one.probe.name for one in tickets.all if _may_take_part(one)}
+    used = {one.probe.name for one in tickets.all if _may_be_enabled(one)}
     return [
         word
         for matcher in (one.value for one in tickets.matchers)
@@ -203,8 +203,8 @@ def _shell_words(workspace: Workspace) -> list[str]:
     ]
 
 
-def _may_take_part(system: TicketSystem) -> bool:
-    """Return whether a system takes part, or may do so once the project has its ``.grove``."""
+def _may_be_enabled(system: TicketSystem) -> bool:
+    """Return whether a system is enabled, or may be once the project has its ``.grove``."""
     is_used = system.detection is not None and system.detection.usable
     return system.enabled or (is_used and system.probe.enabled_when is EnabledWhen.ACTIVE)
 
