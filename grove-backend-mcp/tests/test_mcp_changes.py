@@ -5,10 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from attrs import evolve
 
-from grove_backend_mcp.storage.cached import CachedLearnings
-from grove_backend_mcp.storage.changes import changes_since
-from grove_backend_mcp.storage.contents import Contents
-from grove_backend_mcp.storage.places import Places
+from grove_backend_mcp.storage.contents import CachedLearnings, Contents, Paths
 from grove_core import BackendContext, LearningStatus
 from grove_core.testing.samples import example_learning, learning_id
 
@@ -17,7 +14,7 @@ SECOND = timedelta(seconds=1)
 
 
 def contents_in(folder):
-    places = Places(BackendContext(root=folder, home=folder / "home"), "")
+    places = Paths(BackendContext(root=folder, home=folder / "home"), "")
     return Contents(places), places
 
 
@@ -34,7 +31,7 @@ class Keeper:
         return contents_in(self.folder)[0]
 
     def ask(self):
-        answer = changes_since(self.contents, self.mark)
+        answer = self.contents.changes(self.mark)
         told = {one.id: one for one in answer.learnings}
         assert len(told) == len(answer.learnings)
         self.mark, self.kept = answer.mark, told if answer.whole else {**self.kept, **told}

@@ -8,7 +8,7 @@ import pytest
 
 from grove_backend_mcp.faults import FaultKind, ServerFaultError
 from grove_backend_mcp.mappings.agreeing import Abilities
-from grove_backend_mcp.sync.link import Link
+from grove_backend_mcp.sync.connection import ServerConnection
 
 NOTHING = Abilities(updates=False, lists=False, searches=True)
 
@@ -22,7 +22,7 @@ def ends(monkeypatch):
         made.append(round(end - time.monotonic()))
         return "the server"
 
-    monkeypatch.setattr(Link, "_connect", connect)
+    monkeypatch.setattr(ServerConnection, "_connect", connect)
     return made
 
 
@@ -31,7 +31,9 @@ def link(tmp_path):
     places = SimpleNamespace(breaker=tmp_path / "breaker.json")
     entry = SimpleNamespace(name="notes", digest="d")
     context = SimpleNamespace(settings=None)
-    return Link(context, entry, "project", places, lambda: datetime.now(UTC), expected=NOTHING)
+    return ServerConnection(
+        context, entry, "project", places, lambda: datetime.now(UTC), expected=NOTHING
+    )
 
 
 def use(link, *seconds):
@@ -65,7 +67,7 @@ def test_no_server_is_blamed_for_time_that_it_was_not_given(
     def connect(self, end):
         raise ServerFaultError(kind, "late")
 
-    monkeypatch.setattr(Link, "_connect", connect)
+    monkeypatch.setattr(ServerConnection, "_connect", connect)
     with pytest.raises(ServerFaultError, match="late"):
         use(link, seconds)
     assert (link.breaker().failed_at is not None) is counts

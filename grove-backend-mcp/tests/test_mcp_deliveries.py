@@ -359,11 +359,11 @@ def test_what_is_written_while_another_process_delivers_waits(
     listing_story, monkeypatch, has_begun
 ):
     story = listing_story
-    monkeypatch.setattr("grove_backend_mcp.sync.courier._LOCK_SECONDS", 0.2)
+    monkeypatch.setattr("grove_backend_mcp.sync.deliver._LOCK_SECONDS", 0.2)
     if has_begun:
         story.write("here", "")
     backend, learning = story.opened("here"), example_learning(len(story.written))
-    lock = backend._places.lock
+    lock = backend._paths.lock
     lock.parent.mkdir(parents=True, exist_ok=True)
     story.written[learning.id] = story.recorded["here"][learning.id] = learning
     began = time.monotonic()

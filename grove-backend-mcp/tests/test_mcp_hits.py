@@ -7,8 +7,7 @@ from attrs import evolve
 
 from grove_backend_mcp.hits import hits_of
 from grove_backend_mcp.protocol.results import Found
-from grove_backend_mcp.storage.contents import Contents
-from grove_backend_mcp.storage.places import Places
+from grove_backend_mcp.storage.contents import Contents, Paths
 from grove_core import BackendContext, LearningStatus, Query
 from grove_core.testing.samples import SUBJECTS
 
@@ -31,7 +30,7 @@ def found(written, relevance=None, **fields):
 
 @pytest.fixture
 def contents(tmp_path):
-    contents = Contents(Places(BackendContext(root=tmp_path, home=tmp_path / "home"), ""))
+    contents = Contents(Paths(BackendContext(root=tmp_path, home=tmp_path / "home"), ""))
     for learning in (KEROSENE, BRANCHES, WORKERS):
         contents.record.add(learning, NOON)
     return contents

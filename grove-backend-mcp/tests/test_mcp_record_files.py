@@ -6,7 +6,7 @@ import pytest
 
 from grove_backend_mcp.backend import McpBackend
 from grove_backend_mcp.settings import McpSettings
-from grove_core import BackendContext, BackendError
+from grove_core import BackendContext, BackendError, StorageError
 from grove_core.testing.samples import example_learning
 
 
@@ -37,7 +37,7 @@ def test_what_is_no_record_is_neither_waited_for_nor_read(context, tmp_path, pla
         lambda: backend.changes(""),
         lambda: backend.write(example_learning()),
     ):
-        with pytest.raises(BackendError):
+        with pytest.raises((BackendError, StorageError)):
             ask()
     assert not backend.ping().ok
 
@@ -46,7 +46,7 @@ def test_lines_that_cannot_be_read_are_counted(context):
     backend = McpBackend(context)
     backend.write(example_learning())
     with record_of(context).open("a") as record:
-        record.write('<<<<<<< ours\n{"at": "2026-02')
+        record.write('<<<<<<< ours\n{"at": "2026-02\n')
     health = backend.ping()
     assert health.ok
     assert "lines of mcp.jsonl that cannot be read: 2" in health.detail

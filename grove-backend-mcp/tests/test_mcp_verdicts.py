@@ -17,7 +17,7 @@ VERDICT = Verdict(
     has_search=False,
     tools_digest="abc",
     checked_at=NOW,
-    facts={"query_mode": "words", "seconds": 0.6, "oddities": ["noise"]},
+    facts={"query_mode": "words", "seconds": 0.6, "warnings": ["noise"]},
 )
 
 

@@ -58,7 +58,7 @@ class Project:
 def hang_up(backend):
     """End its connection as the end of its process would."""
     if backend._remote is not None:
-        backend._remote.link.close()
+        backend._remote.connection.close()
 
 
 @pytest.fixture

@@ -113,7 +113,7 @@ class Memory:
         try:
             yield backend
         finally:
-            backend._remote.link.close()
+            backend._remote.connection.close()
 
     def teach(self, *numbers):
         """Has learnings written, and brought to the server, as commands do it."""

@@ -1,7 +1,6 @@
 """The memory backend itself."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -26,7 +25,6 @@ from grove_core import (
     Query,
     Receipt,
     ReceiptStatus,
-    StorageError,
     append_text,
     edit_text,
     is_learning_id,
@@ -77,13 +75,12 @@ class MarkdownBackend:
                 return ""
             return _joint(text, header) + entry
 
-        with _as_backend_error():
-            stored = self._store.find(learning.id)
-            if stored is not None and not self._complete(stored.path, learning.id, entry):
-                return _receipt(learning, ReceiptStatus.DUPLICATE, stored.path)
-            if stored is not None:
-                return _receipt(learning, ReceiptStatus.STORED, stored.path)
-            appended = append_text(path, unless_there, inside=self._inside)
+        stored = self._store.find(learning.id)
+        if stored is not None and not self._complete(stored.path, learning.id, entry):
+            return _receipt(learning, ReceiptStatus.DUPLICATE, stored.path)
+        if stored is not None:
+            return _receipt(learning, ReceiptStatus.STORED, stored.path)
+        appended = append_text(path, unless_there, inside=self._inside)
         self._store.forget(path)
         status = ReceiptStatus.STORED if appended else ReceiptStatus.DUPLICATE
         return _receipt(learning, status, path)
@@ -113,8 +110,7 @@ class MarkdownBackend:
 
     def get(self, learning_id: str) -> Learning | None:
         """Fetch one learning of any status."""
-        with _as_backend_error():
-            located = self._store.entries().get(learning_id)
+        located = self._store.entries().get(learning_id)
         return located.entry.learning if located else None
 
     def iterate(self) -> Sequence[Learning]:
@@ -123,15 +119,14 @@ class MarkdownBackend:
 
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
         """Archive, restore or supersede a learning; every other byte of the file stays."""
-        with _as_backend_error():
-            located = self._store.entries().get(learning_id)
-            if located is not None:
-                edit_text(
-                    located.path,
-                    lambda text: change_status(text, learning_id, status, note),
-                    inside=self._inside,
-                )
-                self._store.forget(located.path)
+        located = self._store.entries().get(learning_id)
+        if located is not None:
+            edit_text(
+                located.path,
+                lambda text: change_status(text, learning_id, status, note),
+                inside=self._inside,
+            )
+            self._store.forget(located.path)
         learning = self.get(learning_id)
         if learning is None:
             raise LearningNotFoundError(f"there is no learning {learning_id} in {self._store.path}")
@@ -143,12 +138,10 @@ class MarkdownBackend:
 
     def changes(self, mark: str) -> Changes:
         """Return what has changed since an earlier answer."""
-        with _as_backend_error():
-            return changes_since(self._store.contents(), mark)
+        return changes_since(self._store.contents(), mark)
 
     def _learnings(self) -> list[Learning]:
-        with _as_backend_error():
-            return [located.entry.learning for located in self._store.entries().values()]
+        return [located.entry.learning for located in self._store.entries().values()]
 
 
 def _entry_of(learning: Learning) -> str:
@@ -176,11 +169,3 @@ def _receipt(learning: Learning, status: ReceiptStatus, path: Path) -> Receipt:
         backend=NAME,
         location=str(path),
     )
-
-
-@contextmanager
-def _as_backend_error() -> Iterator[None]:
-    try:
-        yield
-    except StorageError as error:
-        raise BackendError(str(error)) from error

@@ -1,8 +1,7 @@
 """The memory backend itself."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -12,15 +11,12 @@ from attrs import evolve
 from grove_backend_mcp.discovery.choosing import choose
 from grove_backend_mcp.discovery.repository import project_name
 from grove_backend_mcp.mappings.agreeing import expected_of
-from grove_backend_mcp.storage.changes import changes_since
-from grove_backend_mcp.storage.contents import Contents
+from grove_backend_mcp.storage.contents import Contents, Paths
 from grove_backend_mcp.storage.journal import Journal
-from grove_backend_mcp.storage.places import Places
-from grove_backend_mcp.sync.link import Link
-from grove_backend_mcp.sync.remote import Remote
+from grove_backend_mcp.sync.connection import ServerConnection
+from grove_backend_mcp.sync.server import RemoteServer
 from grove_core import (
     BackendContext,
-    BackendError,
     Capability,
     Changes,
     Filters,
@@ -33,11 +29,10 @@ from grove_core import (
     Query,
     Receipt,
     ReceiptStatus,
-    StorageError,
     Synchronised,
     UnsupportedError,
     best_first,
-    is_learning_id,
+    check_storable,
     rule_hits,
 )
 
@@ -71,20 +66,20 @@ class McpBackend:
         choice = choose(context)
         project, entry = project_name(context), choice.entry
         meant = choice.meant.digest if choice.meant is not None else ""
-        places = Places(context, meant)
+        paths = Paths(context, meant)
         self._in_hook = context.in_hook
         self._write_until: float | None = None
         self._clock = clock
-        self._places = places
-        self._contents = Contents(places)
+        self._paths = paths
+        self._contents = Contents(paths)
         # Under another name of the project, the server has nothing of it yet.
-        self._journal = Journal(places.journal, f"{meant}:{project}")
-        self._remote: Remote | None = None
+        self._journal = Journal(paths.journal, f"{meant}:{project}")
+        self._remote: RemoteServer | None = None
         if entry is not None:
             expected = expected_of(context, entry, choice.profile)
-            link = Link(context, entry, project, places, clock, expected=expected)
-            self._remote = Remote(
-                places, self._contents, self._journal, link, project=project, clock=clock
+            connection = ServerConnection(context, entry, project, paths, clock, expected=expected)
+            self._remote = RemoteServer(
+                paths, self._contents, self._journal, connection, project=project, clock=clock
             )
         self._why_none = choice.why_none
 
@@ -100,17 +95,16 @@ class McpBackend:
 
     def write(self, learning: Learning) -> Receipt:
         """Record a learning, unless its id is recorded, and bring it to the server."""
-        _refuse_unwritable(learning)
-        with _as_backend_error():
-            # What is wanted and not recorded counts for nothing; the other way round it would
-            # never get to the server, if this process ended between the two.
-            is_known = self._contents.get(learning.id) is not None
-            self._journal.want(learning.id, self._clock(), is_new=not is_known)
-            is_new = self._contents.record.add(learning, self._clock())
-            if is_new and not is_known and self._remote is not None:
-                self._remote.expect(learning.id)
-            note = self._bring(learning.id)
-        location = f"{self._places.record}"
+        check_storable(learning)
+        # What is wanted and not recorded counts for nothing; the other way round it would
+        # never get to the server, if this process ended between the two.
+        is_known = self._contents.get(learning.id) is not None
+        self._journal.want(learning.id, self._clock(), is_new=not is_known)
+        is_new = self._contents.record.add(learning, self._clock())
+        if is_new and not is_known and self._remote is not None:
+            self._remote.deliverer.expect(learning.id)
+        note = self._bring(learning.id)
+        location = f"{self._paths.record}"
         return Receipt(
             learning_id=learning.id,
             status=_status_of(is_new=is_new, note=note),
@@ -129,7 +123,7 @@ class McpBackend:
             self._write_until = time.monotonic() + _WRITE_SECONDS
         left = self._write_until - time.monotonic()
         # Somebody waits for all that this process writes, not only for the first of it.
-        why = self._remote.deliver(left).why if left > 0 else "there was no time for it"
+        why = self._remote.deliverer.deliver(left).why if left > 0 else "there was no time for it"
         if not self._remote.waits(learning_id):
             return ""
         return f"it waits for {self._remote.name}: {why or 'it has failed before'}"
@@ -141,20 +135,19 @@ class McpBackend:
             for hit in rule_hits(query, self._contents.learnings(), evolve(filters, limit=None))
         }
         if self._remote is not None and not self._in_hook and not query.is_empty:
-            with _as_backend_error():
-                for hit in self._remote.search(query, _SEARCH_SECONDS):
-                    known = hits.get(hit.learning.id)
-                    if filters.admit(hit.learning) and (
-                        known is None or known.relevance < hit.relevance
-                    ):
-                        hits[hit.learning.id] = hit
+            for hit in self._remote.search(query, _SEARCH_SECONDS):
+                known = hits.get(hit.learning.id)
+                if filters.admit(hit.learning) and (
+                    known is None or known.relevance < hit.relevance
+                ):
+                    hits[hit.learning.id] = hit
         return best_first(hits.values())[: filters.limit]
 
     def ping(self) -> Health:
         """Look whether learnings can be recorded, and whether the server answers."""
         from grove_backend_mcp.health import look_at
 
-        return look_at(self._places, self._contents, self._journal, self._remote, self._why_none)
+        return look_at(self._paths, self._contents, self._journal, self._remote, self._why_none)
 
     def get(self, learning_id: str) -> Learning | None:
         """Fetch a learning of any status, or a note of others that a search has found."""
@@ -174,13 +167,12 @@ class McpBackend:
             )
         if learning is None:
             raise LearningNotFoundError(
-                f"there is no learning {learning_id} in {self._places.record}"
+                f"there is no learning {learning_id} in {self._paths.record}"
             )
         if learning.status is not status:
-            with _as_backend_error():
-                if self._is_to_be_told(learning_id, status):
-                    self._journal.want(learning_id, self._clock(), status=status)
-                self._contents.record.add_status(learning_id, status, self._clock(), note)
+            if self._is_to_be_told(learning_id, status):
+                self._journal.want(learning_id, self._clock(), status=status)
+            self._contents.record.add_status(learning_id, status, self._clock(), note)
         return evolve(learning, status=status)
 
     def _is_to_be_told(self, learning_id: str, status: LearningStatus) -> bool:
@@ -190,21 +182,21 @@ class McpBackend:
 
     def files(self) -> Sequence[Path]:
         """Name the record, and what is kept of others' learnings."""
-        return [self._places.record, self._places.seen]
+        return [self._paths.record, self._paths.seen]
 
     def changes(self, mark: str) -> Changes:
         """Return what has changed since an earlier answer."""
-        return changes_since(self._contents, mark)
+        return self._contents.changes(mark)
 
     def freshness(self) -> Freshness:
         """Return how well what is kept here stands for what the server has; asks nobody."""
         remote = self._remote
         return Freshness(
             source=remote.name if remote else "",
-            mark=self._places.synchronised,
+            mark=self._paths.synchronised,
             waiting=tuple(remote.waiting() if remote else self._undelivered()),
-            lists=remote is not None and remote.link.abilities.lists,
-            fault=remote.link.breaker().detail if remote else self._why_none,
+            lists=remote is not None and remote.connection.abilities.lists,
+            fault=remote.connection.breaker().detail if remote else self._why_none,
         )
 
     def _undelivered(self) -> tuple[str, ...]:
@@ -217,28 +209,10 @@ class McpBackend:
         if remote is None:
             waiting = self._undelivered()
             return Synchronised(waiting=waiting, fault=self._why_none if waiting else "")
-        with _as_backend_error():
-            return remote.synchronise(seconds, asked=asked)
+        return remote.synchronise(seconds, asked=asked)
 
 
 def _status_of(*, is_new: bool, note: str) -> ReceiptStatus:
     if not is_new:
         return ReceiptStatus.DUPLICATE
     return ReceiptStatus.QUEUED if note else ReceiptStatus.STORED
-
-
-def _refuse_unwritable(learning: Learning) -> None:
-    if not is_learning_id(learning.id):
-        raise BackendError(f"{learning.id!a} is no id of a learning")
-    try:
-        f"{learning.summary}{learning.detail}".encode()
-    except UnicodeEncodeError as error:
-        raise BackendError(f"{learning.id} holds half a character: {error}") from error
-
-
-@contextmanager
-def _as_backend_error() -> Iterator[None]:
-    try:
-        yield
-    except StorageError as error:
-        raise BackendError(str(error)) from error

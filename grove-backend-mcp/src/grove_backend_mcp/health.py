@@ -5,17 +5,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from grove_backend_mcp.faults import FaultKind, ServerFaultError
-from grove_backend_mcp.storage.contents import Contents
+from grove_backend_mcp.storage.contents import Contents, Paths
 from grove_backend_mcp.storage.journal import Journal
-from grove_backend_mcp.storage.lines import content_of, count_unreadable
-from grove_backend_mcp.storage.places import Places
-from grove_core import BackendError, Health, StorageError, confined, read_text
+from grove_core import Health, StorageError, confined, read_text
 
 if TYPE_CHECKING:
-    from grove_backend_mcp.sync.remote import Remote
+    from grove_backend_mcp.sync.server import RemoteServer
 
 _PING_SECONDS: Final = 25.0
-_MOST_ODDITIES: Final = 3
+_MOST_WARNINGS: Final = 3
 _LOCAL_FLUSH: Final = "`grove maintain flush` tries again"
 _SHARED: Final = (
     "the client starts this server as well, and its store may lose what two write at once (grove"
@@ -34,42 +32,42 @@ _MENDS: Final = {
 
 
 def look_at(
-    places: Places, contents: Contents, journal: Journal, remote: "Remote | None", why_none: str
+    paths: Paths, contents: Contents, journal: Journal, remote: "RemoteServer | None", why_none: str
 ) -> Health:
     """Look whether learnings can be recorded, and whether the server answers."""
-    location = str(places.record)
+    location = str(paths.record)
     try:
         learnings = sum(1 for _ in contents.learnings())
         waiting = len(list(remote.waiting() if remote else journal.undelivered()))
-    except BackendError as error:
+        unreadable = contents.record.lines.since("").unreadable
+    except StorageError as error:
         return Health(ok=False, detail=str(error), location=location)
-    unreadable = count_unreadable(content_of(places.record, inside=places.root))
-    if not _is_writable(places.record, places.root):
-        return Health(ok=False, detail=f"{places.record} cannot be written", location=location)
+    if not _is_writable(paths.record, paths.root):
+        return Health(ok=False, detail=f"{paths.record} cannot be written", location=location)
     held = f"learnings: {learnings}" + (f", waiting: {waiting}" if waiting else "")
     held += (
-        f"; lines of {places.record.name} that cannot be read: {unreadable}" if unreadable else ""
+        f"; lines of {paths.record.name} that cannot be read: {unreadable}" if unreadable else ""
     )
     if remote is None:
         return Health(ok=True, detail=f"{held}; {why_none}", location=location, fix=_NO_SERVER)
     detail, fix = _asked(remote)
-    odd = remote.link.oddities() or _lines_of(places.oddities)
-    strange = f"; odd lately: {'; '.join(odd[:_MOST_ODDITIES])}" if odd else ""
+    found = remote.connection.warnings() or _lines_of(paths.warnings)
+    strange = f"; warnings lately: {'; '.join(found[:_MOST_WARNINGS])}" if found else ""
     return Health(ok=True, detail=f"{held}; {detail}{strange}", location=location, fix=fix)
 
 
-def _asked(remote: "Remote") -> tuple[str, str]:
+def _asked(remote: "RemoteServer") -> tuple[str, str]:
     """Ask the server for a sign of life; tell what came of it, and what helps."""
     try:
-        with remote.link.server(_PING_SECONDS, asked=True):
-            spoken = remote.link.described
+        with remote.connection.server(_PING_SECONDS, asked=True):
+            spoken = remote.connection.described
     except ServerFaultError as fault:
         fix = _MENDS.get(fault.kind, _LOCAL_FLUSH)
-        said = fault.detail.removeprefix(f"{remote.link.entry.name}: ")
+        said = fault.detail.removeprefix(f"{remote.connection.entry.name}: ")
         kind = fault.kind.value
         return f"{remote.name} {said if said.startswith(kind) else f'{kind}: {said}'}", fix
-    remote.link.has_worked()
-    return f"{remote.name} works ({spoken})", _SHARED if remote.link.loses_writes else ""
+    remote.connection.has_worked()
+    return f"{remote.name} works ({spoken})", _SHARED if remote.connection.loses_writes else ""
 
 
 def _lines_of(path: Path) -> tuple[str, ...]:

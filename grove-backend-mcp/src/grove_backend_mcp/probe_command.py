@@ -98,7 +98,7 @@ def _ask(context: BackendContext, judged: Judged) -> tuple[dict[str, Any], Seque
                 }
                 for one in steps
             ],
-            "oddities": list(connection.oddities),
+            "warnings": list(connection.warnings),
         }
     return document, steps
 
@@ -124,5 +124,5 @@ def _lines(document: Mapping[str, Any], steps: Sequence[Step]) -> Iterator[str]:
     for one in steps:
         took = f" ({one.milliseconds} ms)" if one.milliseconds else ""
         yield f"{_MARKS[one.ok]:<7} {one.name}: {one.detail}{took}"
-    for line in document["oddities"]:
-        yield f"odd: {line}"
+    for line in document["warnings"]:
+        yield f"warning: {line}"

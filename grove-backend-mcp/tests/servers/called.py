@@ -8,7 +8,7 @@ from grove_backend_mcp.tools import ToolResult, tool_from
 class Called:
     """What a client has of a server; everything goes there and back as JSON."""
 
-    oddities = ()
+    warnings = ()
     server_version = "1"
 
     def __init__(self, server):

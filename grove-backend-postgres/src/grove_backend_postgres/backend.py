@@ -2,8 +2,8 @@
 
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -92,10 +92,9 @@ class PostgresBackend:
         """Keep a learning here, unless its id is known, and bring it to the database."""
         if not is_learning_id(learning.id):
             raise BackendError(f"{learning.id!a} is no id of a learning")
-        with _as_backend_error():
-            self._places.introduce()
-            is_new = self._replica.add(learning)
-            note = self._bring(learning.id, _WRITE_SECONDS) if is_new else ""
+        self._places.introduce()
+        is_new = self._replica.add(learning)
+        note = self._bring(learning.id, _WRITE_SECONDS) if is_new else ""
         status = ReceiptStatus.QUEUED if note else ReceiptStatus.STORED
         return Receipt(
             learning_id=learning.id,
@@ -107,14 +106,13 @@ class PostgresBackend:
 
     def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
         """Have the database search where nobody's hook waits, and search here where it cannot."""
-        with _as_backend_error():
-            if self._in_hook or query.is_empty or self._line.pause():
-                return rule_hits(query, self._replica.learnings(), filters)
-            try:
-                return self._search_there(query, filters)
-            except (BackendError, StorageError):
-                # It has been noted, and `grove backends` says so.
-                return rule_hits(query, self._replica.learnings(), filters)
+        if self._in_hook or query.is_empty or self._line.pause():
+            return rule_hits(query, self._replica.learnings(), filters)
+        try:
+            return self._search_there(query, filters)
+        except (BackendError, StorageError):
+            # It has been noted, and `grove backends` says so.
+            return rule_hits(query, self._replica.learnings(), filters)
 
     def ping(self) -> Health:
         """Look whether learnings can be kept here, and whether the database answers."""
@@ -126,20 +124,17 @@ class PostgresBackend:
         """Fetch a learning of any status, as it is known here."""
         if not is_learning_id(learning_id):
             return None
-        with _as_backend_error():
-            return self._replica.get(learning_id)
+        return self._replica.get(learning_id)
 
     def iterate(self) -> Sequence[Learning]:
         """Go through the learnings of any status that are known here, oldest first."""
-        with _as_backend_error():
-            return self._replica.learnings()
+        return self._replica.learnings()
 
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
         """Archive, restore or supersede a learning, and tell the database."""
-        with _as_backend_error():
-            self._places.introduce()
-            changed = self._replica.set_status(learning_id, status, self._clock(), note)
-            self._bring(learning_id, _STATUS_SECONDS)
+        self._places.introduce()
+        changed = self._replica.set_status(learning_id, status, self._clock(), note)
+        self._bring(learning_id, _STATUS_SECONDS)
         return changed
 
     def files(self) -> Sequence[Path]:
@@ -148,36 +143,33 @@ class PostgresBackend:
 
     def changes(self, mark: str) -> Changes:
         """Return what has changed here since an earlier answer."""
-        with _as_backend_error():
-            return self._replica.changes(mark)
+        return self._replica.changes(mark)
 
     def freshness(self) -> Freshness:
         """Return how well what is known here stands for what the database has; asks nobody."""
-        with _as_backend_error():
-            return Freshness(
-                source=self._team.label,
-                mark=self._places.synchronised,
-                waiting=self._waiting(),
-                fault=self._places.backoff().detail,
-            )
+        return Freshness(
+            source=self._team.label,
+            mark=self._places.synchronised,
+            waiting=self._waiting(),
+            fault=self._places.backoff().detail,
+        )
 
     def synchronise(self, seconds: float, *, asked: bool) -> Synchronised:
         """Deliver what waits, and take in what is new in the database."""
-        with _as_backend_error():
-            pause = "" if asked else self._line.pause()
-            if pause:
-                return Synchronised(waiting=self._waiting(), fault=pause)
-            self._places.introduce()
-            ids, received, fault = self._both_ways(seconds)
-            receipts = tuple(map(self._receipt, ids))
-            if asked:
-                from grove_backend_postgres.elsewhere import waiting_elsewhere
+        pause = "" if asked else self._line.pause()
+        if pause:
+            return Synchronised(waiting=self._waiting(), fault=pause)
+        self._places.introduce()
+        ids, received, fault = self._both_ways(seconds)
+        receipts = tuple(map(self._receipt, ids))
+        if asked:
+            from grove_backend_postgres.elsewhere import waiting_elsewhere
 
-                others = [one.told() for one in waiting_elsewhere(self._places)]
-                fault = "; ".join([*([fault] if fault else []), *others])
-            return Synchronised(
-                delivered=receipts, received=received, waiting=self._waiting(), fault=fault
-            )
+            others = [one.told() for one in waiting_elsewhere(self._places)]
+            fault = "; ".join([*([fault] if fault else []), *others])
+        return Synchronised(
+            delivered=receipts, received=received, waiting=self._waiting(), fault=fault
+        )
 
     def _both_ways(self, seconds: float) -> tuple[Sequence[str], int, str]:
         """Deliver, pull, and deliver what the database turns out to have lost."""
@@ -238,11 +230,3 @@ class PostgresBackend:
             backend=NAME,
             location=self._team.label,
         )
-
-
-@contextmanager
-def _as_backend_error() -> Iterator[None]:
-    try:
-        yield
-    except StorageError as error:
-        raise BackendError(str(error)) from error

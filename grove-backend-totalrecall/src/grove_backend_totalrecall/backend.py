@@ -1,7 +1,6 @@
 """The memory backend itself."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -30,9 +29,8 @@ from grove_core import (
     Query,
     Receipt,
     ReceiptStatus,
-    StorageError,
     UnsupportedError,
-    is_learning_id,
+    check_storable,
     rule_hits,
 )
 
@@ -92,9 +90,8 @@ class TotalRecallBackend:
 
     def write(self, learning: Learning) -> Receipt:
         """Add a learning to today's log, unless its id is in one already."""
-        _refuse_unwritable(learning)
-        with _as_backend_error():
-            logged = self._writer.log(learning, self._clock())
+        check_storable(learning)
+        logged = self._writer.log(learning, self._clock())
         stored = logged.stored
         return Receipt(
             learning_id=learning.id,
@@ -129,20 +126,19 @@ class TotalRecallBackend:
 
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
         """Archive, restore or supersede a learning; no line that is there is changed."""
-        with _as_backend_error():
-            contents = self._store.contents()
-            stored = contents.learning(learning_id)
-            if stored is None and learning_id in contents.notes:
-                raise UnsupportedError(
-                    f"{learning_id} is a note of Total Recall's own: use /recall-forget there"
-                )
-            if stored is None:
-                raise LearningNotFoundError(
-                    f"there is no learning {learning_id} in {self._store.places.memory}"
-                )
-            if stored.learning.status is not status:
-                self._writer.mark(stored.learning, status, note, self._clock())
-                stored = self._store.contents().learning(learning_id)
+        contents = self._store.contents()
+        stored = contents.learning(learning_id)
+        if stored is None and learning_id in contents.notes:
+            raise UnsupportedError(
+                f"{learning_id} is a note of Total Recall's own: use /recall-forget there"
+            )
+        if stored is None:
+            raise LearningNotFoundError(
+                f"there is no learning {learning_id} in {self._store.places.memory}"
+            )
+        if stored.learning.status is not status:
+            self._writer.mark(stored.learning, status, note, self._clock())
+            stored = self._store.contents().learning(learning_id)
         if stored is None or stored.learning.status is not status:
             raise BackendError(
                 f"{learning_id} is marked in Total Recall's registers or metadata, which grove does"
@@ -156,26 +152,7 @@ class TotalRecallBackend:
 
     def changes(self, mark: str) -> Changes:
         """Return what has changed since an earlier answer."""
-        with _as_backend_error():
-            return changes_since(self._store, mark)
+        return changes_since(self._store, mark)
 
     def _contents(self) -> Contents:
-        with _as_backend_error():
-            return self._store.contents()
-
-
-def _refuse_unwritable(learning: Learning) -> None:
-    if not is_learning_id(learning.id):
-        raise BackendError(f"{learning.id!a} is no id of a learning")
-    try:
-        f"{learning.summary}{learning.detail}".encode()
-    except UnicodeEncodeError as error:
-        raise BackendError(f"{learning.id} holds half a character: {error}") from error
-
-
-@contextmanager
-def _as_backend_error() -> Iterator[None]:
-    try:
-        yield
-    except StorageError as error:
-        raise BackendError(str(error)) from error
+        return self._store.contents()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from grove_core.errors import StorageError as StorageError
     from grove_core.errors import UnsupportedError as UnsupportedError
     from grove_core.git import is_ignored_by_git as is_ignored_by_git
+    from grove_core.identifiers import check_storable as check_storable
     from grove_core.identifiers import is_learning_id as is_learning_id
     from grove_core.model.gate import Gate as Gate
     from grove_core.model.gate import GateStatus as GateStatus
@@ -99,7 +100,7 @@ _PUBLIC = {
         "UnsupportedError"
     ),
     "git": "is_ignored_by_git",
-    "identifiers": "is_learning_id",
+    "identifiers": "check_storable is_learning_id",
     "model.gate": "Gate GateStatus",
     "model.learning": (
         "Candidate Category Confidence Criterion Learning LearningStatus Rejection Scope"

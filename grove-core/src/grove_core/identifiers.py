@@ -2,7 +2,12 @@
 
 import re
 from datetime import UTC, datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from grove_core.errors import BackendError
+
+if TYPE_CHECKING:
+    from grove_core.model.learning import Learning
 
 # RFC 4648 base 32 in lower case: no 0, 1, 8, 9, which look like letters.
 _BASE32: Final = "abcdefghijklmnopqrstuvwxyz234567"
@@ -20,7 +25,7 @@ def new_learning_id(now: datetime) -> str:
 
 
 def is_learning_id(text: str) -> bool:
-    """Tell whether a text can be a learning's id.
+    """Check that a text can be a learning's id.
 
     Args:
         text: What a file or a person says is an id.
@@ -29,6 +34,23 @@ def is_learning_id(text: str) -> bool:
         Whether it has letters, digits, ``-`` and ``_`` only, 3 to 128 of them.
     """
     return _LEARNING_ID.fullmatch(text) is not None
+
+
+def check_storable(learning: "Learning") -> None:
+    """Refuse a learning that no backend can store.
+
+    Args:
+        learning: What is to be written.
+
+    Raises:
+        BackendError: Its id is none, or its text holds half a character.
+    """
+    if not is_learning_id(learning.id):
+        raise BackendError(f"{learning.id!a} is no id of a learning")
+    try:
+        f"{learning.summary}{learning.detail}".encode()
+    except UnicodeEncodeError as error:
+        raise BackendError(f"{learning.id} holds half a character: {error}") from error
 
 
 def is_session_id(text: str) -> bool:

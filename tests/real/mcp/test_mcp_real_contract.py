@@ -65,7 +65,7 @@ class OnRealServer:
 
         yield open_one
         for backend in opened:
-            backend._remote.link.close()
+            backend._remote.connection.close()
 
 
 class TestServerMemory(

@@ -126,7 +126,7 @@ def test_nothing_is_lost_or_doubled_while_everything_ends_at_random(tmp_path, ki
         if not done.waiting:
             break
     assert (done.fault, done.waiting) == ("", ())
-    backend._remote.link.close()
+    backend._remote.connection.close()
     wanted = Counter(a_learning(number).id for number in range(size * WRITERS))
     assert Counter(one.id for one in backend.iterate()) == wanted
     assert held(tmp_path / "store.json", kind) == wanted

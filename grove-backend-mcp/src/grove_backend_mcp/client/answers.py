@@ -36,7 +36,7 @@ def server_info(result: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def tool_result(
-    result: Mapping[str, Any], limits: Limits, oddities: Oddities, clean: Callable[[str], str]
+    result: Mapping[str, Any], limits: Limits, warnings: Oddities, clean: Callable[[str], str]
 ) -> ToolResult:
     """Read what a tool has answered."""
     kind = result.get("resultType", "complete")
@@ -48,7 +48,7 @@ def tool_result(
     parts = content if isinstance(content, list) else []
     texts = [text for part in parts if (text := _text(part)) is not None]
     if len(texts) > limits.texts:
-        oddities.note(f"gave {len(texts)} texts at once; {limits.texts} are read")
+        warnings.note(f"gave {len(texts)} texts at once; {limits.texts} are read")
     return ToolResult(
         structured=result.get("structuredContent"),
         texts=tuple(texts[: limits.texts]),

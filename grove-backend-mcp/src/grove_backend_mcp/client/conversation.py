@@ -20,10 +20,10 @@ _MOST_REPLIES: Final = 50
 class Conversation:
     """One side of JSON-RPC: asks, and answers what little may be asked back."""
 
-    def __init__(self, transport: Transport, oddities: Oddities, end: float) -> None:
+    def __init__(self, transport: Transport, warnings: Oddities, end: float) -> None:
         """Begin."""
         self._transport = transport
-        self._oddities = oddities
+        self._warnings = warnings
         self._end = end
         self._ids = itertools.count(1)
 
@@ -56,7 +56,7 @@ class Conversation:
                     # A server that could not read the request does not know its id.
                     raise AnsweredWithErrorError(found["error"], is_ours=False)
                 elif not is_id(found.get("id"), message["id"]):
-                    self._oddities.note(f"answered what was not asked: id {found.get('id')!r}")
+                    self._warnings.note(f"answered what was not asked: id {found.get('id')!r}")
                 elif found.get("error") is not None:
                     raise AnsweredWithErrorError(found["error"], is_ours=True)
                 else:

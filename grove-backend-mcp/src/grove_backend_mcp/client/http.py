@@ -38,13 +38,13 @@ _SESSION_VALUE: Final = re.compile(r"[\x21-\x7e]{1,1024}")
 class HttpTransport:
     """Messages to and from an address, each request on a connection of its own."""
 
-    def __init__(self, endpoint: Endpoint, limits: Limits, oddities: Oddities) -> None:
+    def __init__(self, endpoint: Endpoint, limits: Limits, warnings: Oddities) -> None:
         """Take a server's address; nothing is sent yet."""
         self._address = address_of(endpoint.url)
         self._headers = own_headers(endpoint.headers)
         self._context = ssl.create_default_context() if self._address.origin.is_secure else None
         self._limits = limits
-        self._oddities = oddities
+        self._warnings = warnings
         self._reader = MessageReader(depth=limits.depth)
         self._session: str | None = None
         self._version = ""
@@ -157,7 +157,7 @@ class HttpTransport:
         if _SESSION_VALUE.fullmatch(found):
             self._session = found
         else:
-            self._oddities.note("gives its session a name that no header can hold")
+            self._warnings.note("gives its session a name that no header can hold")
 
     def _refused(self, response: http.client.HTTPResponse, identifier: int) -> list[dict[str, Any]]:
         """Read an answer whose status is no success; it may be an error of JSON-RPC still."""
@@ -221,16 +221,16 @@ class HttpTransport:
             raise ServerFaultError(
                 FaultKind.MALFORMED, "sent an answer that is no JSON", is_unclear=True
             )
-        self._oddities.note("sends events that are no messages")
+        self._warnings.note("sends events that are no messages")
         return []
 
 
 @contextmanager
 def reach_server(
-    endpoint: Endpoint, limits: Limits, oddities: Oddities, end: float
+    endpoint: Endpoint, limits: Limits, warnings: Oddities, end: float
 ) -> Iterator[HttpTransport]:
     """Talk to a server for the length of a block."""
-    transport = HttpTransport(endpoint, limits, oddities)
+    transport = HttpTransport(endpoint, limits, warnings)
     try:
         yield transport
     finally:

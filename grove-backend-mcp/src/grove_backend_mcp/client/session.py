@@ -44,15 +44,15 @@ class Connection:
         transport: Transport,
         speaker: "_Speaker",
         limits: Limits,
-        oddities: Oddities,
+        warnings: Oddities,
         end: float,
     ) -> None:
         """Make the handshake."""
         self._transport = transport
         self._speaker = speaker
         self._limits = limits
-        self._oddities = oddities
-        self._conversation = Conversation(transport, oddities, end)
+        self._warnings = warnings
+        self._conversation = Conversation(transport, warnings, end)
         self._is_modern = False
         self.server_name = ""
         self.server_version = ""
@@ -61,9 +61,9 @@ class Connection:
             self._shake_hands()
 
     @property
-    def oddities(self) -> Sequence[str]:
+    def warnings(self) -> Sequence[str]:
         """What was strange about it so far, in clean lines for ``grove doctor``."""
-        return self._oddities.lines
+        return self._warnings.lines
 
     def tools(self) -> Sequence[Tool]:
         """Ask for its tools; entries that are none are left out."""
@@ -72,7 +72,7 @@ class Connection:
             for entry in self._tool_entries():
                 tool = tool_from(entry)
                 if tool is None:
-                    self._oddities.note("lists a tool that cannot be called")
+                    self._warnings.note("lists a tool that cannot be called")
                 elif len(found) < _MOST_TOOLS:
                     found.setdefault(tool.name, tool)
             return list(found.values())
@@ -90,7 +90,7 @@ class Connection:
                     is_unclear=not error.is_ours,
                 ) from None
             answer = as_object(result, f"a call of {tool}")
-            return tool_result(answer, self._limits, self._oddities, self._speaker.line)
+            return tool_result(answer, self._limits, self._warnings, self._speaker.line)
 
     def shown(self, text: str) -> str:
         """Return a text as people may see it: what must not be shown is masked."""
@@ -107,7 +107,7 @@ class Connection:
         try:
             return self._request(method, params, deadline)
         except SessionLostError as lost:
-            self._oddities.note("lost its session; a new one was begun")
+            self._warnings.note("lost its session; a new one was begun")
             self._transport.forget()
             self._shake_hands()
             if acts and not lost.is_certain:
@@ -179,11 +179,11 @@ class Connection:
             if not isinstance(cursor, str):
                 return
             if cursor in seen:
-                self._oddities.note("lists its tools in a circle")
+                self._warnings.note("lists its tools in a circle")
                 return
             seen.add(cursor)
             params = {"cursor": cursor}
-        self._oddities.note(f"lists its tools on more than {self._limits.pages} pages")
+        self._warnings.note(f"lists its tools on more than {self._limits.pages} pages")
 
 
 class _Speaker:
@@ -241,24 +241,24 @@ def connect(
     end = now + limits.whole_seconds if until is None else until
     closing = min(limits.closing_seconds + limits.ending_seconds, (end - now) * _CLOSING_PART)
     wording = Wording(endpoint.secrets)
-    oddities = Oddities(wording)
+    warnings = Oddities(wording)
     speaker = _Speaker(endpoint.name, wording)
     with ExitStack() as stack:
         with speaker.faults_named():
             if end <= now:
                 raise ServerFaultError(FaultKind.TIMED_OUT, "was not asked: no time was left")
-            transport = stack.enter_context(_way_to(endpoint, limits, wording, oddities, end))
-        yield Connection(transport, speaker, limits, oddities, end - closing)
+            transport = stack.enter_context(_way_to(endpoint, limits, wording, warnings, end))
+        yield Connection(transport, speaker, limits, warnings, end - closing)
 
 
 def _way_to(
-    endpoint: Endpoint, limits: Limits, wording: Wording, oddities: Oddities, end: float
+    endpoint: Endpoint, limits: Limits, wording: Wording, warnings: Oddities, end: float
 ) -> AbstractContextManager[Transport]:
     """Load only what the way needs: HTTP and TLS cost as much as everything else."""
     if endpoint.transport is TransportKind.STDIO:
         from grove_backend_mcp.client.stdio import run_server
 
-        return run_server(endpoint, limits, wording, oddities, end)
+        return run_server(endpoint, limits, wording, warnings, end)
     from grove_backend_mcp.client.http import reach_server
 
-    return reach_server(endpoint, limits, oddities, end)
+    return reach_server(endpoint, limits, warnings, end)

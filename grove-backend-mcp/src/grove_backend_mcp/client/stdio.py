@@ -74,12 +74,12 @@ class StdioTransport:
         process: "subprocess.Popen[bytes]",
         limits: Limits,
         wording: Wording,
-        oddities: Oddities,
+        warnings: Oddities,
     ) -> None:
         """Take over the three streams of a program."""
         self._process = process
         self._limits = limits
-        self._oddities = oddities
+        self._warnings = warnings
         self._wording = wording
         self._reader = MessageReader(depth=limits.depth)
         self._lines = _Lines(limits.message_bytes, limits.answer_bytes)
@@ -167,7 +167,7 @@ class StdioTransport:
             )
         self._samples += 1
         if self._samples <= _NOISE_SAMPLES:
-            self._oddities.note(f"prints what is no message: {line.decode('utf-8', 'replace')}")
+            self._warnings.note(f"prints what is no message: {line.decode('utf-8', 'replace')}")
         return []
 
     def _flood(self, room: int) -> ServerFaultError:
@@ -253,7 +253,7 @@ class StdioTransport:
 
     def _note_errors(self) -> None:
         if last := self._last_error():
-            self._oddities.note(f"last line of its error output{last}")
+            self._warnings.note(f"last line of its error output{last}")
 
     def _drain(self, seconds: float) -> None:
         """Read away what is printed, for some seconds at most."""
@@ -276,11 +276,11 @@ def _read_some(descriptor: int) -> bytes | None:
 
 @contextmanager
 def run_server(
-    endpoint: Endpoint, limits: Limits, wording: Wording, oddities: Oddities, end: float
+    endpoint: Endpoint, limits: Limits, wording: Wording, warnings: Oddities, end: float
 ) -> Iterator[StdioTransport]:
     """Run a server for the length of a block."""
     process = start(endpoint, end)
-    transport = StdioTransport(process, limits, wording, oddities)
+    transport = StdioTransport(process, limits, wording, warnings)
     try:
         yield transport
     finally:

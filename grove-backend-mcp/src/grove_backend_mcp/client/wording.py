@@ -8,7 +8,7 @@ from typing import Final
 
 LONGEST_LINE: Final = 300
 MASK: Final = "***"
-_MOST_ODDITIES: Final = 20
+_MOST_WARNINGS: Final = 20
 # Shorter values stand in too many words by chance, and guard nothing.
 _SHORTEST_SECRET: Final = 4
 _ESCAPE_SEQUENCE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
@@ -83,5 +83,5 @@ class Oddities:
 
     def note(self, text: str) -> None:
         """Keep one more line, while there is room."""
-        if len(self._lines) < _MOST_ODDITIES:
+        if len(self._lines) < _MOST_WARNINGS:
             self._lines[self._wording.line(text)] = None

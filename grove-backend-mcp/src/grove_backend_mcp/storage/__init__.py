@@ -1,1 +1,1 @@
-"""What is kept on this side of a server."""
+"""What is stored on this side of a server."""

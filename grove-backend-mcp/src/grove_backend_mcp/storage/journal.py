@@ -5,8 +5,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from grove_backend_mcp.storage.lines import Folded, line_of, objects_in
-from grove_core import Learning, LearningStatus, append_text, format_instant, parse_instant
+from grove_backend_mcp.storage.contents import instant_in
+from grove_core import JsonlStore, Learning, LearningStatus, format_instant
 
 _STATUSES: Final = {status.value: status for status in LearningStatus}
 
@@ -45,18 +45,16 @@ class Journal:
     """The journal of one project, as far as it is about one server."""
 
     def __init__(self, path: Path, server: str) -> None:
-        """Read nothing yet."""
-        self._path = path
         self._server = server
-        self._folded = Folded(path, Journaled({}, {}), _read_lines)
+        self._lines = JsonlStore(path, Journaled({}, {}), _fold)
 
     def wanted(self) -> Iterable[str]:
         """Name what the server is to have, in the order in which it was written."""
-        return self._folded.value().wanted
+        return self._lines.state().wanted
 
     def undelivered(self) -> Iterable[str]:
         """Name what no server has got."""
-        known = self._folded.value()
+        known = self._lines.state()
         for learning_id in known.wanted:
             deliveries = known.deliveries.get(learning_id, {}).values()
             if all(one.status is None for one in deliveries):
@@ -64,11 +62,11 @@ class Journal:
 
     def delivery(self, learning_id: str) -> Delivery:
         """Return how a learning stands to the server."""
-        return self._folded.value().deliveries.get(learning_id, {}).get(self._server, _UNTRIED)
+        return self._lines.state().deliveries.get(learning_id, {}).get(self._server, _UNTRIED)
 
     def waits(self, learning: Learning, *, can_update: bool) -> bool:
         """Return whether the server has yet to get a learning, or its status."""
-        wanted = self._folded.value().wanted.get(learning.id)
+        wanted = self._lines.state().wanted.get(learning.id)
         if wanted is None:
             return False
         status = self.delivery(learning.id).status
@@ -89,13 +87,13 @@ class Journal:
         status: LearningStatus | None = None,
     ) -> None:
         """Note that the server is to have a learning."""
-        known = self._folded.value().wanted.get(learning_id)
+        known = self._lines.state().wanted.get(learning_id)
         is_more_due = is_due and known is not None and not (known.is_new or known.is_due)
         if known is not None and status in (None, known.status) and not is_more_due:
             return
         line: dict[str, Any] = {"id": learning_id, "at": format_instant(at), "state": "wanted"}
         line |= {name: True for name, holds in (("is_new", is_new), ("is_due", is_due)) if holds}
-        self._append(line | ({"status": status.value} if status else {}))
+        self._lines.append(line | ({"status": status.value} if status else {}))
 
     def begin(self, learning_id: str, at: datetime) -> None:
         """Note that an attempt begins, before anything is sent."""
@@ -119,15 +117,12 @@ class Journal:
 
     def _note(self, learning_id: str, at: datetime, **fields: str) -> None:
         line = {"id": learning_id, "at": format_instant(at), "server": self._server, **fields}
-        self._append(line)
-
-    def _append(self, line: Mapping[str, Any]) -> None:
-        append_text(self._path, line_of(line))
+        self._lines.append(line)
 
 
-def _read_lines(known: Journaled, content: bytes) -> Journaled:
+def _fold(known: Journaled, lines: Iterable[Mapping[str, Any]]) -> Journaled:
     wanted, deliveries = dict(known.wanted), dict(known.deliveries)
-    for line in objects_in(content):
+    for line in lines:
         learning_id, server = line.get("id"), line.get("server")
         if not isinstance(learning_id, str):
             continue
@@ -145,7 +140,7 @@ def _read_lines(known: Journaled, content: bytes) -> Journaled:
 
 def _after(before: Delivery, line: Mapping[str, Any]) -> Delivery:
     """Return how a learning stands to a server after one more line."""
-    at, state, why = _instant(line.get("at")), line.get("state"), str(line.get("why", ""))
+    at, state, why = instant_in(line), line.get("state"), str(line.get("why", ""))
     if state == "delivered" and (status := _STATUSES.get(str(line.get("status")))):
         return Delivery(handle=str(line.get("handle", "")), status=status, seen=before.seen)
     if state == "tried" and why:
@@ -159,10 +154,3 @@ def _after(before: Delivery, line: Mapping[str, Any]) -> Delivery:
         # Whether it is there in spite of all is looked at before it is sent again.
         return Delivery(is_open=True, why="the server has not kept it")
     return before
-
-
-def _instant(text: object) -> datetime | None:
-    try:
-        return parse_instant(text) if isinstance(text, str) else None
-    except (ValueError, OverflowError):
-        return None

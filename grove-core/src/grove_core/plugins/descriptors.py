@@ -208,7 +208,8 @@ class MemoryBackend(Protocol):
     """Where learnings are kept.
 
     Every backend can write, search and ping. What else it can do, ``capabilities`` says; a call
-    without the capability raises ``UnsupportedError``. Failures are raised as ``BackendError``.
+    without the capability raises ``UnsupportedError``. Failures are raised as ``BackendError``,
+    or as ``StorageError`` where a file is the cause.
 
     Each call may come in another thread, never two at once on one backend unless an earlier call
     was late and is still running. What belongs to one thread does not do: a SQLite connection that

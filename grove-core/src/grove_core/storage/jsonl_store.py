@@ -1,6 +1,8 @@
 """A file of JSON objects, one a line, that is appended to by several processes and by git."""
 
 import json
+import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
@@ -9,11 +11,18 @@ from zlib import crc32
 from attrs import frozen
 
 from grove_core.errors import StorageError
-from grove_core.storage.files import append_text, confined, edit_text, read_bytes
+from grove_core.storage.files import (
+    append_text,
+    confined,
+    edit_text,
+    make_directory,
+    read_bytes,
+    replace,
+)
 
 T = TypeVar("T")
 
-_MARK: Final = "j1"
+_MARK_FORM: Final = re.compile(r"j1 (0|[1-9][0-9]{0,15}) (0|[1-9][0-9]{0,9})")
 _MOST_BYTES: Final = 256 * 1024 * 1024
 
 
@@ -65,6 +74,7 @@ class JsonlStore(Generic[T]):
         self._inside = inside
         self._state = nothing
         self._mark = ""
+        self._look: tuple[int, ...] | None = None
 
     def append(self, *documents: Mapping[str, Any]) -> None:
         """Append objects, all of them or none.
@@ -75,8 +85,20 @@ class JsonlStore(Generic[T]):
         Raises:
             StorageError: They could not be written; the file is then as it was.
         """
-        text = "".join(f"{json.dumps(document)}\n" for document in documents)
-        append_text(self.path, text, inside=self._inside)
+        append_text(self.path, _text_of(documents), inside=self._inside)
+
+    def replace(self, *documents: Mapping[str, Any]) -> None:
+        """Write objects in the place of all lines; for what can be had again.
+
+        Args:
+            documents: What JSON can hold.
+
+        Raises:
+            StorageError: They could not be written; the file is then as it was.
+        """
+        path = confined(self.path, self._inside)
+        make_directory(self.path.parent)
+        replace(path, _text_of(documents).encode("ascii"))
 
     def state(self) -> T:
         """Fold what has been written so far, by any process.
@@ -87,13 +109,40 @@ class JsonlStore(Generic[T]):
         Raises:
             StorageError: The file cannot be read.
         """
+        look = _look_at(self.path)
+        if look is not None and look == self._look:
+            return self._state
         tail = self.since(self._mark)
         if tail.whole:
             self._state = self._nothing
         if tail.documents:
             self._state = self._fold(self._state, tail.documents)
-        self._mark = tail.mark
+        self._mark, self._look = tail.mark, look
         return self._state
+
+    def naming(self, *texts: str) -> Iterator[Mapping[str, Any]]:
+        """Read only the objects that hold a text, such as an id: a look-up in a long file.
+
+        Args:
+            texts: Whole strings of the objects, as keys or as values.
+
+        Returns:
+            The objects that hold one of them, in the order of the file.
+
+        Raises:
+            StorageError: The file cannot be read.
+        """
+        content = self._content()
+        lines: dict[int, bytes] = {}
+        for text in texts:
+            quoted = json.dumps(text).encode()
+            place = content.find(quoted)
+            while place >= 0:
+                start, end = content.rfind(b"\n", 0, place) + 1, content.find(b"\n", place)
+                end = len(content) if end < 0 else end
+                lines[start] = content[start:end]
+                place = content.find(quoted, end)
+        return _objects(b"\n".join(lines[start] for start in sorted(lines)))
 
     def since(self, mark: str) -> Tail:
         """Read what has come after an earlier look.
@@ -119,7 +168,7 @@ class JsonlStore(Generic[T]):
         lines = sum(1 for line in rest.split(b"\n") if line.strip())
         return Tail(
             documents=documents,
-            mark=f"{_MARK} {size} {crc32(content[:size])}",
+            mark=f"j1 {size} {crc32(content[:size])}",
             whole=start is None,
             unreadable=lines - len(documents),
         )
@@ -153,14 +202,25 @@ class JsonlStore(Generic[T]):
         return content
 
 
+def _text_of(documents: Iterable[Mapping[str, Any]]) -> str:
+    return "".join(f"{json.dumps(document)}\n" for document in documents)
+
+
+def _look_at(path: Path) -> tuple[int, ...] | None:
+    try:
+        status = os.stat(path)  # noqa: PTH116 - asked for each learning: pathlib's costs twice
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
 def _known(mark: str, content: bytes) -> int | None:
     """Return where to read on; ``None`` when the file does not begin as it was."""
-    name, _, numbers = mark.partition(" ")
-    size, _, checksum = numbers.partition(" ")
-    if name != _MARK or not (size.isdecimal() and checksum.isdecimal()):
+    match = _MARK_FORM.fullmatch(mark)
+    if match is None:
         return None
-    start = int(size)
-    same = start <= len(content) and crc32(content[:start]) == int(checksum)
+    start = int(match[1])
+    same = start <= len(content) and crc32(content[:start]) == int(match[2])
     return start if same else None
 
 

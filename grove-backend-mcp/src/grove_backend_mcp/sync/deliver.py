@@ -6,13 +6,12 @@ from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from attrs import frozen
+from attrs import Factory, define
 
 from grove_backend_mcp.faults import ABOUT_ONE_LEARNING, FaultKind, ServerFaultError
-from grove_backend_mcp.storage.contents import Contents
+from grove_backend_mcp.storage.contents import Contents, Paths
 from grove_backend_mcp.storage.journal import Delivery, Journal
-from grove_backend_mcp.storage.places import Places
-from grove_backend_mcp.sync.link import Link
+from grove_backend_mcp.sync.connection import ServerConnection
 from grove_core import Learning, StorageError, append_text, locked
 
 if TYPE_CHECKING:
@@ -25,13 +24,13 @@ _LONGEST_EXPONENT: Final = 11
 _MOST_NAMED: Final = 3
 
 
-@frozen(kw_only=True)
+@define
 class Delivered:
     """What came of a delivery."""
 
-    ids: tuple[str, ...] = ()
+    ids: list[str] = Factory(list)
+    refused: list[str] = Factory(list)
     fault: str = ""
-    refused: tuple[str, ...] = ()
 
     @property
     def why(self) -> str:
@@ -53,40 +52,22 @@ def _untroubled(one: tuple[Delivery, Learning]) -> tuple[int, bool]:
     return one[0].failures, one[0].is_open
 
 
-class _Tour:
-    """What has come of one delivery so far."""
-
-    def __init__(self, until: float, *, asked: bool) -> None:
-        self.asked = asked
-        self.tried: set[str] = set()
-        self.ids: list[str] = []
-        self.refused: list[str] = []
-        self.fault = ""
-        self._until = until
-
-    @property
-    def left(self) -> float:
-        """The seconds that are left."""
-        return self._until - time.monotonic()
-
-
-class Courier:
+class Deliverer:
     """Delivers the learnings of one project to its server."""
 
     def __init__(
         self,
-        places: Places,
+        paths: Paths,
         contents: Contents,
         journal: Journal,
-        link: Link,
+        connection: ServerConnection,
         project: str,
         clock: Callable[[], datetime],
     ) -> None:
-        """Deliver nothing yet."""
-        self._places = places
+        self._paths = paths
         self._contents = contents
         self._journal = journal
-        self._link = link
+        self._connection = connection
         self._project = project
         self._just_written: set[str] = set()
         self._clock = clock
@@ -102,44 +83,43 @@ class Courier:
 
     def waits(self, learning: Learning) -> bool:
         """Return whether the server has yet to get a learning, or its status."""
-        return self._journal.waits(learning, can_update=self._link.abilities.updates)
+        return self._journal.waits(learning, can_update=self._connection.abilities.updates)
 
     def deliver(self, seconds: float, *, asked: bool = False) -> Delivered:
         """Deliver what waits, as far as the time goes."""
         if not self._due(asked=asked):
             return Delivered(refused=self._put_off())
-        tour = _Tour(time.monotonic() + seconds, asked=asked)
+        until, tried, done = time.monotonic() + seconds, set[str](), Delivered()
         try:
             with self.alone(min(_LOCK_SECONDS, seconds)):
-                while self._go(tour):
+                while self._go(done, tried, until, asked=asked or bool(done.ids)):
                     pass
         except ServerFaultError as fault:
-            tour.fault = fault.detail
-        return Delivered(ids=tuple(tour.ids), fault=tour.fault, refused=tuple(tour.refused))
+            done.fault = fault.detail
+        return done
 
-    def _go(self, tour: "_Tour") -> bool:
-        """Deliver until all is tried or the server fails; tell whether to begin anew then."""
-        before, tour.fault = len(tour.ids), ""
+    def _go(self, done: Delivered, tried: set[str], until: float, *, asked: bool) -> bool:
+        """Deliver until all is tried or the server fails; return whether to begin again then."""
+        before, done.fault = len(done.ids), ""
         try:
-            with self._link.server(tour.left, asked=tour.asked) as server:
-                for learning in self._due(asked=tour.asked):
-                    if learning.id in tour.tried:
+            with self._connection.server(until - time.monotonic(), asked=asked) as server:
+                for learning in self._due(asked=asked):
+                    if learning.id in tried:
                         continue
-                    if tour.left <= 0:
-                        tour.fault = "there was no time for more"
+                    if time.monotonic() >= until:
+                        done.fault = "there was no time for more"
                         break
-                    tour.tried.add(learning.id)
-                    self._try(server, learning, tour)
+                    tried.add(learning.id)
+                    self._try(server, learning, done)
         except ServerFaultError as fault:
-            tour.fault = fault.detail
-            tour.asked = tour.asked or len(tour.ids) > before
+            done.fault = fault.detail
             # A server that did something before it failed is worth starting once more.
-            return len(tour.ids) > before and tour.left > 0
-        if len(tour.ids) > before:
-            self._link.has_worked()
+            return len(done.ids) > before and time.monotonic() < until
+        if len(done.ids) > before:
+            self._connection.has_worked()
         return False
 
-    def _try(self, server: "MemoryServer", learning: Learning, tour: "_Tour") -> None:
+    def _try(self, server: "MemoryServer", learning: Learning, done: Delivered) -> None:
         try:
             self._bring(server, learning)
         except ServerFaultError as fault:
@@ -147,9 +127,9 @@ class Courier:
             if fault.kind not in ABOUT_ONE_LEARNING:
                 raise
             self._journal.fail(learning.id, self._clock(), fault.detail)
-            tour.refused.append(f"{learning.id}: {fault.detail}")
+            done.refused.append(f"{learning.id}: {fault.detail}")
         else:
-            tour.ids.append(learning.id)
+            done.ids.append(learning.id)
 
     @contextmanager
     def alone(self, seconds: float) -> Iterator[None]:
@@ -157,9 +137,9 @@ class Courier:
         with ExitStack() as stack:
             try:
                 # This makes its folder, and waits for the lock itself, so only where there is none.
-                if not self._places.lock.exists():
-                    append_text(self._places.lock, "")
-                stack.enter_context(locked(self._places.lock, timeout=seconds))
+                if not self._paths.lock.exists():
+                    append_text(self._paths.lock, "")
+                stack.enter_context(locked(self._paths.lock, timeout=seconds))
             except StorageError as error:
                 raise ServerFaultError(
                     FaultKind.TIMED_OUT, f"another process may be delivering to it: {error}"
@@ -173,9 +153,8 @@ class Courier:
         due = [one for one in waiting if asked or is_due(one[0], now)]
         return [learning for _, learning in sorted(due, key=_untroubled)]
 
-    def _put_off(self) -> tuple[str, ...]:
-        put_off = [(one, self._journal.delivery(one.id)) for one in self.waiting()]
-        return tuple(f"{learning.id}: {delivery.why}" for learning, delivery in put_off)
+    def _put_off(self) -> list[str]:
+        return [f"{one.id}: {self._journal.delivery(one.id).why}" for one in self.waiting()]
 
     def _bring(self, server: "MemoryServer", learning: Learning) -> None:
         delivery, journal = self._journal.delivery(learning.id), self._journal
@@ -195,7 +174,7 @@ class Courier:
         else:
             handle = found.handle or handle
             is_same = found.learning == learning and found.project == self._project
-            if not is_same and self._link.abilities.updates:
+            if not is_same and self._connection.abilities.updates:
                 server.update(learning, handle)
             elif found.learning is not None:
                 status = found.learning.status

@@ -13,7 +13,7 @@ from grove_backend_mcp.mappings.agreeing import Abilities, abilities_of
 from grove_backend_mcp.mappings.mapping import ServerMapping
 from grove_backend_mcp.servers import Origin, ServerEntry, Transport
 from grove_backend_mcp.settings import McpSettings
-from grove_backend_mcp.storage.places import Places
+from grove_backend_mcp.storage.contents import Paths
 from grove_core import BackendContext, BackendError, Backoff, StorageError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SLACK_SECONDS: Final = 1.0
 
 
-class Link:
+class ServerConnection:
     """The connection of one project to its server."""
 
     def __init__(
@@ -32,7 +32,7 @@ class Link:
         context: BackendContext,
         entry: ServerEntry,
         project: str,
-        places: Places,
+        paths: Paths,
         clock: Callable[[], datetime],
         *,
         expected: Abilities,
@@ -44,12 +44,12 @@ class Link:
         self.described = ""
         self._context = context
         self._project = project
-        self._places = places
+        self._paths = paths
         self._clock = clock
         self._stack: ExitStack | None = None
         self._server: MemoryServer | None = None
         self._connection: Connection | None = None
-        self._oddities: tuple[str, ...] = ()
+        self._warnings: tuple[str, ...] = ()
         # By `time.monotonic()`: what the command has asked for, and what the connection has.
         self._reserved = 0.0
         self._end = 0.0
@@ -70,7 +70,7 @@ class Link:
 
     def breaker(self) -> Backoff:
         """Return how the server has failed lately."""
-        return Backoff.read(self._places.breaker, self.entry.digest)
+        return Backoff.read(self._paths.breaker, self.entry.digest)
 
     def reserve(self, seconds: float) -> None:
         """Have the next connection last for a whole command, which may use it in several parts."""
@@ -110,15 +110,15 @@ class Link:
     def has_worked(self) -> None:
         """Forget earlier failures; called after the server has done something."""
         with suppress(OSError):
-            self._places.breaker.unlink(missing_ok=True)
+            self._paths.breaker.unlink(missing_ok=True)
 
-    def oddities(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:
         """Name what was odd about the server's answers, a line each."""
-        return self._oddities if self._connection is None else tuple(self._connection.oddities)
+        return self._warnings if self._connection is None else tuple(self._connection.warnings)
 
     def close(self) -> None:
         """End the connection, and the server where it was started for that."""
-        self._oddities = self.oddities()
+        self._warnings = self.warnings()
         stack, self._stack, self._server, self._connection = self._stack, None, None, None
         atexit.unregister(self.close)
         if stack is not None:
@@ -173,4 +173,4 @@ class Link:
     def _has_failed(self, fault: ServerFaultError) -> None:
         self.close()
         with suppress(StorageError, BackendError):
-            self.breaker().after_failure(self._clock(), fault.detail).write(self._places.breaker)
+            self.breaker().after_failure(self._clock(), fault.detail).write(self._paths.breaker)

@@ -9,11 +9,10 @@ from typing import Final
 from attrs import evolve
 
 from grove_backend_mcp.faults import ServerFaultError
-from grove_backend_mcp.storage.contents import MOST_NOTES, Contents
+from grove_backend_mcp.storage.contents import MOST_NOTES, Contents, Paths
 from grove_backend_mcp.storage.journal import Journal
-from grove_backend_mcp.storage.places import Places
-from grove_backend_mcp.sync.courier import Courier, Delivered
-from grove_backend_mcp.sync.link import Link
+from grove_backend_mcp.sync.connection import ServerConnection
+from grove_backend_mcp.sync.deliver import Deliverer
 from grove_core import (
     BackendError,
     Hit,
@@ -31,58 +30,49 @@ _LEAST_SECONDS: Final = 1.0
 _SHARE: Final = 0.8
 
 
-class Remote:
+class RemoteServer:
     """The server of one project."""
 
     def __init__(
         self,
-        places: Places,
+        paths: Paths,
         contents: Contents,
         journal: Journal,
-        link: Link,
+        connection: ServerConnection,
         *,
         project: str,
         clock: Callable[[], datetime],
     ) -> None:
-        """Connect to nothing yet."""
-        self.link = link
-        self._places = places
+        self.connection = connection
+        self._paths = paths
         self._contents = contents
         self._journal = journal
         self._project = project
         self._clock = clock
-        self._courier = Courier(places, contents, journal, link, project, clock)
+        self.deliverer = Deliverer(paths, contents, journal, connection, project, clock)
 
     @property
     def name(self) -> str:
         """What the server is called, for people."""
-        return f"the memory server “{self.link.entry.name}”"
+        return f"the memory server “{self.connection.entry.name}”"
 
     def waiting(self) -> Sequence[str]:
         """Name what the server has yet to get."""
-        return [one.id for one in self._courier.waiting()]
+        return [one.id for one in self.deliverer.waiting()]
 
     def waits(self, learning_id: str) -> bool:
-        """Return whether the server has yet to get a learning."""
+        """Check whether the server has yet to get a learning."""
         learning = self._contents.get(learning_id)
-        return learning is not None and self._courier.waits(learning)
-
-    def expect(self, learning_id: str) -> None:
-        """Note that a learning is new in this process, so that nobody else can have it yet."""
-        self._courier.expect(learning_id)
-
-    def deliver(self, seconds: float, *, asked: bool = False) -> Delivered:
-        """Deliver what waits, as far as the time goes."""
-        return self._courier.deliver(seconds, asked=asked)
+        return learning is not None and self.deliverer.waits(learning)
 
     def search(self, query: Query, seconds: float) -> Sequence[Hit]:
         """Ask the server what it finds."""
         from grove_backend_mcp.hits import hits_of  # no hook searches a server
 
-        with self.link.server(seconds) as server:
-            found = server.search(query, _MOST_FOUND) if self.link.abilities.searches else ()
-            found = [evolve(one, text=self.link.masked(one.text)) for one in found]
-        self.link.has_worked()
+        with self.connection.server(seconds) as server:
+            found = server.search(query, _MOST_FOUND) if self.connection.abilities.searches else ()
+            found = [evolve(one, text=self.connection.masked(one.text)) for one in found]
+        self.connection.has_worked()
         known = hits_of(found, query, self._contents, self._project, self._clock())
         # Whoever has been shown one of these may ask for it by its id.
         self._contents.seen.add(known.others)
@@ -92,11 +82,11 @@ class Remote:
     def synchronise(self, seconds: float, *, asked: bool) -> Synchronised:
         """Deliver what waits, and take in what is new on the server."""
         until = time.monotonic() + seconds
-        self.link.reserve(seconds)
+        self.connection.reserve(seconds)
         if asked:
             self._want_all()
-        delivered = self._courier.deliver(max(_LEAST_SECONDS, seconds * _SHARE), asked=asked)
-        ids, why, received = delivered.ids, delivered.why, 0
+        delivered = self.deliverer.deliver(max(_LEAST_SECONDS, seconds * _SHARE), asked=asked)
+        ids, why, received = tuple(delivered.ids), delivered.why, 0
         if not delivered.fault:
             try:
                 received = self._take_in(until, asked=asked)
@@ -104,9 +94,9 @@ class Remote:
                 why = one.detail
             else:
                 # What it has not kept is known only now, and whether it can be told a status.
-                again = self._courier.deliver(max(_LEAST_SECONDS, until - time.monotonic()))
+                again = self.deliverer.deliver(max(_LEAST_SECONDS, until - time.monotonic()))
                 ids, why = tuple(dict.fromkeys((*ids, *again.ids))), again.why
-        self._keep_oddities()
+        self._keep_warnings()
         return Synchronised(
             delivered=tuple(self._receipt(one) for one in ids),
             received=received,
@@ -121,22 +111,22 @@ class Remote:
                 self._journal.want(learning_id, self._clock(), is_due=True)
 
     def _take_in(self, until: float, *, asked: bool) -> int:
-        from grove_backend_mcp.sync.pulling import Pull
+        from grove_backend_mcp.sync.pull import Pull
 
         left = max(_LEAST_SECONDS, until - time.monotonic())
-        with self._courier.alone(left), self.link.server(left, asked=asked) as server:
+        with self.deliverer.alone(left), self.connection.server(left, asked=asked) as server:
             pull = Pull(
                 server,
                 self._contents,
                 self._journal,
                 self._project,
-                can_update=self.link.abilities.updates,
+                can_update=self.connection.abilities.updates,
                 until=until,
                 now=self._clock(),
             )
             received = pull.run(asked=asked)
-        self.link.has_worked()
-        replace_text(self._places.synchronised, "")
+        self.connection.has_worked()
+        replace_text(self._paths.synchronised, "")
         return received
 
     def _receipt(self, learning_id: str) -> Receipt:
@@ -145,13 +135,13 @@ class Remote:
             learning_id=learning_id,
             status=ReceiptStatus.STORED,
             backend=NAME,
-            location=f"{self.link.entry.name}: {handle or learning_id}",
+            location=f"{self.connection.entry.name}: {handle or learning_id}",
         )
 
-    def _keep_oddities(self) -> None:
-        lines = self.link.oddities()
+    def _keep_warnings(self) -> None:
+        lines = self.connection.warnings()
         with suppress(StorageError, BackendError, OSError):
             if lines:
-                replace_text(self._places.oddities, "".join(f"{one}\n" for one in lines))
+                replace_text(self._paths.warnings, "".join(f"{one}\n" for one in lines))
             else:
-                self._places.oddities.unlink(missing_ok=True)
+                self._paths.warnings.unlink(missing_ok=True)
