@@ -7,9 +7,9 @@ import pytest
 from grove_backend_markdown.backend import MarkdownBackend
 from grove_backend_markdown.format import format_entry
 from grove_core import (
-    BackendError,
     LearningStatus,
     ReceiptStatus,
+    StorageError,
 )
 
 
@@ -106,9 +106,9 @@ def test_links_that_lead_out_of_the_project_are_not_written_through(
     before = victim.read_bytes()
     file.parent.mkdir()
     file.symlink_to(victim)
-    with pytest.raises(BackendError, match="outside of"):
+    with pytest.raises(StorageError, match="outside of"):
         backend.write(make_learning(2))
-    with pytest.raises(BackendError, match="outside of"):
+    with pytest.raises(StorageError, match="outside of"):
         backend.set_status(make_learning(1).id, LearningStatus.ARCHIVED)
     health = backend.ping()
     assert not health.ok
