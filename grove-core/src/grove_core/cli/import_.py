@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
+from attrs import asdict
 
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.progress import name_slow_backend, progress
@@ -122,20 +123,9 @@ def _is_imported(one: Outcome) -> bool:
 
 
 def _document(one: Outcome) -> dict[str, Any]:
-    return {
-        "path": one.path,
-        "line": one.line,
-        "state": one.state,
-        "summary": one.summary,
-        "id": one.learning.id if _is_imported(one) and one.learning else None,
-        "existing_id": one.existing_id,
-        "stage": one.stage,
-        "field": one.field,
-        "reason": one.reason,
-        "backend": one.backend or None,
-        "waits": one.waits,
-        "notes": one.notes,
-    }
+    document = asdict(one, recurse=False, filter=lambda field, _: field.name != "learning")
+    imported = one.learning if _is_imported(one) else None
+    return {**document, "id": imported.id if imported else None, "backend": one.backend or None}
 
 
 def _human(report: ImportReport, console: "Console", *, dry_run: bool) -> None:

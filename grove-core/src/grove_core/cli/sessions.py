@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
+from attrs import asdict
 
 from grove_core.cli.app import Invocation, grove_command
 from grove_core.cli.result import Result
@@ -115,13 +116,7 @@ def _document(session: Session, workspace: Workspace) -> dict[str, Any]:
 
 def pending_document(one: PendingReflection) -> dict[str, Any]:
     """Describe a pending reflection for ``--json``."""
-    return {
-        "kind": one.kind,
-        "tickets": [name_of(ticket) for ticket in one.tickets],
-        "since": one.since,
-        "blocks": one.blocks,
-        "path": one.path,
-    }
+    return {**asdict(one, recurse=False), "tickets": [name_of(each) for each in one.tickets]}
 
 
 def _print_faults(document: dict[str, Any], console: "Console") -> None:

@@ -14,6 +14,7 @@ from grove_core.model.memory import Health
 from grove_core.model.session import Session
 from grove_core.model.statistics import Statistics
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
+from grove_core.report.text import fault_of
 from grove_core.services.messages import name_of, past_reflection
 from grove_core.services.overview import PendingKind, pending_reflections, sessions_here
 from grove_core.services.packages import (
@@ -87,7 +88,7 @@ def _collect(workspace: Workspace) -> dict[str, Any]:
             if one.is_active
         ],
         "checks": list(_checks(workspace)),
-        "log_faults": list(_log_faults(numbers)),
+        "log_faults": [fault_of(one) for one in numbers.log.faults],
         "pending": [text for one in sessions for text in _pending(one, workspace)],
         "outbox": [entry.learning.id for entry in workspace.outbox.entries(workspace.root)],
         "servers": [
@@ -104,16 +105,6 @@ def _collect(workspace: Workspace) -> dict[str, Any]:
         "config_problems": [str(problem) for problem in workspace.loaded_config.problems],
         "warnings": backend_warnings(workspace),
     }
-
-
-def _log_faults(numbers: Statistics) -> Iterator[str]:
-    """Name what of the event logs counts for nothing."""
-    for one in numbers.log.faults:
-        if one.unreadable_count:
-            what = f"lines that cannot be read: {one.unreadable_count}"
-            yield f"{one.path}:{one.unreadable[0]}: {what}; grove doctor names them"
-        if one.unknown:
-            yield f"{one.path}: events of a newer grove: {one.unknown}"
 
 
 def _numbers_document(numbers: Statistics) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from enum import Enum
 from pathlib import PurePath
 from typing import Any, Final, TypeAlias, TypeVar
@@ -188,7 +188,8 @@ class _Choices:
 
     def read(self, raw: Any, report: Report) -> frozenset[Enum]:  # noqa: ANN401 - any JSON value
         entries = _split(self.name, raw, self.separator, report)
-        read = [(one, read_enum(self.choices, one)) for one in _as_list(entries)]
+        listing = entries if isinstance(entries, list) else ()
+        read = [(one, read_enum(self.choices, one)) for one in listing]
         found = frozenset(value for _, value in read if value is not None)
         unknown = [_entry(one) for one, value in read if value is None]
         if found:
@@ -276,10 +277,6 @@ def _entry(raw: Any) -> str:  # noqa: ANN401 - any JSON value
     return shown(raw) if isinstance(raw, str) else kind_of(raw)
 
 
-def _as_list(raw: Any) -> Iterable[Any]:  # noqa: ANN401 - any JSON value
-    return raw if isinstance(raw, list) else ()
-
-
 def _split(name: str, raw: Any, separator: str, report: Report) -> Any:  # noqa: ANN401 - any JSON value
     """Read one text where a list belongs, as agents often send it."""
     if not isinstance(raw, str):
@@ -331,10 +328,6 @@ def clean_path(text: str, *, root: PurePath | None = None) -> str | None:
     if ".." in parts or _OUTSIDE.match(path) or _OUTSIDE.match(relative):
         return None
     return relative if 0 < len(relative) <= PATH_LENGTH_MAX else None
-
-
-def _clean_id(text: str) -> str | None:
-    return text.strip() if is_learning_id(text.strip()) else None
 
 
 # --- the table ------------------------------------------------------------------------------------
@@ -393,7 +386,7 @@ FIELDS: Final[tuple[_Text | _Choice | _Choices | _Texts, ...]] = (
         item={"$ref": "#/$defs/learning_id"},
         most=SUPERSEDES_MAX,
         separator=r"[,;\s]",
-        clean_item=lambda text, _: _clean_id(text),
+        clean_item=lambda text, _: text.strip() if is_learning_id(text.strip()) else None,
     ),
 )
 REQUIRED: Final = ("category", "summary", "detail", "criteria_met", "tags")

@@ -57,16 +57,17 @@ def _stored(
 
 def _latest(corrections: Sequence[Correction], now: datetime) -> list[Correction]:
     """Take the last word on each learning that counts, and follow who has superseded whom."""
-    newest: dict[str, Correction] = {}
-    sound = [_without_other_texts(one) for one in corrections if is_learning_id(one.learning_id)]
     # A learning that was also said to be wrong counts as superseded.
-    order = sorted(sound, key=lambda one: (bool(one.superseded_by), one.corrected_at))
-    for one in order:
-        newest[one.learning_id] = one
-    successors = {name: one.superseded_by for name, one in newest.items() if one.superseded_by}
+    order = sorted(corrections, key=lambda one: (bool(one.superseded_by), one.corrected_at))
+    newest = {one.learning_id: one for one in order if is_learning_id(one.learning_id)}
+    successors = {
+        name: one.superseded_by
+        for name, one in newest.items()
+        if one.superseded_by and is_learning_id(one.superseded_by)
+    }
     counting = [
-        one._replace(superseded_by=_last_of(one.superseded_by, successors))
-        for one in newest.values()
+        one._replace(superseded_by=_last_of(name, successors))
+        for name, one in newest.items()
         if one.last_surfaced_before is not None
         and now - one.last_surfaced_before <= NOTICE_DAYS
         and one.last_surfaced_before <= one.corrected_at
@@ -74,17 +75,12 @@ def _latest(corrections: Sequence[Correction], now: datetime) -> list[Correction
     return sorted(counting, key=lambda one: (one.corrected_at, one.learning_id), reverse=True)
 
 
-def _without_other_texts(one: Correction) -> Correction:
-    named = one.superseded_by is not None and is_learning_id(one.superseded_by)
-    return one if named else one._replace(superseded_by=None)
-
-
-def _last_of(learning_id: str | None, successors: Mapping[str, str]) -> str | None:
-    seen: set[str] = set()
-    while learning_id is not None and learning_id in successors and learning_id not in seen:
-        seen.add(learning_id)
-        learning_id = successors[learning_id]
-    return learning_id
+def _last_of(learning_id: str, successors: Mapping[str, str]) -> str | None:
+    """Follow successors to the last one, which may lead in a circle."""
+    seen = [learning_id]
+    while (following := successors.get(seen[-1])) is not None and following not in seen:
+        seen.append(following)
+    return seen[-1] if len(seen) > 1 else None
 
 
 def _line(one: Correction, learnings: Mapping[str, Learning], now: datetime) -> str:
@@ -111,18 +107,14 @@ def announce_corrections(workspace: Workspace, session: Session, source: StartSo
     since = workspace.now - NOTICE_DAYS
     corrections = [Correction(*one) for one in workspace.numbers.corrections(since)]
     latest = [one for one in _latest(corrections, workspace.now) if _key(one) not in known]
-    learnings = _look_up(workspace, latest[:_MOST_LOOKED_UP])
+    named = [(one.learning_id, one.superseded_by) for one in latest[:_MOST_LOOKED_UP]]
+    names = sorted({name for pair in named for name in pair if name})
+    stored = (workspace.library.get(name) for name in names)
+    learnings = {one.hit.learning.id: one.hit.learning for one in stored if one is not None}
     new = [one for one in _stored(latest, learnings) if _key(one) not in known]
     if not new or not (_claim(workspace, session, new[:_MOST_LINES]) or again):
         return ""
     return corrections_notice(new, learnings, workspace.now)
-
-
-def _look_up(workspace: Workspace, corrections: Sequence[Correction]) -> dict[str, Learning]:
-    """Fetch the learnings that corrections name, as far as they are stored."""
-    names = {name for one in corrections for name in (one.learning_id, one.superseded_by) if name}
-    found = (workspace.library.get(name) for name in sorted(names))
-    return {one.hit.learning.id: one.hit.learning for one in found if one is not None}
 
 
 def _announced(session: Session) -> set[tuple[str, str]]:
