@@ -36,6 +36,7 @@ _STARTS: Final = r"(?:[\n;&|(){]|\b(?:do|then|else)\b)"
 _BEFORE_GROUPS: Final = re.compile(
     rf"({_STARTS}[ \t]*)(?:time(?:[ \t]+-p)?|coproc(?:[ \t]+[A-Za-z_]\w*)?|(!))[ \t]+(?=\{{\s)"
 )
+_CASES: Final = re.compile(rf"{_STARTS}[ \t]*(case)[ \t]|(?:^|[\s;])(esac)\b")
 _EMPTY_LOOP: Final = re.compile(rf"({_STARTS}[ \t]*)for[ \t]+\w+[ \t]+in[ \t]*;")
 _PLAIN_IN_QUOTES: Final = re.compile(r"[^\\\"`$]+")
 _BACKQUOTED: Final = re.compile(r"`(?:[^`\\]|\\.)*`", re.DOTALL)
@@ -140,6 +141,11 @@ class Scanner:
     def _plain(self, text: str) -> bool:
         """Keep text without signs, less what the grammar does not know."""
         before = self.pieces[-1][-1:] if self.pieces else "\n"
+        for case, esac in _CASES.findall(before + text):
+            if case:
+                self._open.append(case)
+            elif esac and self._open[-1:] == ["case"]:
+                self._open.pop()
         # A group can be negated as the last command of a pipeline.
         kept = _BEFORE_GROUPS.sub(lambda m: m[1] + ("! : | " if m[2] else ""), before + text)
         kept = _EMPTY_LOOP.sub(r"\1while false;", kept)
