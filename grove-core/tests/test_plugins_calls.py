@@ -381,14 +381,14 @@ def test_a_function_of_a_descriptor_that_fails_gives_the_default(world):
         calls.append(1)
         time.sleep(3600)
 
-    assert plugins.call(acme, lambda: "answer", seconds=30, default=0) == "answer"
-    assert plugins.call(acme, lambda: 1 / 0, seconds=30, default=7, what="sum of acme") == 7
+    assert plugins.call(acme, "answer", lambda: "answer", seconds=30, default=0) == "answer"
+    assert plugins.call(acme, "sum", lambda: 1 / 0, seconds=30, default=7) == 7
     for _ in range(2):
-        assert plugins.call(acme, hang, seconds=0.0025, default=7, what="hang of acme") == 7
+        assert plugins.call(acme, "hang", hang, seconds=0.0025, default=7) == 7
     assert calls == [1]
-    assert plugins.call(zeta, lambda: 1, seconds=30, default=7, what="hang of zeta") == 1
+    assert plugins.call(zeta, "hang", lambda: 1, seconds=30, default=7) == 1
     world.deadline.at = time.monotonic() - 1
-    assert plugins.call(zeta, calls.append, 2, seconds=30, default="late") == "late"
+    assert plugins.call(zeta, "append", calls.append, 2, seconds=30, default="late") == "late"
     assert calls == [1]
     assert world.complaints()[:2] == [
         ("acme", "sum of acme", "ZeroDivisionError: division by zero"),

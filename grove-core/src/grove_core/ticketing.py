@@ -91,7 +91,20 @@ def decide(found: Sequence[Found], rules: TicketRules) -> Sequence[TicketSystem]
         ),
         None,
     )
-    return [_system(one, rules, is_active=one[0] is active) for one in ordered]
+    systems = []
+    for provided, detection in ordered:
+        why = _why_not(provided.value, detection, rules, is_active=provided is active)
+        enabled = not why
+        if enabled and detection is not None:
+            why = detection.note or f"found {detection.marker}"
+            if rules.switched_on(provided.value):
+                why = f"switched on by ticketing.overrides.{provided.name}"
+        is_active = provided is active
+        system = TicketSystem(
+            provided=provided, detection=detection, is_active=is_active, enabled=enabled, why=why
+        )
+        systems.append(system)
+    return systems
 
 
 def _fallbacks_at_the_end(found: Sequence[Found], listed: Sequence[str]) -> frozenset[str]:
@@ -104,23 +117,6 @@ def _fallbacks_at_the_end(found: Sequence[Found], listed: Sequence[str]) -> froz
         elif probe.name in names:
             break
     return frozenset(last)
-
-
-def _system(found: Found, rules: TicketRules, *, is_active: bool) -> TicketSystem:
-    provided, detection = found
-    why_not = _why_not(provided.value, detection, rules, is_active=is_active)
-    why = why_not
-    if detection is not None and not why_not:
-        key = f"ticketing.overrides.{provided.value.name}"
-        on = f"switched on by {key}" if rules.switched_on(provided.value) else ""
-        why = on or detection.note or f"found {detection.marker}"
-    return TicketSystem(
-        provided=provided,
-        detection=detection,
-        is_active=is_active,
-        enabled=not why_not,
-        why=why,
-    )
 
 
 def _why_not(
@@ -178,16 +174,15 @@ class TicketSystems:
         # One may hang; no further one is asked then, since a person waits for the session to start.
         end = time.monotonic() + clock_limit(CURRENT_TICKET_SECONDS)
         for system in self.all:
-            ask, name = system.probe.current_ticket, system.probe.name
+            ask = system.probe.current_ticket
             if not system.enabled or ask is None or time.monotonic() >= end:
                 continue
-            answer: object = self._call(
-                system.provided, ask, name, seconds=CURRENT_TICKET_SECONDS, default=None
-            )
+            seconds = CURRENT_TICKET_SECONDS
+            answer = self._call(system.provided, "current_ticket", ask, seconds=seconds)
             if isinstance(answer, Ticket):
                 return answer
             if answer is not None:
-                what = f"current_ticket of {name}"
+                what = f"current_ticket of {system.probe.name}"
                 self._plugins.complain(system.provided, what, "returned no Ticket")
         return None
 
@@ -221,17 +216,19 @@ class TicketSystems:
         for matcher in matchers:
             if not any(_names(pattern, call.name) for pattern in matcher.value.tools):
                 continue
-            match = partial(matcher.value.match, call)
-            system = matcher.value.system
-            answer: object = self._call(
-                matcher, match, system, seconds=MATCH_SECONDS, default=(), what=f"match of {system}"
+            context = self._with_settings(matcher)
+            found += (
+                self._plugins.call_for_list(
+                    matcher,
+                    "match",
+                    TicketClose,
+                    matcher.value.match,
+                    call,
+                    context,
+                    seconds=MATCH_SECONDS,
+                )
+                or ()
             )
-            closes = answer if isinstance(answer, list | tuple) else (None,)
-            sound = [one for one in closes if isinstance(one, TicketClose)]
-            if len(sound) < len(closes):
-                complaint = "returned no list of TicketClose"
-                self._plugins.complain(matcher, f"match of {system}", complaint)
-            found += sound
         # Of what happens to a ticket more than once, the last time counts.
         return list(dict.fromkeys(reversed(found)))[::-1]
 
@@ -249,15 +246,8 @@ class TicketSystems:
             return Confirmation.UNKNOWN
         directory = close.directory or cwd
         context = evolve(self._context, cwd=Path(directory)) if directory else self._context
-        answer: object = self._call(
-            matcher,
-            partial(matcher.value.confirm, close, result),
-            close.system,
-            context,
-            seconds=CONFIRM_SECONDS,
-            default=None,
-            what=f"confirm of {close.system}",
-        )
+        ask = partial(matcher.value.confirm, close, result)
+        answer = self._call(matcher, "confirm", ask, context, seconds=CONFIRM_SECONDS)
         return answer if isinstance(answer, Confirmation) else Confirmation.UNKNOWN
 
     def _is_enabled(self, close: TicketClose) -> bool:
@@ -325,7 +315,7 @@ class TicketSystems:
         for reader in self._readers():
             if call.name in reader.value.tools:
                 yield from self._plugins.call(
-                    reader, reader.value.read, call, seconds=READ_SECONDS, default=()
+                    reader, "read", reader.value.read, call, seconds=READ_SECONDS, default=()
                 )
 
     def _look_in(self, directory: str) -> Sequence[TicketSystem]:
@@ -342,27 +332,25 @@ class TicketSystems:
         probe = provided.value
         if not self._rules.may_ever_count(probe):
             return None
-        answer: object = self._call(
-            provided, probe.detect, probe.name, context, seconds=DETECT_SECONDS, default=None
-        )
+        answer = self._call(provided, "detect", probe.detect, context, seconds=DETECT_SECONDS)
         return answer if isinstance(answer, Detection) else None
 
     def _call(
         self,
         provided: Contribution[Any],
+        what: str,
         function: Callable[[ProjectContext], object],
-        system: str,
         context: ProjectContext | None = None,
         *,
         seconds: float,
-        default: object,
-        what: str = "",
     ) -> object:
-        """Call a function of a system with a context that has its settings."""
-        context = evolve(context or self._context, settings=self._settings.get(system))
-        return self._plugins.call(
-            provided, function, context, seconds=seconds, default=default, what=what
-        )
+        context = self._with_settings(provided, context)
+        return self._plugins.call(provided, what, function, context, seconds=seconds, default=None)
+
+    def _with_settings(
+        self, provided: Contribution[Any], context: ProjectContext | None = None
+    ) -> ProjectContext:
+        return evolve(context or self._context, settings=self._settings.get(provided.name))
 
 
 def _source() -> Plugin:

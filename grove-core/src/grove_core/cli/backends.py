@@ -1,6 +1,6 @@
 """``grove backends``: the memory backends, what they could use, and the commands they offer."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
@@ -9,10 +9,10 @@ from grove_core.cli.app import Invocation, grove_command, name_problems
 from grove_core.cli.groups import LazyGroup, load_offered, workspace_of
 from grove_core.cli.result import Result
 from grove_core.config.values import printable
-from grove_core.errors import GroveError, PluginError
+from grove_core.errors import GroveError
 from grove_core.memory.backends import BackendState
 from grove_core.model.memory import Health
-from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec, Discovered
+from grove_core.plugins.descriptors import Area, BackendSpec, Discovered
 from grove_core.plugins.discovery import BACKEND_GROUP
 from grove_core.plugins.manager import Contribution
 from grove_core.services.packages import BlockedPlugin, blocked_plugins, install_command_for
@@ -205,28 +205,18 @@ def _stores_of(workspace: Workspace, state: BackendState) -> Sequence[Discovered
             why=state.why,
         )
         return [store]
-    unknown = [_unusable(name, "its plugin has failed to list them; `grove plugins` says more")]
-    return workspace.plugins.call(
+    found = workspace.plugins.call_for_list(
         state.provided,
-        _checked,
+        "discover",
+        Discovered,
         state.spec.discover,
         workspace.library.context_for(name, Area.PROJECT),
         seconds=DISCOVER_SECONDS,
-        default=unknown,
-        what=f"discover of {name}",
     )
-
-
-def _checked(
-    discover: Callable[[BackendContext], Sequence[Discovered]], context: BackendContext
-) -> Sequence[Discovered]:
-    """Ask a backend; what it says may be anything."""
-    answer: object = discover(context)
-    if not isinstance(answer, list | tuple):
-        raise PluginError(f"returned {type(answer).__name__} instead of a list of Discovered")
-    if wrong := next((one for one in answer if not isinstance(one, Discovered)), None):
-        raise PluginError(f"returned {type(wrong).__name__} instead of Discovered")
-    return answer
+    if found is None:
+        fault = "its plugin has failed to list them; `grove plugins` says more"
+        return [_unusable(name, fault)]
+    return found
 
 
 def _unusable(name: str, why: str) -> Discovered:

@@ -4,9 +4,8 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, requires
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Final
@@ -23,6 +22,7 @@ from grove_core.plugins.discovery import (
     TICKET_GROUP,
     canonical_name,
     discover,
+    extras,
 )
 from grove_core.plugins.report import Plugin
 from grove_core.services.packages import install_command
@@ -110,7 +110,8 @@ def _objection(kind: str, name: str, distribution: str, found: Sequence[Plugin])
     # What stands beside the backends' own sections and in their order.
     keys = (key.split(".") for key in config_keys())
     reserved = {"config", *(key[1] for key in keys if key[0] == "backends")}
-    packages = {*_named_by_core(), *(plugin.distribution for plugin in found)}
+    # What grove's own package can bring is taken where nothing is installed as well.
+    packages = {"grove-core", *chain(*extras().values()), *(one.distribution for one in found)}
     reasons = {
         f"a {kind} called {name} is installed": name
         in {plugin.name for plugin in found if plugin.group == _GROUPS[kind]},
@@ -120,13 +121,6 @@ def _objection(kind: str, name: str, distribution: str, found: Sequence[Plugin])
         in {canonical_name(one) for one in packages},
     }
     return next((f"{why}: choose another name" for why, holds in reasons.items() if holds), "")
-
-
-def _named_by_core() -> Iterator[str]:
-    """Name what grove's own package can bring: such names are taken where nothing is installed."""
-    with suppress(PackageNotFoundError):
-        for requirement in requires("grove-core") or ():
-            yield from re.findall(r"^[A-Za-z0-9._-]+", requirement)
 
 
 def _range_of(version: str) -> str:

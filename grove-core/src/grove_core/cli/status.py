@@ -140,7 +140,12 @@ def _session_document(session: Session, servers: ServerRecords) -> dict[str, Any
 def _checks(workspace: Workspace) -> Iterator[dict[str, Any]]:
     for provided in workspace.plugins.health_checks():
         health = workspace.plugins.call(
-            provided, provided.value.run, workspace.context(), seconds=CHECK_SECONDS, default=None
+            provided,
+            "run",
+            provided.value.run,
+            workspace.context(),
+            seconds=CHECK_SECONDS,
+            default=None,
         )
         if isinstance(health, Health):
             yield {"name": provided.value.name, "health": health}

@@ -134,7 +134,12 @@ def _of_plugin(
     workspace = examination.workspace
     before = len(workspace.plugins.report().problems)
     health: object = workspace.plugins.call(
-        offered, offered.value.run, workspace.context(), seconds=_CALL_SECONDS, default=None
+        offered,
+        "run",
+        offered.value.run,
+        workspace.context(),
+        seconds=_CALL_SECONDS,
+        default=None,
     )
     if isinstance(health, Health):
         yield _of_health(health)

@@ -114,7 +114,7 @@ class AvailableBackends:
             context = self.context_for(provided.value.name, Area.PROJECT)
             detect = provided.value.detect
             answer: object = self._plugins.call(
-                provided, detect, context, seconds=DETECT_SECONDS, default=_FAILED
+                provided, "detect", detect, context, seconds=DETECT_SECONDS, default=_FAILED
             )
             state = BackendState(
                 provided=provided,
@@ -248,7 +248,6 @@ class AvailableBackends:
 
     def _open(self, state: BackendState, area: Area) -> OpenBackend | None:
         context = self.context_for(state.spec.name, area)
-        what = f"open of {state.spec.name}"
 
         def opened() -> MemoryBackend:
             backend = state.spec.open(context)
@@ -256,7 +255,7 @@ class AvailableBackends:
             return backend
 
         backend = self._plugins.call(
-            state.provided, opened, seconds=OPEN_SECONDS, default=None, what=what
+            state.provided, "open", opened, seconds=OPEN_SECONDS, default=None
         )
         return None if backend is None else OpenBackend(state=state, area=area, backend=backend)
 

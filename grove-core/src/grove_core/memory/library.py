@@ -4,13 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeGuard, TypeVar
+from typing import Any, Final, TypeGuard, TypeVar
 
 from attrs import evolve
 
 from grove_core.errors import BackendError, LearningNotFoundError, UnsupportedError
 from grove_core.memory.backends import UNOPENED, AvailableBackends, FoundLearning, OpenBackend
-from grove_core.memory.outbox import OutboxEntry
 from grove_core.memory.sanitize import (
     clean_freshness,
     clean_health,
@@ -33,7 +32,7 @@ from grove_core.model.memory import (
     Synchronised,
 )
 from grove_core.model.value import Value, frozen
-from grove_core.plugins.descriptors import FileBacked, Freshness, Incremental, Synchronising
+from grove_core.plugins.descriptors import Freshness
 
 WRITE_SECONDS: Final = 5.0
 SLOW_WRITE_SECONDS: Final = 90.0
@@ -45,9 +44,10 @@ LIST_SECONDS: Final = 60.0
 
 _GRACE_SECONDS: Final = 15.0
 _ACTIVE: Final = LearningStatus.ACTIVE
+_NO_ANSWER: Final = Health(ok=False, detail="did not answer; `grove plugins` names the fault")
+_NOT_ASKED: Final = Health(ok=True, detail="not asked here: `grove backends` asks its server")
 
 T = TypeVar("T")
-D = TypeVar("D")
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -95,24 +95,19 @@ class MemoryLibrary(AvailableBackends):
             if is_slow and was_slow and in_a_hurry:
                 continue
             was_slow = was_slow or is_slow
-            receipts += self._delivered(target, entry)
+            receipt = self.write(target, entry.learning)
+            if receipt is not None:
+                entry.path.unlink(missing_ok=True)
+                notes = self._notes(target, entry.learning, receipt)
+                receipts.append(evolve(receipt, note="; ".join(notes)))
         return receipts
-
-    def _delivered(self, target: OpenBackend, entry: OutboxEntry) -> Sequence[Receipt]:
-        receipt = self.write(target, entry.learning)
-        if receipt is None:
-            return ()
-        entry.path.unlink(missing_ok=True)
-        return [evolve(receipt, note="; ".join(self._notes(target, entry.learning, receipt)))]
 
     def write(self, target: OpenBackend, learning: Learning) -> Receipt | None:
         """Write a learning to one backend; ``None`` when it could not take it."""
         self.has_written = True
         slow = Capability.SLOW in target.backend.capabilities
         seconds = SLOW_WRITE_SECONDS if slow else WRITE_SECONDS
-        answer: object = self._call(
-            target, "write", target.backend.write, learning, seconds=seconds, default=None
-        )
+        answer = self._ask(target, "write", learning, seconds=seconds)
         receipt = clean_receipt(answer, learning.id)
         if receipt is None and answer is not None:
             self._complain(target, "write", f"returned no sound Receipt of {learning.id}")
@@ -122,15 +117,12 @@ class MemoryLibrary(AvailableBackends):
         self, opened: OpenBackend, mark: str, *, seconds: float = LIST_SECONDS
     ) -> Changes | None:
         """Ask a backend that can list its learnings what has changed."""
-        backend = opened.backend
-        if Capability.CHANGES in backend.capabilities and isinstance(backend, Incremental):
-            answer: object = self._call(
-                opened, "changes", backend.changes, mark, seconds=seconds, default=None
-            )
+        if Capability.CHANGES in opened.backend.capabilities:
+            answer = self._ask(opened, "changes", mark, seconds=seconds)
             if not isinstance(answer, Changes):
                 return None
         else:
-            listed = self._listed_by(opened, seconds)
+            listed = self._list(opened, seconds)
             if listed is None:
                 return None
             answer = Changes(learnings=tuple(listed), mark="", whole=True)
@@ -149,9 +141,8 @@ class MemoryLibrary(AvailableBackends):
         """Search backends; of several hits with one id the most relevant stays."""
         found: dict[str, FoundLearning] = {}
         for opened in filter(asked, self._all()):
-            search = opened.backend.search
             limit = self._limit(opened, seconds)
-            hits = self._call(opened, "search", search, query, filters, seconds=limit, default=())
+            hits = self._ask(opened, "search", query, filters, seconds=limit, default=())
             for hit in self._sound(opened, "search", hits, is_hit):
                 if not filters.admit(hit.learning):
                     continue
@@ -177,8 +168,7 @@ class MemoryLibrary(AvailableBackends):
         """Go through the learnings of all backends that can list theirs."""
         found: dict[str, FoundLearning] = {}
         for opened in self._with(Capability.ITERATE):
-            listed = self._listed_by(opened) or ()
-            for learning in self._sound(opened, "iterate", listed, is_learning):
+            for learning in self._sound(opened, "iterate", self._list(opened) or (), is_learning):
                 known = found.get(learning.id)
                 if known is None or _supersedes(learning, known):
                     found[learning.id] = _located(learning, opened)
@@ -188,10 +178,9 @@ class MemoryLibrary(AvailableBackends):
         """Name what the learnings that can be listed are read from."""
         found: list[Path] = []
         for opened in self._with(Capability.ITERATE):
-            backend = opened.backend
-            if Capability.FILES not in backend.capabilities or not isinstance(backend, FileBacked):
+            if Capability.FILES not in opened.backend.capabilities:
                 return None
-            paths = self._call(opened, "files", backend.files, seconds=READ_SECONDS, default=None)
+            paths = self._ask(opened, "files", seconds=READ_SECONDS)
             if paths is None or not all(isinstance(path, Path) for path in paths):
                 return None
             found += paths
@@ -219,8 +208,8 @@ class MemoryLibrary(AvailableBackends):
     ) -> Learning:
         self.has_written = True
         before = len(self._plugins.report().problems)
-        change = partial(opened.backend.set_status, learning_id, status, note)
-        changed = self._call(opened, "set_status", change, seconds=WRITE_SECONDS, default=None)
+        arguments = (learning_id, status, note)
+        changed = self._ask(opened, "set_status", *arguments, seconds=WRITE_SECONDS)
         if not isinstance(changed, Learning):
             problems = self._plugins.report().problems[before:]
             why = "; ".join(one.detail for one in problems) or "it does not say why"
@@ -232,74 +221,58 @@ class MemoryLibrary(AvailableBackends):
     def healths(self, *, servers: bool = True) -> dict[str, Health]:
         """Ask the project's backends how they do."""
         opened = {one.state.spec.name: one for one in self.project_backends}
-        return {
-            one.spec.name: self._health_of(opened[one.spec.name], servers=servers)
-            if one.spec.name in opened
-            else UNOPENED.ping()
-            for one in self.states
-            if one.is_active
-        }
-
-    def _health_of(self, opened: OpenBackend, *, servers: bool) -> Health:
-        if servers or Capability.SYNCHRONISE not in opened.backend.capabilities:
-            return self.health(opened)
-        return Health(ok=True, detail="not asked here: `grove backends` asks its server")
+        active = [one.spec.name for one in self.states if one.is_active]
+        found = {name: UNOPENED.ping() for name in active}
+        for name in opened.keys() & found.keys():
+            has_server = Capability.SYNCHRONISE in opened[name].backend.capabilities
+            found[name] = _NOT_ASKED if has_server and not servers else self.health(opened[name])
+        return found
 
     def health(self, opened: OpenBackend) -> Health:
         """Ask a backend how it does."""
-        ping, seconds = opened.backend.ping, self._limit(opened, READ_SECONDS)
-        health = clean_health(self._call(opened, "ping", ping, seconds=seconds, default=None))
-        if health is not None:
-            return health
-        return Health(ok=False, detail="did not answer; `grove plugins` names the fault")
+        answer = self._ask(opened, "ping", seconds=self._limit(opened, READ_SECONDS))
+        return clean_health(answer) or _NO_ANSWER
 
     def freshness(self) -> Sequence[Freshness]:
         """Return how well what backends store here stands for what their servers have."""
-        found: list[Freshness] = []
-        for opened, backend in self._with_servers():
-            answer: object = self._call(
-                opened, "freshness", backend.freshness, seconds=READ_SECONDS, default=None
-            )
-            if (fresh := clean_freshness(answer)) is not None:
-                found.append(fresh)
-        return found
+        answers = [
+            self._ask(one, "freshness", seconds=READ_SECONDS)
+            for one in self._with(Capability.SYNCHRONISE)
+        ]
+        return [one for one in map(clean_freshness, answers) if one is not None]
 
     def synchronise(self, seconds: float, *, asked: bool) -> Sequence[tuple[str, Synchronised]]:
         """Bring backends and their servers into line."""
         found: list[tuple[str, Synchronised]] = []
-        for opened, backend in self._with_servers():
+        for opened in self._with(Capability.SYNCHRONISE):
             self.has_written = True
-            synchronise = partial(backend.synchronise, seconds, asked=asked)
             limit = seconds + _GRACE_SECONDS
-            answer: object = self._call(
-                opened, "synchronise", synchronise, seconds=limit, default=None
-            )
+            answer = self._ask(opened, "synchronise", seconds, asked=asked, seconds=limit)
             fault = "it did not answer; `grove plugins` names the fault"
             done = clean_synchronised(answer) or Synchronised(fault=fault)
             found.append((opened.backend.name, done))
         return found
 
-    def _with_servers(self) -> Iterator[tuple[OpenBackend, Synchronising]]:
-        for opened in self._with(Capability.SYNCHRONISE):
-            if isinstance(opened.backend, Synchronising):
-                yield opened, opened.backend
-
     def _is_note(self, opened: OpenBackend, learning_id: str) -> bool:
         """Check whether what a backend has given is somebody else's note."""
         if not {Capability.NOTES, Capability.ITERATE} <= opened.backend.capabilities:
             return False
-        listed = self._sound(opened, "iterate", self._listed_by(opened) or (), is_learning)
+        listed = self._sound(opened, "iterate", self._list(opened) or (), is_learning)
         return all(one.id != learning_id for one in listed)
 
-    def _listed_by(
+    def _list(
         self, opened: OpenBackend, seconds: float = LIST_SECONDS
     ) -> Sequence[Learning] | None:
-        listed = partial(_listed, opened)
-        return self._call(opened, "iterate", listed, seconds=seconds, default=None)
+        return self._plugins.call(
+            opened.state.provided,
+            "iterate",
+            lambda: tuple(opened.backend.iterate()),
+            seconds=seconds,
+            default=None,
+        )
 
     def _get(self, opened: OpenBackend, learning_id: str) -> Learning | None:
-        get = opened.backend.get
-        found = self._call(opened, "get", get, learning_id, seconds=READ_SECONDS, default=None)
+        found = self._ask(opened, "get", learning_id, seconds=READ_SECONDS)
         sound = self._sound(opened, "get", [found] if found else [], is_learning)
         return next(iter(sound), None)
 
@@ -308,19 +281,19 @@ class MemoryLibrary(AvailableBackends):
         slow = Capability.SLOW in opened.backend.capabilities and not self._context.in_hook
         return max(seconds, SLOW_READ_SECONDS) if slow else seconds
 
-    def _call(
+    def _ask(
         self,
         opened: OpenBackend,
         method: str,
-        function: Callable[..., T],
         *arguments: object,
         seconds: float,
-        default: D,
-    ) -> T | D:
-        provided, what = opened.state.provided, f"{method} of {opened.state.spec.name}"
-        return self._plugins.call(
-            provided, function, *arguments, seconds=seconds, default=default, what=what
-        )
+        default: object = None,
+        **options: object,
+    ) -> Any:  # noqa: ANN401 - whatever the plugin answers
+        """Call a method of a backend; what it does wrong is reported and gives the default."""
+        function = partial(getattr(opened.backend, method), *arguments, **options)
+        provided = opened.state.provided
+        return self._plugins.call(provided, method, function, seconds=seconds, default=default)
 
     def _complain(self, opened: OpenBackend, method: str, detail: str) -> None:
         what = f"{method} of {opened.state.spec.name}"
@@ -348,10 +321,6 @@ def _located(learning: Learning, opened: OpenBackend, *, complete: bool = True) 
     """Say where a learning came from, and clean it."""
     hit = clean_hit(Hit(learning=learning, relevance=1.0, complete=complete))
     return FoundLearning(hit=hit, backend=opened.backend.name, area=opened.area)
-
-
-def _listed(opened: OpenBackend) -> Sequence[Learning]:
-    return tuple(opened.backend.iterate())
 
 
 def _supersedes(learning: Learning, known: FoundLearning) -> bool:

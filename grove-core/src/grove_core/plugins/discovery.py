@@ -63,11 +63,10 @@ def _scan() -> tuple[tuple[Plugin, ...], bool]:
             # A distribution that is listed twice counts where Python looks first.
             found.setdefault(canonical_name(plugins[0].distribution), plugins)
     everything = [plugin for plugins in found.values() for plugin in plugins]
-    return tuple(sorted(everything, key=_sort_key)), complete
-
-
-def _sort_key(plugin: Plugin) -> tuple[int, str, str]:
-    return GROUPS.index(plugin.group), plugin.name, canonical_name(plugin.distribution)
+    everything.sort(
+        key=lambda one: (GROUPS.index(one.group), one.name, canonical_name(one.distribution))
+    )
+    return tuple(everything), complete
 
 
 def _plugins_of(distribution: "Distribution", first_party: frozenset[str]) -> Iterator[Plugin]:

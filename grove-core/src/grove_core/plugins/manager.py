@@ -6,7 +6,7 @@ limit, so that a broken plugin is reported under its distribution's name and the
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from importlib import import_module
 from inspect import getattr_static, iscoroutinefunction, isroutine
 from itertools import islice
@@ -59,6 +59,7 @@ LOADING: Final = "load"
 _HOOK_PREFIX: Final = "grove_"
 _MOST_VALUES: Final = 1000  # more are no help, and a generator may have no end
 _DEFAULT_LIMITS: Final = TimeLimits()
+_FAILED: Final = object()
 
 
 class _Hook(NamedTuple):
@@ -100,6 +101,16 @@ class Contribution(Generic[T]):
     value: T
     source: Plugin
 
+    @property
+    def name(self) -> str:
+        """The name that a descriptor is known by."""
+        match self.value:
+            case CloseMatcher():
+                return self.value.system
+            case CommandReader():
+                return ", ".join(self.value.tools)
+        return str(self.value.name)  # type: ignore[attr-defined]  # all other descriptors have one
+
 
 class Plugins:
     """All plugins of this process, imported when something is asked of them."""
@@ -120,7 +131,6 @@ class Plugins:
         self._problems = ProblemList(on_problem)
         self._plugins = [one for group in GROUPS for one in choose(found, group, settings)]
         self._loaded: set[str] = set()
-        self._registry: pluggy.PluginManager | None = None
         self._offers: dict[str, list[Contribution[Any]]] = {}
         self._hung: set[tuple[Plugin, str]] = set()
 
@@ -210,16 +220,34 @@ class Plugins:
     def call(
         self,
         provided: Contribution[Any],
+        what: str,
         function: Callable[..., T],
         *arguments: Any,  # noqa: ANN401 - whatever the function takes
         seconds: float,
         default: D,
-        what: str = "",
     ) -> T | D:
-        """Call a function that a descriptor holds."""
-        what = what or _describe_call(provided.value, function)
+        """Call a function that a descriptor holds, named as its field is."""
+        what = f"{what} of {provided.name}"
         answers = self._limited(provided.source, what, partial(function, *arguments), seconds)
         return answers[0] if answers else default
+
+    def call_for_list(
+        self,
+        provided: Contribution[Any],
+        what: str,
+        kind: type[T],
+        function: Callable[..., object],
+        *arguments: Any,  # noqa: ANN401 - whatever the function takes
+        seconds: float,
+    ) -> list[T] | None:
+        """Call a function that a descriptor holds and gives a list; ``None`` when it has failed."""
+        answer = self.call(provided, what, function, *arguments, seconds=seconds, default=_FAILED)
+        if isinstance(answer, list | tuple) and all(isinstance(one, kind) for one in answer):
+            return list(answer)
+        if answer is not _FAILED:
+            detail = f"returned no list of {kind.__name__}"
+            self.complain(provided, f"{what} of {provided.name}", detail)
+        return None
 
     def complain(self, provided: Contribution[Any], what: str, detail: str) -> None:
         """Report something that a plugin did wrong without raising, such as a senseless answer."""
@@ -247,14 +275,14 @@ class Plugins:
         order = self._settings.order(family)
         offers.sort(
             key=lambda one: (
-                *rank(order, _name_of(one.value), one.source.distribution),
+                *rank(order, one.name, one.source.distribution),
                 not one.source.first_party,
             )
         )
         chosen: list[Contribution[Any]] = []
         first: dict[str, Plugin] = {}
         for offer in offers:
-            name = _name_of(offer.value)
+            name = offer.name
             if self._settings.blocks(family, name):
                 continue
             is_new = name not in first
@@ -343,7 +371,7 @@ class Plugins:
         self, name: str, instance: object
     ) -> tuple[dict[str, tuple[pluggy.HookImpl, ...]], list[tuple[str, str]]]:
         """Let pluggy check a plugin; the second result is what is odd about it."""
-        registry = self._specified()
+        registry = self._registry
         if not any(instance is known for _, known in registry.list_name_plugin()):
             registry.register(instance, name)
         warnings = [
@@ -359,12 +387,12 @@ class Plugins:
                 warnings.append((caller.name, f"is no hook of plugin API {GROVE_API}"))
         return dict(sorted(implementations.items())), warnings
 
-    def _specified(self) -> pluggy.PluginManager:
-        if self._registry is None:
-            self._registry = pluggy.PluginManager(PROJECT_NAME)
-            for specification in HOOK_SPECIFICATIONS:
-                self._registry.add_hookspecs(specification)
-        return self._registry
+    @cached_property
+    def _registry(self) -> pluggy.PluginManager:
+        registry = pluggy.PluginManager(PROJECT_NAME)
+        for specification in HOOK_SPECIFICATIONS:
+            registry.add_hookspecs(specification)
+        return registry
 
 
 def import_target(target: str) -> tuple[object, object]:
@@ -426,20 +454,3 @@ def _is_a(value: object, kind: type | str | None) -> bool:
 
 def _name_of_kind(about: _Hook) -> str:
     return about.gives if isinstance(about.gives, str) else getattr(about.gives, "__name__", "None")
-
-
-def _name_of(descriptor: Any) -> str:  # noqa: ANN401 - one of the descriptors
-    match descriptor:
-        case CloseMatcher():
-            return descriptor.system
-        case CommandReader():
-            return ", ".join(descriptor.tools)
-    return str(descriptor.name)
-
-
-def _describe_call(value: object, function: Callable[..., object]) -> str:
-    """Say which function failed: a descriptor's by the name that grove knows it by."""
-    for field in getattr(type(value), "__attrs_attrs__", ()):
-        if getattr(value, field.name) is function:
-            return f"{field.name} of {_name_of(value)}"
-    return getattr(function, "__name__", type(function).__name__)

@@ -98,7 +98,9 @@ class ProblemList:
 
     def add(self, source: Plugin, what: str, error: Exception | str) -> str:
         """Note a problem and say it in one line; that no time is left is noted once for all."""
-        detail = clean_detail(error) if isinstance(error, str) else describe_error(error)
+        detail = (
+            clean_line(error, _DETAIL_LENGTH) if isinstance(error, str) else describe_error(error)
+        )
         is_known = isinstance(error, NoTimeLeftError) and self._out_of_time
         self._out_of_time = self._out_of_time or isinstance(error, NoTimeLeftError)
         problem = PluginProblem(source=source, what=what, detail=detail)
@@ -112,17 +114,12 @@ class ProblemList:
         return tuple(self._problems)
 
 
-def clean_detail(text: str) -> str:
-    """Make one line of limited length out of a text that a plugin had a hand in."""
-    return clean_line(text, _DETAIL_LENGTH)
-
-
 def describe_error(error: Exception) -> str:
     """Say what an exception says; its class may be a plugin's own."""
     try:
         message = str(error)
     except Exception:  # noqa: BLE001 - the exception's __str__ is the plugin's code
         message = "(its message cannot be read)"
-    if isinstance(error, PluginError):
-        return clean_detail(message)
-    return clean_detail(f"{type(error).__name__}: {message}")
+    if not isinstance(error, PluginError):
+        message = f"{type(error).__name__}: {message}"
+    return clean_line(message, _DETAIL_LENGTH)

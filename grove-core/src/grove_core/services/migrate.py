@@ -49,18 +49,19 @@ def migrate(workspace: Workspace, layout: StorageLayout, *, dry_run: bool) -> Mi
     for state in workspace.library.states:
         if not state.is_active or state.spec.relocate is None:
             continue
-        done: object = workspace.plugins.call(
+        done = workspace.plugins.call_for_list(
             state.provided,
+            "relocate",
+            str,
             state.spec.relocate,
             context,
             dry_run,
             seconds=RELOCATE_SECONDS,
-            default=None,
         )
-        if isinstance(done, list | tuple):
-            moved += [str(line) for line in done]
-        else:
+        if done is None:
             faults.append(f"the backend {state.spec.name} could not move its learnings")
+        else:
+            moved += done
     return Migration(setting_changed=changed, learnings=moved, faults=faults)
 
 
@@ -102,13 +103,13 @@ def find_repairs(workspace: Workspace) -> tuple[Sequence[Repair], Sequence[str]]
     for state in workspace.library.states:
         if not state.is_active or state.spec.repair is None:
             continue
-        done: object = workspace.plugins.call(
-            state.provided, state.spec.repair, context, seconds=REPAIR_SECONDS, default=None
+        done = workspace.plugins.call_for_list(
+            state.provided, "repair", Repair, state.spec.repair, context, seconds=REPAIR_SECONDS
         )
-        if isinstance(done, list | tuple) and all(isinstance(one, Repair) for one in done):
-            found += done
-        else:
+        if done is None:
             faults.append(f"the backend {state.spec.name} could not look at its files")
+        else:
+            found += done
     return [*found, *_repairs_of_logs(workspace)], faults
 
 

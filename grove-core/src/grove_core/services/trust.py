@@ -1,15 +1,14 @@
 """Trust: what a project's files ask for, and what the user has agreed to."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Final
 
 from attrs import evolve
 
-from grove_core.errors import CodecError, PluginError, StorageError
+from grove_core.errors import CodecError, StorageError
 from grove_core.model.value import frozen
-from grove_core.plugins.descriptors import Area, BackendContext, BackendSpec
-from grove_core.plugins.manager import Contribution
+from grove_core.plugins.descriptors import Area
 from grove_core.storage.trust import Agreement, TrustRequest, TrustStore
 from grove_core.workspace import Workspace
 
@@ -83,9 +82,14 @@ def _requests(workspace: Workspace) -> tuple[list[TrustRequest], list[str]]:
     silent: list[str] = []
     requests = list(_requests_of_configuration(workspace))
     for backend in workspace.plugins.memory_backends():
-        answer = _requests_of(workspace, backend)
+        if backend.value.trust is None:
+            continue
+        context = workspace.library.context_for(backend.name, Area.PROJECT)
+        answer = workspace.plugins.call_for_list(
+            backend, "trust", TrustRequest, backend.value.trust, context, seconds=REQUESTS_SECONDS
+        )
         if answer is None:
-            silent.append(backend.value.name)
+            silent.append(backend.name)
         else:
             requests += answer
     return requests, silent
@@ -106,37 +110,3 @@ def _requests_of_configuration(workspace: Workspace) -> Iterator[TrustRequest]:
     for section, settings_class in classes.items():
         if settings_class is not None:
             yield from workspace.requests_of_section(section, settings_class).values()
-
-
-def _requests_of(
-    workspace: Workspace, backend: Contribution[BackendSpec]
-) -> Sequence[TrustRequest] | None:
-    """Ask a backend; ``None`` when it has failed, which has then been reported."""
-    spec = backend.value
-    if spec.trust is None:
-        return ()
-    return workspace.plugins.call(
-        backend,
-        _checked,
-        spec.trust,
-        workspace.library.context_for(spec.name, Area.PROJECT),
-        seconds=REQUESTS_SECONDS,
-        default=None,
-        what=f"trust of {spec.name}",
-    )
-
-
-def _checked(
-    ask: Callable[[BackendContext], Sequence[TrustRequest]], context: BackendContext
-) -> Sequence[TrustRequest]:
-    """Ask a backend; what it says may be anything."""
-    answer: object = ask(context)
-    if not isinstance(answer, list | tuple) or not all(map(_is_request, answer)):
-        raise PluginError("returned no list of TrustRequest")
-    return answer
-
-
-def _is_request(value: object) -> bool:
-    return isinstance(value, TrustRequest) and all(
-        isinstance(text, str) for text in (value.subject, value.source, value.content)
-    )

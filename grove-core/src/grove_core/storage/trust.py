@@ -7,9 +7,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from attrs import field
+
 from grove_core.clock import format_instant
 from grove_core.errors import CodecError
-from grove_core.model.value import Value, frozen
+from grove_core.model.value import TEXT, Value, frozen
 from grove_core.storage import files
 
 _VERSION: Final = 1
@@ -31,9 +33,9 @@ class TrustRequest(Value):
             whatever is different later has to be agreed to again.
     """
 
-    subject: str
-    source: str
-    content: str
+    subject: str = field(validator=TEXT)
+    source: str = field(validator=TEXT)
+    content: str = field(validator=TEXT)
 
     @property
     def digest(self) -> str:

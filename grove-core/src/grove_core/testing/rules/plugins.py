@@ -200,7 +200,7 @@ class PluginRules:
         context = ProjectContext(root=tmp_path, cwd=tmp_path)
         for check in self._some(plugins.health_checks(), "health checks"):
             run = check.value.run
-            found: object = plugins.call(check, run, context, seconds=_SECONDS, default=None)
+            found: object = plugins.call(check, "run", run, context, seconds=_SECONDS, default=None)
             assert problems == []
             assert isinstance(found, Health)
             assert found.detail
