@@ -95,7 +95,7 @@ def test_a_learning_is_clean_within_its_bounds(hit):
     assert learning.tags == tuple(line(tag, TAG_LENGTH_MAX) for tag in tags)
     # Blanks of any kind and number belong to a file's name.
     assert learning.context_files == tuple(
-        shorten(remove_invisible(path).replace("\n", " "), PATH_LENGTH_MAX)
+        shorten(remove_invisible(path).replace("\n", " ").replace("\t", " "), PATH_LENGTH_MAX)
         for path in given_learning.context_files[:CONTEXT_FILES_MAX]
     )
     assert set(learning.supersedes) <= set(given_learning.supersedes)

@@ -11,9 +11,6 @@ from grove_core.model.value import Value
 
 CANCELLING: Final = frozenset({"-h", "--help", "--dry-run"})
 
-_MOST_PATTERNS: Final = 50
-_LONGEST_COMMAND: Final = 500
-_MOST_ALTERNATIVES: Final = 10
 _SEPARATORS: Final = frozenset({"&&", "||", ";", "|", "&"})
 _KEYS: Final = ("name", "command", "options_with_values")
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
@@ -47,8 +44,6 @@ class TicketPattern(Value):
 
 def read_patterns(tables: Sequence[Any]) -> tuple[TicketPattern, ...]:
     """Read the patterns of a configuration."""
-    if len(tables) > _MOST_PATTERNS:
-        raise ValueError(f"holds {len(tables)} patterns; at most {_MOST_PATTERNS} are read")
     patterns = []
     for place, table in enumerate(tables, start=1):
         try:
@@ -112,8 +107,6 @@ def _is_option(value: object) -> bool:
 
 
 def _compile(name: str, command: str, valued: frozenset[str]) -> TicketPattern:
-    if len(command) > _LONGEST_COMMAND:
-        raise ValueError(f"has a command of more than {_LONGEST_COMMAND} characters")
     try:
         program, *words = shlex.split(command)
     except ValueError:
@@ -122,8 +115,6 @@ def _compile(name: str, command: str, valued: frozenset[str]) -> TicketPattern:
     if joined:
         raise ValueError(f"has {joined} in its command; write the one command that closes")
     programs = tuple(each.rsplit("/", 1)[-1] for each in program.split(_ALTERNATIVES))
-    if any(each.count(_ALTERNATIVES) >= _MOST_ALTERNATIVES for each in (program, *words)):
-        raise ValueError(f"has more than {_MOST_ALTERNATIVES} alternatives in one place")
     if not all(_WORDS.search(each) and not _SLOT.search(each) for each in programs):
         raise ValueError("has a command whose program is not named by plain words")
     _check_slots(words)

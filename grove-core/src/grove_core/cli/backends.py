@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
+from attrs import asdict
 
 from grove_core.cli.app import Invocation, grove_command, name_problems
 from grove_core.cli.groups import LazyGroup, load_offered, workspace_of
@@ -15,7 +16,7 @@ from grove_core.model.memory import Health
 from grove_core.plugins.descriptors import Area, BackendSpec, Discovered
 from grove_core.plugins.discovery import BACKEND_GROUP
 from grove_core.plugins.manager import Contribution
-from grove_core.services.packages import BlockedPlugin, blocked_plugins, install_command_for
+from grove_core.services.packages import blocked_plugins, install_command_for
 from grove_core.services.settings import backend_warnings
 from grove_core.workspace import Workspace
 
@@ -112,7 +113,18 @@ def command(invocation: Invocation) -> Result:
         document={
             "backends": [
                 *(_document(state, health.get(state.spec.name)) for state in library.states),
-                *(_blocked_document(one) for one in blocked),
+                *(
+                    {
+                        "name": one.name,
+                        "active": False,
+                        "primary": False,
+                        "marker": None,
+                        "why": f"blocked by {one.by}",
+                        "health": None,
+                        "plugin": one.source,
+                    }
+                    for one in blocked
+                ),
             ],
             "personal": personal,
             "warnings": warnings,
@@ -136,18 +148,6 @@ def _document(state: BackendState, health: Health | None) -> dict[str, Any]:
         "why": state.why,
         "health": health,
         "plugin": str(state.provided.source),
-    }
-
-
-def _blocked_document(blocked: BlockedPlugin) -> dict[str, Any]:
-    return {
-        "name": blocked.name,
-        "active": False,
-        "primary": False,
-        "marker": None,
-        "why": f"blocked by {blocked.by}",
-        "health": None,
-        "plugin": blocked.source,
     }
 
 
@@ -178,14 +178,7 @@ def discover(invocation: Invocation) -> Result:
     return Result(
         document={
             "discovered": [
-                {
-                    "backend": backend,
-                    "name": one.name,
-                    "source": one.source or None,
-                    "usable": one.usable,
-                    "used": one.used,
-                    "why": one.why,
-                }
+                {"backend": backend, **asdict(one), "source": one.source or None}
                 for backend, one in stores
             ]
         },

@@ -44,7 +44,7 @@ def overview_result(found: "Overview", *, explain: bool) -> Result:
         document[name] = [_document(one) for one in remarks]
     if explain:
         document["explained"] = [
-            {**_document(one), "decay": decay_document(one.verdict)} for one in found.explained
+            {**_document(one), "decay": decay_document(one.assessment)} for one in found.explained
         ]
     listed = found.explained if explain else chain.from_iterable(found.sections.values())
     show = _print_explained if explain else _print_sections
@@ -63,21 +63,21 @@ def _document(one: "Remark") -> dict[str, Any]:
         "reason": one.reason,
         "at": one.at,
         "superseded_by": one.superseded_by,
-        "days_left": _days_left(one.verdict),
+        "days_left": _days_left(one.assessment),
     }
 
 
-def decay_document(verdict: DecayAssessment) -> dict[str, Any]:
+def decay_document(assessment: DecayAssessment) -> dict[str, Any]:
     """Describe for ``--json`` how a learning stands to decay."""
-    rounded = {"days_since": round(verdict.days_since, 2), "days_left": _days_left(verdict)}
-    if verdict.hit_rate is not None:
-        rounded["hit_rate"] = round(verdict.hit_rate, 4)
-    return verdict._asdict() | {"reason": verdict.reason} | rounded
+    rounded = {"days_since": round(assessment.days_since, 2), "days_left": _days_left(assessment)}
+    if assessment.hit_rate is not None:
+        rounded["hit_rate"] = round(assessment.hit_rate, 4)
+    return assessment._asdict() | {"reason": assessment.reason} | rounded
 
 
-def _days_left(verdict: DecayAssessment) -> float | None:
+def _days_left(assessment: DecayAssessment) -> float | None:
     """Return the days until it is due; ``None`` where the rule does not apply."""
-    return round(verdict.days_left, 2) if verdict.state in _BY_RULE else None
+    return round(assessment.days_left, 2) if assessment.state in _BY_RULE else None
 
 
 def _print_sections(found: "Overview", console: "Console") -> None:
@@ -103,18 +103,18 @@ def _print_sections(found: "Overview", console: "Console") -> None:
 def _print_explained(found: "Overview", console: "Console") -> None:
     for one in found.explained:
         console.print(f"{one.learning.id}  {one.learning.summary}")
-        state = f"{one.verdict.state.value}: " if one.verdict.state in _BY_RULE else ""
+        state = f"{one.assessment.state.value}: " if one.assessment.state in _BY_RULE else ""
         console.print(f"    {state}{one.reason}")
-        console.print(f"    {_numbers(one.verdict)}", style="dim")
+        console.print(f"    {_numbers(one.assessment)}", style="dim")
     console.print(f"{counted(len(found.explained), 'learning')} in all.", style="dim")
 
 
-def _numbers(verdict: DecayAssessment) -> str:
-    rate = "none" if verdict.hit_rate is None else f"{100 * verdict.hit_rate:.0f} %"
+def _numbers(assessment: DecayAssessment) -> str:
+    rate = "none" if assessment.hit_rate is None else f"{100 * assessment.hit_rate:.0f} %"
     return (
-        f"last {verdict.verified_by} {verdict.last_verified:%Y-%m-%d}"
-        f" · {floor(10 * verdict.days_since) / 10} of {verdict.passive_days} days"
-        f" · shown {verdict.surfaced}, used {verdict.referenced}, hit rate {rate}"
-        f" (immune from {100 * verdict.immunity_hit_rate:.0f} % of 3 or more)"
-        f" · fast track {'yes' if verdict.fast_track else 'no'}"
+        f"last {assessment.verified_by} {assessment.last_verified:%Y-%m-%d}"
+        f" · {floor(10 * assessment.days_since) / 10} of {assessment.passive_days} days"
+        f" · shown {assessment.surfaced}, used {assessment.referenced}, hit rate {rate}"
+        f" (immune from {100 * assessment.immunity_hit_rate:.0f} % of 3 or more)"
+        f" · fast track {'yes' if assessment.fast_track else 'no'}"
     )

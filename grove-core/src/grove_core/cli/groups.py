@@ -51,7 +51,9 @@ class LazyGroup(click.RichGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return what help and completion need of a command: its name and its help line."""
         line = self.lines.get(cmd_name) or self.help_lines(ctx).get(cmd_name)
-        return stored_help(cmd_name, line) if line else super().get_command(ctx, cmd_name)
+        if line:
+            return _StoredHelp(name=cmd_name, help=line, short_help=line)
+        return super().get_command(ctx, cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -65,11 +67,6 @@ class LazyGroup(click.RichGroup):
 
 class _StoredHelp(click.RichCommand):
     """A command of which only name and help line are known yet."""
-
-
-def stored_help(name: str, line: str) -> click.Command:
-    """Stand in for a command whose module is not imported, in help and completion."""
-    return _StoredHelp(name=name, help=line, short_help=line)
 
 
 def load_target(target: str) -> click.Command:

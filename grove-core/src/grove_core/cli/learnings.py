@@ -163,7 +163,7 @@ def list_(
     usage |= workspace.usage()
     examined = examine(workspace, kept, usage)
     if stale:
-        examined = [one for one in examined if one.verdict.is_stale]
+        examined = [one for one in examined if one.assessment.is_stale]
     default = "due" if stale else "created"
     examined.sort(key=lambda one: _sort_key(one, usage, sort or default), reverse=True)
     shown = examined[: narrowing["limit"]]
@@ -175,7 +175,7 @@ def list_(
             "learnings": [
                 {
                     **learning_document(one.found, usage[one.learning.id]),
-                    "decay": decay_document(one.verdict),
+                    "decay": decay_document(one.assessment),
                 }
                 for one in shown
             ],
@@ -198,8 +198,8 @@ def _print_list(
 ) -> None:
     for one in shown:
         print_line(console, one.found, usage[one.learning.id])
-        if explained or one.verdict.hidden_since:
-            console.print(f"  {one.verdict.explanation}", style="dim")
+        if explained or one.assessment.hidden_since:
+            console.print(f"  {one.assessment.explanation}", style="dim")
     if not known:
         console.print("No learnings yet.")
     elif not fitting:
@@ -214,7 +214,7 @@ def _sort_key(
     stats, created = usage[one.learning.id], one.learning.timestamp
     match order:
         case "due":
-            return -one.verdict.days_left, created
+            return -one.assessment.days_left, created
         case "last-used":
             return stats.last_referenced or _NEVER, created
         case "hit-rate":
@@ -246,7 +246,7 @@ def show(invocation: Invocation, *, learning_id: str) -> Result:
     return Result(
         document={
             **learning_document(found, usage.get(learning_id)),
-            "decay": decay_document(aging.verdict) if aging is not None else None,
+            "decay": decay_document(aging.assessment) if aging is not None else None,
             "superseded_by": successor.hit.learning.id if successor is not None else None,
             "history": history,
         },
@@ -301,7 +301,7 @@ def _print_all(
         ("Backend", found.backend),
         ("Usage", usage),
         ("Superseded", new and f"by {new.id}  {new.summary}"),
-        ("Decay", aging and aging.verdict.explanation),
+        ("Decay", aging and aging.assessment.explanation),
     ):
         if value:
             console.print(f"{name + ':':<12}{value}")

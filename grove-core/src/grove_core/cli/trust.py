@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import rich_click as click
+from attrs import asdict
 
 from grove_core.cli.app import Invocation, grove_command, is_interactive
 from grove_core.cli.result import Result
@@ -130,13 +131,7 @@ def _document(
     state: TrustState, *, agreed: Sequence[str] = (), revoked: Sequence[str] = ()
 ) -> dict[str, Any]:
     requests = [
-        {
-            "digest": one.request.digest,
-            "subject": one.request.subject,
-            "source": one.request.source,
-            "content": one.request.content,
-            "status": one.status,
-        }
+        {"digest": one.request.digest, **asdict(one.request), "status": one.status}
         for one in state.asked
     ]
     return {"requests": requests, "agreed": agreed, "revoked": revoked}

@@ -66,30 +66,18 @@ def validate_plugin_section(
         return None, [*problems, printable(str(error))]
 
 
-def variables_of_section(
-    section: str, settings_class: type, variables: Mapping[str, str]
-) -> dict[str, str]:
-    """Return which variables of the environment stand for keys of a plugin's section."""
-    if not variables or not has(settings_class):
-        return {}
-    found = {each.alias: variable_of(f"{section}.{each.alias}") for each in fields(settings_class)}
-    return {key: variable for key, variable in found.items() if variable in variables}
-
-
 def section_of(
     loaded: LoadedConfig, section: str, settings_class: type
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Put together what files and the environment say in a plugin's section."""
     kind: Any = settings_class
-    variables = variables_of_section(section, settings_class, loaded.plugin_variables)
     said: dict[str, Any] = {}
-    if variables:
+    if loaded.plugin_variables and has(settings_class):
         with suppress(Exception):  # its annotations may do anything: validating it says so
-            types = {each.alias: each.type for each in fields(resolve_types(kind))}
-            said = {
-                key: parse_variable(loaded.plugin_variables[variable], types[key])
-                for key, variable in variables.items()
-            }
+            for each in fields(resolve_types(kind)):
+                text = loaded.plugin_variables.get(variable_of(f"{section}.{each.alias}"))
+                if text is not None:
+                    said[each.alias] = parse_variable(text, each.type)
     written, own = loaded.plugin_sections, loaded.own_sections
     return {**written.get(section, {}), **said}, {**own.get(section, {}), **said}
 
@@ -102,11 +90,9 @@ def requests_of_section(
     if not asked:
         return {}
     kind: Any = settings_class
-    try:
-        marked = [each for each in fields(kind) if TRUSTED_ONLY.keys() <= each.metadata.keys()]
-    except Exception:  # noqa: BLE001 - no attrs class, or a broken one: its settings are not built
+    if not has(kind):
         return {}
-    guarded = {each.alias for each in marked}
+    guarded = _marked({each.alias: each for each in fields(kind)}, TRUSTED_ONLY)
     return {key: _request(f"{name}.{key}", section[key]) for key in asked if key in guarded}
 
 

@@ -266,19 +266,15 @@ class AvailableBackends:
 
 def _check(backend: object) -> None:
     """Raise when something is no sound backend; its properties are the plugin's code."""
-    kind = type(backend).__name__
-    if missing := [one for one in _ALWAYS if not hasattr(backend, one)]:
-        raise BackendError(f"returned {kind}, which has no {', '.join(missing)}")
     capabilities: object = getattr(backend, "capabilities", None)
-    if not isinstance(getattr(backend, "name", None), str):
+    if not isinstance(getattr(backend, "name", ""), str):
         raise BackendError("returned a backend whose name is no text")
-    if not isinstance(capabilities, frozenset):
+    if not isinstance(capabilities, frozenset | None):
         raise BackendError("returned a backend whose capabilities are no frozenset")
-    for capability, method in _METHODS.items():
-        if capability in capabilities and not hasattr(backend, method):
-            raise BackendError(
-                f"returned {kind}, which says it can {capability.value} and has no {method}"
-            )
+    able = [method for one, method in _METHODS.items() if one in (capabilities or ())]
+    if missing := [one for one in (*_ALWAYS, *able) if not hasattr(backend, one)]:
+        kind = type(backend).__name__
+        raise BackendError(f"returned {kind}, which has no {', '.join(missing)}")
 
 
 def _nothing(_: object) -> Any:  # noqa: ANN401 - never called

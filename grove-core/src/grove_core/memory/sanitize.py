@@ -46,7 +46,6 @@ _LONGEST_NAME: Final = 200
 _LONGEST_LOCATION: Final = 4096
 _LONGEST_NOTE: Final = 300
 _LONGEST_FAULT: Final = 500
-_MOST_EVIDENCE: Final = 10_000
 _TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
     "id": str,
     "category": Category,
@@ -106,13 +105,13 @@ def clean_hit(hit: Hit) -> Hit:
 
 def _clean_learning(learning: Learning) -> Learning:
     ticket = learning.ticket_id
-    paths = [_clean_path(file) for file in learning.context_files[:CONTEXT_FILES_MAX]]
+    files = learning.context_files[:CONTEXT_FILES_MAX]
     return _with(
         learning,
         summary=clean_line(learning.summary, SUMMARY_LENGTH_MAX),
         detail=shorten(remove_invisible(learning.detail), DETAIL_LENGTH_MAX),
         tags=_clean_lines(learning.tags[:TAGS_MAX], TAG_LENGTH_MAX),
-        context_files=tuple(paths),
+        context_files=tuple(clean_line_with_paths(file, PATH_LENGTH_MAX) for file in files),
         supersedes=tuple(filter(is_learning_id, learning.supersedes)),
         criteria_met=frozenset(learning.criteria_met),
         ticket_id=None if ticket is None else clean_line(ticket, _LONGEST_NAME),
@@ -187,8 +186,7 @@ def clean_insight(insight: "Insight") -> "Insight":
     if type(insight.priority) is not int or insight.priority not in {1, 2, 3}:
         raise TypeError("Insight.priority is not 1, 2 or 3")
     try:
-        text = json.dumps(dict(insight.evidence), allow_nan=False)
-        evidence = json.loads(text[: _MOST_EVIDENCE + 1])
+        evidence = json.loads(json.dumps(dict(insight.evidence), allow_nan=False))
     except (TypeError, ValueError, RecursionError):
         raise TypeError(
             "Insight.evidence is not a mapping of names to values that JSON has"
@@ -198,9 +196,9 @@ def clean_insight(insight: "Insight") -> "Insight":
     return insight._replace(suggestion=said["suggestion"], evidence=evidence)
 
 
-def clean_line_with_paths(text: str) -> str:
+def clean_line_with_paths(text: str, limit: int = _LONGEST_LOCATION) -> str:
     """Clean a line that may hold paths: two blanks in one are two, so it is not folded."""
-    return shorten(_BREAKS.sub(" ", remove_invisible(text)), _LONGEST_LOCATION)
+    return shorten(_BREAKS.sub(" ", remove_invisible(text)), limit)
 
 
 def _with(value: V, **fields: Any) -> V:  # noqa: ANN401 - fields of any type
@@ -211,11 +209,6 @@ def _with(value: V, **fields: Any) -> V:  # noqa: ANN401 - fields of any type
         if new is not (old := getattr(value, name)) and (type(new) is not type(old) or new != old)
     }
     return evolve(value, **changes) if changes else value
-
-
-def _clean_path(path: str) -> str:
-    """Clean a path; blanks of any kind and number belong to a file's name."""
-    return shorten(remove_invisible(path).replace("\n", " "), PATH_LENGTH_MAX)
 
 
 def _clean_lines(texts: Iterable[str], limit: int) -> tuple[str, ...]:

@@ -145,7 +145,19 @@ def choose(found: Iterable[Plugin], group: str, settings: PluginSettings) -> lis
     named: dict[str, list[Plugin]] = {}
     for plugin in plugins:
         named.setdefault(plugin.name, []).append(plugin)
-    return [_chosen(plugin, named[plugin.name], settings) for plugin in plugins]
+    chosen = []
+    for plugin in plugins:
+        first, *others = named[plugin.name]
+        state, detail = PluginState.NOT_LOADED, ""
+        if reason := _blocked(plugin, settings):
+            state, detail = PluginState.BLOCKED, reason
+        elif plugin is not first:
+            state = PluginState.SHADOWED
+            detail = f"{first.distribution} provides this name as well and is used"
+        elif others:
+            detail = f"also provided by {', '.join(one.distribution for one in others)}"
+        chosen.append(evolve(plugin, state=state, detail=detail))
+    return chosen
 
 
 def rank(order: Sequence[str], name: str, distribution: str) -> tuple[int, str]:
@@ -158,18 +170,6 @@ def rank(order: Sequence[str], name: str, distribution: str) -> tuple[int, str]:
         ):
             return position, ""
     return len(order), name
-
-
-def _chosen(plugin: Plugin, namesakes: Sequence[Plugin], settings: PluginSettings) -> Plugin:
-    """Give a plugin its state; of several with one name the first is used."""
-    first = namesakes[0]
-    if reason := _blocked(plugin, settings):
-        return evolve(plugin, state=PluginState.BLOCKED, detail=reason)
-    if plugin is not first:
-        detail = f"{first.distribution} provides this name as well and is used"
-        return evolve(plugin, state=PluginState.SHADOWED, detail=detail)
-    others = ", ".join(other.distribution for other in namesakes[1:])
-    return evolve(plugin, detail=f"also provided by {others}" if others else "")
 
 
 def _blocked(plugin: Plugin, settings: PluginSettings) -> str:

@@ -83,12 +83,12 @@ def archive_stale(workspace: Workspace, reason: str, *, dry_run: bool) -> list[C
             _archive(
                 workspace,
                 one.found,
-                reason or f"going stale: {one.verdict.reason}",
+                reason or f"going stale: {one.assessment.reason}",
                 reason or "going stale",
                 dry_run=dry_run,
             )
             for one in examine_all(workspace)
-            if one.verdict.is_stale
+            if one.assessment.is_stale
         ]
 
 
@@ -97,7 +97,7 @@ def decay(workspace: Workspace, *, dry_run: bool) -> list[Curated]:
     with nullcontext() if dry_run else curating(workspace):
         examined = examine_all(workspace)
         require_all_events(workspace)
-        due = [one for one in examined if one.verdict.state is DecayState.DUE]
+        due = [one for one in examined if one.assessment.state is DecayState.DUE]
         return [_archive_due(workspace, one, dry_run=dry_run) for one in due]
 
 
@@ -110,7 +110,7 @@ def archive_hidden(workspace: Workspace) -> None:
     with curating(workspace):
         found = [one for one in map(workspace.library.get, names) if one is not None]
         for one in examine(workspace, found, workspace.usage(names)):
-            if one.verdict.state is DecayState.DUE:
+            if one.assessment.state is DecayState.DUE:
                 _archive_due(workspace, one, dry_run=False)
 
 
@@ -147,7 +147,13 @@ def supersede(
     def supersede_one(found: FoundLearning) -> Curated:
         learning = found.hit.learning
         if learning.status is LearningStatus.SUPERSEDED:
-            return _superseded_already(workspace, learning, new_id)
+            successor = find_successor(workspace, learning)
+            by = successor.hit.learning.id if successor is not None else ""
+            text = f"{learning.id} is superseded already{f', by {by}' if by else ''}"
+            if by == new_id:
+                return _curated(learning, Outcome.UNCHANGED, text)
+            text = f"{text}; {_line(new_id)} was not put there"
+            return _curated(learning, Outcome.REFUSED, text)
         objection = _objection(found, workspace.library.get(new_id), new_id)
         if objection:
             return _curated(learning, Outcome.REFUSED, objection)
@@ -158,15 +164,6 @@ def supersede(
         return _change(workspace, found, status, note, event, detail=note, dry_run=dry_run)
 
     return _each(workspace, [old_id], supersede_one, dry_run=dry_run)[0]
-
-
-def _superseded_already(workspace: Workspace, learning: Learning, new_id: str) -> Curated:
-    successor = find_successor(workspace, learning)
-    by = successor.hit.learning.id if successor is not None else ""
-    text = f"{learning.id} is superseded already{f', by {by}' if by else ''}"
-    if by == new_id:
-        return _curated(learning, Outcome.UNCHANGED, text)
-    return _curated(learning, Outcome.REFUSED, f"{text}; {_line(new_id)} was not put there")
 
 
 def _objection(old: FoundLearning, new: FoundLearning | None, new_id: str) -> str:
@@ -230,7 +227,9 @@ def _archive_due(workspace: Workspace, one: Aging, *, dry_run: bool) -> Curated:
     if found is None:
         gone = "is gone, or its backend cannot fetch it"
         return _curated(one.learning, Outcome.REFUSED, gone)
-    return _archive(workspace, found, f"decayed: {one.verdict.reason}", "decayed", dry_run=dry_run)
+    return _archive(
+        workspace, found, f"decayed: {one.assessment.reason}", "decayed", dry_run=dry_run
+    )
 
 
 def _change(
@@ -272,7 +271,7 @@ class Remark(Value):
     """A learning, and what is to be said about it."""
 
     learning: Learning
-    verdict: DecayAssessment
+    assessment: DecayAssessment
     reason: str
     at: datetime | None = None
     superseded_by: str | None = None
@@ -301,12 +300,21 @@ def overview(workspace: Workspace) -> Overview:
     active = [one for one in explained if one.learning.status is LearningStatus.ACTIVE]
     return Overview(
         sections={
-            "going_stale": [one for one in active if one.verdict.is_stale],
+            "going_stale": [one for one in active if one.assessment.is_stale],
             "archived": _lately(explained, LearningStatus.ARCHIVED, workspace.now),
             "superseded": _lately(explained, LearningStatus.SUPERSEDED, workspace.now),
             "corrected": list(_corrected(active, histories)),
-            "never_used": _never_used(active),
-            "never_shown": _never_shown(active, workspace.now),
+            "never_used": [
+                evolve(one, reason=f"shown in {one.assessment.surfaced} sessions, used in none")
+                for one in active
+                if one.assessment.surfaced >= UNUSED_SHOWINGS and not one.assessment.referenced
+            ],
+            "never_shown": [
+                evolve(one, reason=f"written {one.learning.timestamp:%Y-%m-%d} and never shown")
+                for one in active
+                if not (one.assessment.surfaced or one.assessment.referenced)
+                and workspace.now - one.learning.timestamp > LATELY
+            ],
         },
         explained=sorted(explained, key=_order),
     )
@@ -314,30 +322,20 @@ def overview(workspace: Workspace) -> Overview:
 
 def _remark_on(one: Aging, events: Sequence[StatsEvent], successor: Learning | None) -> Remark:
     """Say how a learning stands to the rule, or what put it out of sight."""
-    remark = Remark(learning=one.learning, verdict=one.verdict, reason=one.verdict.explanation)
-    match one.learning.status:
-        case LearningStatus.ARCHIVED:
-            return _on_archived(remark, [each for each in events if isinstance(each, Archived)])
-        case LearningStatus.SUPERSEDED:
-            corrections = [each for each in events if isinstance(each, Corrected)]
-            return _on_superseded(remark, corrections, successor)
-    return remark
-
-
-def _on_archived(remark: Remark, archived: Sequence[Archived]) -> Remark:
-    if not archived:
+    remark = Remark(
+        learning=one.learning, assessment=one.assessment, reason=one.assessment.explanation
+    )
+    # A log comes with a clone, as its learnings do: its texts are cleaned.
+    if one.learning.status is LearningStatus.ARCHIVED:
+        for last in reversed(events):
+            if isinstance(last, Archived):
+                why = f": {clean_line(last.reason, _LONGEST_REASON)}" if last.reason else ""
+                return evolve(remark, reason=f"archived {last.ts:%Y-%m-%d}{why}", at=last.ts)
         return evolve(remark, reason=f"archived; {_NO_EVENT}")
-    last = archived[-1]
-    why = f": {clean_line(last.reason, _LONGEST_REASON)}" if last.reason else ""
-    return evolve(remark, reason=f"archived {last.ts:%Y-%m-%d}{why}", at=last.ts)
-
-
-def _on_superseded(
-    remark: Remark, corrections: Sequence[Corrected], successor: Learning | None
-) -> Remark:
-    for last in reversed(corrections):
-        if last.superseded_by:
-            # A log comes with a clone, as its learnings do.
+    if one.learning.status is not LearningStatus.SUPERSEDED:
+        return remark
+    for last in reversed(events):
+        if isinstance(last, Corrected) and last.superseded_by:
             new_id = clean_line(last.superseded_by, _LONGEST_REASON)
             reason = f"superseded {last.ts:%Y-%m-%d} by {new_id}{_quoted(last.why)}"
             return evolve(remark, reason=reason, at=last.ts, superseded_by=new_id)
@@ -374,26 +372,8 @@ def _quoted(why: str | None) -> str:
     return f': "{clean_line(why, _LONGEST_REASON)}"' if why else ""
 
 
-def _never_used(active: Sequence[Remark]) -> list[Remark]:
-    return [
-        evolve(one, reason=f"shown in {one.verdict.surfaced} sessions, used in none")
-        for one in active
-        if one.verdict.surfaced >= UNUSED_SHOWINGS and not one.verdict.referenced
-    ]
-
-
-def _never_shown(active: Sequence[Remark], now: datetime) -> list[Remark]:
-    return [
-        evolve(one, reason=f"written {one.learning.timestamp:%Y-%m-%d} and never shown")
-        for one in active
-        if not one.verdict.surfaced
-        and not one.verdict.referenced
-        and now - one.learning.timestamp > LATELY
-    ]
-
-
 def _order(one: Remark) -> tuple[int, float]:
     """Active ones first, the soonest due first; then what went last."""
     position = list(LearningStatus).index(one.learning.status)
     went = one.at.timestamp() if one.at is not None else 0.0
-    return position, one.verdict.days_left if position == 0 else -went
+    return position, one.assessment.days_left if position == 0 else -went

@@ -32,7 +32,7 @@ class Aging(Value):
     """A learning and how it stands to the rule."""
 
     found: "FoundLearning"
-    verdict: DecayAssessment
+    assessment: DecayAssessment
 
     @property
     def learning(self) -> Learning:
@@ -55,16 +55,16 @@ def examine(
     examined = []
     for one in found:
         learning = one.hit.learning
-        verdict = assess_decay(
+        assessment = assess_decay(
             learning.timestamp,
             learning.status.value,
             usage.get(learning.id),
             workspace.now,
             rules[one.area],
         )
-        if verdict.state is DecayState.DUE and learning.id in workspace.hidden:
-            verdict = verdict._replace(hidden_since=workspace.hidden[learning.id].since)
-        examined.append(Aging(found=one, verdict=verdict))
+        if assessment.state is DecayState.DUE and learning.id in workspace.hidden:
+            assessment = assessment._replace(hidden_since=workspace.hidden[learning.id].since)
+        examined.append(Aging(found=one, assessment=assessment))
     return examined
 
 
@@ -72,7 +72,7 @@ def examine_all(workspace: Workspace) -> list[Aging]:
     """Examine every learning that can be listed, the soonest due first."""
     found = list(workspace.library.iterate())
     examined = examine(workspace, found, workspace.usage()) if found else []
-    return sorted(examined, key=lambda one: one.verdict.days_left)
+    return sorted(examined, key=lambda one: one.assessment.days_left)
 
 
 def require_all_events(workspace: Workspace) -> None:
@@ -135,9 +135,11 @@ def _due(workspace: Workspace, *, personal: bool) -> list[tuple[str, str]]:
         portion = older[start : start + _PORTION]
         usage = workspace.usage([name for name, _ in portion])
         for name, created in portion:
-            verdict = assess_decay(instant(created), _ACTIVE, usage.get(name), workspace.now, rule)
-            if verdict.state is DecayState.DUE:
-                due.append((name, verdict.reason))
+            assessment = assess_decay(
+                instant(created), _ACTIVE, usage.get(name), workspace.now, rule
+            )
+            if assessment.state is DecayState.DUE:
+                due.append((name, assessment.reason))
         if len(due) >= HIDDEN_MAX or time.thread_time() > until:
             break
     return due[:HIDDEN_MAX]

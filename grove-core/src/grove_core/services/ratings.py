@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from grove_core.errors import GroveError, StorageError
 from grove_core.memory.backends import FoundLearning
@@ -54,7 +54,17 @@ def choose_questions(
 
 def read_ratings(data: bytes) -> RatingsRead:
     """Read ratings sent as JSON."""
-    return read_each_rating(_entries(_parse(data)))
+    if len(data) > SUBMISSION_BYTES_MAX:
+        raise GroveError(f"the ratings are longer than {SUBMISSION_BYTES_MAX} bytes; send fewer")
+    try:
+        value = json.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        reason = f"the ratings are not valid JSON: {error}"
+        raise GroveError(f"{reason}; send {RATINGS_FORMAT}") from error
+    entries = value.get("ratings") if isinstance(value, dict) else value
+    if not isinstance(entries, list):
+        raise GroveError(f"{kind_of(entries)}, not an array of ratings; send {RATINGS_FORMAT}")
+    return read_each_rating(entries)
 
 
 def keep_ratings(workspace: Workspace, ratings: Sequence[Rating]) -> RatingOutcome:
@@ -85,21 +95,3 @@ def _areas_of(workspace: Workspace, ids: Sequence[str]) -> Mapping[str, Area]:
         if found is not None:
             areas[learning_id] = found.area
     return areas
-
-
-def _parse(data: bytes) -> Any:  # noqa: ANN401 - any JSON value
-    if len(data) > SUBMISSION_BYTES_MAX:
-        raise GroveError(f"the ratings are longer than {SUBMISSION_BYTES_MAX} bytes; send fewer")
-    try:
-        return json.loads(data.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        reason = f"the ratings are not valid JSON: {error}"
-        raise GroveError(f"{reason}; send {RATINGS_FORMAT}") from error
-
-
-def _entries(value: Any) -> Sequence[Any]:  # noqa: ANN401 - any JSON value
-    entries = value.get("ratings") if isinstance(value, dict) else value
-    if not isinstance(entries, list):
-        what = "ratings is " + kind_of(entries) if isinstance(value, dict) else kind_of(value)
-        raise GroveError(f"{what}, not an array of ratings; send {RATINGS_FORMAT}")
-    return entries

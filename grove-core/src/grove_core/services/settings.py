@@ -1,6 +1,6 @@
 """Every setting in force, with where it comes from; and everything that is wrong with them."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from enum import Enum
 from typing import Any, Final
@@ -27,11 +27,7 @@ from grove_core.workspace import Workspace
 _DEFAULT: Final = Origin(source=Source.DEFAULT)
 _MOST_NAMED: Final = 5
 _GROUPS: Final = {"backends": BACKEND_GROUP, "tickets": TICKET_GROUP}
-# section: what its keys name, and the group of plugins that they are
-_OVERRIDES: Final = {
-    "backends.overrides": ("memory backend", BACKEND_GROUP),
-    "ticketing.overrides": ("ticket system", TICKET_GROUP),
-}
+_OVERRIDES: Final = {"backends.overrides": BACKEND_GROUP, "ticketing.overrides": TICKET_GROUP}
 
 
 def _plain(value: object) -> Any:  # noqa: ANN401 - any value that JSON knows
@@ -187,7 +183,7 @@ def examine_settings(workspace: Workspace) -> Findings:
         unused=[
             *backend_warnings(workspace),
             *_unknown_overrides(workspace),
-            *(_unread_section(name, workspace) for name in unread),
+            *_unread_sections(unread, workspace),
         ],
     )
 
@@ -282,26 +278,27 @@ def _absence(workspace: Workspace, group: str, name: str, known: Collection[str]
     return f"is not installed: {how} or name another (installed: {installed}){meant}"
 
 
-def _unread_section(section: str, workspace: Workspace) -> str:
-    family, _, name = section.partition(".")
-    origin = _origin_of_section(section, workspace.loaded_config)
-    absence = _absence(workspace, _GROUPS[family], name, _known_names(workspace, _GROUPS[family]))
-    return printable(f"{origin}: [{section}] has no effect: {name} {absence}")
+def _unread_sections(sections: Iterable[str], workspace: Workspace) -> Iterator[str]:
+    for section in sections:
+        family, _, name = section.partition(".")
+        origin = _origin_of_section(section, workspace.loaded_config)
+        known = _known_names(workspace, _GROUPS[family])
+        absence = _absence(workspace, _GROUPS[family], name, known)
+        yield printable(f"{origin}: [{section}] has no effect: {name} {absence}")
 
 
 def _unknown_overrides(workspace: Workspace) -> Iterator[str]:
     config = workspace.config
     tables = (config.backends.overrides, config.ticketing.overrides)
-    for (section, (kind, group)), overrides in zip(_OVERRIDES.items(), tables, strict=True):
+    for (section, group), overrides in zip(_OVERRIDES.items(), tables, strict=True):
         known = _known_names(workspace, group) if overrides else ()
         for name in overrides:
             if name in known:
                 continue
             key = f"{section}.{name}"
             origin = workspace.loaded_config.origins.get(key, _DEFAULT)
-            near = get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else f" ({', '.join(known) or 'none is'})"
-            yield printable(f"{origin}: {key} names no {kind} that is installed{hint}")
+            absence = _absence(workspace, group, name, known)
+            yield printable(f"{origin}: {key} has no effect: {name} {absence}")
 
 
 def _known_names(workspace: Workspace, group: str) -> Collection[str]:
