@@ -75,7 +75,12 @@ class Submission:
 
 def parse_submission(data: bytes) -> Submission:
     """Read a submission: an object, a bare array, one candidate; bare, fenced or amid prose."""
-    value, more_follows = _find_value(_decode(data))
+    try:
+        value, more_follows = _find_value(_decode(data))
+    except RecursionError as error:
+        raise ReflectionError(
+            "The submission is nested too deeply. A candidate holds only texts and lists of texts."
+        ) from error
     sent = _as_object(value)
     problems: list[str] = []
     if more_follows:
@@ -243,32 +248,23 @@ _BROKEN_VALUES_MAX: Final = 500
 _START: Final = re.compile(r'\{[ \t\r\n]*"|\[[ \t\r\n]*\{')
 _BRACKET: Final = re.compile(r"[\[{]")
 # No number is valid anywhere in a submission; as floats, long ones cost nothing and cannot fail.
+_SEND: Final = 'Send {"candidates": [...]} or {"nothing_learned": "reason"}.'
 _DECODER: Final = json.JSONDecoder(parse_int=float)
 
 
 def _find_value(text: str) -> tuple[JsonContainer, bool]:
-    """Find the first JSON object or array that can be a submission."""
+    """Find the first JSON object or array that can be a submission, and whether more follows."""
     if not text.strip():
         raise ReflectionError("The submission is empty. Send the JSON of `grove reflect --schema`.")
     try:
-        return _read_whole(text) or _search(text)
-    except RecursionError as error:
-        raise ReflectionError(
-            "The submission is nested too deeply. A candidate holds only texts and lists of texts."
-        ) from error
-
-
-def _read_whole(text: str) -> tuple[JsonContainer, bool] | None:
-    try:
         value = _DECODER.decode(text.strip())
     except json.JSONDecodeError:
-        return None
-    if isinstance(value, dict | list):
-        return value, False
-    raise ReflectionError(
-        "The submission is JSON, but neither an object nor an array."
-        ' Send {"candidates": [...]} or {"nothing_learned": "reason"}.'
-    )
+        return _search(text)
+    if not isinstance(value, dict | list):
+        raise ReflectionError(
+            f"The submission is JSON, but neither an object nor an array. {_SEND}"
+        )
+    return value, False
 
 
 def _search(text: str) -> tuple[JsonContainer, bool]:
@@ -280,22 +276,20 @@ def _search(text: str) -> tuple[JsonContainer, bool]:
         try:
             value, position = _DECODER.raw_decode(text, start.start())
         except json.JSONDecodeError as error:
-            if _names_field(text[start.start() : error.pos]):
+            sound = text[start.start() : error.pos]
+            if any(f'"{name}"' in sound for name in _KNOWN_FIELDS):
                 raise _broken(error) from error
             position = max(error.pos, start.end())
             continue
-        if _is_plausible(value):
+        objects = [value] if isinstance(value, dict) else value
+        if any(isinstance(one, dict) and not _KNOWN_FIELDS.isdisjoint(one) for one in objects):
             return value, _START.search(text, position) is not None
-    raise _nothing_found(text)
-
-
-def _names_field(text: str) -> bool:
-    return any(f'"{name}"' in text for name in _KNOWN_FIELDS)
-
-
-def _is_plausible(value: JsonContainer) -> bool:
-    objects = [value] if isinstance(value, dict) else value
-    return any(isinstance(item, dict) and not _KNOWN_FIELDS.isdisjoint(item) for item in objects)
+    if bracket := _BRACKET.search(text):
+        try:
+            _DECODER.raw_decode(text, bracket.start())
+        except json.JSONDecodeError as error:
+            raise _broken(error) from error
+    raise ReflectionError(f"The submission holds no JSON object with candidates. {_SEND}")
 
 
 def _broken(error: json.JSONDecodeError) -> ReflectionError:
@@ -303,18 +297,4 @@ def _broken(error: json.JSONDecodeError) -> ReflectionError:
     return ReflectionError(
         f"The submission is not valid JSON: {error.msg} ({place})."
         ' Fix it there and send it again; in texts write quotes as \\" and line breaks as \\n.'
-    )
-
-
-def _nothing_found(text: str) -> ReflectionError:
-    """Return what breaks the first thing that looks like JSON, if anything does."""
-    bracket = _BRACKET.search(text)
-    if bracket is not None:
-        try:
-            _DECODER.raw_decode(text, bracket.start())
-        except json.JSONDecodeError as error:
-            return _broken(error)
-    return ReflectionError(
-        "The submission holds no JSON object with candidates."
-        ' Send {"candidates": [...]} or {"nothing_learned": "reason"}.'
     )
