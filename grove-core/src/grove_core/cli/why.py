@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 300
 _GONE: Final = "gone"
-_HEAD: Final = ("place", "score", "relevance", "recency", "boost", "id", "reason")
+_HEAD: Final = ("place", "score", "relevance", "recency", "usage", "id", "reason")
 
 
 @click.command("why")
@@ -79,7 +79,7 @@ def _latest(session_id: str, retrievals: Sequence[Retrieval]) -> Result:
 
     def human(console: "Console") -> None:
         nothing = [f"Nothing was considered in session {session_id} yet."]
-        for line in nothing if last is None else retrieval_lines(last):
+        for line in nothing if last is None else _retrieval_lines(last):
             console.print(line)
 
     return Result(
@@ -151,35 +151,21 @@ def retrieval_document(one: Retrieval) -> dict[str, Any]:
     return {**one._asdict(), "candidates": candidates}
 
 
-def retrieval_lines(one: Retrieval, *, parts: bool = False) -> Iterator[str]:
+def _retrieval_lines(one: Retrieval) -> Iterator[str]:
     """Write a retrieval as a table, the best learning first."""
-    yield headline(one)
-    if not one.candidates:
-        return
-    widest = max(len("id"), *(len(each.id) for each in one.candidates))
-    yield _row(*_HEAD, widest=widest)
-    for each in one.candidates:
-        score = each.score
-        factors = (score.total, score.relevance, score.recency, score.boost)
-        numbers = (f"{value:.4f}" for value in factors)
-        reason = clean_line(each.reason, _LONGEST)
-        yield _row(str(each.rank), *numbers, each.id, reason, widest=widest)
-        if parts:
-            yield from (f"{'':>5}  {clean_line(line, _LONGEST)}" for line in lines_of(score)[1:])
-
-
-def headline(one: Retrieval) -> str:
-    """Say in one line what a retrieval has found."""
-    when = local_time(parse_instant(one.at))
-    settings = f"at most {one.limit}, floor {one.floor:g}, {one.strategy}, {one.engine}"
+    settings = f"at most {one.limit}, threshold {one.floor:g}, {one.strategy}, {one.engine}"
     names = clean_line(", ".join(one.failed), _LONGEST)
     failed = f"; could not be asked: {names}" if names else ""
     index = "" if one.complete else "; not all learnings were in the index yet"
     found = f"{one.found} found, {len(one.shown)} shown"
-    return f"{when}  {one.via}: {found} ({settings}{failed}{index})"
-
-
-def _row(*cells: str, widest: int) -> str:
-    rank, total, relevance, recency, boost, learning_id, reason = cells
-    numbers = f"{rank:>5}  {total:>7}  {relevance:>9}  {recency:>7}  {boost:>6}"
-    return f"{numbers}  {learning_id:<{widest}}  {reason}"
+    yield f"{local_time(parse_instant(one.at))}  {one.via}: {found} ({settings}{failed}{index})"
+    rows: list[Sequence[str]] = [_HEAD] if one.candidates else []
+    for each in one.candidates:
+        score = each.score
+        factors = (score.total, score.relevance, score.recency, score.boost)
+        numbers = [f"{value:.4f}" for value in factors]
+        rows.append((str(each.rank), *numbers, each.id, clean_line(each.reason, _LONGEST)))
+    widest = max((len(row[5]) for row in rows), default=0)
+    for rank, total, relevance, recency, boost, learning_id, reason in rows:
+        line = f"{rank:>5}  {total:>7}  {relevance:>9}  {recency:>7}  {boost:>6}"
+        yield f"{line}  {learning_id:<{widest}}  {reason}"

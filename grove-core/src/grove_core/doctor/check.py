@@ -82,7 +82,7 @@ class Examination:
 
     @cached_property
     def sessions(self) -> Sequence[SessionFiles]:
-        """What is kept of sessions, of all projects."""
+        """The files of sessions, of all projects."""
         return survey(self.workspace)
 
     @cached_property

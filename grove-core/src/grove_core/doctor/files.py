@@ -31,7 +31,7 @@ def home(examination: Examination) -> Iterator[CheckResult]:
 
 
 def permissions(examination: Examination) -> Iterator[CheckResult]:
-    """Check that nobody else may change what hooks run."""
+    """Check that no other user may change what hooks run."""
     path = examination.paths.home
     if not path.is_dir():
         return
@@ -94,7 +94,7 @@ def ignored(examination: Examination) -> Iterator[CheckResult]:
     folders = [one for one in (paths.learnings_folder, paths.published_events) if one.is_dir()]
     for one in (paths.learnings_file, *folders):
         if git.is_ignored_by_git(one):
-            detail = f"git ignores {one.relative_to(paths.root)}: nobody else gets it"
+            detail = f"git ignores {one.relative_to(paths.root)}: no one else gets it"
             where = "(git check-ignore -v tells where)"
             yield warning(detail, f"To share learnings, take .grove out of .gitignore {where}")
     yield ok("git ignores nothing of .grove")

@@ -55,7 +55,7 @@ class InitOptions:
 
 @define
 class Plan:
-    """What is about to be written: the project's own files, and the client's with their record."""
+    """The changes of the project's own files, and of the client's with their record."""
 
     workspace: Workspace
     record: InstallationRecord

@@ -22,7 +22,7 @@ _NEW_FILE_MODE: Final = 0o644
 
 @frozen(kw_only=True)
 class FileChange:
-    """What is to become of a file."""
+    """A planned change of a file."""
 
     path: Path
     before: str | None

@@ -13,7 +13,7 @@ from grove_core.workspace import Workspace
 
 @define
 class Removal:
-    """What is about to be taken back."""
+    """The changes that take back what init has written."""
 
     workspace: Workspace
     record: InstallationRecord

@@ -101,7 +101,7 @@ class CircuitBreaker(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class Cycle(Value):
-    """One debt of reflection, from the close that opened it to its end."""
+    """A pending reflection, from the close that opened it to its end."""
 
     tickets: tuple[Ticket, ...]
     opened_at: datetime
@@ -112,7 +112,7 @@ class Cycle(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class BrokenCycle(Value):
-    """A cycle that the breaker ended: its debt stays visible."""
+    """A cycle that the breaker ended: its reflection stays pending."""
 
     tickets: tuple[Ticket, ...]
     broken_at: datetime
@@ -135,7 +135,7 @@ class Gate(Value):
     Attributes:
         status: Where it stands.
         ticket: The ticket in progress, if one was detected.
-        cycle: The debt that is open or was settled last.
+        cycle: The cycle that is open or ended last.
         breaker: Counts the blocks.
         credit: A reflection or skip that will count for the next close.
         reflection: The latest accepted reflection.

@@ -67,7 +67,7 @@ class Filters(Value):
     limit: int | None = None
 
     def admit(self, learning: Learning) -> bool:
-        """Tell whether a learning passes, the limit aside.
+        """Return whether a learning passes, the limit aside.
 
         Args:
             learning: The learning to look at.

@@ -131,7 +131,7 @@ class Measurement(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class StopCount(Value):
-    """The latest stop with a debt, to tell it from further reports of the same."""
+    """The latest stop with a pending reflection, to tell it from further reports of the same."""
 
     prompt_id: str | None = None
     at: datetime | None = None
@@ -156,7 +156,7 @@ class Session(Value):
         ticket_system: The active ticket system's name.
         gate: The gate.
         intents: Closes that wait for confirmation.
-        unproven: Closes that count though nobody could confirm them.
+        unproven: Closes that count though they could not be confirmed.
         closed_in: By system and id of tickets that are owed for: the directory they were closed in.
         closed_in_prompt: Per system the prompt in which it last opened a cycle.
         observations: Subagents' notes.
@@ -170,7 +170,7 @@ class Session(Value):
         ticket_marker: What gave the active ticket system away then, as a path.
         observed: Whether a plugin wanted then to hear of changes of the gate.
         environment: The fingerprint of what that was seen from.
-        stops: Stops with a debt, counted once however many sets of hooks report them.
+        stops: Stops with a pending reflection, counted once however many sets of hooks report them.
         recovered_from: Where unreadable earlier state was set aside, if that happened.
         trace: What happened.
         schema_version: Version of this shape.

@@ -156,7 +156,7 @@ class GateStats(NamedTuple):
 
 
 class LogFault(NamedTuple):
-    """What is wrong with an event log."""
+    """Faults in an event log."""
 
     path: str
     unreadable: tuple[int, ...] = ()

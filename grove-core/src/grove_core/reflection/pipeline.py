@@ -26,7 +26,7 @@ from grove_core.text import clean_line, shorten
 
 _STAGES: Final = tuple(Stage)
 WITHHELD: Final = "(withheld)"
-"""What is shown of a candidate that holds a secret."""
+"""Shown in place of a candidate that holds a secret."""
 
 # Of the words of a candidate: so few new ones make an echo of what was shown.
 _NEW_SHARE: Final = 0.2

@@ -34,7 +34,7 @@ _SEARCH_HITS: Final = 5
 
 @frozen(kw_only=True)
 class Known:
-    """What is stored already, as far as a submission may not repeat it."""
+    """Stored learnings that a submission may not repeat."""
 
     learnings: tuple[Learning, ...]
     personal_ids: frozenset[str]

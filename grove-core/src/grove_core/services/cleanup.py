@@ -32,7 +32,7 @@ _MOST_FAST_BYTES: Final = 1024 * 1024
 
 @frozen(kw_only=True)
 class SessionFiles:
-    """What is kept of one session."""
+    """The files of one session."""
 
     session_id: str
     written_at: datetime
@@ -125,7 +125,7 @@ def _read(workspace: Workspace, found: SessionFiles) -> SessionFiles:
 
 @frozen(kw_only=True)
 class CleaningLimits:
-    """What is to be deleted."""
+    """Which sessions to delete."""
 
     before: datetime | None = None
     orphans: bool = False
@@ -160,7 +160,7 @@ class Reason(Enum):
 
 @frozen(kw_only=True)
 class Choice:
-    """What is to become of a session's files, or became of them."""
+    """Whether a session's files are deleted, and why."""
 
     found: SessionFiles
     reason: Reason

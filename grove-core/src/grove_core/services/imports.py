@@ -363,7 +363,7 @@ def _with_status(workspace: Workspace, learning: Learning) -> list[str]:
 
 
 def _keep_from_decay(workspace: Workspace, learning: Learning, form: ImportFormat) -> None:
-    """Let an old learning begin anew, or the next session would archive it unseen."""
+    """Start the decay of an old learning now, or the next session would archive it unseen."""
     if (
         learning.status is LearningStatus.ACTIVE
         and workspace.now - learning.timestamp > _CLOCK_SKEW

@@ -293,7 +293,7 @@ def _reasons_of(
     """Return what learnings and the query have in common."""
     terms = terms_of(query)
     listed = {one.backend.name for one in workspace.library.listable()}
-    # Asked after the search: where the engine is not there or has failed, the index has judged.
+    # Asked after the search: where the engine is not there or has failed, the index has scored.
     by_index = workspace.finder.scored_by == DEFAULT_ENGINE
     return {
         one.entry.id: in_words(matches_of(terms, one.entry))
