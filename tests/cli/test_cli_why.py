@@ -141,7 +141,7 @@ def test_without_an_id_it_lists_what_was_considered_last(project):
     assert [one["id"] for one in last["candidates"]] == [FIRST, SECOND]
     assert [one["rank"] for one in last["candidates"]] == [1, 2]
     head, _, first, second = project.grove("why").stdout.splitlines()
-    assert "  prompt: 2 found, 1 shown (at most 1, floor " in head
+    assert "  prompt: 2 found, 1 shown (at most 1, threshold " in head
     assert first.split()[-2:] == [FIRST, "shown"]
     assert SECOND in second
     assert project.grove("why", "-q").stdout.split() == [FIRST, SECOND]

@@ -140,7 +140,8 @@ def _explain(retrieval: Retrieval, learning_id: str, entry: Entry | None) -> Exp
             # The only reason with a name in it says which learning says the same.
             outcome, reason = _OUTCOMES.get(one.reason, Outcome.SAYS_THE_SAME), one.reason
             if outcome is Outcome.BELOW_FLOOR:
-                reason = f"relevance {one.score.relevance:.5f} is below the threshold {retrieval.floor:g}"
+                threshold = f"the threshold {retrieval.floor:g}"
+                reason = f"relevance {one.score.relevance:.5f} is below {threshold}"
             return Explanation(at, via, outcome, reason, one.rank, one.score, retrieval.floor)
     if entry is not None and instant(entry.created) > at:
         reason = f"it was written later ({instant(entry.created):%Y-%m-%d %H:%M:%S} UTC)"
