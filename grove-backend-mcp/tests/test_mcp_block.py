@@ -7,16 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_backend_mcp.mappings.mapping import Reading, TextForm
-from grove_backend_mcp.protocol.block import (
+from grove_backend_mcp.protocol.results import read_results
+from grove_backend_mcp.protocol.texts import (
     LONGEST_BLOCK,
     blocks_in,
     document_of,
     escaped,
     marks_in,
+    recover,
     unescaped,
+    values_of,
 )
-from grove_backend_mcp.protocol.results import read_results
-from grove_backend_mcp.protocol.texts import recover, values_of
 from grove_backend_mcp.tools import ToolResult
 from grove_core import Scope
 from grove_core.testing import learnings

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_backend_mcp.mappings.choice import map_tools
-from grove_backend_mcp.mappings.map_document import mapping_document
+from grove_backend_mcp.mappings.map_command import mapping_document
 from grove_backend_mcp.mappings.templates import (
     LEARNING_PLACEHOLDERS,
     QUERY_PLACEHOLDERS,

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from attrs import evolve
 
-from grove_backend_mcp.discovery.choosing import choose, trust_request, trust_requests
-from grove_backend_mcp.discovery.discovering import discovered
+from grove_backend_mcp.discovery.choose import choose, discovered, trust_request, trust_requests
 from grove_backend_mcp.discovery.verdicts import Verdict, save_verdict
 from grove_backend_mcp.servers import Origin, ServerEntry, Transport
 from grove_backend_mcp.settings import McpSettings

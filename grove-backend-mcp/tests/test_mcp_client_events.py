@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_backend_mcp.client.events import EventReader
-from grove_backend_mcp.client.wording import Wording
+from grove_backend_mcp.client.http import EventReader
+from grove_backend_mcp.client.messages import Wording
 
 SECRET = "hunter22"
 LINES = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=20)

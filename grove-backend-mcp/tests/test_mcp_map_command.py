@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from grove_backend_mcp.mappings.map_command import command
-from grove_backend_mcp.mappings.map_document import read_tool_list
+from grove_backend_mcp.mappings.map_command import command, read_tool_list
 from grove_core import BackendError
 
 _FOLDER = Path(__file__).parent / "data" / "mcp-tools"

@@ -7,8 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from grove_backend_mcp.mappings.mapping import Operation, QueryMode, ServerMapping
-from grove_backend_mcp.probe_command import command
-from grove_backend_mcp.probing import probe
+from grove_backend_mcp.probe_command import command, probe
 from grove_backend_mcp.settings import McpSettings
 from grove_backend_mcp.tools import ToolResult
 from grove_core import BackendContext

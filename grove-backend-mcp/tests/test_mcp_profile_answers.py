@@ -5,8 +5,7 @@ import json
 import pytest
 
 from grove_backend_mcp.mappings.profiles import profiles
-from grove_backend_mcp.protocol.results import read_handle, read_results
-from grove_backend_mcp.protocol.success import failure_in
+from grove_backend_mcp.protocol.results import failure_in, read_handle, read_results
 from grove_backend_mcp.tools import ToolResult
 
 MAPPINGS = {profile.name: profile.mapping for profile in profiles()}

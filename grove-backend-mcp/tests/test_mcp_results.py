@@ -8,17 +8,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from grove_backend_mcp.mappings.mapping import Reading, ScoreKind, Success
-from grove_backend_mcp.protocol.merging import merged
-from grove_backend_mcp.protocol.query_words import plain_query, single_words, whole_query
+from grove_backend_mcp.protocol.lookup import plain_query, single_words, whole_query
 from grove_backend_mcp.protocol.results import (
     LONGEST_TEXT,
     MOST_RESULTS,
     Found,
+    failure_in,
+    merged,
     read_handle,
     read_results,
     relevance_of,
 )
-from grove_backend_mcp.protocol.success import failure_in
 from grove_backend_mcp.protocol.texts import values_of
 from grove_backend_mcp.tools import ToolResult
 from grove_core import Query

@@ -104,7 +104,7 @@ def test_settings_that_cannot_be_read_are_no_marker(root, make_context, settings
 
 
 @pytest.fixture
-def places(tmp_path):
+def paths(tmp_path):
     """A work tree with a package in it, and another project beside it."""
     for name in ("tree/package/inner", "other"):
         (tmp_path / name).mkdir(parents=True)
@@ -123,6 +123,6 @@ def places(tmp_path):
         ("other", "tree", "other"),
     ],
 )
-def test_root_is_what_total_recalls_hooks_take(places, make_context, start, variable, expected):
-    variables = {"CLAUDE_PROJECT_DIR": f"{places}/{variable}"} if variable else {}
-    assert possible_roots(make_context(places / start, **variables))[0] == places / expected
+def test_root_is_what_total_recalls_hooks_take(paths, make_context, start, variable, expected):
+    variables = {"CLAUDE_PROJECT_DIR": f"{paths}/{variable}"} if variable else {}
+    assert possible_roots(make_context(paths / start, **variables))[0] == paths / expected

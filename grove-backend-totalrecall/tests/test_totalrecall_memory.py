@@ -15,7 +15,7 @@ import pytest
 from attrs import define, evolve
 
 from grove_backend_totalrecall.backend import TotalRecallBackend
-from grove_backend_totalrecall.settings import TotalRecallSettings, Via
+from grove_backend_totalrecall.plugin import TotalRecallSettings, Via
 from grove_core import (
     BackendContext,
     BackendError,

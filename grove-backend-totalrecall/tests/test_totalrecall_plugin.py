@@ -9,7 +9,7 @@ import pytest
 
 from grove_backend_totalrecall import plugin
 from grove_backend_totalrecall.health import check_project
-from grove_backend_totalrecall.places import LARGEST_BYTES
+from grove_backend_totalrecall.paths import LARGEST_BYTES
 from grove_core import BackendError, ProjectContext
 
 TODAY = date(2026, 2, 7)

@@ -8,7 +8,7 @@ from typing import Final
 
 from attrs import evolve
 
-from grove_backend_mcp.discovery.choosing import choose
+from grove_backend_mcp.discovery.choose import choose
 from grove_backend_mcp.discovery.repository import project_name
 from grove_backend_mcp.mappings.agreeing import expected_of
 from grove_backend_mcp.storage.contents import Contents, Paths

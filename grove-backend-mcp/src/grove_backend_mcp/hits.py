@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from attrs import evolve
 
-from grove_backend_mcp.protocol.query_words import whole_query
+from grove_backend_mcp.protocol.lookup import whole_query
 from grove_backend_mcp.storage.contents import Contents
 from grove_core import Category, Confidence, Hit, Learning, Query, rule_relevance
 

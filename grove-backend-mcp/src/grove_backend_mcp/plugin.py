@@ -1,6 +1,8 @@
 """What grove learns from this plugin; everything else is imported when it is used."""
 
+import os
 from collections.abc import Sequence
+from typing import Final
 
 from grove_backend_mcp.settings import McpSettings
 from grove_core import (
@@ -13,6 +15,26 @@ from grove_core import (
     TrustRequest,
     hookimpl,
 )
+
+_PLACES_OF_ADMINISTRATORS: Final = ("/etc/claude-code", "/Library/Application Support/ClaudeCode")
+
+
+def may_be_a_server(context: BackendContext) -> bool:
+    """Return whether a server may be written down anywhere."""
+    settings = context.settings
+    if settings is None or settings.server or settings.command or settings.url:
+        return True
+    home = context.environment.get("HOME", "")
+    moved = context.environment.get("CLAUDE_CONFIG_DIR", "")
+    directory = moved or f"{home}/.claude"
+    places = (
+        f"{moved or home}/.claude.json",
+        f"{directory}/plugins/installed_plugins.json",
+        os.path.join(context.root, ".mcp.json"),  # noqa: PTH118 - every prompt may ask
+        *_PLACES_OF_ADMINISTRATORS,
+    )
+    return any(map(os.path.exists, places))
+
 
 grove_api = 2
 
@@ -50,12 +72,10 @@ def grove_memory_backends() -> Sequence[BackendSpec]:
 
 def _detect(context: BackendContext) -> Detection | None:
     """Return whether a memory server is written down here, or has been used here."""
-    from grove_backend_mcp.glance import may_be_a_server
-
     record = context.root / _RECORD
     if not may_be_a_server(context) and not record.is_file():
         return None
-    from grove_backend_mcp.discovery.choosing import choose
+    from grove_backend_mcp.discovery.choose import choose
 
     choice = choose(context)
     if choice.entry is not None:
@@ -77,16 +97,14 @@ def _open(context: BackendContext) -> MemoryBackend:
 
 
 def _discover(context: BackendContext) -> Sequence[Discovered]:
-    from grove_backend_mcp.discovery.discovering import discovered
+    from grove_backend_mcp.discovery.choose import discovered
 
     return discovered(context)
 
 
 def _trust(context: BackendContext) -> Sequence[TrustRequest]:
-    from grove_backend_mcp.glance import may_be_a_server
-
     if not may_be_a_server(context):
         return ()
-    from grove_backend_mcp.discovery.choosing import trust_requests
+    from grove_backend_mcp.discovery.choose import trust_requests
 
     return trust_requests(context)

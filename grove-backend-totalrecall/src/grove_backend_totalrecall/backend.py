@@ -1,18 +1,17 @@
 """The memory backend itself."""
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final
 
 from grove_backend_totalrecall.changes import changes_since
 from grove_backend_totalrecall.contents import Contents
-from grove_backend_totalrecall.health import why_unusable
-from grove_backend_totalrecall.installation import find_installation
-from grove_backend_totalrecall.looking import look_at
-from grove_backend_totalrecall.places import Places
+from grove_backend_totalrecall.health import describe, why_unusable, write_fault
+from grove_backend_totalrecall.installation import Installation, find_installation
+from grove_backend_totalrecall.paths import Paths
+from grove_backend_totalrecall.plugin import TotalRecallSettings, Via
 from grove_backend_totalrecall.record import Record
-from grove_backend_totalrecall.settings import TotalRecallSettings, Via
 from grove_backend_totalrecall.store import Store
 from grove_backend_totalrecall.writing import Writer
 from grove_core import (
@@ -29,10 +28,50 @@ from grove_core import (
     Query,
     Receipt,
     ReceiptStatus,
+    StorageError,
     UnsupportedError,
     check_storable,
+    is_ignored_by_git,
     rule_hits,
 )
+
+
+def look_at(installation: Installation, store: Store, today: date) -> Health:
+    """Look whether the logs can be read and written."""
+    paths = store.paths
+    location = str(paths.memory)
+    fault = write_fault(paths.log_of(today), installation.root)
+    if fault is not None:
+        detail = f"{describe(installation)}: {fault.detail}"
+        return Health(ok=False, detail=detail, location=location, fix=fault.fix)
+    try:
+        contents = store.contents()
+    except StorageError as error:
+        return Health(ok=False, detail=str(error), location=location)
+    detail = f"{describe(installation)}; {_holdings(contents)}"
+    # Where git ignores the logs, the record of another clone is about logs that are not here.
+    lost = contents.lost()
+    if lost and not is_ignored_by_git(paths.log_of(today)):
+        detail += f"; not in its files any more: {', '.join(lost[:3])}"
+        detail += f" and {len(lost) - 3} more" if len(lost) > 3 else ""  # noqa: PLR2004 - as above
+    return Health(ok=True, detail=detail, location=location)
+
+
+def _holdings(contents: Contents) -> str:
+    learnings = [one.learning for one in contents.learnings()]
+    counts = f"learnings: {len(learnings)}, notes of others: {len(contents.notes)}"
+    last = max((one.timestamp for one in learnings), default=None)
+    return f"{counts}, daily logs: {contents.logs}, last learning: {_local(last)}"
+
+
+def _local(instant: datetime | None) -> str:
+    if instant is None:
+        return "none yet"
+    try:
+        return f"{instant.astimezone():%Y-%m-%d %H:%M}"
+    except (OverflowError, OSError, ValueError):
+        return f"{instant:%Y-%m-%d %H:%M} UTC"
+
 
 NAME: Final = "total-recall"
 _CAPABILITIES: Final = frozenset(
@@ -67,10 +106,10 @@ class TotalRecallBackend:
             fault = why_unusable(installation)
             raise BackendError(f"{fault.detail}; {fault.fix}")
         settings = context.settings or TotalRecallSettings()
-        places = Places(installation.root, working_memory=settings.working_memory)
+        paths = Paths(installation.root, working_memory=settings.working_memory)
         self._installation = installation
         self._clock = clock
-        self._store = Store(places, Record(context.root))
+        self._store = Store(paths, Record(context.root))
         self._writer = Writer(
             installation,
             self._store,
@@ -134,7 +173,7 @@ class TotalRecallBackend:
             )
         if stored is None:
             raise LearningNotFoundError(
-                f"there is no learning {learning_id} in {self._store.places.memory}"
+                f"there is no learning {learning_id} in {self._store.paths.memory}"
             )
         if stored.learning.status is not status:
             self._writer.mark(stored.learning, status, note, self._clock())
@@ -142,7 +181,7 @@ class TotalRecallBackend:
         if stored is None or stored.learning.status is not status:
             raise BackendError(
                 f"{learning_id} is marked in Total Recall's registers or metadata, which grove does"
-                f" not change: look for it in {self._store.places.memory}"
+                f" not change: look for it in {self._store.paths.memory}"
             )
         return stored.learning
 

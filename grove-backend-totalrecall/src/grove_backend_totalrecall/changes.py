@@ -10,15 +10,14 @@ from zlib import crc32
 
 from grove_backend_totalrecall.contents import Contents
 from grove_backend_totalrecall.lines import head_of
-from grove_backend_totalrecall.places import LARGEST_BYTES, MemoryFile
+from grove_backend_totalrecall.paths import LARGEST_BYTES, MemoryFile
 from grove_backend_totalrecall.reading import Entry, Reading, read_log
-from grove_backend_totalrecall.record import Recorded, read_lines
-from grove_backend_totalrecall.stamps import stamp_of
+from grove_backend_totalrecall.record import fold
 from grove_backend_totalrecall.standing import Texts
 from grove_backend_totalrecall.store import Store
-from grove_core import Changes, StorageError, read_text
+from grove_core import Changes, StorageError, fingerprint_of, read_text
 
-_FORMAT: Final = "tr1"
+_FORMAT: Final = "tr2"
 _NEWEST: Final = 3
 _UNSURE: Final = ""
 
@@ -37,7 +36,7 @@ class _Mark(NamedTuple):
 
     others: str
     newest: Mapping[str, _Beginning]
-    record: _Beginning
+    record: str
     ids: str
     claims: Sequence[str]
 
@@ -46,20 +45,22 @@ class _Look:
     """How everything looks, before anything is read: what changes meanwhile is seen next time."""
 
     def __init__(self, store: Store) -> None:
-        places = store.places
-        self.files = {file.name: file for file in places.files()}
+        paths = store.paths
+        self.files = {file.name: file for file in paths.files()}
         self.logs = [
             file.name
             for file in self.files.values()
-            if file.day is not None and file.path.parent == places.daily
+            if file.day is not None and file.path.parent == paths.daily
         ]
-        self._stamps = [(name, stamp_of(file.path)) for name, file in self.files.items()]
-        self._around = stamp_of(places.metadata), time.tzname, time.timezone
+        self._fingerprints = [
+            (name, fingerprint_of([file.path])) for name, file in self.files.items()
+        ]
+        self._around = fingerprint_of([paths.metadata]), time.tzname, time.timezone
 
     def without(self, names: Iterable[str]) -> str:
         """Say in a few characters how all files look but some."""
         left_out = frozenset(names)
-        looks = [one for one in self._stamps if one[0] not in left_out]
+        looks = [one for one in self._fingerprints if one[0] not in left_out]
         return sha256(repr((self._around, looks)).encode()).hexdigest()
 
 
@@ -80,7 +81,7 @@ def changes_since(store: Store, mark: str) -> Changes:
 
 def _everything(store: Store, look: _Look) -> Changes:
     newest = {name: _content_of(look.files[name].path) for name in look.logs[-_NEWEST:]}
-    record = _record_in(store)
+    record = store.record.lines.since("").mark
     contents = store.contents()
     readings = contents.readings
     ids = {*_ids_in(readings), *store.record.entries()}
@@ -88,7 +89,7 @@ def _everything(store: Store, look: _Look) -> Changes:
     mark = _Mark(
         others=look.without(held) if len(held) == len(newest) else _UNSURE,
         newest={name: _beginning(content) for name, content in held.items()},
-        record=_beginning(record),
+        record=record,
         ids=f" {' '.join(ids)} ",
         claims=list(dict.fromkeys(_claims_in(readings))),
     )
@@ -108,15 +109,15 @@ def _news(store: Store, look: _Look, known: _Mark) -> Changes | None:
             return None
         grown.append(one)
     ids = {entry.learning_id for one in grown for entry in one.entries}
-    record = _record_in(store)
-    recorded = _recorded_since(record, known.record)
-    if recorded is None or not recorded.keys() <= ids:
+    tail = store.record.lines.since(known.record)
+    recorded = fold({}, tail.documents)
+    if tail.whole or not recorded.keys() <= ids:
         return None
     newest = {one.file.name: _beginning(one.content) for one in grown[-_NEWEST:]}
     mark = known._replace(
         others=look.without(newest),
         newest=newest,
-        record=_beginning(record),
+        record=tail.mark,
         ids=known.ids + "".join(f"{one} " for one in ids),
     )
     readings = [(one.file, Reading(tuple(one.entries), (), ())) for one in grown]
@@ -157,16 +158,6 @@ def _may_be_known(entry: Entry, known: _Mark) -> bool:
     )
 
 
-def _recorded_since(content: bytes, known: _Beginning) -> Mapping[str, Recorded] | None:
-    """Read what grove has recorded since; ``None`` unless the record has only got more lines."""
-    if not _begins_with(content, known):
-        return None
-    rest = content[known.size :]
-    if rest and content[known.size - 1 : known.size] not in {b"", b"\n"}:
-        return None
-    return read_lines(_text(rest), {})
-
-
 def _ids_in(readings: _Readings) -> Iterator[str]:
     """Return every id that stands anywhere, also where it is only mentioned."""
     for file, reading in readings:
@@ -193,16 +184,12 @@ def _read_mark(text: str) -> _Mark | None:
     except ValueError:
         return None
     begun = {name: _Beginning(*one) for name, one in newest.items()}
-    return _Mark(others, begun, _Beginning(*record), ids, claims)
+    return _Mark(others, begun, record, ids, claims)
 
 
 def _write_mark(mark: _Mark) -> str:
     body = json.dumps(mark, separators=(",", ":"))
     return f"{_FORMAT} {crc32(body.encode('ascii'))} {body}"
-
-
-def _record_in(store: Store) -> bytes:
-    return _bytes(read_text(store.record.path) or "")
 
 
 def _content_of(path: Path) -> bytes | None:

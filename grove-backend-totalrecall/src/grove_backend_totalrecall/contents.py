@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple
 
 from attrs import evolve
 
-from grove_backend_totalrecall.foreign import marks_in, notes_of
+from grove_backend_totalrecall.foreign import Stored, marks_in, notes_of
 from grove_backend_totalrecall.lines import head_of
-from grove_backend_totalrecall.places import MemoryFile
+from grove_backend_totalrecall.paths import MemoryFile
 from grove_backend_totalrecall.reading import Entry, Reading
 from grove_backend_totalrecall.record import NOTHING, Recorded
 from grove_backend_totalrecall.standing import (
@@ -24,7 +24,6 @@ from grove_backend_totalrecall.standing import (
     instant_of,
     status_of,
 )
-from grove_backend_totalrecall.stored import Stored
 from grove_core import (
     Category,
     CodecError,
@@ -44,7 +43,7 @@ _Copy = tuple[Copy, Path]
 
 
 class Known(NamedTuple):
-    """The places where a learning stands, what is recorded of it, and what that makes of it."""
+    """The paths where a learning stands, what is recorded of it, and what that makes of it."""
 
     copies: Sequence[_Copy]
     rest: Mapping[str, Any] | None
@@ -141,7 +140,7 @@ class Contents:
 
 
 def _copies_in(readings: Sequence[tuple[MemoryFile, Reading]]) -> dict[str, list[_Copy]]:
-    """Find the places of each learning; a mere reference to it is none."""
+    """Find the paths of each learning; a mere reference to it is none."""
     found: dict[str, list[_Copy]] = {}
     for file, reading in readings:
         for entry in reading.entries:

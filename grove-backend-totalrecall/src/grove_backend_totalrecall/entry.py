@@ -4,20 +4,18 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Final
 
-from grove_backend_totalrecall.blocks import (
-    SECTION,
-    find_blocks,
-    heading_of,
-    is_blank,
-    split_lines,
-)
 from grove_backend_totalrecall.markup import (
+    SECTION,
     escape_claim,
     escape_detail,
     escape_item,
     escape_summary,
     escape_tag,
     escape_value,
+    find_blocks,
+    heading_of,
+    is_blank,
+    split_lines,
 )
 from grove_core import Learning, Scope, is_learning_id
 

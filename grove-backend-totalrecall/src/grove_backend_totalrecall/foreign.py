@@ -4,20 +4,29 @@ import hashlib
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
-from typing import Final
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from attrs import evolve
 
-from grove_backend_totalrecall.places import MemoryFile
+from grove_backend_totalrecall.paths import MemoryFile
 from grove_backend_totalrecall.reading import Note, Reading
 from grove_backend_totalrecall.standing import EPOCH, Marks, Place, PlacedMark, Texts, instant_of
-from grove_backend_totalrecall.stored import Stored
 from grove_core import Category, Confidence, Learning, LearningStatus
 
 _DATE: Final = re.compile(r"\b[0-9]{4}-[01][0-9]-[0-3][0-9]\b")
 _SUMMARY_LENGTH: Final = 200
 _DIGEST_LENGTH: Final = 10
 _STEM_LENGTH: Final = 40
+
+
+class Stored(NamedTuple):
+    """A learning and where it is."""
+
+    learning: Learning
+    path: Path
+    line: int
+    complete: bool
 
 
 def notes_of(

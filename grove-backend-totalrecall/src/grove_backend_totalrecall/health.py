@@ -14,7 +14,7 @@ from grove_backend_totalrecall.installation import (
     Installation,
     find_installation,
 )
-from grove_backend_totalrecall.places import LARGEST_BYTES, Places, day_of
+from grove_backend_totalrecall.paths import LARGEST_BYTES, Paths, day_of
 from grove_core import Health, ProjectContext, StorageError, confined, is_ignored_by_git
 
 _NAMED: Final = 3
@@ -39,7 +39,7 @@ def describe(installation: Installation) -> str:
 
 def why_outside(installation: Installation) -> Fault | None:
     """Say that the daily logs lie outside of the root, where nothing is written."""
-    return _leads_out(Places(installation.root).daily, installation.root)
+    return _leads_out(Paths(installation.root).daily, installation.root)
 
 
 def why_unusable(installation: Installation) -> Fault:
@@ -59,7 +59,7 @@ def why_unusable(installation: Installation) -> Fault:
 
 def in_the_way(installation: Installation) -> Path | None:
     """Find what stands where the folder of the daily logs should be."""
-    memory = Places(installation.root).memory
+    memory = Paths(installation.root).memory
     return next((one for one in (memory, memory / "daily") if _is_in_the_way(one)), None)
 
 
@@ -91,13 +91,13 @@ def check_project(context: ProjectContext, today: date) -> Health:
         why = why_unusable(installation)
         fix = "" if installation.is_only_enabled else why.fix
         return Health(ok=True, detail=why.detail, fix=fix)
-    places = Places(installation.root)
-    fault = write_fault(places.log_of(today), installation.root)
+    paths = Paths(installation.root)
+    fault = write_fault(paths.log_of(today), installation.root)
     if fault is not None:
         return Health(ok=False, detail=f"{describe(installation)}: {fault.detail}", fix=fault.fix)
-    faults = [*_missing_registers(installation), *_unread_logs(places.daily)]
+    faults = [*_missing_registers(installation), *_unread_logs(paths.daily)]
     said = [describe(installation), *(one.detail for one in faults)]
-    if is_ignored_by_git(places.log_of(today)):
+    if is_ignored_by_git(paths.log_of(today)):
         said.append("git ignores its daily logs, so other clones do not get them")
     fix = "; ".join(one.fix for one in faults)
     return Health(ok=True, detail="; ".join(said), fix=fix)

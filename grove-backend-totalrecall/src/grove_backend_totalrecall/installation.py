@@ -77,8 +77,8 @@ def possible_roots(context: BackendContext | ProjectContext) -> list[Path]:
 
 def find_installation(context: BackendContext | ProjectContext) -> Installation | None:
     """Look for Total Recall."""
-    places = [_find_in(root, context) for root in possible_roots(context)]
-    found = [one for one in places if one is not None]
+    paths = [_find_in(root, context) for root in possible_roots(context)]
+    found = [one for one in paths if one is not None]
     return next((one for one in found if one.is_initialised), found[0] if found else None)
 
 

@@ -1,9 +1,12 @@
 """What grove learns from this plugin; everything else is imported when it is used."""
 
 from collections.abc import Sequence
+from enum import Enum
 
-from grove_backend_totalrecall.settings import TotalRecallSettings
+from attrs import field, frozen
+
 from grove_core import (
+    USER_ONLY,
     BackendContext,
     BackendSpec,
     Detection,
@@ -13,6 +16,24 @@ from grove_core import (
     ProjectContext,
     hookimpl,
 )
+
+
+class Via(Enum):
+    """How a learning gets into the daily log."""
+
+    APPEND = "append"
+    """grove appends it itself."""
+    CLAUDE = "claude"
+    """The client is run with Total Recall's own command; where that fails, it is appended."""
+
+
+@frozen(kw_only=True)
+class TotalRecallSettings:
+    """What can be configured."""
+
+    via: Via = field(default=Via.APPEND, metadata=USER_ONLY)
+    working_memory: bool = False
+
 
 grove_api = 2
 

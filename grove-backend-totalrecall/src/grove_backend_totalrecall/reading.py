@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from grove_backend_totalrecall.blocks import find_blocks, heading_of, is_blank, split_lines
 from grove_backend_totalrecall.lines import (
     Head,
     Mark,
@@ -15,7 +14,13 @@ from grove_backend_totalrecall.lines import (
     promoted_of,
     supersedes_of,
 )
-from grove_backend_totalrecall.markup import unescape
+from grove_backend_totalrecall.markup import (
+    find_blocks,
+    heading_of,
+    is_blank,
+    split_lines,
+    unescape,
+)
 from grove_backend_totalrecall.notes import Note, NoteReader
 from grove_core import Category, Confidence, LearningStatus, Scope
 

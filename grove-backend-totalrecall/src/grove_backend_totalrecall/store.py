@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Final
 
 from grove_backend_totalrecall.contents import Contents, Known
-from grove_backend_totalrecall.places import LARGEST_BYTES, MemoryFile, Places
+from grove_backend_totalrecall.paths import LARGEST_BYTES, MemoryFile, Paths
 from grove_backend_totalrecall.reading import Reading, read_log
 from grove_backend_totalrecall.record import Record, Recorded
-from grove_backend_totalrecall.stamps import Stamp, stamp_of
-from grove_core import LearningStatus, StorageError, read_text
+from grove_core import LearningStatus, StorageError, fingerprint_of, read_text
 
 _NOTHING: Final = Reading((), (), ())
 _METADATA_STATUSES: Final = {
@@ -23,11 +22,11 @@ _METADATA_STATUSES: Final = {
 class Store:
     """The files below Total Recall's root, and grove's record beside the project."""
 
-    def __init__(self, places: Places, record: Record) -> None:
+    def __init__(self, paths: Paths, record: Record) -> None:
         """Read nothing yet."""
-        self.places = places
+        self.paths = paths
         self.record = record
-        self._cache: dict[Path, tuple[Stamp, Reading]] = {}
+        self._cache: dict[Path, tuple[str, Reading]] = {}
         self._known: dict[str, Known] = {}
         self._latest: Contents | None = None
         self._look: object = None
@@ -35,12 +34,12 @@ class Store:
 
     def sources(self) -> list[Path]:
         """Name what is read: as long as it looks the same, nothing has changed."""
-        return [*self.places.folders(), self.record.path]
+        return [*self.paths.folders(), self.record.lines.path]
 
     def contents(self) -> Contents:
         """Read what has changed."""
-        readings = [(file, self._read(file)) for file in self.places.files()]
-        look = (readings, stamp_of(self.places.metadata))
+        readings = [(file, self._read(file)) for file in self.paths.files()]
+        look = (readings, fingerprint_of([self.paths.metadata]))
         recorded = self.record.entries()
         if self._latest is None or self._look != look or self._recorded is not recorded:
             self._latest = Contents(readings, recorded, self._metadata(), self._known)
@@ -52,28 +51,29 @@ class Store:
         self._cache.pop(path, None)
 
     def _read(self, file: MemoryFile) -> Reading:
-        stamp = stamp_of(file.path)
-        if stamp is None:
-            return _NOTHING  # gone since, or a link to nowhere
+        fingerprint = fingerprint_of([file.path])
         cached = self._cache.get(file.path)
-        if cached is not None and cached[0] == stamp:
+        if cached is not None and cached[0] == fingerprint:
             return cached[1]
-        if stamp.size > LARGEST_BYTES or not file.path.is_file():
-            return _NOTHING  # doctor names it
+        try:
+            if file.path.stat().st_size > LARGEST_BYTES or not file.path.is_file():
+                return _NOTHING  # doctor names it
+        except OSError:
+            return _NOTHING  # gone since, or a link to nowhere
         try:
             text = read_text(file.path) or ""
         except StorageError:
             return _NOTHING  # one file that cannot be read takes no other with it; doctor names it
         reading = read_log(text, daily=file.day is not None)
-        self._cache[file.path] = stamp, reading
+        self._cache[file.path] = fingerprint, reading
         return reading
 
     def _metadata(self) -> Mapping[str, LearningStatus]:
         """Read the statuses that Total Recall keeps of its durable ids."""
         try:
-            if os.path.getsize(self.places.metadata) > LARGEST_BYTES:  # noqa: PTH202 - one call
+            if os.path.getsize(self.paths.metadata) > LARGEST_BYTES:  # noqa: PTH202 - one call
                 return {}
-            document = json.loads(read_text(self.places.metadata) or "{}")
+            document = json.loads(read_text(self.paths.metadata) or "{}")
         except (OSError, StorageError, ValueError, RecursionError):
             return {}
         if not isinstance(document, dict):

@@ -1,20 +1,82 @@
-"""Getting learnings and marks into today's log, and the rest into grove's record."""
+"""Writing to the daily log: by grove itself, or by the client's command."""
 
+import errno
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Final, NamedTuple
 
-from grove_backend_totalrecall.appending import append_to_log
 from grove_backend_totalrecall.contents import rest_of
-from grove_backend_totalrecall.entry import format_entry, format_mark, joint, one_line_note
+from grove_backend_totalrecall.entry import (
+    daily_template,
+    format_entry,
+    format_mark,
+    joint,
+    one_line_note,
+)
+from grove_backend_totalrecall.foreign import Stored
 from grove_backend_totalrecall.health import write_fault
 from grove_backend_totalrecall.installation import Installation
 from grove_backend_totalrecall.reading import read_log
 from grove_backend_totalrecall.record import StatusChange
 from grove_backend_totalrecall.store import Store
-from grove_backend_totalrecall.stored import Stored
-from grove_core import BackendError, Learning, LearningStatus, StorageError, is_ignored_by_git
+from grove_core import (
+    BackendError,
+    Learning,
+    LearningStatus,
+    StorageError,
+    append_text,
+    confined,
+    is_ignored_by_git,
+)
+
+_NO_LINKS: Final = frozenset({errno.EEXIST, errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS})
+
+
+def append_to_log(path: Path, day: date, compose: Callable[[str], str], *, root: Path) -> None:
+    """Append to a daily log."""
+    if (fault := write_fault(path, root)) is not None:
+        raise StorageError(f"{fault.detail}; fix: {fault.fix}")
+    real = Path(confined(path, root))
+    _make_from_template(real, day)
+
+    def composed(text: str) -> str:
+        added = compose(text) if text.strip("\ufeff \t\r\n") else _with_template(compose, day)
+        return added.replace("\n", "\r\n") if _has_crlf(text) else added
+
+    append_text(real, composed, inside=root)
+
+
+def _make_from_template(path: Path, day: date) -> None:
+    """Make a log that nobody sees before all of it is there, unless somebody else was faster."""
+    if path.exists():
+        return
+    draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
+    try:
+        draft.write_text(daily_template(day), encoding="utf-8", newline="")
+        path.hardlink_to(draft)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            # A log that is left empty would stay without its sections for good.
+            raise StorageError(f"cannot create {path}: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def _with_template(compose: Callable[[str], str], day: date) -> str:
+    """Fill a log that is empty: Total Recall's own tools would leave it so."""
+    template = daily_template(day)
+    added = compose(template)
+    return template + added if added else ""
+
+
+def _has_crlf(text: str) -> bool:
+    end = text.find("\n")
+    return end > 0 and text[end - 1] == "\r"
+
 
 _CLAUDE_SECONDS: Final = 75.0
 _CONTENT: Final = frozenset({"summary", "detail"})
@@ -87,7 +149,7 @@ class Writer:
         )
 
     def _add(self, learning: Learning, now: datetime) -> Logged:
-        path = self._store.places.log_of(now.date())
+        path = self._store.paths.log_of(now.date())
         is_asked = self.by_claude and write_fault(path, self._installation.root) is None
         asked = self._ask_claude(learning) if is_asked else _Asked()
         if asked.why and (stored := self._find(learning.id)) is not None:
@@ -108,7 +170,7 @@ class Writer:
         return Logged(stored, is_new=written[-1], note=note)
 
     def _append(self, now: datetime, compose: Callable[[str], str]) -> None:
-        path = self._store.places.log_of(now.date())
+        path = self._store.paths.log_of(now.date())
         append_to_log(path, now.date(), compose, root=self._installation.root)
         self._store.forget(path)
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from grove_backend_mcp.discovery.client_files import ClientFiles, table_in
+from grove_backend_mcp.discovery.registrations import ClientFiles, table_in
 from grove_backend_mcp.discovery.repository import main_work_tree
 from grove_backend_mcp.servers import Origin
 

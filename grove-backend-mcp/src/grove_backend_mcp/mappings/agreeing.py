@@ -28,7 +28,7 @@ _TABLES: Final = ("setup", "write", "search", "get", "listing", "update", "delet
 
 def mapping_for(tools: Sequence[Tool], server_name: str, settings: McpSettings) -> ServerMapping:
     """Agree on what is done with a server."""
-    from grove_backend_mcp.client.wording import Wording
+    from grove_backend_mcp.client.messages import Wording
     from grove_backend_mcp.mappings.choice import map_tools
 
     tables = _configured(settings)

@@ -6,8 +6,7 @@ from typing import Final
 from grove_backend_mcp.faults import FaultKind, ServerFaultError
 from grove_backend_mcp.mappings.mapping import Json, ServerMapping
 from grove_backend_mcp.protocol.lookup import UNKNOWN, Calling, Lookup, Unknown
-from grove_backend_mcp.protocol.results import Found, read_handle
-from grove_backend_mcp.protocol.success import failure_in, refuses_deletion
+from grove_backend_mcp.protocol.results import Found, failure_in, read_handle, refuses_deletion
 from grove_backend_mcp.protocol.texts import values_of
 from grove_backend_mcp.tools import ToolResult
 from grove_core import Learning, Query

@@ -1,20 +1,109 @@
-"""What a server has found, out of whatever it answers."""
+"""What the answers of a server mean: success, results, and the handle of what was stored."""
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from attrs import frozen
 
-from grove_backend_mcp.mappings.mapping import Json, Reading, ScoreKind
-from grove_backend_mcp.protocol.items import Item, as_handle, documents_of, items_of, rows_of
-from grove_backend_mcp.protocol.paths import values_at
-from grove_backend_mcp.protocol.success import is_talk
-from grove_backend_mcp.protocol.texts import clean_text, labelled_id, recover
+from grove_backend_mcp.mappings.mapping import Json, Reading, ScoreKind, Success
+from grove_backend_mcp.protocol.items import (
+    Item,
+    as_handle,
+    documents_of,
+    items_of,
+    rows_of,
+    values_at,
+)
+from grove_backend_mcp.protocol.texts import clean_text, labelled_id, parsed_json, recover
 from grove_backend_mcp.tools import ToolResult
 from grove_core import Learning
+
+_ANY: Final = Success()
+_LONGEST_SAID: Final = 300
+_LONGEST_PROSE: Final = 400
+_SIGNS: Final = r"^[\s#*>\-!✗✘❌⚠\ufe0f\"'`\[(]*"
+_ERROR: Final = re.compile(
+    _SIGNS + r"(?:(?:mcp |internal |unexpected |runtime |value |type |server |api |http )?error\b"
+    r"|errors?:|failed\b|failure\b|search failed|exception\b|traceback\b|unable to |could not |"
+    r"cannot |unauthori[sz]ed\b|forbidden\b|rate limit|invalid (?:arguments?|input|params?|request)"
+    r"|input validation|\d+ validation errors?|unknown tool|tool \S+ not found|not found\b"
+    r"|\w+(?:error|exception):)",
+    re.IGNORECASE,
+)
+_NOTHING: Final = re.compile(
+    _SIGNS + r"(?:(?:no|0|zero)\b[\w ,-]{0,60}?\b(?:found|match(?:es|ing)?|results?|memories|"
+    r"entries|notes|items|hits|entities|context|criteria|documents|observations|learnings)\b"
+    r"|nothing (?:was )?found|(?:found|returned|retrieved) (?:0|no|nothing)\b)",
+    re.IGNORECASE,
+)
+_HEADING: Final = re.compile(
+    _SIGNS + r"(?:found|showing|results? (?:for|of)|search results|here (?:are|is)|retrieved|"
+    r"returned|contents of|page \d|total:?|matches for)\b",
+    re.IGNORECASE,
+)
+_SAYS_YES: Final = ("error", "errors", "isError", "is_error", "failed")
+_SAYS_NO: Final = ("success", "ok", "succeeded", "stored", "saved", "created")
+_BAD_STATES: Final = frozenset({"error", "failed", "failure", "conflict"})
+
+
+def failure_in(result: ToolResult, success: Success = _ANY) -> str:
+    """Look for signs that a tool has not done what it was to do."""
+    said = _said(result)
+    if result.is_error:
+        return said or "the tool failed, and does not say why"
+    if success.text_refuses and _any_matches(success.text_refuses, result):
+        return said
+    if success.text_matches and not _any_matches(success.text_matches, result):
+        return f"the answer is not that of a success: {said}" if said else "the answer is empty"
+    for document in _objects_of(result):
+        if any(document.get(key) for key in success.json_absent) or _says_failure(document):
+            return said or "the answer names an error"
+    return said if any(_ERROR.match(text[:_LONGEST_PROSE]) for text in result.texts[:1]) else ""
+
+
+def refuses_deletion(result: ToolResult) -> bool:
+    """Return whether an answer to a deletion says that there was nothing to delete."""
+    return any(document.get("deleted", True) in (False, 0) for document in _objects_of(result))
+
+
+def is_talk(text: str) -> bool:
+    """Return whether a text is the server's own words instead of something that it stores."""
+    start = text[:_LONGEST_PROSE]
+    if _ERROR.match(start) or _NOTHING.match(start):
+        return True
+    only_line = "\n" not in text.strip()
+    return only_line and len(text) < _LONGEST_PROSE and _HEADING.match(start) is not None
+
+
+def _said(result: ToolResult) -> str:
+    first = result.said or next((text for text in result.texts if text.strip()), "")
+    return " ".join(clean_text(first, _LONGEST_SAID).split())
+
+
+def _any_matches(pattern: str, result: ToolResult) -> bool:
+    return any(re.search(pattern, text, re.MULTILINE) for text in result.texts)
+
+
+def _objects_of(result: ToolResult) -> Iterator[Mapping[str, Any]]:
+    """The objects at the top of an answer, out of a ``result`` around them, too."""
+    for value in (result.structured, *map(parsed_json, result.texts)):
+        inner = value.get("result") if isinstance(value, dict) else None
+        for one in (value, parsed_json(inner) if isinstance(inner, str) else inner):
+            if isinstance(one, dict):
+                yield one
+
+
+def _says_failure(document: Mapping[str, Json]) -> bool:
+    if any(document.get(key) not in (None, False, 0, "", [], {}) for key in _SAYS_YES):
+        return True
+    if any(document.get(key) is False for key in _SAYS_NO):
+        return True
+    states = (document.get("status"), document.get("action"))
+    return any(isinstance(one, str) and one.lower() in _BAD_STATES for one in states)
+
 
 MOST_RESULTS: Final = 200
 LONGEST_TEXT: Final = 16_384
@@ -119,3 +208,33 @@ def _handle_in(texts: Iterable[str], reading: Reading) -> str:
         return ""
     found = [m for text in texts for m in re.finditer(reading.handle_pattern, text, re.MULTILINE)]
     return as_handle(found[-1][1] if found and found[-1].re.groups else None)
+
+
+_RANK_OFFSET: Final = 60
+
+
+@frozen(kw_only=True)
+class _Standing:
+    """How a result has done in the answers so far."""
+
+    found: Found
+    answers: int = 0
+    ranks: float = 0.0
+
+    def with_answer(self, found: Found, rank: int) -> "_Standing":
+        better = found if self.found.learning is None else self.found
+        return _Standing(
+            found=better, answers=self.answers + 1, ranks=self.ranks + 1 / (_RANK_OFFSET + rank)
+        )
+
+
+def merged(answers: Iterable[Sequence[Found]]) -> Sequence[Found]:
+    """Merge the answers to several words."""
+    standings: dict[object, _Standing] = {}
+    for found in answers:
+        for rank, one in enumerate(found, start=1):
+            key = one.learning_id or (one.handle, one.text)
+            before = standings.get(key, _Standing(found=one))
+            standings[key] = before.with_answer(one, rank)
+    ordered = sorted(standings.values(), key=lambda one: (-one.answers, -one.ranks))
+    return [one.found for one in ordered]

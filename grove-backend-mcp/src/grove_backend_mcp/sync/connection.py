@@ -142,7 +142,7 @@ class ServerConnection:
 
     def _connect(self, end: float) -> "MemoryServer":
         from grove_backend_mcp.client import connect
-        from grove_backend_mcp.discovery.choosing import endpoint_of
+        from grove_backend_mcp.discovery.choose import endpoint_of
         from grove_backend_mcp.mappings.agreeing import keep_verdict, mapping_for
         from grove_backend_mcp.protocol.memory_server import MemoryServer
 

@@ -3,13 +3,12 @@
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from attrs import evolve, frozen
 
-from grove_backend_mcp.discovery.packages import known_package
 from grove_backend_mcp.discovery.references import SLOW_RUNNERS, resolve
 from grove_backend_mcp.discovery.registrations import Registered, read_registrations
 from grove_backend_mcp.discovery.verdicts import Verdict, load_verdict
@@ -17,7 +16,38 @@ from grove_backend_mcp.faults import ServerFaultError
 from grove_backend_mcp.secrecy import exposed_options, exposed_variables
 from grove_backend_mcp.servers import Endpoint, Origin, ServerEntry, Transport
 from grove_backend_mcp.settings import McpSettings
-from grove_core import BackendContext, TrustRequest
+from grove_core import BackendContext, Discovered, TrustRequest
+
+_SCOPED: Final = re.compile(r"(@[^@/]+/[^@/]+)(@.*)?")
+_PLAIN: Final = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)(\[[^\]]*\])?(([@=<>~!]).*)?")
+_INSTALLED: Final = re.compile(r".*/node_modules/((?:@[^/]+/)?[^/]+)(/.*)?", re.DOTALL)
+_LONGEST_WORD: Final = 1024
+
+
+def known_package(entry: ServerEntry) -> tuple[str, str] | None:
+    """Return whether a server is one of those that a profile is made for."""
+    if entry.transport is not Transport.STDIO:
+        return None
+    from grove_backend_mcp.mappings.profiles import normalised_package, profile_of_package
+
+    for name in _names_in(entry):
+        if (profile := profile_of_package(normalised_package(name))) is not None:
+            return name, profile
+    return None
+
+
+def _names_in(entry: ServerEntry) -> Iterator[str]:
+    yield entry.command.rpartition("/")[2]
+    for word in (entry.command, *entry.args):
+        if len(word) > _LONGEST_WORD:
+            continue
+        if (installed := _INSTALLED.fullmatch(word)) is not None:
+            yield installed[1]
+        elif (scoped := _SCOPED.fullmatch(word)) is not None:
+            yield scoped[1]
+        elif (plain := _PLAIN.fullmatch(word)) is not None:
+            yield plain[1]
+
 
 CONFIGURED_NAME: Final = "backends.mcp"
 """What the server is called that the configuration itself describes."""
@@ -304,3 +334,26 @@ def _why_unknown(context: BackendContext, entry: ServerEntry) -> str:
             " have it used"
         )
     return f"not known: `grove backends mcp probe {entry.name}` asks it"
+
+
+def discovered(context: BackendContext) -> Sequence[Discovered]:
+    """List the servers that were found; nothing is started."""
+    choice = choose(context)
+    rows = [_row(one) for one in choice.candidates]
+    rows += [
+        Discovered(name="-", source="-", usable=False, used=False, why=problem)
+        for problem in choice.problems
+    ]
+    return rows
+
+
+def _row(one: Judged) -> Discovered:
+    entry = one.entry
+    kind = "http" if entry.transport is Transport.HTTP else "stdio"
+    return Discovered(
+        name=entry.name,
+        source=f"{entry.source} ({entry.origin.value}, {kind})",
+        usable=one.usable,
+        used=one.is_used,
+        why=one.why,
+    )

@@ -24,7 +24,7 @@ class MemoryFile(NamedTuple):
     day: date | None
 
 
-class Places:
+class Paths:
     """The folders below a root."""
 
     def __init__(self, root: Path, *, working_memory: bool = False) -> None:
