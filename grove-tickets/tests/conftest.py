@@ -25,9 +25,14 @@ def project(tmp_path):
 def make_context(project, tmp_path):
     """Make a context; no program is on its PATH unless the test says so."""
 
-    def make(cwd=project, session_id="", **environment):
-        environment = {"HOME": str(tmp_path / "home"), "PATH": "", **environment}
-        return ProjectContext(root=project, cwd=cwd, environment=environment, session_id=session_id)
+    def make(cwd=project, session_id="", settings=None, **environment):
+        return ProjectContext(
+            root=project,
+            cwd=cwd,
+            environment={"HOME": str(tmp_path / "home"), "PATH": "", **environment},
+            session_id=session_id,
+            settings=settings,
+        )
 
     return make
 

@@ -6,6 +6,7 @@ import pytest
 
 from grove_core import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
 from grove_tickets import taskmaster
+from grove_tickets.states import CancelledSettings
 
 YES, NO, UNKNOWN = Confirmation.YES, Confirmation.NO, Confirmation.UNKNOWN
 # An unknown id is told of below such a box, too.
@@ -111,11 +112,20 @@ class TestConfirm:
     @pytest.mark.parametrize("result", [SUCCESS, FAILURE, None])
     @pytest.mark.parametrize(
         ("status", "answer"),
-        [("done", YES), ("completed", YES), ("pending", NO), ("review", NO), ("cancelled", YES)],
+        [("done", YES), ("completed", YES), ("pending", NO), ("review", NO), ("cancelled", NO)],
     )
     def test_the_list_decides(self, status, answer, result, write, make_context):
         write(tagged(master=tasks_of(status, "in-progress")))
         assert taskmaster.confirm(close(), result, make_context()) is answer
+
+    def test_what_is_cancelled_counts_where_the_settings_say_so(self, write, make_context):
+        write(tagged(master=tasks_of("cancelled")))
+        command = "task-master set-status --id=1 --status=cancelled"
+        call = ToolCall(name="Bash", input={"command": command}, cwd="/p")
+        counting = make_context(settings=CancelledSettings(cancelled_counts=True))
+        assert taskmaster.closes(call, make_context(settings=CancelledSettings())) == ()
+        assert [one.ticket_id for one in taskmaster.closes(call, counting)] == ["1"]
+        assert taskmaster.confirm(close(), SUCCESS, counting) is YES
 
     @pytest.mark.parametrize("kind", [int, str])
     @pytest.mark.parametrize(

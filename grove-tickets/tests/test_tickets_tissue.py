@@ -2,8 +2,9 @@
 
 import pytest
 
-from grove_core import Confirmation, Ticket, TicketClose, ToolResult
+from grove_core import Confirmation, Ticket, TicketClose, ToolCall, ToolResult
 from grove_tickets import tissue
+from grove_tickets.states import CancelledSettings
 
 YES, NO, UNKNOWN = Confirmation.YES, Confirmation.NO, Confirmation.UNKNOWN
 SUCCESS = ToolResult(succeeded=True, response={"stdout": "acme-1", "stderr": ""})
@@ -97,11 +98,19 @@ class TestCurrentTicket:
 class TestConfirm:
     @pytest.mark.parametrize("result", [SUCCESS, FAILURE, None])
     @pytest.mark.parametrize(
-        ("status", "answer"), [("closed", YES), ("duplicate", YES), ("open", NO), ("paused", NO)]
+        ("status", "answer"), [("closed", YES), ("duplicate", NO), ("open", NO), ("paused", NO)]
     )
     def test_the_store_decides(self, status, answer, result, make_context, write):
         write(issue("acme-1", "open"), issue("acme-1", status, "01B"), issue("acme-12", "open"))
         assert tissue.confirm(close(), result, make_context()) is answer
+
+    def test_a_duplicate_counts_where_the_settings_say_so(self, make_context, write):
+        write(issue("acme-1", "duplicate"))
+        call = ToolCall(name="Bash", input={"command": "tissue status acme-1 duplicate"}, cwd="/p")
+        counting = make_context(settings=CancelledSettings(cancelled_counts=True))
+        assert tissue.closes(call, make_context()) == ()
+        assert [one.ticket_id for one in tissue.closes(call, counting)] == ["acme-1"]
+        assert tissue.confirm(close(), SUCCESS, counting) is YES
 
     def test_a_revision_beats_the_order_of_lines(self, make_context, write):
         write(issue("acme-1", "closed", "01C"), issue("acme-1", "open", "01B"))

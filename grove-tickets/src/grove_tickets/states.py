@@ -3,6 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from attrs import frozen
+
+from grove_core import ProjectContext
+
 DONE: Final = (
     "done",
     "close",
@@ -21,6 +25,24 @@ DONE: Final = (
     "duplicate",
 )
 """Usual names; a transition may have one of its own beside the state that it leads to."""
+
+
+@frozen(kw_only=True)
+class CancelledSettings:
+    """Settings of a system in which a ticket can be dropped without being done.
+
+    Attributes:
+        cancelled_counts: Whether dropping a ticket counts as closing it.
+    """
+
+    cancelled_counts: bool = False
+
+
+def counts_cancelled(context: ProjectContext) -> bool:
+    """Return whether the settings of a system let a dropped ticket count as closed."""
+    settings = context.settings
+    return isinstance(settings, CancelledSettings) and settings.cancelled_counts
+
 
 _DROPPED: Final = str.maketrans({"'": "", "\u2019": "", "_": " ", "-": " "})
 

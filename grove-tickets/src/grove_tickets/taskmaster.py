@@ -17,6 +17,7 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
+from grove_tickets.states import CancelledSettings, counts_cancelled
 
 if TYPE_CHECKING:
     from grove_tickets.shell import Command
@@ -35,10 +36,10 @@ _MARKERS = (
 _PROGRAM = "task-master"
 # What the npm package is called, and the shell aliases that the tool sets up.
 _OTHER_NAMES = ("task-master-ai", "taskmaster", "tm")
-_SETS_FINISHED = frozenset({"done", "cancelled"})
+_CANCELLED = "cancelled"
 _SETS_UNFINISHED = frozenset({"pending", "in-progress", "deferred", "blocked", "review"})
 # Lists of old versions have `completed`, which newer ones no longer set.
-_FINISHED = frozenset({*_SETS_FINISHED, "completed"})
+_FINISHED = frozenset({"done", "completed"})
 _FLAGS = (
     "-i", "--id", "-s", "--status", "-f", "--format", "-p", "--project", "--file", "--tag",
 )  # fmt: skip
@@ -55,6 +56,7 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
             detect=detect,
             current_ticket=current_ticket,
             paths=(".taskmaster", ".taskmasterconfig", "tasks/tasks.json"),
+            settings=CancelledSettings,
         )
     ]
 
@@ -110,6 +112,7 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     """Return which tasks a call would close or open again."""
     from grove_tickets.shell.words import is_known
 
+    finished = {"done", _CANCELLED} if counts_cancelled(context) else {"done"}
     changed = _changed_by_shell if call.name == "Bash" else _changed_by_mcp
     return tuple(
         TicketClose(
@@ -119,7 +122,7 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
             reopens=status in _SETS_UNFINISHED,
         )
         for ids, status, directory in changed(call, context)
-        if status in _SETS_FINISHED | _SETS_UNFINISHED
+        if status in finished | _SETS_UNFINISHED
         for ticket_id in (one.strip() for one in ids.split(","))
         if ticket_id
     )
@@ -132,7 +135,7 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
     return confirmation(
         result,
         lambda: _stored_as_done(close, result, context),
-        lambda: None if result is None else _printed_as_done(result, close.ticket_id),
+        lambda: None if result is None else _printed_as_done(result, close.ticket_id, context),
     )
 
 
@@ -200,16 +203,22 @@ def _stored_as_done(
         task = _find(task.get("subtasks"), subnumber)
     if task is None:
         return False if tasks else None
-    return text_field(task, "status") in _FINISHED
+    return _is_finished(text_field(task, "status"), context)
 
 
-def _printed_as_done(result: ToolResult, ticket_id: str | None) -> bool | None:
+def _is_finished(status: object, context: ProjectContext) -> bool:
+    return status in _FINISHED or (status == _CANCELLED and counts_cancelled(context))
+
+
+def _printed_as_done(
+    result: ToolResult, ticket_id: str | None, context: ProjectContext
+) -> bool | None:
     from grove_tickets.outputs import json_objects, says_error
 
     if says_error(result):
         return False
     said = [
-        one.get("newStatus") in _FINISHED
+        _is_finished(one.get("newStatus"), context)
         for one in json_objects(result)
         if "newStatus" in one and ticket_id in {None, str(one.get("taskId"))}
     ]

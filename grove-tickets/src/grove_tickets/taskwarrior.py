@@ -23,7 +23,7 @@ from grove_core import (
 grove_api = 2
 SYSTEM = "taskwarrior"
 _SHORTEST_COMMAND: Final = 2
-_LONGEST_RANGE: Final = 1000
+_LONGEST_RANGE: Final = 100
 # Reading changes nothing, neither the numbers of tasks nor by a hook's hand.
 _READING: Final = (
     "rc.verbose=nothing",
@@ -34,8 +34,7 @@ _READING: Final = (
     "rc.json.array=on",
 )
 _OVERRIDE: Final = re.compile(r"rc(\.[\w.]+)?[:=].*", re.DOTALL)
-_NUMBERS: Final = re.compile(r"\d{1,9}(-\d{1,9})?(,\d{1,9}(-\d{1,9})?)*")
-_RANGE: Final = re.compile(r"(?:id:)?(\d{1,9})(?:-(\d{1,9}))?")
+_NUMBERS: Final = re.compile(r"\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*")
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f-]{0,27})?")
 _NAMED: Final = re.compile(r"(?:id|uuid)[:=]([0-9a-f,-]+)")
 _FILTER: Final = re.compile(r"\+[A-Za-z_].*|-[A-Za-z_].+|[\w.]+[:=].*|/.+/|[()].*", re.DOTALL)
@@ -200,10 +199,19 @@ def _ids(words: Sequence[str]) -> Sequence[str]:
     found: list[str] = []
     for word in words:
         if _NUMBERS.fullmatch(word):
-            found += word.split(",")
+            found += [one for part in word.split(",") for one in _numbers_in(part)]
         elif _UUID.fullmatch(word) or _NAMED.fullmatch(word) or not is_known(word):
             found.append(word)
     return found
+
+
+def _numbers_in(part: str) -> Sequence[str]:
+    """Return the single numbers of one such as ``3-5``; of a very long range, an empty one."""
+    first, _, last = part.partition("-")
+    count = int(last or first) - int(first) + 1
+    if count > _LONGEST_RANGE:
+        return [""]
+    return [str(number) for number in range(int(first), int(first) + max(count, 1))]
 
 
 def _says_completed(text: str, ticket_id: str | None) -> bool | None:
@@ -214,25 +222,12 @@ def _says_completed(text: str, ticket_id: str | None) -> bool | None:
         counts = re.findall(r"(?m)^Modified (\d+) tasks?\.$", text)
         verb = "Modifying"
     changed = re.findall(rf"(?m)^{verb} task ([\w-]+) '", text)
-    numbers = _numbers(ticket_id)
-    if any(number in changed for number in numbers):
-        return True
-    if not numbers and changed:  # a UUID is printed as a number
+    number = (ticket_id or "").removeprefix("id:")
+    if number in changed or (changed and not number.isdigit()):  # a UUID is printed as a number
         return True
     refused = re.findall(r"(?m)^Task ([\w-]+) '.*' is neither pending nor waiting\.$", text)
-    was_refused = any(number in refused for number in numbers)
     nothing = counts and set(counts) == {"0"}
-    return False if was_refused or nothing or "No tasks specified." in text else None
-
-
-def _numbers(ticket_id: str | None) -> Sequence[str]:
-    """Return the numbers of an id such as ``12`` or ``3-5``; none of a UUID and of a filter."""
-    found = _RANGE.fullmatch(ticket_id or "")
-    if found is None:
-        return ()
-    first = int(found[1])
-    end = min(int(found[2] or first), first + _LONGEST_RANGE)
-    return [str(number) for number in range(first, end + 1)]
+    return False if number in refused or nothing or "No tasks specified." in text else None
 
 
 def _stored_as_completed(close: TicketClose, context: ProjectContext) -> bool | None:

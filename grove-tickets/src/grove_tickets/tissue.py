@@ -16,6 +16,7 @@ from grove_core import (
     ToolResult,
     hookimpl,
 )
+from grove_tickets.states import CancelledSettings, counts_cancelled
 
 if TYPE_CHECKING:
     from grove_tickets.shell import Command
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 grove_api = 2
 SYSTEM = "tissue"
 _MARKER = ".tissue"
-_FINISHED = frozenset({"closed", "duplicate"})
+_CLOSED = "closed"
+_DUPLICATE = "duplicate"
 _UNFINISHED = frozenset({"open", "in_progress", "paused"})
 _BOOLEAN_FLAGS = frozenset({"--json", "--quiet"})
 _EDIT_FLAGS = frozenset({"--status", "--title", "--body", "--priority", "--add-tag", "--rm-tag"})
@@ -38,6 +40,7 @@ def grove_ticket_probes() -> Sequence[TicketProbe]:
             detect=detect,
             current_ticket=current_ticket,
             paths=(_MARKER,),
+            settings=CancelledSettings,
         )
     ]
 
@@ -84,7 +87,8 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     found = []
     for command in shell_commands(call, SYSTEM):
         store, change = _change_of(command)
-        if change is not None:
+        is_dropped = change is not None and change[1] == _DUPLICATE
+        if change is not None and (not is_dropped or counts_cancelled(context)):
             store = store or command.environment.get("TISSUE_STORE")
             directory = store_directory(call, command.directory, store, context.environment)
             found.append(_close(*change, directory))
@@ -134,7 +138,7 @@ def _changed_by_status(words: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _known_change(ticket_id: str, status: str) -> tuple[str, str] | None:
-    return (ticket_id, status) if status in _FINISHED | _UNFINISHED else None
+    return (ticket_id, status) if status in {_CLOSED, _DUPLICATE, *_UNFINISHED} else None
 
 
 def _changed_by_edit(words: Sequence[str]) -> tuple[str, str] | None:
@@ -178,7 +182,8 @@ def _is_finished(close: TicketClose, context: ProjectContext) -> bool | None:
             issues = _read_issues(store)
             issue = _find_issue(issues, close.ticket_id)
             if issue is not None:
-                return issue.get("status") in _FINISHED
+                status = issue.get("status")
+                return status == _CLOSED or (status == _DUPLICATE and counts_cancelled(context))
             wanted = close.ticket_id.lower()
             may_be_there = may_be_there or any(wanted in one.lower() for one in issues)
             has_issues = has_issues or bool(issues)
