@@ -251,7 +251,10 @@ class TicketSystems:
         return answer if isinstance(answer, Confirmation) else Confirmation.UNKNOWN
 
     def _is_enabled(self, close: TicketClose) -> bool:
-        systems = self.all if close.directory is None else self._look_in(close.directory)
+        directory = close.directory
+        if directory is not None and directory not in self._elsewhere:
+            self._elsewhere[directory] = self._look(evolve(self._context, cwd=Path(directory)))
+        systems = self.all if directory is None else self._elsewhere[directory]
         return any(system.enabled for system in systems if system.probe.name == close.system)
 
     @cached_property
@@ -317,11 +320,6 @@ class TicketSystems:
                 yield from self._plugins.call(
                     reader, "read", reader.value.read, call, seconds=READ_SECONDS, default=()
                 )
-
-    def _look_in(self, directory: str) -> Sequence[TicketSystem]:
-        if directory not in self._elsewhere:
-            self._elsewhere[directory] = self._look(evolve(self._context, cwd=Path(directory)))
-        return self._elsewhere[directory]
 
     def _look(self, context: ProjectContext) -> Sequence[TicketSystem]:
         return decide([(one, self._detect(one, context)) for one in self._probes], self._rules)

@@ -54,7 +54,10 @@ def grove_command(function: "Callable[..., Result]") -> Callable[..., None]:
         try:
             invocation = _invocation(ctx)
             problems = invocation.workspace.problems
-            _finish_ends(invocation.workspace)
+            if ended_sessions(os.fspath(invocation.workspace.paths.home)):
+                from grove_core.services.sessions import finish_ends
+
+                finish_ends(invocation.workspace)
             result = function(invocation, **parameters)
         except BrokenPipeError:
             raise  # the reader has seen enough of what was printed as it went
@@ -98,17 +101,13 @@ def is_interactive() -> bool:
 
 def _invocation(ctx: click.Context) -> Invocation:
     project: Path | None = ctx.meta.get(PROJECT_KEY)
-    start = project if project is not None else Path(_working_directory())
+    try:
+        start = Path.cwd() if project is None else project
+    except OSError as error:
+        raise GroveError("the current directory does not exist any more; cd elsewhere") from error
     load_plugins = ctx.meta.get(PLUGINS_KEY, True)
     workspace = Workspace(start.absolute(), os.environ, now_utc(), load_plugins=load_plugins)
     return Invocation(workspace=workspace, project_given=project is not None)
-
-
-def _working_directory() -> str:
-    try:
-        return os.getcwd()  # noqa: PTH109 - may fail, and is only a string here
-    except OSError as error:
-        raise GroveError("the current directory does not exist any more; cd elsewhere") from error
 
 
 def _with_lost_events(result: Result, lost: Sequence[str]) -> Result:
@@ -119,13 +118,6 @@ def _with_lost_events(result: Result, lost: Sequence[str]) -> Result:
     if document is not None:
         document = {**document, "warnings": [*document.get("warnings", ()), warning]}
     return evolve(result, document=document, warnings=(*result.warnings, warning))
-
-
-def _finish_ends(workspace: Workspace) -> None:
-    if ended_sessions(os.fspath(workspace.paths.home)):
-        from grove_core.services.sessions import finish_ends
-
-        finish_ends(workspace)
 
 
 def _update_index(workspace: Workspace) -> None:

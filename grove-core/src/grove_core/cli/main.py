@@ -102,7 +102,11 @@ class GroveGroup(LazyGroup):
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             if args[0] == "help" and not ctx.resilient_parsing:
-                return self._help(ctx, args[1:])
+                # As ``grove COMMAND --help`` does.
+                if not args[1:]:
+                    click.echo(ctx.get_help())
+                    ctx.exit()
+                return self.resolve_command(ctx, [*args[1:], "--help"])
             near = (
                 ["--version"]
                 if args[0] == "version"
@@ -127,15 +131,6 @@ class GroveGroup(LazyGroup):
 
             print_result(Result.failed(str(error)), as_json=as_json, quiet=False)
             ctx.exit(1)
-
-    def _help(
-        self, ctx: click.Context, words: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Do for ``grove help COMMAND`` what ``grove COMMAND --help`` does."""
-        if not words:
-            click.echo(ctx.get_help())
-            ctx.exit()
-        return self.resolve_command(ctx, [*words, "--help"])
 
 
 @click.group(

@@ -1,6 +1,6 @@
 """``grove maintain``: archive, restore, supersede, decay, and the care of files and indexes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import rich_click as click
@@ -114,17 +114,14 @@ def supersede(invocation: Invocation, *, old: str, new: str, dry_run: bool) -> R
 
     Sessions that start within seven days after the old one was shown are told of it.
     """
-    session_id = _session_id(invocation.workspace.environment)
-    curated = curate.supersede(invocation.workspace, old, new, session_id, dry_run=dry_run)
-    return _curation_result([curated], "superseded", dry_run=dry_run)
-
-
-def _session_id(environment: Mapping[str, str]) -> str:
     from grove_core.hosts.claude_code import SESSION_ID_VARIABLE
     from grove_core.services.overview import OWN_VARIABLE
 
-    session_id = environment.get(SESSION_ID_VARIABLE) or environment.get(OWN_VARIABLE) or ""
-    return session_id if is_session_id(session_id) else ""
+    given = invocation.workspace.environment
+    session_id = given.get(SESSION_ID_VARIABLE) or given.get(OWN_VARIABLE) or ""
+    session_id = session_id if is_session_id(session_id) else ""
+    curated = curate.supersede(invocation.workspace, old, new, session_id, dry_run=dry_run)
+    return _curation_result([curated], "superseded", dry_run=dry_run)
 
 
 @command.command("decay")

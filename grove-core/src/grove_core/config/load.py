@@ -230,9 +230,12 @@ def _environment_layer(environment: Mapping[str, str]) -> _Layer:
         if not variable.startswith(sections):
             continue
         origin = Origin(source=Source.ENVIRONMENT, variable=variable)
-        override = _override_key(variable)
-        if override:
-            layer.take(override, bool, parse_variable(text, bool), origin)
+        starts = {f"{variable_of(key)}_": key for key in _OVERRIDES}
+        start = next(filter(variable.startswith, starts), "")
+        if start:
+            # GROVE_BACKENDS_OVERRIDES_TOTAL_RECALL means backends.overrides.total-recall.
+            name = variable.removeprefix(start).lower().replace("_", "-")
+            layer.take(f"{starts[start]}.{name}", bool, parse_variable(text, bool), origin)
         elif variable in keys:
             annotation = config_keys()[keys[variable]].annotation
             layer.take(keys[variable], annotation, parse_variable(text, annotation), origin)
@@ -255,12 +258,3 @@ def _may_be_a_plugins(variable: str) -> bool:
         variable.startswith(start) and "_" in variable.removeprefix(start).strip("_")
         for start in starts
     )
-
-
-def _override_key(variable: str) -> str | None:
-    """``GROVE_BACKENDS_OVERRIDES_TOTAL_RECALL`` means ``backends.overrides.total-recall``."""
-    for key in _OVERRIDES:
-        start = f"{variable_of(key)}_"
-        if variable.startswith(start):
-            return f"{key}.{variable.removeprefix(start).lower().replace('_', '-')}"
-    return None

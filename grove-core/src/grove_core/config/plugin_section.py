@@ -132,20 +132,14 @@ def _of_whom_it_may_be(
     disagreed = not set(asked).isdisjoint(untrusted)
     refused = dict.fromkeys(_marked(attributes, USER_ONLY), _NOT_HERE)
     refused |= dict.fromkeys((*(asked if disagreed else ()), *untrusted), NOT_AGREED)
-    found, problems = _without_strangers(section, own, refused)
+    found = {key: value for key, value in section.items() if key not in refused}
+    # The user's own values take the place of those that a project must not set.
+    found |= {key: own[key] for key in refused if key in own}
+    wrong = sorted(key for key in refused.keys() & section.keys() if section[key] != own.get(key))
+    problems = [f"{key} {refused[key]}" for key in wrong]
     if not asked or disagreed:
         return found, problems
     # The user's secrets do not go to the project's program, nor the project's words to the user's.
     apart = {key for key in guarded if key not in asked and key in own}
     problems += [f"{key} {_NOT_BESIDE}" for key in sorted(apart)]
     return {key: value for key, value in found.items() if key not in apart}, problems
-
-
-def _without_strangers(
-    section: Mapping[str, Any], own: Mapping[str, Any], refused: Mapping[str, str]
-) -> tuple[dict[str, Any], list[str]]:
-    """Put the user's own values in the place of those that a project must not set."""
-    found = {key: value for key, value in section.items() if key not in refused}
-    found |= {key: own[key] for key in refused if key in own}
-    wrong = sorted(key for key in refused.keys() & section.keys() if section[key] != own.get(key))
-    return found, [f"{key} {refused[key]}" for key in wrong]

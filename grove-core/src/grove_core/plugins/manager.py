@@ -204,18 +204,14 @@ class Plugins:
                 given = [arguments[name] for name in implementation.argnames]
                 call = partial(_values, implementation.function, given, about)
                 for values in self._limited(plugin, hook, call, seconds):
-                    found += self._sound(plugin, hook, values, about)
+                    sound = [one for one in values if _is_a(one, about.gives)]
+                    found += [Contribution(value=one, source=plugin) for one in sound]
+                    for one in values:
+                        if not _is_a(one, about.gives):
+                            kind = _name_of_kind(about)
+                            detail = f"returned {type(one).__name__} instead of {kind}"
+                            self._problems.add(plugin, hook, detail)
         return found
-
-    def _sound(
-        self, plugin: Plugin, hook: str, values: Iterable[object], about: _Hook
-    ) -> Iterable[Contribution[Any]]:
-        for value in values:
-            if _is_a(value, about.gives):
-                yield Contribution(value=value, source=plugin)
-            else:
-                detail = f"returned {type(value).__name__} instead of {_name_of_kind(about)}"
-                self._problems.add(plugin, hook, detail)
 
     def call(
         self,

@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from grove_core.errors import StorageError
@@ -92,7 +91,13 @@ def decay_daily(workspace: Workspace) -> None:
     looks = [(workspace.paths.decay_file, True)]
     if workspace.project.initialised:
         looks.append((workspace.project.decay_file, False))
-    looks = [one for one in looks if _is_time(workspace, one[0])]
+    # A clock that was wrong once must not stop decay for years.
+    looks = [
+        (path, personal)
+        for path, personal in looks
+        if (last := read_decay_run(path).at) is None
+        or not timedelta(0) <= workspace.now - last < _INTERVAL
+    ]
     # Where there is nothing to look at, nothing is noted down.
     if not looks or not len(workspace.finder.index):
         return
@@ -102,12 +107,6 @@ def decay_daily(workspace: Workspace) -> None:
             write_decay_run(path, workspace.now, _due(workspace, personal=personal))
     except StorageError as error:
         workspace.diagnostics.log("info", f"decay waits for the next start: {error}")
-
-
-def _is_time(workspace: Workspace, path: Path) -> bool:
-    last = read_decay_run(path).at
-    # A clock that was wrong once must not stop decay for years.
-    return last is None or not timedelta(0) <= workspace.now - last < _INTERVAL
 
 
 def _require_everything(workspace: Workspace) -> None:

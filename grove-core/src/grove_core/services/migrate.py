@@ -41,7 +41,10 @@ def migrate(workspace: Workspace, layout: StorageLayout, *, dry_run: bool) -> Mi
     if not workspace.project.initialised:
         raise StorageError(f"{workspace.root} has no .grove; grove init makes one")
     if not dry_run:
-        _remove_leftovers(workspace)
+        # What an earlier run that was killed has left half written must not be committed.
+        for folder in (workspace.project.grove_directory, workspace.project.learnings_folder):
+            if not folder.is_symlink():
+                files.remove_leftovers(folder, _LEFTOVER_SECONDS)
     changed = _set_layout(workspace, layout, dry_run=dry_run)
     moved: list[str] = []
     faults: list[str] = []
@@ -63,13 +66,6 @@ def migrate(workspace: Workspace, layout: StorageLayout, *, dry_run: bool) -> Mi
         else:
             moved += done
     return Migration(setting_changed=changed, learnings=moved, faults=faults)
-
-
-def _remove_leftovers(workspace: Workspace) -> None:
-    """Remove what an earlier run that was killed has left half written, before it is committed."""
-    for folder in (workspace.project.grove_directory, workspace.project.learnings_folder):
-        if not folder.is_symlink():
-            files.remove_leftovers(folder, _LEFTOVER_SECONDS)
 
 
 def _set_layout(workspace: Workspace, layout: StorageLayout, *, dry_run: bool) -> bool:

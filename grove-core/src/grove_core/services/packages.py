@@ -30,22 +30,19 @@ _SECTIONS: Final = {BACKEND_GROUP: "backends", TICKET_GROUP: "ticketing"}
 
 def install_command(*distributions: str, editable: str = "") -> str:
     """Return how to add packages to the environment that grove runs in."""
+    from importlib.metadata import entry_points
+
     environment, source = Path(sys.prefix), [f"-e {editable}"] if editable else []
     if (environment / "uv-receipt.toml").is_file():
         # What is not named again would go.
-        named = dict.fromkeys((*_installed_plugins(), *distributions))
+        points = [point.dist for group in GROUPS for point in entry_points(group=group)]
+        installed = sorted({one.name for one in points if one is not None})
+        named = dict.fromkeys((*installed, *distributions))
         added = [f"--with-editable {editable}"] if editable else []
         return " ".join(["uv tool install", _CORE, *(f"--with {one}" for one in named), *added])
     if (environment / "pipx_metadata.json").is_file():
         return " ".join(["pipx inject", _CORE, *source, *distributions])
     return " ".join(["pip install", *source, *distributions])
-
-
-def _installed_plugins() -> Sequence[str]:
-    from importlib.metadata import entry_points
-
-    found = [point.dist for group in GROUPS for point in entry_points(group=group)]
-    return sorted({one.name for one in found if one is not None})
 
 
 def install_command_for(*groups: str) -> str:

@@ -1,6 +1,6 @@
 """Trust: what a project's files ask for, and what the user has agreed to."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Final
 
@@ -56,10 +56,11 @@ def examine_trust(workspace: Workspace) -> TrustState:
         fault = str(error)
     requests, silent = _requests(workspace)
     places = {one.place for one in agreements.values()}
-    # Two that are the same in every word are one.
-    asked = {
-        one.digest: Asked(request=one, status=_status(one, agreements, places)) for one in requests
-    }
+    asked: dict[str, Asked] = {}  # two that are the same in every word are one
+    for one in requests:
+        status = TrustStatus.CHANGED if (one.subject, one.source) in places else TrustStatus.NEW
+        status = TrustStatus.TRUSTED if one.digest in agreements else status
+        asked[one.digest] = Asked(request=one, status=status)
     return TrustState(asked=tuple(asked.values()), silent=tuple(silent), fault=fault)
 
 
@@ -93,14 +94,6 @@ def _requests(workspace: Workspace) -> tuple[list[TrustRequest], list[str]]:
         else:
             requests += answer
     return requests, silent
-
-
-def _status(
-    request: TrustRequest, agreements: Collection[str], places: Collection[tuple[str, str]]
-) -> TrustStatus:
-    if request.digest in agreements:
-        return TrustStatus.TRUSTED
-    return TrustStatus.CHANGED if (request.subject, request.source) in places else TrustStatus.NEW
 
 
 def _requests_of_configuration(workspace: Workspace) -> Iterator[TrustRequest]:

@@ -119,8 +119,10 @@ def _lock_current(path: StrPath, mode: int, deadline: float) -> int:
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, mode)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_still(descriptor, path):
+            if os.path.samestat(os.fstat(descriptor), os.stat(path)):
                 return descriptor
+        except FileNotFoundError:
+            pass  # it was removed meanwhile
         except BlockingIOError:
             if time.monotonic() > deadline:
                 os.close(descriptor)
@@ -129,13 +131,6 @@ def _lock_current(path: StrPath, mode: int, deadline: float) -> int:
                 ) from None
             time.sleep(_LOCK_POLL_SECONDS)
         os.close(descriptor)
-
-
-def _is_still(descriptor: int, path: StrPath) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), os.stat(path))
-    except FileNotFoundError:
-        return False
 
 
 def append_text(
@@ -358,21 +353,20 @@ def fingerprint_of(paths: Iterable[StrPath]) -> Fingerprint:
     Returns:
         Their times, sizes and inodes, as text; another one after any change.
     """
-    return "\n".join(_fingerprint(os.fspath(path)) for path in paths)
+    lines = []
+    for path in [os.fspath(one) for one in paths]:
+        parts = [
+            f"{name!r} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}"
+            for name, status in sorted(_statuses(path).items())
+        ]
+        lines.append(f"{path!r}: {'; '.join(parts)}")
+    return "\n".join(lines)
 
 
 def largest_size(paths: Iterable[StrPath]) -> int:
     """Return the size of the largest of files, and of the files in folders."""
     statuses = (one for path in paths for one in _statuses(os.fspath(path)).values())
     return max((one.st_size for one in statuses if not stat.S_ISDIR(one.st_mode)), default=0)
-
-
-def _fingerprint(path: str) -> str:
-    parts = [
-        f"{name!r} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}"
-        for name, status in sorted(_statuses(path).items())
-    ]
-    return f"{path!r}: {'; '.join(parts)}"
 
 
 def _statuses(path: str) -> dict[str, os.stat_result]:

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from attrs import field
 
@@ -114,16 +114,13 @@ class TrustStore:
             try:
                 projects = self._parse(content)
             except CodecError:
-                aside, projects = self._put_aside(content or b""), {}
+                number, projects = 1, {}
+                while (free := Path(f"{self._path}.corrupt-{number}")).exists():
+                    number += 1
+                files.replace(free, content or b"", mode=_PRIVATE)
+                aside = free
             change(projects)
             files.replace(self._path, _written(projects), mode=_PRIVATE)
-        return aside
-
-    def _put_aside(self, content: bytes) -> Path:
-        number = 1
-        while (aside := self._path.with_name(f"{self._path.name}.corrupt-{number}")).exists():
-            number += 1
-        files.replace(aside, content, mode=_PRIVATE)
         return aside
 
     def _parse(self, content: bytes | None) -> _Projects:
@@ -134,19 +131,18 @@ class TrustStore:
             if document["version"] != _VERSION:
                 raise ValueError(f"its version is {document['version']!r}")  # noqa: TRY301 - said below
             projects = document["projects"].items()
-            return {root: _agreements_of(entries) for root, entries in projects}
+            return {
+                root: {
+                    digest: Agreement(digest=digest, **{name: str(one[name]) for name in _FIELDS})
+                    for digest, one in entries.items()
+                }
+                for root, entries in projects
+            }
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise CodecError(
                 f"{self._path} cannot be understood, so nothing is trusted: {error}; look at it, "
                 "delete it, and run `grove trust` in each project that needs it"
             ) from error
-
-
-def _agreements_of(entries: Mapping[str, Any]) -> dict[str, Agreement]:
-    return {
-        digest: Agreement(digest=digest, **{name: str(entry[name]) for name in _FIELDS})
-        for digest, entry in entries.items()
-    }
 
 
 def _written(projects: _Projects) -> bytes:
