@@ -89,7 +89,6 @@ def test_names_that_do_not_do_or_are_taken_are_refused(world, new, desk):
         ("ticket", "beads", "a ticket called beads is installed"),
         ("backend", "grove-backend-acme", "such as acme:"),
         ("backend", "primary", "a word of grove's own configuration"),
-        ("ticket", "sudo", "sudo is a word of the shell: choose another name"),
         ("backend", "shelf", "there is a package grove-backend-shelf already"),
     ):
         done = new(kind, "--", name)
@@ -175,11 +174,6 @@ def test_what_cannot_be_checked_is_said_with_what_can(world):
     assert (done.code, done.stdout) == (1, "")
     assert "no plugin nothing is installed beside this grove" in done.stderr
     assert "grove-tickets" in done.stderr
-    large = world.others / "large"
-    large.mkdir(parents=True)
-    for number in range(1_001):
-        (large / f"{number}").touch()
-    assert "holds more than 1,000 files" in check(world, "beads", "--like", large).stderr
 
 
 OFFER = """

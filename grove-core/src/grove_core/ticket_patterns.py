@@ -17,7 +17,6 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _OPTION: Final = re.compile(r"--?[A-Za-z0-9][\w-]*")
 _SLOT: Final = re.compile(r"\{([^{}]*)\}")
 _WORDS: Final = re.compile(r"[A-Za-z0-9_-]+")
-_LONGEST_SHOWN: Final = 60
 _ID: Final = "{id}"
 _IDS: Final = "{ids}"
 _ANY: Final = "*"
@@ -81,29 +80,21 @@ def _read(table: object) -> TicketPattern:
         raise ValueError("must be a table with name and command")  # noqa: TRY004 - see the caller
     unknown = [key for key in table if key not in _KEYS]
     if unknown:
-        raise ValueError(
-            f"has a key that is not known, {_shown(unknown[0])}; known: {', '.join(_KEYS)}"
-        )
+        raise ValueError(f"has a key that is not known, {unknown[0]}; known: {', '.join(_KEYS)}")
     name, command = table.get("name"), table.get("command")
     valued = table.get("options_with_values", [])
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ValueError('needs a name of lower-case letters, digits, - and _, such as "acme"')
     if not isinstance(command, str) or not command.strip():
         raise ValueError(f'({name}) needs a command, such as "{name} close {_ID}"')
-    if not isinstance(valued, list | tuple) or not all(_is_option(each) for each in valued):
+    if not isinstance(valued, list | tuple) or not all(
+        isinstance(each, str) and _OPTION.fullmatch(each) for each in valued
+    ):
         raise ValueError(f'({name}) wants options in options_with_values, such as ["--reason"]')
     try:
         return _compile(name, command, frozenset(valued))
     except ValueError as error:
         raise ValueError(f"({name}) {error}") from None
-
-
-def _shown(text: object) -> str:
-    return str(text)[:_LONGEST_SHOWN]
-
-
-def _is_option(value: object) -> bool:
-    return isinstance(value, str) and _OPTION.fullmatch(value) is not None
 
 
 def _compile(name: str, command: str, valued: frozenset[str]) -> TicketPattern:
@@ -125,7 +116,7 @@ def _compile(name: str, command: str, valued: frozenset[str]) -> TicketPattern:
         if word.startswith("-") and word != "-":
             option, equals, value = word.partition("=")
             if option == "--" or _SLOT.search(option):
-                raise ValueError(f"has {_shown(option)}, which is no option")
+                raise ValueError(f"has {option}, which is no option")
             options[option] = value if equals else None
         else:
             positionals.append(word)
@@ -146,7 +137,7 @@ def _check_slots(words: Sequence[str]) -> None:
     slots = [match[0] for word in words for match in _SLOT.finditer(word)]
     unknown = [slot for slot in slots if slot not in {_ID, _IDS}]
     if unknown:
-        raise ValueError(f"has {_shown(unknown[0])} in its command; {_ID} and {_IDS} are known")
+        raise ValueError(f"has {unknown[0]} in its command; {_ID} and {_IDS} are known")
     if len(slots) > 1:
         raise ValueError(f"has more than one {_ID} in its command")
     if _IDS in slots and _IDS not in words:

@@ -45,7 +45,6 @@ _PYTEST: Final = (
 _SETTINGS: Final = "[pytest]\nfaulthandler_timeout = 600\nfaulthandler_exit_on_timeout = true\n"
 # What would lead tests to the user's own files, or change how they are run.
 _LEFT_OUT: Final = ("GROVE_PLUGINS", "GROVE_SESSION", "CLAUDE", "PYTEST_", "XDG_")
-_LARGEST_PROJECT_FILES: Final = 1_000
 
 
 @frozen
@@ -108,15 +107,7 @@ def _plugins_called(found: Sequence[Plugin], name: str) -> list[Plugin]:
 
 
 def _require_a_project(like: Path) -> None:
-    """Refuse what cannot be copied for each test, or would leave every test without settings."""
-    number = 0
-    for _, _, names in os.walk(like):
-        number += len(names)
-        if number > _LARGEST_PROJECT_FILES:
-            raise GroveError(
-                f"{like} holds more than {_LARGEST_PROJECT_FILES:,} files, and is copied for each"
-                " test: name a small project that has just what the plugin looks for"
-            )
+    """Refuse what would leave every test without settings."""
     for problem in load_config(like / "nowhere", like, {}).problems:
         if not problem.key:
             raise GroveError(f"{like} cannot be what projects are like: {problem}")

@@ -37,14 +37,6 @@ _GROUPS: Final = {"backend": BACKEND_GROUP, "ticket": TICKET_GROUP}
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _LONGEST_NAME: Final = 30
 _FILE_MODE: Final = 0o644
-# A program of such a name would be read as something else, or as what runs another program.
-_SHELL_WORDS: Final = frozenset(
-    "bash break builtin case cd command continue coproc dash declare do done elif else env"
-    " esac eval exec exit export false fi find flock for function getopts if let local mapfile"
-    " nice nohup npx parallel popd pushd read readonly return select set setsid sh shift"
-    " source stdbuf sudo then time timeout trap true typeset unset until uvx watch while xargs"
-    " zsh".split()
-)
 
 
 class PercentTemplate(Template):
@@ -116,7 +108,6 @@ def _objection(kind: str, name: str, distribution: str, found: Sequence[Plugin])
         f"a {kind} called {name} is installed": name
         in {plugin.name for plugin in found if plugin.group == _GROUPS[kind]},
         f"{name} is a word of grove's own configuration": kind == "backend" and name in reserved,
-        f"{name} is a word of the shell": kind == "ticket" and name in _SHELL_WORDS,
         f"there is a package {distribution} already": distribution
         in {canonical_name(one) for one in packages},
     }

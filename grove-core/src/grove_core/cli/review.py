@@ -102,9 +102,7 @@ def _read_input(path: Path | None) -> tuple[bytes, str]:
             return path.read_bytes(), ""
         except OSError as error:
             raise GroveError(f"cannot read {path}: {error.strerror}") from error
-    if sys.stdin is None and path is not None:
-        raise GroveError("standard input is closed; give the ratings there, or in a file")
-    if sys.stdin is None or (path is None and sys.stdin.isatty()):
+    if path is None and (sys.stdin is None or sys.stdin.isatty()):
         return b"", ""
     if path is None and not select.select([sys.stdin.buffer], [], [], _PATIENCE)[0]:
         return b"", _SILENT

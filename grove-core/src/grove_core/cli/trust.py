@@ -45,7 +45,7 @@ def command(invocation: Invocation, *, yes: bool, revoking: bool) -> Result:
     word by word: what changes later has to be agreed to again. On a terminal it asks; elsewhere it
     lists. An agent does not agree for you by accident.
 
-    Exit code 1 when something is not trusted and nobody was asked.
+    Exit code 1 when something is not trusted and was not asked about.
     """
     if yes and revoking:
         raise click.UsageError("--yes and --revoke exclude each other")

@@ -189,7 +189,7 @@ def _parse_toml(content: bytes) -> dict[str, Any]:
 
 
 def _sets_nothing(text: str) -> bool:
-    """Tell a file as `grove init` writes it: not worth importing a parser in every hook."""
+    """Recognise a file as `grove init` writes it: not worth importing a parser in every hook."""
     lines = (line.strip() for line in text.split("\n"))
     headers = [line for line in lines if line and not line.startswith("#")]
     known = {f"[{name}]" for name in _section_names()}

@@ -65,7 +65,7 @@ def setting(
 
 
 def setting_of(attribute: Any) -> Setting | None:  # noqa: ANN401 - an attrs attribute
-    """Tell what ``setting`` recorded about an attribute, if it was declared with it."""
+    """Return what ``setting`` recorded about an attribute, if it was declared with it."""
     about: Setting | None = attribute.metadata.get(_METADATA_KEY)
     return about
 
@@ -139,7 +139,7 @@ class WriteGateSettings(Value):
 
 @frozen(kw_only=True, eq=False, repr=False)
 class GateSettings(Value):
-    """Section ``gate``: when a reflection is owed."""
+    """Section ``gate``: when a reflection is asked for."""
 
     session: SessionGate = setting(
         SessionGate.INITIALIZED, "Where work without a ticket system is gated as a whole session."

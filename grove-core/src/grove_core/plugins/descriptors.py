@@ -102,9 +102,9 @@ class TicketProbe(Value):
 
     Attributes:
         name: The system's name, the same as in its ``CloseMatcher``.
-        detect: Tells what gives the system away, or ``None``; looks at file names only and takes
+        detect: Returns what gives the system away, or ``None``; looks at file names only and takes
             at most two milliseconds.
-        current_ticket: Tells which ticket is in progress, or ``None``; called with a time limit.
+        current_ticket: Returns which ticket is in progress, or ``None``; called with a time limit.
         paths: Paths relative to the project root that belong to the system: changes there are not
             work.
         enabled_when: When its closes count.
@@ -140,7 +140,7 @@ class CloseMatcher(Value):
         tools: Names of the client's tools to look at; a trailing ``*`` stands for any ending.
         match: From a call to the tickets it would close or open again, in the order in which that
             would happen. It must not run anything.
-        confirm: Tells afterwards whether a close really happened; called with a time limit. The
+        confirm: Says afterwards whether a close really happened; called with a time limit. The
             result is ``None`` when the state is asked for again later.
         once_per_prompt: At most one gate cycle is opened for this system in a user prompt.
     """
@@ -324,9 +324,9 @@ class Incremental(Protocol):
     """
 
     def changes(self, mark: str) -> Changes:
-        """Tell what has changed since an earlier answer.
+        """Return what has changed since an earlier answer.
 
-        Whoever adds each answer to what it has kept has what ``iterate`` would list.
+        Adding each answer to what was kept gives what ``iterate`` would list.
 
         Args:
             mark: The mark of that answer; empty at first or when in doubt. It has been kept in a
@@ -371,7 +371,7 @@ class Synchronising(Protocol):
     """
 
     def freshness(self) -> Freshness:
-        """Tell how well what is kept here stands for what the server has; asks nobody."""
+        """Return how well what is kept here stands for what the server has; asks no server."""
         ...
 
     def synchronise(self, seconds: float, *, asked: bool) -> Synchronised:
@@ -456,7 +456,7 @@ class BackendSpec(Value):
 
     Attributes:
         name: The backend's name.
-        detect: Tells what makes the backend available in a project, or ``None``; looks at file
+        detect: Returns what makes the backend available in a project, or ``None``; looks at file
             names only.
         open: Gives the backend itself; heavy imports belong here.
         settings: An attrs class for the section ``[backends.<name>]``, or ``None``.
@@ -471,14 +471,14 @@ class BackendSpec(Value):
             (``grove maintain migrate``), or only says what that would change when the second
             argument is true. Nothing is lost when it is interrupted, and a second run changes
             nothing. Returns a line for people on each thing that is moved.
-        repair: Looks for what merges have done to such files and tells how to repair it, for
+        repair: Looks for what merges have done to such files and says how to repair it, for
             ``grove maintain repair``, which writes the files; nothing is written here.
-        trust: Tells what the project's files ask to be run or reached, agreed to or not, for
+        trust: Returns what the project's files ask to be run or reached, agreed to or not, for
             ``grove trust``; looks at files only. Values of settings that are ``TRUSTED_ONLY`` are
             not among it: grove asks for these itself.
         discover: Lists the stores that the backend could use in a project, usable or not, for
             ``grove backends discover``; looks at files only and starts nothing. ``None`` where
-            there is one store, which ``detect`` tells of.
+            there is one store, which ``detect`` names.
         commands: Further commands, called as ``grove backends <backend> <command>``. Each finds
             the ``BackendContext`` of the project as ``CommandSpec`` says.
     """

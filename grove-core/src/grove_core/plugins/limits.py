@@ -104,7 +104,7 @@ def call_limited(function: Callable[[], T], seconds: float, deadline: Deadline =
 
 
 def is_any_late() -> bool:
-    """Return whether a call that nobody waits for any more still runs."""
+    """Return whether a call that is not waited for any more still runs."""
     _late[:] = [one for one in _late if one.is_alive()]
     return bool(_late)
 
@@ -155,7 +155,7 @@ os.register_at_fork(after_in_child=_idle.clear)
 
 
 def _processor_clock(thread: Thread) -> Callable[[], float]:
-    """What tells the processor time of a thread; of all threads where no system call tells it."""
+    """Find the clock for a thread's processor time, or for that of all threads."""
     if hasattr(time, "pthread_getcpuclockid") and thread.ident is not None:
         return partial(time.clock_gettime, time.pthread_getcpuclockid(thread.ident))
     return time.process_time

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from importlib import import_module
 from inspect import getattr_static, iscoroutinefunction, isroutine
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 import pluggy
@@ -57,7 +56,6 @@ D = TypeVar("D")
 
 LOADING: Final = "load"
 _HOOK_PREFIX: Final = "grove_"
-_MOST_VALUES: Final = 1000  # more are no help, and a generator may have no end
 _DEFAULT_LIMITS: Final = TimeLimits()
 _FAILED: Final = object()
 
@@ -378,7 +376,13 @@ class Plugins:
             own = tuple(each for each in caller.get_hookimpls() if each.plugin is instance)
             if caller.has_spec():
                 implementations[caller.name] = own
-                _refuse_what_cannot_be_called(caller.name, own)
+                for one in own:
+                    if one.wrapper or one.hookwrapper:
+                        why = "is a wrapper; grove calls every implementation by itself"
+                        raise _RefusedError(f"{caller.name} {why}")
+                    if iscoroutinefunction(one.function):
+                        why = "is a coroutine function; grove calls plain functions"
+                        raise _RefusedError(f"{caller.name} {why}")
             elif not all(each.optionalhook for each in own):
                 warnings.append((caller.name, f"is no hook of plugin API {GROVE_API}"))
         return dict(sorted(implementations.items())), warnings
@@ -414,15 +418,6 @@ def _unmarked(registry: pluggy.PluginManager, instance: object) -> list[str]:
     ]
 
 
-def _refuse_what_cannot_be_called(hook: str, implementations: Iterable[pluggy.HookImpl]) -> None:
-    for implementation in implementations:
-        if implementation.wrapper or implementation.hookwrapper:
-            raise _RefusedError(f"{hook} is a wrapper; grove calls every implementation by itself")
-        function: Callable[..., object] = implementation.function
-        if iscoroutinefunction(function):
-            raise _RefusedError(f"{hook} is a coroutine function; grove calls plain functions")
-
-
 def _values(function: Callable[..., Any], given: Sequence[object], about: _Hook) -> list[Any]:
     """Call an implementation and take its values, within its time limit."""
     answer = function(*given)
@@ -430,10 +425,8 @@ def _values(function: Callable[..., Any], given: Sequence[object], about: _Hook)
         return []
     if not about.is_list:
         return [answer]
-    if isinstance(answer, Iterable) and not (
-        isinstance(answer, str | bytes | Mapping) or _is_a(answer, about.gives)
-    ):
-        return list(islice(answer, _MOST_VALUES))
+    if isinstance(answer, list | tuple) and not _is_a(answer, about.gives):
+        return list(answer)
     raise PluginError(
         f"returned {type(answer).__name__} instead of a list of {_name_of_kind(about)}"
     )

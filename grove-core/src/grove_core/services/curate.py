@@ -102,7 +102,7 @@ def decay(workspace: Workspace, *, dry_run: bool) -> list[Curated]:
 
 
 def archive_hidden(workspace: Workspace) -> None:
-    """Archive in their files what is hidden here and still due; some of it, for somebody waits."""
+    """Archive in their files what is hidden here and still due; a few at once: a command waits."""
     names = [*workspace.hidden][:_MOST_AT_ONCE]
     if not names:
         return
@@ -242,7 +242,7 @@ def _change(
     detail: str,
     dry_run: bool,
 ) -> Curated:
-    """Set the status, then log it: an event must not tell of what did not happen."""
+    """Set the status, then log it: an event must not record what did not happen."""
     learning = found.hit.learning
     if not dry_run:
         try:

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from enum import Enum
 from typing import Any, Final
 
 from attrs import field, fields, frozen, has, resolve_types
@@ -22,6 +21,7 @@ from grove_core.errors import ConfigError
 from grove_core.model.value import USER_ONLY
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
 from grove_core.services.packages import blocked_plugins, install_command_named
+from grove_core.storage.codec import to_jsonable
 from grove_core.workspace import Workspace
 
 _DEFAULT: Final = Origin(source=Source.DEFAULT)
@@ -30,24 +30,13 @@ _GROUPS: Final = {"backends": BACKEND_GROUP, "tickets": TICKET_GROUP}
 _OVERRIDES: Final = {"backends.overrides": BACKEND_GROUP, "ticketing.overrides": TICKET_GROUP}
 
 
-def _plain(value: object) -> Any:  # noqa: ANN401 - any value that JSON knows
-    """Write a value as JSON has it; what JSON does not know, such as a date, as text."""
-    if isinstance(value, Enum):
-        return _plain(value.value)
-    if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    return value if value is None or isinstance(value, str | int | float) else str(value)
-
-
 @frozen(kw_only=True)
 class EffectiveSetting:
     """A key, what is in force for it, and whether a file or the environment sets it."""
 
     key: str
-    value: Any = field(converter=_plain)
-    default: Any = field(converter=_plain)
+    value: Any = field(converter=to_jsonable)
+    default: Any = field(converter=to_jsonable)
     origin: Origin
     help: str = ""
     changed: bool = field()

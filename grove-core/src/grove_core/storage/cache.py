@@ -176,7 +176,7 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
     try:
         connection.execute("PRAGMA journal_mode = WAL")
     except sqlite3.OperationalError as error:
-        # It waits for nobody. Where another process is at it, this one need not.
+        # It does not wait. Where another process is at it, this one need not.
         if not is_busy(error):
             raise
 

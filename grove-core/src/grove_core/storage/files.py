@@ -48,8 +48,8 @@ def read_bytes(path: StrPath) -> bytes | None:
 
 
 def _open_regular(path: str, flags: int) -> int:
-    """Open a file for ``open``; whoever made the project may have put anything in its place."""
-    # A pipe that nobody writes to would be waited for.
+    """Open a file for ``open``; a project may hold anything in its place."""
+    # Opening a pipe without a writer would wait.
     descriptor = os.open(path, flags | os.O_NONBLOCK)
     mode = os.fstat(descriptor).st_mode
     # Python itself has words for a directory.
@@ -184,7 +184,7 @@ def _append(descriptor: int, data: bytes) -> None:
     except OSError:
         with suppress(OSError):
             end = os.lseek(descriptor, 0, os.SEEK_CUR)
-            # Cut it off, unless somebody who takes no locks has added to it.
+            # Cut it off, unless something that takes no locks has added to it.
             if os.fstat(descriptor).st_size == end:
                 os.ftruncate(descriptor, end - written)
         raise
@@ -227,7 +227,7 @@ def edit_text(
 
 
 def confined(path: StrPath, inside: StrPath | None) -> StrPath:
-    """Resolve links, which whoever made the project chose and not whoever works in it.
+    """Resolve symbolic links, which may be another one's choice than the user's.
 
     Args:
         path: A file, which need not exist.
@@ -292,8 +292,8 @@ def replace_text(path: StrPath, text: str) -> None:
     """Put a complete new text in place of a file of the user's own, or leave the old one.
 
     Args:
-        path: The file; it and its directory are created when they are not there, for nobody else to
-            read.
+        path: The file; it and its directory are created when they are not there, for the
+            user alone.
         text: Its new text.
 
     Raises:
@@ -345,7 +345,7 @@ def is_running(process: int) -> bool:
 
 
 def fingerprint_of(paths: Iterable[StrPath]) -> Fingerprint:
-    """Tell whether files have changed: compare what this returns with what it returned before.
+    """Take the fingerprint of files: another one than before says that they have changed.
 
     Args:
         paths: Files and folders, whether they are there or not; of a folder also the files in it.

@@ -38,7 +38,7 @@ def _check(session_id: str) -> str:
 
 
 def _was_emptied(path: Path) -> bool:
-    """Tell a file that has lost what it held from one that another process is about to write."""
+    """Check whether a file has lost what it held; another process may be about to write one."""
     try:
         status = os.stat(path)  # noqa: PTH116 - as the lock does
     except OSError:
@@ -57,7 +57,7 @@ class SessionStore:
         self.latest = b""  # what the latest update has left in its file
 
     def path(self, session_id: str) -> Path:
-        """Tell where a session's file lies."""
+        """Return the path of a session's file."""
         return self._directory / f"{_check(session_id)}{_SUFFIX}"
 
     def get(self, session_id: str) -> Session | None:
@@ -66,7 +66,7 @@ class SessionStore:
         return self._parse(session_id, content) if content else None
 
     def update(self, session_id: str, change: Callable[[Session | None], Session]) -> Session:
-        """Read, change and store a session while nobody else does."""
+        """Read, change and store a session while no other process does."""
         path = self.path(session_id)
         files.make_directory(self._directory)
         was_emptied = _was_emptied(path)
@@ -142,7 +142,7 @@ class SessionStore:
                     for entry in entries
                     if entry.name.endswith(_SUFFIX)
                     and not entry.name.startswith(".")
-                    and entry.is_file()  # a pipe would keep whoever opens it waiting
+                    and entry.is_file()  # opening a pipe would wait
                 ]
         except OSError:
             return ()

@@ -125,7 +125,7 @@ class TrustStore:
 
     def _parse(self, content: bytes | None) -> _Projects:
         if not content:
-            return {}  # missing, or just created by whoever holds its lock
+            return {}  # missing, or just created by a process that holds its lock
         try:
             document = json.loads(content)
             if document["version"] != _VERSION:
