@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import site_building
 from looking import SMALLEST_CONTRAST
-from scale import turned_up
 
 WINDOWS = [(1280, "light"), (1280, "dark"), (375, "light"), (375, "dark")]
 ENOUGH_CONTRAST = 4.5
@@ -21,7 +20,6 @@ PAGES = [
     "explanation/architecture.html",
 ]
 
-BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 WIDTH = "document.documentElement.scrollWidth"
 CODE = """[...document.querySelectorAll('pre > code')].map(code => {
     const style = getComputedStyle(code);
@@ -45,19 +43,6 @@ SEARCH = """(async words => {
     }
     return results().map(one => one.getAttribute('href'));
 })"""
-SCHEMES = """(async () => {
-    const seen = [];
-    for (let press = 0; press < 3; press++) {
-        const scheme = document.body.getAttribute('data-md-color-scheme');
-        const media = document.body.getAttribute('data-md-color-media');
-        seen.push([media, scheme]);
-        const label = [...document.querySelectorAll('form[data-md-component=palette] label')]
-            .find(one => !one.hidden);
-        label.click();
-        await new Promise(done => setTimeout(done, 50));
-    }
-    return seen;
-})()"""
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -110,29 +95,6 @@ def test_a_page_fits_asks_nobody_and_can_be_read(browser, address, page):
             assert is_monospaced
 
 
-def test_pages_fit_a_telephone(browser, address, folder):
-    too_wide = []
-    for page in sorted(folder.rglob("*.html"))[:: turned_up(4, 1)]:
-        name = page.relative_to(folder).as_posix()
-        browser.visit(f"{address}/{name}", width=375)
-        if browser.evaluate(WIDTH) != 375 or browser.complaints() or foreign(browser, address):
-            too_wide.append(name)
-    assert too_wide == []
-
-
-def test_the_colour_scheme_follows_the_system_and_can_be_chosen(browser, address):
-    colours = set()
-    for scheme, name in (("light", "default"), ("dark", "slate")):
-        browser.visit(f"{address}/index.html", width=1280, scheme=scheme)
-        colours.add(browser.evaluate(BACKGROUND))
-        assert browser.evaluate(SCHEMES) == [
-            ["(prefers-color-scheme)", name],
-            ["(prefers-color-scheme: light)", "default"],
-            ["(prefers-color-scheme: dark)", "slate"],
-        ]
-    assert len(colours) == 2
-
-
 @pytest.mark.parametrize("place", ["server", "folder"])
 def test_the_search_finds_a_word_without_a_network(browser, address, folder, place):
     base = address if place == "server" else folder.as_uri()
@@ -141,11 +103,3 @@ def test_the_search_finds_a_word_without_a_network(browser, address, folder, pla
     assert any("first-learning.html" in link for link in found), found
     assert browser.complaints() == []
     assert foreign(browser, base) == []
-
-
-def test_a_page_that_is_not_there_leads_back(browser, address):
-    browser.visit(f"{address}/no/such/page.html", width=375)
-    assert "404" in browser.evaluate("document.querySelector('h1').textContent")
-    assert foreign(browser, address) == []
-    links = browser.evaluate("[...document.querySelectorAll('header a')].map(one => one.href)")
-    assert any(link.startswith(address) for link in links)

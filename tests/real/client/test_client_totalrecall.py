@@ -246,18 +246,3 @@ def test_a_reflection_is_logged_by_the_command(connected, claude, monkeypatch, f
     assert log.read_text().endswith(f"\n{line}")
     assert sessions(connected) == set(transcript["session_ids"])
     assert connected.outcomes() == [("reflected", 1)]
-
-
-def test_what_the_command_leaves_out_grove_appends(connected, monkeypatch):
-    monkeypatch.setattr(fake_api, "Script", Obedient)
-    install_standalone(connected)
-    configured(connected)
-    log = today(connected.root)
-    script = {"log": str(log), "note": "Orders are read one by one"}
-    transcript = connected.play([CLOSE, FINISHED, REFLECT, FINISHED], plugin_dir=(), script=script)
-    assert stops(transcript) == [2, 0]
-    text = log.read_text()
-    assert "[14:32] Orders are read one by one\n" in text
-    assert f"(grove:{stored(connected)['id']}): {CANDIDATE['summary']}\n" in text
-    said = json.dumps(transcript["requests"])
-    assert "`claude` ended well" in said

@@ -75,22 +75,6 @@ def test_an_interrupted_move_is_finished_by_the_next(project, layout):
     assert sum(entries) == len(IDS)
 
 
-@pytest.mark.parametrize("command", [("migrate", "--layout", "single"), ("repair",)])
-def test_a_folder_that_leads_out_of_the_project_is_not_read(project, command):
-    outside = project.others / "learnings"
-    outside.mkdir(parents=True)
-    entry = f"### [{IDS[0][:-6]}secret] A secret\n\n> Of somebody else\n"
-    (outside / "secret.md").write_text(f"<<<<<<< a\n=======\n{entry}>>>>>>> b\n")
-    (outside / "other.md").write_text(entry)
-    (project.project / ".grove" / "learnings").symlink_to(outside)
-    before = project.learnings_file.read_bytes()
-    done = project.grove("maintain", *command, "--json")
-    assert done.code != 0
-    assert "secret" not in done.stdout
-    assert project.learnings_file.read_bytes() == before
-    assert (outside / "other.md").read_text() == entry
-
-
 def test_repair_fixes_what_git_has_made_of_two_appends(project, merge_branches):
     merge_branches(project.learnings_file)
     spoilt = project.learnings_file.read_text()
@@ -111,13 +95,3 @@ def test_repair_fixes_what_git_has_made_of_two_appends(project, merge_branches):
         assert f"of-{branch}" in json.dumps(learning)
         assert f"Detail of {branch}" in json.dumps(learning)
     assert project.grove("maintain", "repair", "--json").json["files"] == []
-
-
-def test_repair_names_what_it_does_not_understand(project):
-    with project.learnings_file.open("a") as file:
-        file.write("\n>>>>>>> theirs\nwhat is this\n")
-    before = project.learnings_file.read_bytes()
-    done = project.grove("maintain", "repair", "--json")
-    assert done.code == 1
-    assert "do not fit together" in done.json["files"][0]["left"][0]
-    assert project.learnings_file.read_bytes() == before

@@ -20,10 +20,8 @@ from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext, Category, Learning
 
 FAKE = Path(__file__).parents[3] / "grove-backend-mcp" / "tests" / "servers" / "fake_memory.py"
-STARTS = turned_up(15, 200)
 LEARNINGS, WRITERS = turned_up(40, 500), turned_up(2, 4)
 KILLS = turned_up(2, 20)  # of each writer
-MOST_BYTES = 64 * 1024
 
 
 def a_learning(number):
@@ -130,42 +128,6 @@ def test_nothing_is_lost_or_doubled_while_everything_ends_at_random(tmp_path, ki
     wanted = Counter(a_learning(number).id for number in range(size * WRITERS))
     assert Counter(one.id for one in backend.iterate()) == wanted
     assert held(tmp_path / "store.json", kind) == wanted
-
-
-def test_many_starts_with_a_server_of_no_use_leave_nothing_behind(beads):
-    """Every answer in time, no process left, and nothing that grows with the starts but sessions."""
-    world = beads
-    world.grove_home.mkdir(exist_ok=True)
-    settings = {"command": sys.executable, "args": ["-c", "import time; time.sleep(600)"]}
-    lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
-    lines += ["connect_seconds = 1.0"]
-    (world.grove_home / "config.toml").write_text("\n".join(["[backends.mcp]", *lines]))
-    for number in range(STARTS):
-        # The deadline of the real client's hooks.
-        agent = world.agent(f"session-{number}", GROVE_HOOKS_DEADLINE_MS=5000)
-        agent.starts()
-        agent.ends()
-        for begun in world.grove_home.glob("cache/project-*/synchronise.begun"):
-            os.utime(begun, (0, 0))
-    end = time.monotonic() + 60
-    while any(str(world.folder) in words for words in commands()):
-        assert time.monotonic() < end
-        time.sleep(0.1)
-    assert world.log("hook-errors.log") == ""
-    assert "deadline" not in world.log()
-    assert len(world.log().encode()) < MOST_BYTES
-    kept = (world.grove_home / "mcp", world.grove_home / "cache" / "mcp")
-    files = [path for folder in kept for path in folder.rglob("*") if path.is_file()]
-    assert sum(path.stat().st_size for path in files) < MOST_BYTES
-    assert not list(world.grove_home.rglob("*.part*"))
-
-
-def commands():
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            yield path.read_bytes().decode(errors="replace")
-        except OSError:  # it has ended
-            continue
 
 
 if __name__ == "__main__":

@@ -110,9 +110,3 @@ def test_the_ticket_system_is_used(project):
     response = {"stdout": "", "stderr": "", "interrupted": False}
     assert project.hook("post-tool-use", **call, tool_response=response).code == 0
     assert project.hook("stop").code == 2
-
-
-def test_without_the_kit_the_check_says_what_to_install(project_of, usual):
-    done = project_of(usual).grove("plugins", "check", "markdown")
-    assert (done.code, done.stdout) == (1, "")
-    assert "pip install 'grove-core[testing]'" in done.stderr

@@ -6,14 +6,12 @@ imported.
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "grove-backend-jsonfile"
 FIRST = 'backends.primary = "jsonfile"\n'
-LISTED = '[backends]\ndiscovery = ["jsonfile", "config", "markdown"]\n'
 
 
 def code_lines(path):
@@ -23,15 +21,6 @@ def code_lines(path):
 def entries(done):
     assert done.code == 0, done.stderr
     return {(entry["group"], entry["name"]): entry for entry in done.json["plugins"]}
-
-
-def active(project):
-    """The backends in use, the primary one first."""
-    backends = project.grove("backends", "--json").json["backends"]
-    first = [backend["name"] for backend in backends if backend["primary"]]
-    return first + [
-        backend["name"] for backend in backends if backend["active"] and not backend["primary"]
-    ]
 
 
 @pytest.fixture
@@ -89,19 +78,6 @@ def test_an_installation_is_seen_at_once_and_so_is_a_removal(
 # --- ordered ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("config", "expected"),
-    [
-        (FIRST, ["jsonfile", "markdown"]),
-        (LISTED, ["jsonfile", "markdown"]),
-        (FIRST + "[backends.overrides]\njsonfile = false\n", ["markdown"]),
-    ],
-)
-def test_configuration_gives_the_order(project, config, expected):
-    project.configure(config)
-    assert active(project) == expected
-
-
 # --- used ---------------------------------------------------------------------------------------
 
 
@@ -137,50 +113,4 @@ def test_learnings_go_in_and_come_back(project, candidate):
     assert candidate["summary"] in context
 
 
-def test_its_command_is_a_command_of_grove(project, candidate):
-    assert "jsonfile-count" in project.grove("--help").stdout
-    assert project.grove("jsonfile-count").stdout == "0\n"
-    project.configure(FIRST)
-    project.hook("session-start", source="startup")
-    assert project.reflect(candidate).code == 0
-    assert project.grove("jsonfile-count").stdout == "1\n"
-
-
 # --- a broken neighbour -------------------------------------------------------------------------
-
-BROKEN = [
-    ("grove.tickets", "broken-tracker"),
-    ("grove.backends", "broken-store"),
-    ("grove.plugins", "broken"),
-]
-
-
-COMMANDS = """
-from grove_core import CommandSpec, hookimpl
-
-@hookimpl
-def grove_commands():
-    return [
-        CommandSpec(name="acme-gone", target="acme_gone:command", help=""),
-        CommandSpec(name="acme-bare", target="acme", help="Has no attribute."),
-        CommandSpec(name="acme-other", target="json:loads", help="Is no command."),
-    ]
-"""
-
-
-@pytest.mark.parametrize("name", ["acme-gone", "acme-bare", "acme-other"])
-def test_a_command_that_cannot_be_loaded_names_its_plugin(world, name):
-    world.install_plugin("acme", COMMANDS)
-    assert name in world.grove("--help").stdout
-    done = world.grove(name)
-    assert (done.code, done.stdout) == (1, "")
-    assert "acme 1.0 (grove.plugins:acme)" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_the_environment_is_not_the_one_that_runs_the_tests(project):
-    code = "import sys, grove_backend_jsonfile, grove_core; print(sys.prefix, grove_core.__file__)"
-    prefix = str(project.environment.folder)
-    answer = project.python(code).stdout
-    assert answer.startswith(f"{prefix} {prefix}")
-    assert prefix != sys.prefix

@@ -100,35 +100,6 @@ def test_the_extra_named_all_brings_everything(project_of, everything):
     assert {(group, name) for group, name, *_ in found} == expected
 
 
-def test_nothing_is_imported_from_the_checkout(project_of, everything):
-    modules = ", ".join(package.replace("-", "_") for package in PACKAGES)
-    code = f"import sys, {modules}; print([m.__file__ for m in ({modules})], sys.path)"
-    done = project_of(everything).python(code)
-    assert done.code == 0, done.stderr
-    assert str(ROOT) not in done.stdout
-
-
-def test_the_gate_holds_once_from_start_to_approval(project_of, usual, candidate):
-    project = project_of(usual)
-    project.ticket("shop-1", "Orders report takes 40 seconds", "in_progress")
-    assert project.grove("init").code == 0
-    assert project.hook("session-start", source="startup").code == 0
-    for done in project.close("shop-1", "Orders report takes 40 seconds"):
-        assert done == type(done)(0, "", "")
-    blocked = project.hook("stop", stop_hook_active=False)
-    assert (blocked.code, blocked.stdout) == (2, "")
-    assert "shop-1" in blocked.stderr
-    assert project.reflect(candidate).code == 0
-    (learning,) = (project.root / ".grove" / "learnings").iterdir()
-    assert candidate["summary"] in learning.read_text()
-    approved = project.hook("stop", stop_hook_active=True)
-    assert approved == type(approved)(0, "", "")
-    assert project.hook("session-end", reason="other").code == 0
-    project.ticket("shop-2", "Orders export is slow, too", "in_progress", number=2)
-    started = project.hook("session-start", "tuesday", source="startup")
-    assert candidate["summary"] in started.context
-
-
 def test_the_plugin_knows_the_console_script(project_of, usual):
     """Here the script begins with a shell's line, as the path of its interpreter holds a space."""
     project = project_of(usual)

@@ -9,13 +9,10 @@ from grove_backend_postgres.backend import PostgresBackend
 from grove_backend_postgres.settings import PostgresSettings
 from grove_core import (
     BackendContext,
-    Filters,
     LearningStatus,
-    Query,
     ReceiptStatus,
     Synchronised,
 )
-from grove_core.testing.rules.reading import EVERYTHING
 from grove_core.testing.samples import example_learning
 
 ACTIVE, ARCHIVED, SUPERSEDED = (
@@ -62,17 +59,6 @@ def synchronised(backend):
     return backend.synchronise(60, asked=True)
 
 
-def test_another_machine_finds_and_shows_it_before_it_has_asked(machine):
-    machine("here").write(FIRST)
-    there = machine("there")
-    assert list(there.iterate()) == []
-    (hit,) = there.search(Query(text="books"), Filters())
-    assert hit.learning == FIRST
-    assert there.get(FIRST.id) == FIRST
-    assert there.write(FIRST).status is ReceiptStatus.DUPLICATE
-    assert synchronised(there) == Synchronised()
-
-
 def test_of_two_statuses_all_machines_end_with_the_same(machine, clock):
     here, there = machine("here"), machine("there")
     here.write(FIRST)
@@ -86,19 +72,6 @@ def test_of_two_statuses_all_machines_end_with_the_same(machine, clock):
     synchronised(here)
     synchronised(there)
     assert here.get(FIRST.id).status is there.get(FIRST.id).status is SUPERSEDED
-
-
-def test_why_a_status_was_set_is_kept_there(machine, database):
-    here = machine("here")
-    here.write(FIRST)
-    asked = f"SELECT status, status_note FROM grove.learning WHERE id = '{FIRST.id}'"
-    assert database.ask(asked) == [("active", None)]
-    note = "decayed 2026-05-07; DROP TABLE x --'\0 é"
-    machine("here", in_hook=True).set_status(FIRST.id, ARCHIVED, note)
-    assert synchronised(here).fault == ""
-    assert database.ask(asked) == [("archived", note.replace("\0", "\ufffd"))]
-    here.set_status(FIRST.id, ACTIVE)
-    assert database.ask(asked) == [("active", None)]
 
 
 def test_what_was_deleted_by_hand_goes_everywhere(machine, database):
@@ -165,51 +138,3 @@ def test_one_that_cannot_be_stored_does_not_hold_up_the_others(machine, database
     assert done.waiting == (SECOND.id,)
     assert done.fault.startswith(f"{SECOND.id}: the database")
     assert here.get(SECOND.id).status is ARCHIVED
-
-
-def test_down_and_back(machine, own_server, clock):
-    database = own_server.database()
-    here, there = (machine(name, url=database.url) for name in ("here", "there"))
-    here.write(FIRST)
-    own_server.stop("immediate")
-    for one in (SECOND, THIRD):
-        assert here.write(one).status is ReceiptStatus.QUEUED
-    assert [hit.learning.id for hit in here.search(Query(text="books"), Filters())]
-    assert there.synchronise(30, asked=False).fault
-    own_server.start()
-    # It is left alone for a while, until somebody asks or the time is over.
-    assert here.synchronise(30, asked=False).waiting == (SECOND.id, THIRD.id)
-    clock.now += timedelta(minutes=20)
-    done = here.synchronise(30, asked=False)
-    assert [one.learning_id for one in done.delivered] == [SECOND.id, THIRD.id]
-    assert synchronised(there).received == 3
-
-
-def test_what_waits_is_found_beside_what_is_there(machine):
-    machine("there").write(FIRST)
-    here = machine("here")
-    machine("here", in_hook=True).write(SECOND)
-    hits = here.search(Query(text="books"), EVERYTHING)
-    assert {hit.learning.id for hit in hits} == {FIRST.id, SECOND.id}
-    machine("here", in_hook=True).set_status(FIRST.id, ARCHIVED)
-    for query in (Query(text="books"), Query()):
-        found = [hit.learning.id for hit in here.search(query, Filters(limit=1))]
-        assert found == [SECOND.id]
-
-
-def test_what_is_meant_is_found_where_there_is_a_function(machine, database, tmp_path, monkeypatch):
-    if not database.ask("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"):
-        pytest.skip("no pgvector beside this server")
-    database.ask("CREATE EXTENSION vector")
-    (tmp_path / "models_of_the_team.py").write_text(
-        "def vectors(texts):\n"
-        "    return [[float('book' in one or 'novel' in one), 0.1] for one in texts]\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    here = machine("here", embedding="models_of_the_team:vectors")
-    here.write(FIRST)
-    assert here.search(Query(text="novel"), Filters()) == []
-    assert synchronised(here) == Synchronised()
-    (hit,) = here.search(Query(text="novel"), Filters())
-    assert hit.learning == FIRST
-    assert "vectors" in here.ping().detail

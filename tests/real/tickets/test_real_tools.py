@@ -39,13 +39,12 @@ def test_a_project_that_uses_the_tool_is_recognised_with_its_ticket(shop, system
         found = next(one for one in document["systems"] if one["name"] == system.name)
         assert found["enabled"], (folder, found)
         assert found["marker"]
-    owner = system.behind or system.name
     document = shop.world.grove(*DETECT).json
-    assert [one["name"] for one in document["systems"] if one["active"]] == [owner]
+    assert [one["name"] for one in document["systems"] if one["active"]] == [system.name]
     if system.current is None:
         return
     ticket = ticket_in_progress(shop, system)
-    assert ticket["source"] == owner
+    assert ticket["source"] == system.name
     assert ticket["ticket_id"].removeprefix("#") == shop.ids["first"]
     known = {**ticket, "labels": sorted(ticket["labels"])}
     assert {name: known[name] for name in system.current} == system.current

@@ -8,7 +8,7 @@ from scale import turned_up
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "grove-tickets" / "tests" / "shell_texts"))
-from hard_texts import MEBIBYTE, NESTED, REPEATED, check, nested, repeated  # noqa: E402 - found by what stands above
+from hard_texts import MEBIBYTE, REPEATED, check, repeated  # noqa: E402 - found by what stands above
 from random_scripts import try_scripts  # noqa: E402 - found by what stands above
 
 
@@ -22,9 +22,3 @@ def test_what_bash_runs_is_found(part, tmp_path):
 def test_one_thing_very_often(size):
     for unit in REPEATED:
         check(repeated(unit, size))
-
-
-@pytest.mark.parametrize("depth", turned_up([20], [3, 20, 200]))
-def test_deep_syntax(depth):
-    for opener, closer in NESTED:
-        check(nested(opener, closer, depth))

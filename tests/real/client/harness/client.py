@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import threading
-import time
 from pathlib import Path
 
 
@@ -39,9 +38,6 @@ def wait_for_client(run, command, environment):
 def wait(process, run):
     """The exit code of the client, and whether its time ran out."""
     try:
-        if run.signal_after:
-            time.sleep(run.signal_after[0])
-            process.send_signal(int(run.signal_after[1]))
         process.wait(run.timeout)
     except subprocess.TimeoutExpired:
         process.terminate()

@@ -1,14 +1,10 @@
-"""Scripted stand-in for the Anthropic Messages API: loopback only, standard library only.
+"""Scripted stand-in for the Anthropic Messages API, on loopback only.
 
-    fake_api.py --script SCRIPT.json --log REQUESTS.jsonl [--port 0]
-
-Prints the chosen port on the first line of stdout. README.md tells the format of the script.
+README.md tells the format of the script.
 """
 
-import argparse
 import hashlib
 import json
-import re
 import threading
 import time
 from functools import partial
@@ -48,33 +44,17 @@ class Script:
         self.spec = spec
         self.lock = threading.Lock()
         self.conversations = {}  # name -> (digest of the last request, index of its turn)
-        self.rule_hits = {}
 
     def reply(self, body):
         """The conversation's name, the turn's index and the turn."""
         messages = body.get("messages", [])
-        whole = "\n".join(
-            [text_of(body.get("system")), *(text_of(each["content"]) for each in messages)]
-        )
         last = "\n".join(text_of(each["content"]) for each in added(messages))
         with self.lock:
-            by_rule = self._by_rule(whole, last)
-            if by_rule:
-                return by_rule
             if not body.get("tools"):  # titles, summaries, classifiers
-                return "aux", 0, self.spec.get("aux", {"text": "Scripted aux reply."})
+                return "aux", 0, {"text": "Scripted aux reply."}
             if COMPACTION in last:
-                compact = {"text": "<summary>Scripted summary.</summary>"}
-                return "compact", 0, self.spec.get("compact", compact)
+                return "compact", 0, {"text": "<summary>Scripted summary.</summary>"}
             return self._next_turn(messages)
-
-    def _by_rule(self, whole, last):
-        for number, rule in enumerate(self.spec.get("rules", [])):
-            if re.search(rule["match"], last if rule.get("on", "last") == "last" else whole):
-                hits = self.rule_hits[number] = self.rule_hits.get(number, 0) + 1
-                if hits <= rule.get("times", 10**6):
-                    return f"rule:{number}", hits - 1, rule["reply"]
-        return None
 
     def _next_turn(self, messages):
         name, turns = self._conversation(messages)
@@ -83,8 +63,7 @@ class Script:
         if digest != seen:  # the same messages again are a retry: same reply
             index += 1
         self.conversations[name] = (digest, index)
-        default = self.spec.get("default", {"text": "Script over."})
-        return name, index, turns[index] if index < len(turns) else default
+        return name, index, turns[index] if index < len(turns) else {"text": "Script over."}
 
     def _conversation(self, messages):
         first = next((text_of(each["content"]) for each in messages if each["role"] == "user"), "")
@@ -179,18 +158,13 @@ class Handler(BaseHTTPRequestHandler):
             self.send_error_json(404, "not_found_error", path)
 
     def answer(self, body, turn, seed):
-        time.sleep(turn.get("delay", 0))
         if "error" in turn:
             error = turn["error"]
-            self.send_error_json(
-                error.get("status", 529),
-                error.get("type", "overloaded_error"),
-                error.get("message", "scripted error"),
-            )
+            self.send_error_json(error["status"], error["type"], error["message"])
             return
         blocks = blocks_of(turn, seed)
         ends_with_call = blocks[-1]["type"] == "tool_use"
-        stop = turn.get("stop_reason") or ("tool_use" if ends_with_call else "end_turn")
+        stop = "tool_use" if ends_with_call else "end_turn"
         message = {
             "id": f"msg_{hashlib.sha256(seed.encode()).hexdigest()[:20]}",
             "type": "message",
@@ -243,28 +217,10 @@ class Handler(BaseHTTPRequestHandler):
         self.send_json(status, {"type": "error", "error": {"type": kind, "message": message}})
 
 
-def serve(spec, log_path, port=0):
+def serve(spec, log_path):
     """Starts the server in a thread and returns it; its port is ``server_address[1]``."""
     handler = partial(Handler, Script(spec), RequestLog(log_path))
-    server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server
-
-
-def main():
-    parser = argparse.ArgumentParser(description="Scripted stand-in for the Messages API.")
-    parser.add_argument("--script", type=Path, required=True)
-    parser.add_argument("--log", required=True)
-    parser.add_argument("--port", type=int, default=0)
-    options = parser.parse_args()
-    server = serve(json.loads(options.script.read_text()), options.log, options.port)
-    print(server.server_address[1], flush=True)
-    try:
-        threading.Event().wait()
-    except KeyboardInterrupt:
-        server.shutdown()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,13 +1,5 @@
-"""Runs the real Claude Code client once, headless, against a scripted API on loopback.
+"""Runs the real Claude Code client once, headless, against a scripted API on loopback."""
 
-    run.py --script S.json --cwd REPO [--plugin-dir D]… [--settings F] [--record] [--rules R.json]
-           [--prompt TEXT] [--out DIR] [--home DIR] [--timeout 90] [--env K=V]… [--claude PATH]
-           [-- CLIENT ARGUMENTS…]
-
-Prints one JSON transcript. From Python: play(turns, cwd, plugin_dir=…, rules=…). See README.md.
-"""
-
-import argparse
 import importlib.util
 import json
 import os
@@ -29,6 +21,7 @@ from transcript import read_transcript  # noqa: E402 - likewise
 
 REPOSITORY = HERE.parents[3]
 BUNDLED = "claude_agent_sdk/_bundled/claude"
+MODEL = "claude-sonnet-5"
 
 # Every event but WorktreeCreate and WorktreeRemove, whose hooks replace git's own work.
 EVENTS = """PreToolUse PostToolUse PostToolUseFailure PostToolBatch Notification UserPromptSubmit
@@ -41,10 +34,6 @@ DEFAULT_TOOLS = (
 )
 
 
-class NoClientError(Exception):
-    """No Claude Code client on this machine."""
-
-
 @dataclass(kw_only=True)
 class Run:
     """One bounded run of the client."""
@@ -53,17 +42,12 @@ class Run:
     cwd: Path
     out: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="claude-run-")))
     prompt: str | list = "Do the task."  # a list: one after the other, in one process
-    settings: dict = field(default_factory=dict)
     plugin_dirs: list = field(default_factory=list)
     record: bool = False
-    rules: dict | None = None
     home: Path | None = None
     path: str = field(default_factory=lambda: os.environ["PATH"])
-    claude: str | None = None
-    model: str = "claude-sonnet-5"
     timeout: float = 90
     environment: dict = field(default_factory=dict)
-    signal_after: tuple | None = None
     arguments: list = field(default_factory=list)
 
 
@@ -84,29 +68,14 @@ def find_claude():
     return next(usable, None)
 
 
-def recorder_hooks(folder, rules_path):
-    """Settings that put the recorder beside the other hooks of every event."""
-    hooks = {}
-    for event in EVENTS:
-        words = [sys.executable, HERE / "recorder.py", folder, event, rules_path or ""]
-        command = shlex.join(map(str, words))
-        hooks[event] = [{"hooks": [{"type": "command", "command": command}]}]
-    return hooks
-
-
 def write_settings(run):
-    """The settings file of this run."""
-    settings = dict(run.settings)
-    if run.record or run.rules is not None:
-        rules_path = None
-        if run.rules is not None:
-            rules_path = run.out / "rules.json"
-            rules_path.write_text(json.dumps(run.rules))
-        hooks = settings["hooks"] = dict(settings.get("hooks", {}))
-        for event, groups in recorder_hooks(run.out / "recorded", rules_path).items():
-            hooks[event] = [*hooks.get(event, []), *groups]
+    """The settings file of this run; the recorder is beside the other hooks of every event."""
+    hooks = {}
+    for event in EVENTS if run.record else ():
+        words = [sys.executable, HERE / "recorder.py", run.out / "recorded", event]
+        hooks[event] = [{"hooks": [{"type": "command", "command": shlex.join(map(str, words))}]}]
     path = run.out / "settings.json"
-    path.write_text(json.dumps(settings, indent=1))
+    path.write_text(json.dumps({"hooks": hooks}, indent=1))
     return path
 
 
@@ -136,7 +105,7 @@ def command_line(run, claude, settings_path):
     """The client's whole command line."""
     command = [claude, "-p", "--output-format", "stream-json", "--verbose"]
     command += ["--input-format", "stream-json"] if isinstance(run.prompt, list) else [run.prompt]
-    command += ["--include-hook-events", "--settings", settings_path, "--model", run.model]
+    command += ["--include-hook-events", "--settings", settings_path, "--model", MODEL]
     command += ["--debug-file", run.out / "debug.log"]
     for folder in run.plugin_dirs:
         command += ["--plugin-dir", Path(folder).resolve()]
@@ -148,14 +117,11 @@ def command_line(run, claude, settings_path):
 
 def execute(run):
     """Runs the client once and returns the transcript."""
-    claude = run.claude or find_claude()
-    if not claude:
-        raise NoClientError("no client: see README.md, or name one with --claude or CLAUDE_BIN")
     run.out = Path(run.out).resolve()
     home = Path(run.home or run.out / "home").resolve()
     for folder in (run.out, home):
         folder.mkdir(parents=True, exist_ok=True)
-    command = command_line(run, claude, write_settings(run))
+    command = command_line(run, find_claude(), write_settings(run))
     mark = uuid.uuid4().hex
     server = fake_api.serve(run.script, run.out / "requests.jsonl")
     started = time.time()
@@ -184,7 +150,7 @@ def play(turns, cwd, *, script=None, plugin_dir=(), args=(), **options):
     Args:
         turns: The assistant's turns of the main conversation (README.md).
         cwd: The working repository.
-        script: The script's other keys: agents, rules, default, compact, aux.
+        script: The script's other key: agents.
         plugin_dir: One folder of a plugin, or several.
         args: Further arguments of the client.
         options: The other fields of ``Run``.
@@ -202,45 +168,3 @@ def play(turns, cwd, *, script=None, plugin_dir=(), args=(), **options):
             **options,
         )
     )
-
-
-def json_file(path):
-    """The value in a JSON file, as argparse's type."""
-    return json.loads(Path(path).read_text())
-
-
-def parse(words):
-    """The run that a command line asks for."""
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        argument_default=argparse.SUPPRESS,
-    )
-    add = parser.add_argument
-    add("--script", type=json_file, required=True, help="assistant turns (README.md)")
-    add("--cwd", type=Path, required=True, help="the working repository")
-    add("--prompt")
-    add("--settings", type=json_file, help="settings file with hooks")
-    add("--plugin-dir", action="append", dest="plugin_dirs")
-    add("--record", action="store_true", help="add a recorder hook to every event")
-    add("--rules", type=json_file, help="answers of the recorder hooks (implies --record)")
-    add("--out", type=Path, help="where to leave the logs (default: a new temporary folder)")
-    add("--home", type=Path, help="HOME of the client (default: OUT/home); the same to resume")
-    add("--path", help="PATH of the client, its tools and hooks (default: yours)")
-    add("--claude", help="the client (default: see README.md)")
-    add("--model")
-    add("--timeout", type=float)
-    add("--env", action="append", metavar="K=V")
-    add("--signal-after", nargs=2, type=float, metavar=("SECONDS", "SIGNUM"))
-    cut = words.index("--") if "--" in words else len(words)
-    options = vars(parser.parse_args(words[:cut]))
-    variables = dict(each.split("=", 1) for each in options.pop("env", []))
-    return Run(**options, environment=variables, arguments=words[cut + 1 :])
-
-
-if __name__ == "__main__":
-    try:
-        json.dump(execute(parse(sys.argv[1:])), sys.stdout, indent=1)
-    except NoClientError as error:
-        sys.exit(str(error))
-    print()

@@ -1,7 +1,6 @@
 """A project with a real ticket tool in it, and an agent whose commands really run."""
 
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -102,13 +101,6 @@ class Shop:
         link = self.programs / name
         link.unlink(missing_ok=True)
         link.symlink_to(program)
-
-    def offer_stand_in(self, name, module):
-        """Puts a stand-in on PATH."""
-        path = self.programs / name
-        words = [sys.executable, STAND_INS / f"{module}.py"]
-        path.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, words))} "$@"\n')
-        path.chmod(0o755)
 
     def shell(self, command, cwd=None):
         """Runs a command as the client's shell does: what it says on stderr is in its output."""

@@ -1,4 +1,4 @@
-"""The ticket systems that are tried, each with its real tool or a stand-in: a table.
+"""The ticket systems that are tried, each with its real tool: a table.
 
 Every system is set up with at least three tickets: the first is in progress, the others are open.
 """
@@ -33,7 +33,6 @@ class System:
         current: What is known of the first ticket besides its id; `None` where nothing is.
         is_asked: Whether the tool itself is asked for it, within grove's time limit.
         enabled: Whether the project's configuration must switch it on.
-        behind: The system that comes first where both are found, since they share their marker.
         shared_by_worktrees: Whether a linked worktree has the same tickets.
         is_slow: A call of the tool takes seconds.
         refuses_flags: Whether a flag that it does not know makes a command fail.
@@ -54,7 +53,6 @@ class System:
     current: dict | None = None
     is_asked: bool = False
     enabled: bool = False
-    behind: str | None = None
     shared_by_worktrees: bool = False
     is_slow: bool = False
     refuses_flags: bool = True
@@ -70,20 +68,11 @@ def real(name, key, program):
     return provide
 
 
-def stand_in(name, module):
-    """Provides a stand-in."""
-
-    def provide(shop):
-        shop.offer_stand_in(name, module)
-
-    return provide
-
-
 def named(ids):
     return dict(zip(("first", "second", "third"), ids, strict=True))
 
 
-# --- beads and its port -----------------------------------------------------------------------
+# --- beads --------------------------------------------------------------------------------------
 
 
 def beads(version):
@@ -97,53 +86,27 @@ def beads(version):
     return provide
 
 
-def created(shop, program, *words):
-    """Makes an issue with `bd` or `br`; gives its id."""
-    # Their warnings would be in the way of their JSON.
-    output = shop.says(f"{shlex.join([program, 'create', *words, '--json'])} 2>/dev/null")
+def created(shop, *words):
+    """Makes an issue with `bd`; gives its id."""
+    # Its warnings would be in the way of its JSON.
+    output = shop.says(f"{shlex.join(['bd', 'create', *words, '--json'])} 2>/dev/null")
     return json.loads(output)["id"]
 
 
-def beads_issues(program, *flags):
-    """Makes issues with `bd`, or with `br`, which has no epics."""
-
-    def set_up(shop):
-        shop.says(f"{program} init --prefix sh {' '.join(flags)} 2>/dev/null")
-        details = ("-d", TEXT, "-l", ",".join(LABELS))
-        ids = [created(shop, program, TITLES[0], *details)]
-        ids = named([*ids, *(created(shop, program, title) for title in TITLES[1:])])
-        ids["blocked"] = created(shop, program, "Orders archive")
-        if program == "bd":
-            ids["epic"] = created(shop, "bd", "Orders", "-t", "epic")
-            created(shop, "bd", "A part of it", "--parent", ids["epic"])
-        shop.says(f"{program} dep add {ids['blocked']} {ids['third']}")
-        shop.says(f"{program} update {ids['first']} --status in_progress")
-        return ids
-
-    return set_up
+def beads_issues(shop):
+    shop.says("bd init --prefix sh --quiet 2>/dev/null")
+    details = ("-d", TEXT, "-l", ",".join(LABELS))
+    ids = [created(shop, TITLES[0], *details)]
+    ids = named([*ids, *(created(shop, title) for title in TITLES[1:])])
+    ids["blocked"] = created(shop, "Orders archive")
+    ids["epic"] = created(shop, "Orders", "-t", "epic")
+    created(shop, "A part of it", "--parent", ids["epic"])
+    shop.says(f"bd dep add {ids['blocked']} {ids['third']}")
+    shop.says(f"bd update {ids['first']} --status in_progress")
+    return ids
 
 
 # --- files in the project ---------------------------------------------------------------------
-
-
-def tissue_issues(shop):
-    shop.says("tissue init --prefix sh")
-    tags = " ".join(f"-t {label}" for label in LABELS)
-    ids = [shop.says(f"tissue new {shlex.quote(TITLES[0])} -b {shlex.quote(TEXT)} {tags}")]
-    ids += [shop.says(f"tissue new {shlex.quote(title)}") for title in TITLES[1:]]
-    shop.says(f"tissue status {ids[0]} in_progress")
-    return named(ids)
-
-
-def tk_tickets(shop):
-    ids = [
-        shop.says(
-            f"tk create {shlex.quote(TITLE)} -d {shlex.quote(TEXT)} --tags '{', '.join(LABELS)}'"
-        )
-    ]
-    ids += [shop.says(f"tk create {shlex.quote(title)}") for title in TITLES[1:]]
-    shop.says(f"tk start {ids[0]}")
-    return named(ids)
 
 
 def backlog_tasks(shop):
@@ -239,7 +202,7 @@ def jira_issues(shop):
 
 BEADS = {
     "name": "beads",
-    "set_up": beads_issues("bd", "--quiet"),
+    "set_up": beads_issues,
     "close": "bd close {}",
     "reopen": "bd reopen {}",
     "several": "bd close {} {}",
@@ -284,57 +247,6 @@ SYSTEMS = (
         harmless=BEADS_HARMLESS,
         databases=("project/.beads/embeddeddolt/*",),
         **BEADS,
-    ),
-    System(
-        label="br stand-in",
-        name="br",
-        provide=stand_in("br", "br"),
-        set_up=beads_issues("br"),
-        behind="beads",
-        close="br close {}",
-        reopen="br reopen {}",
-        several="br close {} {}",
-        forms=(
-            "br update {second} --status closed",
-            "br close {second} -r 'All is done' --json",
-        ),
-        refused=("br close {blocked}",),
-        harmless=("br close {second} --help", "br list --status closed"),
-        current=WHOLE,
-    ),
-    System(
-        label="tissue stand-in",
-        name="tissue",
-        provide=stand_in("tissue", "tissue"),
-        set_up=tissue_issues,
-        close="tissue status {} closed",
-        reopen="tissue status {} open",
-        forms=(
-            "tissue edit {second} --status closed",
-            "cd src && tissue status {second} closed",
-        ),
-        refused=(
-            "tissue status {second} done",
-            "tissue close {second}",
-        ),
-        harmless=("tissue list --status closed", "tissue status {second} paused"),
-        current=WHOLE,
-    ),
-    System(
-        label="tk stand-in",
-        name="tk",
-        provide=stand_in("tk", "tk"),
-        set_up=tk_tickets,
-        close="tk close {}",
-        reopen="tk reopen {}",
-        forms=(
-            "tk status {second} closed",
-            "cd src && tk close {second}",
-        ),
-        refused=("tk status {second} done",),
-        harmless=("tk closed", "tk --help", "tk status {second} open"),
-        current=WHOLE,
-        refuses_flags=False,
     ),
     System(
         label="backlog 1.52.0",
@@ -408,21 +320,6 @@ SYSTEMS = (
         ),
         refused=("gh issue close {second} {third}",),
         harmless=("gh issue close {second} --help", "gh issue view {second} --json title"),
-        current={},
-        enabled=True,
-        shared_by_worktrees=True,
-    ),
-    System(
-        label="glab stand-in",
-        name="gitlab",
-        provide=stand_in("glab", "glab"),
-        set_up=forge_issues("gitlab.com", "glab-stand-in.json", description=TEXT, state="opened"),
-        close="glab issue close {}",
-        reopen="glab issue reopen {}",
-        unknown="99",
-        forms=("glab issue close '#{second}'",),
-        refused=("glab issue close {second} {third}",),
-        harmless=("glab issue close {second} --help", "glab issue view {second}"),
         current={},
         enabled=True,
         shared_by_worktrees=True,
