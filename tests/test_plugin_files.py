@@ -181,17 +181,6 @@ def test_launcher_finds_grove_in_the_order_of_what_is_surest(launch, tmp_path, s
     assert answers(launch("stop", path=path, shell=shell, GROVE_PROGRAM=named, **home), named)
 
 
-def test_launcher_passes_over_a_record_that_cannot_start_and_the_working_folder(launch, tmp_path):
-    fake_grove(launch.home)
-    fake_grove(launch.home / "bin")  # what a relative record or path would reach
-    stale_script = fake_grove(tmp_path / "gone", head="#!/nonexistent/venv/bin/python")
-    program = fake_grove(tmp_path / "path")
-    for text in ("", "/nonexistent/grove", "bin/grove", tmp_path, stale_script):
-        record(launch.home / ".grove", f"{text}\n")
-        assert answers(launch("stop", path=f":.:bin:{program.parent}"), program), text
-        assert is_silent(launch("stop", path=":."))
-
-
 def test_launcher_knows_the_scripts_of_installers(launch, tmp_path):
     """The beginnings of what uv and pip write, for a path of the interpreter without and with a space."""
     plain = f"#!{PYTHON}\n# -*- coding: utf-8 -*-\nimport sys\n"
@@ -201,20 +190,6 @@ def test_launcher_knows_the_scripts_of_installers(launch, tmp_path):
         text = f"{head}{body}; from grove_core._entry import main\n"
         program = write_program(tmp_path / "bin ä" / "grove", text)
         assert answers(launch("stop", path=program.parent), program)
-
-
-def test_launcher_passes_over_another_program_of_the_name(launch, tmp_path):
-    """Wherever it is: an exit code 2 of the wrong program would block every tool call."""
-    program = fake_grove(tmp_path / "ours")
-    other = tmp_path / "other" / "grove"
-    record(launch.home / ".grove", f"{other}\n")
-    no_script, named_late = "# grove_core\nexit 2\n", "exit 2\n" + "#\n" * 11 + "# grove_core\n"
-    for text in (f"#!{PYTHON}\nexit(2)\n", f"#!/bin/sh\n{named_late}", no_script):
-        write_program(other, text)
-        write_program(launch.home / ".local" / "bin" / "grove", text)
-        assert is_silent(launch("pre-tool-use", path=other.parent)), text
-    shutil.copy(shutil.which("true"), other)
-    assert answers(launch("stop", path=f"{other.parent}:{program.parent}"), program)
 
 
 def test_launcher_without_grove_says_so_at_the_start_only(launch):

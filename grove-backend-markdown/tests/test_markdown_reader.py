@@ -175,3 +175,8 @@ def test_our_side_of_a_changed_status_counts_and_is_changed(make_learning):
     assert found.learning.status is LearningStatus.ARCHIVED
     changed = change_status(text, found.learning.id, LearningStatus.ACTIVE)
     assert changed == text.replace(archived, status)
+
+
+def test_paragraphs_of_a_detail_may_be_parted_by_lines_without_a_mark():
+    text = "### [cl_x] A summary\n- **Category:** domain\n\n> One\n\n\n> Two\n\nProse of somebody\n"
+    assert only(text).detail == "One\n\n\nTwo"

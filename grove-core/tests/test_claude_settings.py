@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from grove_core.hosts.claude_hooks import hook_groups, hook_groups_with_server
+from grove_core.hosts.claude_hooks import hook_groups
 from grove_core.hosts.claude_settings import may_run_unasked, registrations
 
 HOOKS = {"hooks": hook_groups("/opt/grove/bin/grove", ("Bash(*bd*)",))}
@@ -108,10 +108,3 @@ def test_what_is_allowed_comes_from_all_settings(place):
     ):
         place.write(path, {"permissions": {"allow": [rule, 7]}})
         assert may_run_unasked(place.root, place.environment) is is_enough
-
-
-def test_hooks_of_the_projects_server_run_what_its_registration_names(place):
-    groups = {"hooks": hook_groups_with_server("/opt/grove")}
-    place.write(place.root / ".claude" / "settings.local.json", groups)
-    place.write(place.root / ".mcp.json", {"mcpServers": {"grove": {"command": "/opt/grove"}}})
-    assert {one.program for one in place.found()} == {"/opt/grove"}

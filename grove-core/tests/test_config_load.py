@@ -186,31 +186,6 @@ def test_broken_file_is_named_with_its_line_and_dropped_alone(world, content, wo
     assert loaded.config.hooks.deadline_ms == 2000
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        f'[gate]\nsession = "\\u001b[31m{"x" * 500}"\n"\\u001b]0;x\\u0007" = 1\n',
-        f'[[ticketing.patterns]]\nname = "acme"\ncommand = "acme {{\\u001b[31m{"x" * 500}}}"',
-        f'[[ticketing.patterns]]\nname = "{"x" * 500}"\ncommand = "acme"',
-    ],
-)
-def test_text_of_a_stranger_is_shown_short_and_plain(world, text):
-    told = [str(problem) for problem in world.load(project=text).problems]
-    assert told
-    assert all(one.isprintable() and len(one) < 400 for one in told)
-
-
-def test_overrides_of_all_layers_are_united(world):
-    loaded = world.load(
-        "[ticketing.overrides]\nbeads = false\ntasks = true\n",
-        "[ticketing.overrides]\nbeads = true\n",
-        GROVE_TICKETING_OVERRIDES_ACME="off",
-    )
-    assert loaded.config.ticketing.overrides == {"beads": True, "tasks": True, "acme": False}
-    assert loaded.origins["ticketing.overrides.beads"].source is Source.PROJECT
-    assert loaded.origins["ticketing.overrides.tasks"].source is Source.USER
-
-
 def test_plugin_sections_are_handed_on_raw_with_their_origins(world):
     loaded = world.load(
         '[backends.mcp]\ncommand = "user"\ntimeout = 3\n[tickets.beads]\nprogram = "bd"\n',

@@ -111,17 +111,6 @@ def test_whoever_asks_for_notes_gets_what_the_server_has_found(finder, served):
     assert {one.entry.backend for one in results.values()} == {"served"}
 
 
-def test_what_shares_words_is_judged_by_them_and_what_shares_none_by_the_server(finder, served):
-    served.there = [
-        a_hit("words", 0.01, summary="redis failover"),
-        a_hit("meaning", 0.4, summary="Sentinel", detail="Promotes a replica."),
-    ]
-    results = found(finder, notes=True)
-    assert results["cl_words"].score.relevance > 0.01
-    assert results["cl_meaning"].score.relevance == pytest.approx(0.4)
-    assert tuple(results["cl_meaning"].score.reasons) == ("near",)
-
-
 def test_what_was_put_away_is_not_brought_back(finder, served):
     learning = a_learning("here")
     served.write(learning)

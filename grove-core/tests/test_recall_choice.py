@@ -87,27 +87,6 @@ def show(workspace, session, query=REDIS, limit=5, max_chars=4000):
     return workspace.sessions.get(session.id)
 
 
-def test_the_best_are_chosen_within_the_limit_and_the_rest_is_counted(workspace, session, backends):
-    write(backends, *(taught(f"{n}", timestamp=NOW - timedelta(days=n)) for n in range(7)))
-    found = recall(workspace, session, REDIS, limit=2, max_chars=4000, via="start")
-    assert found.injection.shown == ("cl_0", "cl_1")
-    assert [one.learning_id for one in found.learnings] == ["cl_0", "cl_1"]
-    assert "\n5 more fit: `grove search" in found.injection.text
-    assert found.learnings[0].score == 1.0
-    assert found.learnings[0].summary == "What 0 taught us"
-    assert chosen(workspace, session, limit=0) == []
-    assert chosen(workspace, session, Query(), limit=5) == ["cl_0", "cl_1", "cl_2"]
-
-
-@pytest.mark.parametrize("strategy", ["moderate", "conservative"])
-def test_the_conservative_strategy_needs_more_than_words(workspace, session, backends, strategy):
-    config = f'[retrieval]\nengine = "rules"\nstrategy = "{strategy}"\n'
-    (workspace.root / ".grove" / "config.toml").write_text(config)
-    write(backends, taught("a"))
-    words = Query(error_signature="what the many words taught")
-    assert chosen(workspace, session, words) == ["cl_a"] * (strategy == "moderate")
-
-
 def test_a_learning_is_shown_once_a_session(workspace, session, backends):
     write(backends, taught("a"))
     after = show(workspace, session)

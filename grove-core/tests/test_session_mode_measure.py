@@ -124,23 +124,6 @@ def project(make):
     return made
 
 
-def test_edits_and_commits_since_the_baseline(project):
-    project.begin()
-    assert project.measured() == 0
-    project.write("a.txt", numbered(0, 8))
-    project.commit()
-    assert project.measured() == 2
-    project.write("a.txt", numbered(0, 8) + "x\n")
-    project.write("b.txt", numbered(100, 4))
-    assert project.measured() == 7
-    project.commit()
-    assert project.measured() == 7
-    project.git("reset", "-q", "--hard", "HEAD~2")
-    assert project.measured() == 0
-    project.git("mv", "a.txt", "b.txt")
-    assert project.measured() == 20
-
-
 def test_only_lines_of_text_that_git_does_not_ignore_count(project, tmp_path):
     (tmp_path / "far").write_text(numbered(0, 500))
     project.write("old picture", b"\0" * 50)

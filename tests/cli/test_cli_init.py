@@ -126,24 +126,6 @@ def test_a_changed_rule_file_is_never_overwritten(world):
     assert written.read_text() == "mine\n"
 
 
-@pytest.mark.parametrize(
-    "words", [("--hooks",), ("--hooks", "--shared", "--allow-grove"), ("--hooks", "--server")]
-)
-def test_uninstall_leaves_the_project_and_the_home_as_they_were(world, local, shared, words):
-    local.parent.mkdir()
-    local.write_bytes(b'\xef\xbb\xbf{\r\n\t"env": {"GR\xc3\xb6\xc3\x9fe": "1e3"},"n": 1e3 }')
-    before = tree(world.project)
-    run(world, *words, "--rules")
-    assert tree(world.project) != before
-    assert (world.project / ".mcp.json").exists() is ("--server" in words)
-    run(world, "--rules")
-    out, _ = run(world, "--uninstall")
-    assert tree(world.project) == before
-    assert "kept .grove: the learnings are yours" in out
-    assert (world.project / ".grove" / "config.toml").exists()
-    assert {path.name for path in world.grove_home.iterdir()} <= {"cache"}
-
-
 def test_the_program_stays_known_while_another_project_uses_it(world):
     other = world.others / "second"
     other.mkdir(parents=True)
@@ -290,14 +272,6 @@ def test_options_that_do_not_go_together_are_usage_errors(world):
     ):
         run(world, *words, code=2)
     assert list(world.project.iterdir()) == []
-
-
-def test_a_permission_is_not_added_beside_a_rule_that_denies_it(world, local, shared):
-    shared.parent.mkdir()
-    shared.write_text(json.dumps({"permissions": {"deny": ["Bash(grove:*)"]}}))
-    out, _ = run(world, "--hooks", "--allow-grove")
-    assert "the client's settings deny Bash(grove:*): a deny rule wins" in out
-    assert "permissions" not in json.loads(local.read_text())
 
 
 def test_a_merge_driver_of_an_older_grove_is_taken_out(project):

@@ -151,15 +151,6 @@ def test_hooks_can_be_switched_off(beads):
     assert beads.session() is None
 
 
-def test_a_call_of_the_hook_tool_that_is_none_is_silent(beads):
-    lines = Lines()
-    for fields in ({}, {"event": "SessionStart"}, {"event": 5}, {"event": "Stop"}):
-        lines.tool("hook", **fields)
-    lines.tool("hook", event="Stop", session_id="../..", background_tasks="[1", tool_input={"a": 1})
-    assert {said(each) for each in serve(beads, lines)} == {"{}"}
-    assert beads.log("crash.log") == ""
-
-
 # --- tools --------------------------------------------------------------------------------------
 
 
@@ -172,14 +163,6 @@ def test_the_agent_is_offered_its_tools_and_not_the_hooks(world, meta):
     assert [tool["name"] for tool in tools] == AGENT_TOOLS
     assert {tool["inputSchema"]["type"] for tool in tools} == {"object"}
     assert not world.grove_home.exists()
-
-
-def test_a_tool_that_is_not_there_is_refused(world):
-    lines = Lines()
-    lines.tool("hooks")
-    lines.request("tools/call", name="skip", arguments=[1])
-    lines.request("tools/call")
-    assert [each["code"] for each in serve(world, lines)] == [-32602] * 3
 
 
 def test_the_tools_do_what_the_commands_do(beads, candidate):

@@ -97,25 +97,6 @@ def test_what_the_server_cannot_take_waits_and_gets_there_once(memory, reflectin
     assert listed.count(one["id"]) == 1
 
 
-def test_what_only_says_that_it_has_stored_is_not_believed(memory, reflecting, candidate):
-    memory.behaves(lose=1)
-    one = accepted(reflecting.reflects(candidate()))
-    assert one["status"] == "queued"
-    code, document = flushed(memory.world)
-    assert (code, [each["id"] for each in document["waiting"]]) == (1, [one["id"]])
-    assert "does not give it back" in document["error"]
-    memory.behaves()
-    code, document = flushed(memory.world)
-    assert (code, document["waiting"], [*memory.entities]) == (0, [], [one["id"]])
-
-
-def test_personal_learnings_stay_at_home(memory, reflecting, candidate):
-    one = accepted(reflecting.reflects(candidate(scope="personal")))
-    assert (one["status"], one["backend"]) == ("stored", "markdown")
-    flushed(memory.world)
-    assert memory.created() == []
-
-
 def test_what_is_put_away_here_is_put_away_on_the_server_and_on_other_machines(memory, colleague):
     world = memory.world
     (learning_id,) = memory.teach(1)
@@ -150,20 +131,3 @@ def test_a_search_asks_the_server_and_shows_notes_of_others_as_such(memory):
     assert "queue" not in world.agent().starts()
     refused = world.grove("maintain", "archive", note)
     assert (refused.code, "note" in refused.stderr) == (1, True)
-
-
-@pytest.mark.parametrize(
-    ("control", "told"),
-    [
-        ({"refuse": "the index is broken"}, "the index is broken"),
-        ({"soft": "Please log in first."}, ""),
-        ({"slow": 2}, "did not answer in time"),
-    ],
-)
-def test_a_server_that_fails_costs_the_local_results_nothing(memory, control, told):
-    (learning_id,) = memory.teach(1)
-    memory.configure(call_seconds=0.5)
-    memory.behaves(**control)
-    done = memory.world.grove("search", "--json", "orders")
-    assert (done.code, [one["id"] for one in done.json["results"]]) == (0, [learning_id])
-    assert told in done.stderr

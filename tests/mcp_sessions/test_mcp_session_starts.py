@@ -80,21 +80,6 @@ def test_the_server_is_asked_again_when_it_is_time_and_not_before(memory):
     assert memory.calls() == calls
 
 
-def test_what_another_machine_has_written_is_shown_after_the_child_has_asked(memory, colleague):
-    world = memory.world
-    assert world.agent().starts() == ""  # without learnings it says nothing
-    memory.wait()
-    (learning_id,) = colleague.teach(1)
-    assert learning_id not in world.agent("session-2").starts()
-    memory.pass_time(AN_HOUR)
-    assert learning_id not in world.agent("session-3").starts()
-    memory.wait()
-    assert learning_id in world.agent("session-4").starts()
-    # Nothing of it is written into this project: it is on the server.
-    assert not (world.project / ".grove" / "mcp.jsonl").exists()
-    assert memory.created() == [learning_id]
-
-
 TROUBLE = {
     "down": lambda memory: memory.behaves(down=True),
     "hangs at its start": lambda memory: memory.started_each_time(BAD, "hang", connect_seconds=0.3),

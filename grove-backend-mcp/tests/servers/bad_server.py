@@ -102,16 +102,6 @@ def call_dupid(message, identifier):
     texts(identifier, "again")
 
 
-def call_asks(message, identifier):
-    """Asks its client for several things, and tells what it was answered."""
-    answers = []
-    for name, method in enumerate(("ping", "roots/list", "elicitation/create")):
-        send(id=f"q{name}", method=method, params={})
-        send(method="notifications/message", params={"level": "info", "data": "busy"})
-        answers.append(json.loads(sys.stdin.readline()))
-    texts(identifier, json.dumps(answers))
-
-
 def call_chatter(message, identifier):
     """Prints for ever, and never an answer."""
     while True:
@@ -132,21 +122,6 @@ def call_tells(message, identifier):
     say(f"connecting with {secret}")
     arguments = message["params"]["arguments"]
     texts(identifier, f"your key is {secret}", structuredContent={secret: [secret, arguments]})
-
-
-def call_longline(message, identifier):
-    """Prints an error line of which only the end is kept, with the end of a secret first."""
-    secret = os.environ.get("BAD_SERVER_SECRET", "")
-    kept = 16384
-    sys.stderr.write("x" * 100_000 + secret + "y" * (kept - len(secret) // 2))
-    sys.stderr.flush()
-    texts(identifier, "ok")
-
-
-def call_stray(message, identifier):
-    """Starts something in a session of its own, which does not end by itself."""
-    subprocess.Popen(["sleep", "300"], start_new_session=True)
-    texts(identifier, "ok")
 
 
 def call_late(message, identifier):

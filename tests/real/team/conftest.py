@@ -1,4 +1,4 @@
-"""A team's set-up: one memory server over HTTP on a real database, which several people share."""
+"""A team's set-up: one memory server over HTTP, which several people share."""
 
 import sys
 from pathlib import Path
@@ -15,6 +15,6 @@ from running_servers import running
 
 @pytest.fixture(scope="module")
 def team_server(tmp_path_factory):
-    """basic-memory on PostgreSQL, both started for these tests; tests have projects of their own."""
+    """basic-memory, started for these tests; tests have projects of their own."""
     with running(TEAM_SERVER, tmp_path_factory.mktemp("team") / "server") as one:
         yield one

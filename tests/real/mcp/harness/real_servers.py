@@ -36,7 +36,6 @@ class RealServer:
         path: Its path there.
         needs_model: Whether it looks for its model in the home.
         needs_embeddings: Whether it asks an endpoint for embeddings.
-        on_postgres: Whether its store is a PostgreSQL.
         finds: Whether it has a search.
         lists: Whether all that is stored for a project can be listed.
         updates: Whether it can be told of an archived learning.
@@ -53,7 +52,6 @@ class RealServer:
     path: str = "/mcp"
     needs_model: bool = False
     needs_embeddings: bool = False
-    on_postgres: bool = False
     finds: bool = True
     lists: bool = True
     updates: bool = True
@@ -63,8 +61,7 @@ class RealServer:
     @property
     def label(self):
         """What tests are named by."""
-        database = " on PostgreSQL" if self.on_postgres else ""
-        return f"{self.name}{' over HTTP' if self.over_http else ''}{database}"
+        return f"{self.name}{' over HTTP' if self.over_http else ''}"
 
     def command(self, **places):
         """The program with its arguments."""
@@ -96,22 +93,6 @@ class RealServer:
         (fastembed / "snapshots" / "local").symlink_to(model)
 
 
-BASIC_MEMORY = {
-    "name": "basic-memory",
-    "profile": "basic-memory",
-    "program": "bin/basic-memory",
-    "words": ("mcp", "--transport", "streamable-http", "--host", "127.0.0.1", "--port", "{port}"),
-    "over_http": True,
-    # It fills its index behind its answers.
-    "patience": 15,
-}
-BASIC_MEMORY_VARIABLES = (
-    "BASIC_MEMORY_HOME={store}/notes",
-    "BASIC_MEMORY_CONFIG_DIR={store}/configuration",
-    # It would fetch a model.
-    "BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED=false",
-    "FASTMCP_CHECK_FOR_UPDATES=off",
-)
 QDRANT = {
     "name": "mcp-server-qdrant",
     "profile": "qdrant",
@@ -194,15 +175,21 @@ SERVERS = (
         over_http=True,
         needs_embeddings=True,
     ),
-    RealServer(**BASIC_MEMORY, variables=BASIC_MEMORY_VARIABLES),
     RealServer(
-        **BASIC_MEMORY,
+        name="basic-memory",
+        profile="basic-memory",
+        program="bin/basic-memory",
+        words=("mcp", "--transport", "streamable-http", "--host", "127.0.0.1", "--port", "{port}"),
         variables=(
-            *BASIC_MEMORY_VARIABLES,
-            "BASIC_MEMORY_DATABASE_BACKEND=postgres",
-            "BASIC_MEMORY_DATABASE_URL=postgresql+asyncpg://{postgres}",
+            "BASIC_MEMORY_HOME={store}/notes",
+            "BASIC_MEMORY_CONFIG_DIR={store}/configuration",
+            # It would fetch a model.
+            "BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED=false",
+            "FASTMCP_CHECK_FOR_UPDATES=off",
         ),
-        on_postgres=True,
+        over_http=True,
+        # It fills its index behind its answers.
+        patience=15,
     ),
 )  # fmt: skip
 TEAM_SERVER = SERVERS[-1]

@@ -10,7 +10,6 @@ from pathlib import Path
 from attrs import frozen
 from embedding_endpoint import embedding_endpoint
 from processes import end_left_over
-from throwaway_postgres import throwaway_postgres
 from throwaway_server import free_port
 
 from grove_backend_mcp.servers import Endpoint, Transport
@@ -98,8 +97,6 @@ def running(server, folder):
             server.provide_model(home)
         if server.needs_embeddings:
             places["embeddings"] = stack.enter_context(embedding_endpoint())
-        if server.on_postgres:
-            places["postgres"] = stack.enter_context(throwaway_postgres())
         words, environment = server.command(**places), server.environment(**places)
         if server.over_http:
             url = f"http://127.0.0.1:{places['port']}{server.path}"

@@ -136,21 +136,6 @@ def model(folder):
     shutil.rmtree(whole)
 
 
-def postgresql(folder):
-    """Unpacks Debian's server, unless the machine has one; takes neither root nor a database."""
-    if shutil.which("initdb") or any(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
-        return
-    lists = folder / "lists"
-    (lists / "partial").mkdir(parents=True)
-    own = ["-o", f"Dir::State::Lists={lists}", "-o", f"Dir::Cache={folder}"]
-    run("apt-get", *own, "-qq", "-o", "Debug::NoLocking=1", "update", cwd=folder)
-    run("apt-get", *own, "-qq", "download", "postgresql-15", "libpq5", cwd=folder)
-    for archive in folder.glob("*.deb"):
-        run("dpkg-deb", "-x", str(archive), str(folder), cwd=folder)
-        archive.unlink()
-    shutil.rmtree(lists)
-
-
 @dataclass(frozen=True)
 class Wanted:
     """Something that the tests use.
@@ -196,7 +181,6 @@ WANTED = (
         python("mcp-memory-service-lite==12.3.0", "mcp<2", program="memory", loads_extensions=True),
     ),
     Wanted("model", " ".join(MODEL), model),
-    Wanted("postgresql", "15", postgresql),
     Wanted(
         "server-memory",
         "2026.8.31",
