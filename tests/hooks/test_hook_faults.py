@@ -146,6 +146,24 @@ def test_a_cache_that_is_gone_or_busy_holds_up_nobody(beads, agent):
 # --- what cannot be written ---------------------------------------------------------------------
 
 
+def test_what_cannot_be_delivered_waits_and_is_delivered_once(beads, agent, candidate):
+    beads.learnings_file.unlink()
+    beads.learnings_file.mkdir()
+    agent.closes("bd-1")
+    agent.is_blocked()
+    (accepted,) = agent.reflects(candidate(1)).json["accepted"]
+    assert accepted["status"] == "queued"
+    agent.is_let_go()
+    assert beads.grove("status", "--json").json["outbox"] == [accepted["id"]]
+    beads.learnings_file.rmdir()
+    beads.learnings_file.touch()
+    (second,) = agent.reflects(candidate(2)).json["accepted"]
+    agent.reflects(candidate(3))
+    assert sorted(beads.learning_ids()[:2]) == sorted([accepted["id"], second["id"]])
+    assert len(beads.learning_ids()) == 3
+    assert beads.grove("status", "--json").json["outbox"] == []
+
+
 def is_a_file(home):
     home.write_text("not a folder")
 
