@@ -5,7 +5,7 @@ import json
 import pytest
 
 from grove_core.hosts.claude_hooks import hook_groups
-from grove_core.hosts.claude_settings import may_run_unasked, registrations
+from grove_core.hosts.claude_settings import registrations
 
 HOOKS = {"hooks": hook_groups("/opt/grove/bin/grove", ("Bash(*bd*)",))}
 
@@ -98,13 +98,3 @@ def test_what_cannot_be_read_holds_nothing(place, content):
         place.write(place.root / ".claude" / name, content)
     place.write(place.home / ".claude" / "plugins" / "installed_plugins.json", content)
     assert place.found() == []
-    assert not may_run_unasked(place.root, place.environment)
-
-
-def test_what_is_allowed_comes_from_all_settings(place):
-    for path, rule, is_enough in (
-        (place.home / ".claude" / "settings.json", "Read", False),
-        (place.root / ".claude" / "settings.local.json", "Bash(grove *)", True),
-    ):
-        place.write(path, {"permissions": {"allow": [rule, 7]}})
-        assert may_run_unasked(place.root, place.environment) is is_enough

@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from attrs import evolve
 
 from grove_core.errors import CodecError, StorageError
-from grove_core.hosts.claude_hooks import ALLOW_RULE, SERVER, SHELL_TOOL, Group, own_hook
+from grove_core.hosts.claude_hooks import SERVER, Group, own_hook
 from grove_core.model.value import frozen
 from grove_core.storage.files import read_bytes
 
@@ -22,8 +22,6 @@ LOCAL: Final = "local"
 _DIRECTORY: Final = ".claude"
 _PLUGIN_ROOT: Final = "${CLAUDE_PLUGIN_ROOT}"
 _LAUNCHER: Final = "grove-hook"
-_ALL: Final = frozenset({ALLOW_RULE, "Bash(grove:*)", SHELL_TOOL, f"{SHELL_TOOL}(*)"})
-_SOME: Final = ("Bash(grove ", "Bash(grove:", "Bash(grove*", "Bash(grove)")
 _MARK: Final = "\N{ZERO WIDTH NO-BREAK SPACE}"
 _INDENT: Final = re.compile(r"^\s*\{\s*?\n([ \t]+)")
 
@@ -89,28 +87,6 @@ def registrations(root: Path, environment: Mapping[str, str]) -> Sequence[Regist
             command = None if one.arguments else _text(server.get("command"))
             found.append(evolve(one, program=command or one.program))
     return found
-
-
-def may_run_unasked(root: Path, environment: Mapping[str, str]) -> bool:
-    """Return whether the agent may run grove without a question."""
-    return not _ALL.isdisjoint(_rules("allow", root, environment))
-
-
-def denied_rules(root: Path, environment: Mapping[str, str]) -> list[str]:
-    """Find the rules that keep the agent from running grove, all of it or some of its commands."""
-    rules = sorted(set(_rules("deny", root, environment)))
-    return [one for one in rules if one in _ALL or one.startswith(_SOME)]
-
-
-def denies_all(rules: Iterable[str]) -> bool:
-    """Return whether rules that deny something leave the agent no command of grove's."""
-    return not _ALL.isdisjoint(rules)
-
-
-def _rules(kind: str, root: Path, environment: Mapping[str, str]) -> Iterator[str]:
-    for _, path in settings_sources(root, environment):
-        rules = _list(_table(_read(path).get("permissions")).get(kind))
-        yield from (rule for rule in rules if isinstance(rule, str))
 
 
 def _hooks_of(path: Path, kind: str) -> Iterator[Registration]:

@@ -30,8 +30,8 @@ from grove_core.ticketing import TicketSystem
 from grove_core.workspace import Workspace
 
 _ADVICE: Final = (
-    "the client will ask you before the agent may run grove; the permission rule"
-    f" {ALLOW_RULE} ends that: grove init --hooks --allow-grove"
+    "the client asks you before the agent runs grove, unless a permission rule lets it:"
+    f" grove init --hooks --allow-grove adds {ALLOW_RULE}"
 )
 _RESTART: Final = "start a new session of the client: it reads its settings when it starts"
 _RULES: Final = Path(__file__).with_name("rules.md")
@@ -146,7 +146,7 @@ def _project_files(workspace: Workspace) -> Iterator[FileChange]:
 
 def _plan_hooks(plan: Plan, options: InitOptions, program: str) -> None:
     """Plan to register grove's hooks, unless the client runs them already."""
-    root, environment = plan.workspace.root, plan.workspace.environment
+    root = plan.workspace.root
     target = client.settings_file(root, shared=options.shared)
     elsewhere = running_hooks(plan.workspace, apart_from=target)
     if elsewhere is not None:
@@ -154,24 +154,16 @@ def _plan_hooks(plan: Plan, options: InitOptions, program: str) -> None:
             f"grove's hooks run already, by {elsewhere.kind} {elsewhere.source}: none were added"
         )
         return
-    denied = client.denied_rules(root, environment)
-    is_denied = client.denies_all(denied)
     groups = hook_groups(program, conditions_for(_shell_words(plan.workspace)))
     server = client.server_file(root)
     if options.server or plan.record.holds(server):
         groups = hook_groups_with_server(program)
         plan.edit(server, partial(client.with_own, server=program))
-    rule = ALLOW_RULE if options.allow and not is_denied else None
+    rule = ALLOW_RULE if options.allow else None
     plan.edit(target, partial(client.with_own, hooks=groups, rule=rule))
     name = target.relative_to(root)
     plan.notes.append(_RESTART if plan.changes else f"{name} holds the hooks already")
-    if denied:
-        end = ", so none was added" if is_denied else ""
-        rules = ", ".join(denied)
-        plan.notes.append(
-            f"the client's settings deny {rules}: a deny rule wins over any permission{end}"
-        )
-    elif plan.changes and not options.allow and not client.may_run_unasked(root, environment):
+    if plan.changes and not options.allow:
         plan.notes.append(_ADVICE)
     plan.notes += [
         f"git does not ignore {one}, which is yours alone: add that line to .git/info/exclude"
