@@ -119,19 +119,13 @@ def reflect(workspace: Workspace, session: Session, submission: Submission) -> R
     )
     written: dict[str, Learning | Candidate] = {one.learning.id: one.learning for one in stored}
     written |= {one.learning_id: one.candidate for one in result.repeated}
-    corrected, warnings = correct(workspace, submission.corrections, written)
+    corrected, objections = correct(workspace, submission.corrections, written)
     after = _update_session(workspace, outcome, submission)
     _log(workspace, outcome, submission, ticket_id, known.personal_ids)
     log_corrections(workspace, session.id, corrected)
-    warnings = [
-        *_warnings_about_input(workspace, submission, left_out, result),
-        *warnings,
-        *_unknown_uses(workspace, session, submission),
-    ]
-    if outcome.opened and (stored or not result.repeated):
-        # Sent again, a submission writes nothing again; refused, it may be sent again.
+    if _is_new(result, submission):
         _log_ratings(workspace, submission)
-        warnings += _unknown_ratings(workspace, submission)
+    warnings = _warnings(workspace, session, submission, result, (left_out, objections))
     used = (*submission.learnings_used, *_named_in_notes(submission, session))
     after = mark_used(workspace, after, used, ticket_id)
     deliver_outbox(workspace)
@@ -140,7 +134,7 @@ def reflect(workspace: Workspace, session: Session, submission: Submission) -> R
         _publish(workspace)
     for one in stored:
         workspace.plugins.learning_written(one.learning, one.receipt)
-    return evolve(outcome, session=after, warnings=tuple(warnings))
+    return evolve(outcome, session=after, warnings=warnings)
 
 
 def preview(workspace: Workspace, session: Session, submission: Submission) -> ReflectionPreview:
@@ -151,19 +145,18 @@ def preview(workspace: Workspace, session: Session, submission: Submission) -> R
     candidates = [one.candidate for one in result.accepted]
     candidates += [one.candidate for one in result.repeated]
     written = {str(number): one for number, one in enumerate(candidates)}
-    _, warnings = correct(workspace, submission.corrections, written, dry_run=True)
-    warnings += _unknown_uses(workspace, session, submission)
-    if result.accepted or (submission.nothing_learned and not result.repeated):
-        warnings += _unknown_ratings(workspace, submission)
+    _, objections = correct(workspace, submission.corrections, written, dry_run=True)
     return ReflectionPreview(
         session=session,
         result=result,
         nothing_learned=submission.nothing_learned,
-        warnings=(
-            *_warnings_about_input(workspace, submission, left_out, result),
-            *warnings,
-        ),
+        warnings=_warnings(workspace, session, submission, result, (left_out, objections)),
     )
+
+
+def _is_new(result: PipelineResult, submission: Submission) -> bool:
+    """Return whether its ratings count: refused or repeated as a whole, it may be sent again."""
+    return bool(result.accepted or (submission.nothing_learned and not result.repeated))
 
 
 # --- secrets and warnings -------------------------------------------------------------------------
@@ -194,31 +187,32 @@ def _without_secrets(
     return without_secrets(submission, workspace.config.secrets.allow)
 
 
-def _warnings_about_input(
-    workspace: Workspace, submission: Submission, left_out: Sequence[str], result: PipelineResult
+def _warnings(
+    workspace: Workspace,
+    session: Session,
+    submission: Submission,
+    result: PipelineResult,
+    found: tuple[Sequence[str], Sequence[str]],
 ) -> tuple[str, ...]:
-    """Name what was ignored in reading, and mistakes for which too much may have been refused."""
+    """Say what was ignored, and name mistakes for which too much may have been refused."""
+    left_out, corrections = found
     asked = any(one.stage in _CONFIGURED_STAGES for one in result.rejected)
-    mistakes = _configuration_mistakes(workspace) if left_out or asked else ()
-    unknown = ", ".join(submission.unknown_fields)
-    ignored = (f"ignored unknown fields: {unknown}",) if unknown else ()
-    return (*left_out, *mistakes, *submission.problems, *ignored)
-
-
-def _unknown_uses(workspace: Workspace, session: Session, submission: Submission) -> list[str]:
-    named = [one.id for one in submission.learnings_used]
-    return [
+    warnings = [*left_out, *(_configuration_mistakes(workspace) if left_out or asked else ())]
+    warnings += submission.problems
+    if submission.unknown_fields:
+        warnings.append(f"ignored unknown fields: {', '.join(submission.unknown_fields)}")
+    warnings += corrections
+    used = [one.id for one in submission.learnings_used]
+    warnings += [
         f"the use of {unknown} was not recorded: no learning has this id"
-        for unknown in unknown_ids(workspace, session, named)
+        for unknown in unknown_ids(workspace, session, used)
     ]
-
-
-def _unknown_ratings(workspace: Workspace, submission: Submission) -> list[str]:
-    return [
+    warnings += [
         f"the rating of {one.learning_id} was ignored: no learning has this id"
         for one in submission.ratings
-        if workspace.library.get(one.learning_id) is None
+        if _is_new(result, submission) and workspace.library.get(one.learning_id) is None
     ]
+    return tuple(warnings)
 
 
 # --- session and events ---------------------------------------------------------------------------
@@ -284,25 +278,21 @@ def _log(
     """Log what was stored, skipped and refused; what is personal goes into the personal log."""
     session_id = outcome.session.id
     candidates = submission.candidates
+    kinds = sorted(set(map(_is_personal, candidates)))
+    events: list[tuple[StatsEvent, bool]] = []
     if outcome.stored or outcome.rejected:
-        log_events_by_area(
-            workspace,
-            [
-                (_reflection(workspace, outcome, ticket_id, candidates, personal), personal)
-                for personal in dict.fromkeys(sorted(map(_is_personal, candidates)))
-            ],
-        )
+        for personal in kinds:
+            event = _reflection(workspace, outcome, ticket_id, candidates, personal)
+            events.append((event, personal))
     if outcome.is_skip:
         skipped = skip_event(session_id, _skip(workspace, submission), ticket_id)
-        workspace.log_events([skipped])
-    any_personal = any(map(_is_personal, candidates))
-    events: list[tuple[StatsEvent, bool]] = []
+        events.append((skipped, False))
     for one in outcome.rejected:
         raw, existing = candidates[one.position], one.rejection.existing_id
         # A reason may quote another candidate of the same submission, or what is personal.
         quotes_another = one.stage is Stage.DUPLICATE and existing is None
         personal = (
-            _is_personal(raw) or existing in personal_ids or (any_personal and quotes_another)
+            _is_personal(raw) or existing in personal_ids or (True in kinds and quotes_another)
         )
         events.append((_rejection(workspace, session_id, one, raw), personal))
     log_events_by_area(workspace, events)
