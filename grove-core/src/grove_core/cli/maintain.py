@@ -15,8 +15,8 @@ from grove_core.config import StorageLayout, load_config
 from grove_core.errors import StorageError
 from grove_core.identifiers import is_session_id
 from grove_core.model.memory import Receipt
-from grove_core.services import curate, migrate
-from grove_core.services.curate import Curated, Outcome
+from grove_core.services import migrate
+from grove_core.services.curate import Curated, Curator, Outcome, overview
 from grove_core.services.reflect import refuse_secrets
 from grove_core.services.storing import deliver_all
 from grove_core.services.sync import index_now, synchronise, with_server
@@ -38,7 +38,7 @@ def command(invocation: Invocation) -> Result:
     Alone it does what `grove maintain list` does. Nothing is archived without being named, but by
     `--stale` and by decay.
     """
-    return overview_result(curate.overview(invocation.workspace), explain=False)
+    return overview_result(overview(invocation.workspace), explain=False)
 
 
 @command.command("list", short_help="Show what curation would look at (the default).")
@@ -48,7 +48,7 @@ def command(invocation: Invocation) -> Result:
 @grove_command
 def list_(invocation: Invocation, *, explain: bool) -> Result:
     """Show what curation would look at: what goes stale, what went and why, what never helped."""
-    return overview_result(curate.overview(invocation.workspace), explain=explain)
+    return overview_result(overview(invocation.workspace), explain=explain)
 
 
 @command.command("archive")
@@ -72,11 +72,8 @@ def archive(
         raise click.UsageError("name ids of learnings or --stale, not both")
     workspace = invocation.workspace
     refuse_secrets(workspace, reason, "--reason")
-    curated = (
-        curate.archive_stale(workspace, reason, dry_run=dry_run)
-        if stale
-        else curate.archive(workspace, ids, reason, dry_run=dry_run)
-    )
+    curator = Curator(workspace, dry_run=dry_run)
+    curated = curator.archive_stale(reason) if stale else curator.archive(ids, reason)
     nothing = "No learning is due now or within seven days."
     return _curation_result(curated, "archived", dry_run=dry_run, nothing=nothing)
 
@@ -93,7 +90,7 @@ def restore(invocation: Invocation, *, ids: tuple[str, ...], reason: str, dry_ru
     learning cannot be restored.
     """
     refuse_secrets(invocation.workspace, reason, "--reason")
-    curated = curate.restore(invocation.workspace, ids, reason, dry_run=dry_run)
+    curated = Curator(invocation.workspace, dry_run=dry_run).restore(ids, reason)
     return _curation_result(curated, "restored", dry_run=dry_run)
 
 
@@ -120,7 +117,8 @@ def supersede(invocation: Invocation, *, old: str, new: str, dry_run: bool) -> R
     given = invocation.workspace.environment
     session_id = given.get(SESSION_ID_VARIABLE) or given.get(OWN_VARIABLE) or ""
     session_id = session_id if is_session_id(session_id) else ""
-    curated = curate.supersede(invocation.workspace, old, new, session_id, dry_run=dry_run)
+    curator = Curator(invocation.workspace, dry_run=dry_run)
+    curated = curator.supersede(old, new, session_id)
     return _curation_result([curated], "superseded", dry_run=dry_run)
 
 
@@ -135,7 +133,7 @@ def decay(invocation: Invocation, *, dry_run: bool) -> Result:
     days after it was last written, shown, used or restored; `grove maintain list --explain` says
     how each one stands.
     """
-    curated = curate.decay(invocation.workspace, dry_run=dry_run)
+    curated = Curator(invocation.workspace, dry_run=dry_run).decay()
     return _curation_result(curated, "archived", dry_run=dry_run, nothing="No learning is due.")
 
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Final
@@ -61,109 +61,150 @@ def curating(workspace: Workspace) -> Iterator[None]:
         yield
 
 
-def archive(
-    workspace: Workspace, ids: Iterable[str], reason: str = "", *, dry_run: bool
-) -> list[Curated]:
-    """Archive learnings."""
-    reason = _line(reason) or _BY_HAND
-    return _each(
-        workspace,
-        ids,
-        lambda found: _archive(workspace, found, reason, reason, dry_run=dry_run),
-        dry_run=dry_run,
-    )
+class Curator:
+    """Curates the learnings of a project; a dry run says what it would do."""
 
+    def __init__(self, workspace: Workspace, *, dry_run: bool = False) -> None:
+        self._workspace = workspace
+        self._dry_run = dry_run
 
-def archive_stale(workspace: Workspace, reason: str, *, dry_run: bool) -> list[Curated]:
-    """Archive what is due now or within seven days."""
-    require_all_events(workspace)
-    reason = _line(reason)
-    with nullcontext() if dry_run else curating(workspace):
-        return [
-            _archive(
-                workspace,
-                one.found,
-                reason or f"going stale: {one.assessment.reason}",
-                reason or "going stale",
-                dry_run=dry_run,
+    def archive(self, ids: Iterable[str], reason: str = "") -> list[Curated]:
+        """Archive learnings."""
+        reason = _line(reason) or _BY_HAND
+        return self._each(ids, lambda found: self._archive(found, reason, reason))
+
+    def archive_stale(self, reason: str) -> list[Curated]:
+        """Archive what is due now or within seven days."""
+        require_all_events(self._workspace)
+        reason = _line(reason)
+        with self._lock():
+            return [
+                self._archive(
+                    one.found,
+                    reason or f"going stale: {one.assessment.reason}",
+                    reason or "going stale",
+                )
+                for one in examine_all(self._workspace)
+                if one.assessment.is_stale
+            ]
+
+    def decay(self) -> list[Curated]:
+        """Archive everything that is due."""
+        with self._lock():
+            examined = examine_all(self._workspace)
+            require_all_events(self._workspace)
+            return self._archive_due(examined)
+
+    def archive_hidden(self) -> None:
+        """Archive in their files what is hidden here and still due; a few: a command waits."""
+        workspace = self._workspace
+        names = [*workspace.hidden][:_MOST_AT_ONCE]
+        if names:
+            require_all_events(workspace)
+            with self._lock():
+                found = [one for one in map(workspace.library.get, names) if one is not None]
+                self._archive_due(examine(workspace, found, workspace.usage(names)))
+
+    def restore(self, ids: Iterable[str], reason: str = "") -> list[Curated]:
+        """Take learnings back from the archive."""
+        workspace, reason = self._workspace, _line(reason) or _BY_HAND
+
+        def restore_one(found: FoundLearning) -> Curated:
+            learning = found.hit.learning
+            if learning.status is LearningStatus.SUPERSEDED:
+                final = "is superseded, which is final; write what holds as a new one"
+                return _curated(learning, Outcome.REFUSED, f"{learning.id} {final}")
+            event = Restored(ts=workspace.now, learning_id=learning.id, reason=reason)
+            if learning.status is not LearningStatus.ACTIVE:
+                return self._change(found, LearningStatus.ACTIVE, "", event, detail=reason)
+            if learning.id not in workspace.hidden:
+                return _curated(learning, Outcome.UNCHANGED, f"{learning.id} is active already")
+            if not self._dry_run:
+                workspace.log_events([event], personal=found.area is Area.PERSONAL)
+            return _curated(learning, Outcome.CHANGED, reason)
+
+        return self._each(ids, restore_one)
+
+    def supersede(self, old_id: str, new_id: str, session_id: str) -> Curated:
+        """Put one learning in another one's place, for good."""
+        workspace = self._workspace
+
+        def supersede_one(found: FoundLearning) -> Curated:
+            learning = found.hit.learning
+            if learning.status is LearningStatus.SUPERSEDED:
+                successor = find_successor(workspace, learning)
+                by = successor.hit.learning.id if successor is not None else ""
+                text = f"{learning.id} is superseded already{f', by {by}' if by else ''}"
+                if by == new_id:
+                    return _curated(learning, Outcome.UNCHANGED, text)
+                text = f"{text}; {_line(new_id)} was not put there"
+                return _curated(learning, Outcome.REFUSED, text)
+            objection = _objection(found, workspace.library.get(new_id), new_id)
+            if objection:
+                return _curated(learning, Outcome.REFUSED, objection)
+            event = Corrected(
+                ts=workspace.now, learning_id=old_id, session_id=session_id, superseded_by=new_id
             )
-            for one in examine_all(workspace)
-            if one.assessment.is_stale
-        ]
+            note = f"by {new_id}"
+            return self._change(found, LearningStatus.SUPERSEDED, note, event, detail=note)
 
+        return self._each([old_id], supersede_one)[0]
 
-def decay(workspace: Workspace, *, dry_run: bool) -> list[Curated]:
-    """Archive everything that is due."""
-    with nullcontext() if dry_run else curating(workspace):
-        examined = examine_all(workspace)
-        require_all_events(workspace)
-        due = [one for one in examined if one.assessment.state is DecayState.DUE]
-        return [_archive_due(workspace, one, dry_run=dry_run) for one in due]
+    def _lock(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._dry_run else curating(self._workspace)
 
+    def _each(
+        self, ids: Iterable[str], curate_one: Callable[[FoundLearning], Curated]
+    ) -> list[Curated]:
+        done = []
+        with self._lock():
+            for name in dict.fromkeys(ids):
+                found = self._workspace.library.get(name)
+                unknown = Curated(learning_id=name, outcome=Outcome.REFUSED, detail=_unknown(name))
+                done.append(unknown if found is None else curate_one(found))
+        return done
 
-def archive_hidden(workspace: Workspace) -> None:
-    """Archive in their files what is hidden here and still due; a few at once: a command waits."""
-    names = [*workspace.hidden][:_MOST_AT_ONCE]
-    if not names:
-        return
-    require_all_events(workspace)
-    with curating(workspace):
-        found = [one for one in map(workspace.library.get, names) if one is not None]
-        for one in examine(workspace, found, workspace.usage(names)):
-            if one.assessment.state is DecayState.DUE:
-                _archive_due(workspace, one, dry_run=False)
-
-
-def restore(
-    workspace: Workspace, ids: Iterable[str], reason: str = "", *, dry_run: bool
-) -> list[Curated]:
-    """Take learnings back from the archive."""
-    reason = _line(reason) or _BY_HAND
-
-    def restore_one(found: FoundLearning) -> Curated:
-        learning = found.hit.learning
-        if learning.status is LearningStatus.SUPERSEDED:
-            final = f"{learning.id} is superseded, which is final; write what holds as a new one"
-            return _curated(learning, Outcome.REFUSED, final)
-        event = Restored(ts=workspace.now, learning_id=learning.id, reason=reason)
+    def _archive(self, found: FoundLearning, reason: str, note: str) -> Curated:
+        learning, now = found.hit.learning, self._workspace.now
         if learning.status is not LearningStatus.ACTIVE:
-            return _change(
-                workspace, found, LearningStatus.ACTIVE, "", event, detail=reason, dry_run=dry_run
-            )
-        if learning.id not in workspace.hidden:
-            return _curated(learning, Outcome.UNCHANGED, f"{learning.id} is active already")
-        if not dry_run:
-            workspace.log_events([event], personal=found.area is Area.PERSONAL)
-        return _curated(learning, Outcome.CHANGED, reason)
+            detail = f"{learning.id} is {learning.status.value} already"
+            return _curated(learning, Outcome.UNCHANGED, detail)
+        event = Archived(ts=now, learning_id=learning.id, reason=reason)
+        note = f"{note} {now:%Y-%m-%d}"
+        return self._change(found, LearningStatus.ARCHIVED, note, event, detail=reason)
 
-    return _each(workspace, ids, restore_one, dry_run=dry_run)
+    def _archive_due(self, examined: Iterable[Aging]) -> list[Curated]:
+        done = []
+        for one in examined:
+            if one.assessment.state is DecayState.DUE:
+                # Looked at again: a reflection may have superseded it since, and that is final.
+                found = one.found if self._dry_run else self._workspace.library.get(one.learning.id)
+                if found is None:
+                    gone = "is gone, or its backend cannot fetch it"
+                    done.append(_curated(one.learning, Outcome.REFUSED, gone))
+                else:
+                    reason = f"decayed: {one.assessment.reason}"
+                    done.append(self._archive(found, reason, "decayed"))
+        return done
 
-
-def supersede(
-    workspace: Workspace, old_id: str, new_id: str, session_id: str, *, dry_run: bool
-) -> Curated:
-    """Put one learning in another one's place, for good."""
-
-    def supersede_one(found: FoundLearning) -> Curated:
+    def _change(
+        self,
+        found: FoundLearning,
+        status: LearningStatus,
+        note: str,
+        event: StatsEvent,
+        *,
+        detail: str,
+    ) -> Curated:
+        """Set the status, then log it: an event must not record what did not happen."""
         learning = found.hit.learning
-        if learning.status is LearningStatus.SUPERSEDED:
-            successor = find_successor(workspace, learning)
-            by = successor.hit.learning.id if successor is not None else ""
-            text = f"{learning.id} is superseded already{f', by {by}' if by else ''}"
-            if by == new_id:
-                return _curated(learning, Outcome.UNCHANGED, text)
-            text = f"{text}; {_line(new_id)} was not put there"
-            return _curated(learning, Outcome.REFUSED, text)
-        objection = _objection(found, workspace.library.get(new_id), new_id)
-        if objection:
-            return _curated(learning, Outcome.REFUSED, objection)
-        event = Corrected(
-            ts=workspace.now, learning_id=old_id, session_id=session_id, superseded_by=new_id
-        )
-        status, note = LearningStatus.SUPERSEDED, f"by {new_id}"
-        return _change(workspace, found, status, note, event, detail=note, dry_run=dry_run)
-
-    return _each(workspace, [old_id], supersede_one, dry_run=dry_run)[0]
+        if not self._dry_run:
+            try:
+                self._workspace.library.set_status(learning.id, status, note)
+            except (BackendError, LearningNotFoundError) as error:
+                return _curated(learning, Outcome.REFUSED, str(error))
+            self._workspace.log_events([event], personal=found.area is Area.PERSONAL)
+        return _curated(learning, Outcome.CHANGED, detail)
 
 
 def _objection(old: FoundLearning, new: FoundLearning | None, new_id: str) -> str:
@@ -182,75 +223,6 @@ def _objection(old: FoundLearning, new: FoundLearning | None, new_id: str) -> st
 
 def _unknown(learning_id: str) -> str:
     return f"no learning has the id {_line(learning_id)}; `grove list --all` names those there are"
-
-
-def _each(
-    workspace: Workspace,
-    ids: Iterable[str],
-    curate_one: Callable[[FoundLearning], Curated],
-    *,
-    dry_run: bool,
-) -> list[Curated]:
-    def curated(learning_id: str) -> Curated:
-        found = workspace.library.get(learning_id)
-        if found is not None:
-            return curate_one(found)
-        detail = _unknown(learning_id)
-        return Curated(learning_id=learning_id, outcome=Outcome.REFUSED, detail=detail)
-
-    with nullcontext() if dry_run else curating(workspace):
-        return [curated(one) for one in dict.fromkeys(ids)]
-
-
-def _archive(
-    workspace: Workspace,
-    found: FoundLearning,
-    reason: str,
-    note: str,
-    *,
-    dry_run: bool,
-) -> Curated:
-    learning = found.hit.learning
-    if learning.status is not LearningStatus.ACTIVE:
-        detail = f"{learning.id} is {learning.status.value} already"
-        return _curated(learning, Outcome.UNCHANGED, detail)
-    event = Archived(ts=workspace.now, learning_id=learning.id, reason=reason)
-    note = f"{note} {workspace.now:%Y-%m-%d}"
-    return _change(
-        workspace, found, LearningStatus.ARCHIVED, note, event, detail=reason, dry_run=dry_run
-    )
-
-
-def _archive_due(workspace: Workspace, one: Aging, *, dry_run: bool) -> Curated:
-    # Looked at again: a reflection may have superseded it since, and that is final.
-    found = one.found if dry_run else workspace.library.get(one.learning.id)
-    if found is None:
-        gone = "is gone, or its backend cannot fetch it"
-        return _curated(one.learning, Outcome.REFUSED, gone)
-    return _archive(
-        workspace, found, f"decayed: {one.assessment.reason}", "decayed", dry_run=dry_run
-    )
-
-
-def _change(
-    workspace: Workspace,
-    found: FoundLearning,
-    status: LearningStatus,
-    note: str,
-    event: StatsEvent,
-    *,
-    detail: str,
-    dry_run: bool,
-) -> Curated:
-    """Set the status, then log it: an event must not record what did not happen."""
-    learning = found.hit.learning
-    if not dry_run:
-        try:
-            workspace.library.set_status(learning.id, status, note)
-        except (BackendError, LearningNotFoundError) as error:
-            return _curated(learning, Outcome.REFUSED, str(error))
-        workspace.log_events([event], personal=found.area is Area.PERSONAL)
-    return _curated(learning, Outcome.CHANGED, detail)
 
 
 def _curated(learning: Learning, outcome: Outcome, detail: str) -> Curated:

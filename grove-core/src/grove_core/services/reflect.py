@@ -36,7 +36,7 @@ from grove_core.reflection.pipeline import (
 from grove_core.reflection.secrets import find_leak, without_secrets
 from grove_core.reflection.submission import Submission, UsedLearning
 from grove_core.services.candidates import evaluate_candidates, gather_known
-from grove_core.services.curate import archive_hidden
+from grove_core.services.curate import Curator
 from grove_core.services.feedback import (
     correct,
     log_corrections,
@@ -368,7 +368,7 @@ def _log_ratings(workspace: Workspace, submission: Submission) -> None:
 def _publish(workspace: Workspace) -> None:
     """Write beside the learning what hooks keep to themselves; what fails now is for next time."""
     try:
-        archive_hidden(workspace)
+        Curator(workspace).archive_hidden()
         if workspace.project.initialised and workspace.config.stats.share:
             publish(workspace.project, workspace.now)
     except StorageError as error:

@@ -50,7 +50,7 @@ def effective_settings(workspace: Workspace) -> list[EffectiveSetting]:
     """List every key that is known here, those of plugins' own sections included."""
     loaded = workspace.loaded_config
     own = [row for key in config_keys() for row in _rows_of(key, loaded)]
-    sections = _plugin_sections(workspace)
+    sections = plugin_sections(workspace)
     return own + [row for name in sections for row in _plugin_rows(name, sections[name], workspace)]
 
 
@@ -91,8 +91,8 @@ def _rows_of(key: str, loaded: LoadedConfig) -> Iterator[EffectiveSetting]:
     )
 
 
-def _plugin_sections(workspace: Workspace) -> dict[str, type | None]:
-    """The section of each plugin that is in use, and the class that declares its keys."""
+def plugin_sections(workspace: Workspace) -> dict[str, type | None]:
+    """Map the section of each plugin in use to the class that declares its keys."""
     plugins = workspace.plugins
     sections = {
         f"backends.{one.value.name}": one.value.settings for one in plugins.memory_backends()
@@ -160,7 +160,7 @@ class Findings:
 def examine_settings(workspace: Workspace) -> Findings:
     """Find what is wrong with the configuration, plugins' own sections included."""
     loaded = workspace.loaded_config
-    sections = _plugin_sections(workspace)
+    sections = plugin_sections(workspace)
     problems = list(loaded.problems)
     for name, kind in sections.items():
         problems += _problems_of_section(name, kind, workspace)

@@ -9,6 +9,7 @@ from attrs import evolve
 from grove_core.errors import CodecError, StorageError
 from grove_core.model.value import frozen
 from grove_core.plugins.descriptors import Area
+from grove_core.services.settings import plugin_sections
 from grove_core.storage.trust import Agreement, TrustRequest, TrustStore
 from grove_core.workspace import Workspace
 
@@ -97,9 +98,6 @@ def _requests(workspace: Workspace) -> tuple[list[TrustRequest], list[str]]:
 
 
 def _requests_of_configuration(workspace: Workspace) -> Iterator[TrustRequest]:
-    backends, probes = workspace.plugins.memory_backends(), workspace.plugins.ticket_probes()
-    classes = {f"backends.{one.value.name}": one.value.settings for one in backends}
-    classes |= {f"tickets.{one.value.name}": one.value.settings for one in probes}
-    for section, settings_class in classes.items():
+    for section, settings_class in plugin_sections(workspace).items():
         if settings_class is not None:
             yield from workspace.requests_of_section(section, settings_class).values()
