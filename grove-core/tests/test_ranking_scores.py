@@ -98,7 +98,7 @@ def test_every_part_of_a_score_is_told():
     product = document["relevance"] * document["recency"] * document["boost"]
     assert document["total"] == pytest.approx(product)
     first, second = lines_of(score)
-    assert first == "score 0.2500 = relevance 0.2500 × recency 1.00 × boost 1.00"
+    assert first == "score 0.2500 = relevance 0.2500 × recency 1.00 × usage 1.00"
     assert second == "relevance from bias -2.00, summary +1.50"
     assert lines_of(score._replace(parts={})) == [first]
     reasons = ("tag orders", "far away")

@@ -22,6 +22,7 @@ _HIDDEN: Final = frozenset(
 _TAG: Final = re.compile(r"<(?=/?[A-Za-z]+-[A-Za-z])")
 _HIDDEN_BLOCK: Final = range(0xE0000, 0xE1000)
 _SUSPICIOUS: Final = _HIDDEN | _SELECTORS
+_CONFLICT_MARKER: Final = re.compile(rb"(?:<{7}|\|{7}|={7}|>{7})(?: .*)?\r?\n?", re.DOTALL)
 
 
 def remove_invisible(text: str) -> str:
@@ -127,3 +128,8 @@ def fingerprint(content: bytes) -> int:
 def key_of(name: str) -> int:
     """Return the fingerprint of a name, such as the id of a learning or of a session."""
     return fingerprint(name.encode("utf-8", "surrogatepass"))
+
+
+def is_conflict_marker(line: bytes) -> bool:
+    """Return whether git has put a line there to mark what it could not merge."""
+    return _CONFLICT_MARKER.fullmatch(line) is not None

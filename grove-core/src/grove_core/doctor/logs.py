@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from grove_core.clock import parse_instant
-from grove_core.conflict_markers import is_conflict_marker
 from grove_core.doctor.check import CheckResult, Examination, broken, ok, warning
 from grove_core.event_log import event_files
 from grove_core.model.events import EVENT_VERSION
 from grove_core.stats.lines import UNKNOWN, EventLine, read_lines
+from grove_core.text import is_conflict_marker
 
 _MOST_LINES: Final = 10
 _PORTION: Final = 20_000

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from grove_core.codec.session_json import learning_to_dict
-from grove_core.conflict_markers import is_conflict_marker
 from grove_core.identifiers import is_learning_id, is_session_id
 from grove_core.interchange.entries import (
     Entry,
@@ -21,7 +20,7 @@ from grove_core.model.learning import Learning, LearningStatus
 from grove_core.reflection.candidates import read_enum
 from grove_core.reflection.limits import DETAIL_LENGTH_MIN
 from grove_core.reflection.messages import kind_of, listed
-from grove_core.text import clean_line, one_line
+from grove_core.text import clean_line, is_conflict_marker, one_line
 
 # By our names: what else a file may call the same, the likeliest first.
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {

@@ -16,7 +16,7 @@ def explanation_of(score: Score) -> dict[str, Any]:
 def lines_of(score: Score) -> list[str]:
     """Return what a score is made of."""
     factors = f"relevance {score.relevance:.4f} × recency {score.recency:.2f}"
-    lines = [f"score {score.total:.4f} = {factors} × boost {score.boost:.2f}"]
+    lines = [f"score {score.total:.4f} = {factors} × usage {score.boost:.2f}"]
     parts = [f"{name} {value:+.2f}" for name, value in score.parts.items() if value]
     if parts:
         lines.append(f"relevance from {', '.join(parts)}")

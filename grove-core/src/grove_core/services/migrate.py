@@ -9,7 +9,6 @@ from attrs import evolve
 
 from grove_core.codec.events import event_from_line
 from grove_core.config.edit import render_default_config, with_setting
-from grove_core.conflict_markers import is_conflict_marker
 from grove_core.errors import CodecError, ConfigError, StorageError
 from grove_core.event_log import shared_event_files
 from grove_core.model.memory import StorageLayout
@@ -17,6 +16,7 @@ from grove_core.model.value import frozen
 from grove_core.plugins.descriptors import Repair
 from grove_core.storage import files
 from grove_core.storage.paths import project_key
+from grove_core.text import is_conflict_marker
 from grove_core.workspace import Workspace
 
 # Every learning may be a file that is written to the disk for good.
