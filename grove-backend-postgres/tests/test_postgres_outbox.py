@@ -40,11 +40,20 @@ def test_what_was_delivered_is_taken_out_and_nothing_else(outbox):
     outbox.add_change(FIRST.id, CHANGE)
     before = outbox.all()
     outbox.remove([one for one in before.entries if one.what == FIRST])
-    after = outbox.since(before.token, before.end)
+    after = outbox.since(before.mark)
     assert [one.what for one in after.entries] == [SECOND, CHANGE]
-    assert after.token != before.token
     outbox.remove(after.entries)
     assert outbox.all().entries == ()
+
+
+def test_a_file_of_version_0_1_is_read_and_stays(outbox):
+    outbox.add([FIRST])
+    first = b'{"outbox": "0123456789abcdef"}\n'
+    outbox.path.write_bytes(first + outbox.path.read_bytes())
+    tail = outbox.all()
+    assert ([one.what for one in tail.entries], tail.unreadable) == ([FIRST], 0)
+    outbox.remove(tail.entries)
+    assert outbox.path.read_bytes() == first
 
 
 STRANGE = {
@@ -78,7 +87,7 @@ def test_half_a_line_is_waited_for(outbox):
     assert outbox.all() == outbox.all()._replace(entries=(), unreadable=0)
     known = outbox.all()
     outbox.path.write_bytes(whole)
-    assert [one.what for one in outbox.since(known.token, known.end).entries] == [FIRST]
+    assert [one.what for one in outbox.since(known.mark).entries] == [FIRST]
 
 
 def test_a_last_line_that_lacks_only_its_end_does_not_wait_for_the_next(outbox):
@@ -89,7 +98,7 @@ def test_a_last_line_that_lacks_only_its_end_does_not_wait_for_the_next(outbox):
     tail = outbox.all()
     assert [one.what for one in tail.entries] == [FIRST]
     outbox.add([SECOND])
-    assert [one.what for one in outbox.since(tail.token, tail.end).entries] == [SECOND]
+    assert [one.what for one in outbox.since(tail.mark).entries] == [SECOND]
     outbox.path.write_bytes(whole[:-1])
     outbox.remove(tail.entries)
     assert outbox.all().entries == ()

@@ -71,7 +71,7 @@ def bring(places: Places, beginning: str) -> Elsewhere:
         outbox = Outbox(other.folder / OUTBOX)
         entries = outbox.all().entries
         # In this order: what is in both files is delivered once, what is in neither is lost.
-        Outbox(places.outbox).add_lines([one.line for one in entries])
+        Outbox(places.outbox).add_entries(entries)
         outbox.remove(entries)
     return other
 

@@ -181,8 +181,7 @@ class Replica:
         return found[0]
 
     def _news(self, connection: sqlite3.Connection) -> Tail:
-        token, end = state(connection, "token"), int(state(connection, "end") or 0)
-        return self._outbox.since(token, end)
+        return self._outbox.since(state(connection, "outbox"))
 
     def _take_in_outbox(self, connection: sqlite3.Connection) -> None:
         tail = self._news(connection)
@@ -194,8 +193,7 @@ class Replica:
             if row is not None and known is not None and counts(change, row.status, row.status_at):
                 learning = evolve(known, status=change.status)
                 put(connection, learning, change.at, delivered=row.delivered)
-        set_state(connection, "token", tail.token)
-        set_state(connection, "end", str(tail.end))
+        set_state(connection, "outbox", tail.mark)
 
 
 def _changes(connection: sqlite3.Connection, mark: str) -> Changes:
