@@ -111,7 +111,7 @@ def test_where_the_environment_says_that_it_is_tells_databases_apart():
     assert one.key("shop", "grove") != other.key("shop", "grove")
     ports = [parse_address("host=db", {"PGPORT": port}).key("shop", "grove") for port in "12"]
     assert ports[0] != ports[1]
-    # libpq looks there by itself, and in more places than these.
+    # libpq looks there by itself, and in more paths than these.
     assert one.options(5).keys() == parse_address("dbname=team", {}).options(5).keys()
     assert "hush" not in f"{one!r} {one.label}"
 

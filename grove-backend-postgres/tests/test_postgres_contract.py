@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from grove_backend_postgres.backend import PostgresBackend
-from grove_backend_postgres.settings import PostgresSettings
+from grove_backend_postgres.plugin import PostgresSettings
 from grove_core import BackendContext
 from grove_core.testing import BackendContract
 
@@ -35,5 +35,5 @@ class TestUnreachable(BackendContract):
     @pytest.fixture
     def broken_backend(self, open_backend):
         """A folder stands where what waits is to be written."""
-        open_backend()._places.outbox.mkdir(parents=True)
+        open_backend()._paths.outbox.mkdir(parents=True)
         return open_backend

@@ -6,9 +6,9 @@ import pytest
 from click.testing import CliRunner
 
 from grove_backend_postgres.backend import PostgresBackend
-from grove_backend_postgres.commands.bring import command
+from grove_backend_postgres.commands import bring_command as command
 from grove_backend_postgres.outbox import status_changes
-from grove_backend_postgres.settings import PostgresSettings
+from grove_backend_postgres.plugin import PostgresSettings
 from grove_core import BackendContext, LearningStatus
 from grove_core.testing.samples import example_learning
 

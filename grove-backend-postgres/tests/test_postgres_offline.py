@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from grove_backend_postgres.backend import PostgresBackend
-from grove_backend_postgres.settings import PostgresSettings
+from grove_backend_postgres.plugin import PostgresSettings
 from grove_core import (
     BackendContext,
     Filters,
@@ -109,18 +109,18 @@ def test_who_has_failed_is_left_alone_for_a_while_and_longer_each_time(open_back
     clock.now += timedelta(minutes=1)
     door.socket.close()
     open_backend().search(Query(text="books"), Filters())
-    assert open_backend()._places.backoff().failures == 2
+    assert open_backend()._paths.backoff().failures == 2
 
 
 def test_a_person_who_asks_is_not_put_off(open_backend, door):
     door.socket.close()
     open_backend().write(example_learning())
-    before = open_backend()._places.backoff().failures
+    before = open_backend()._paths.backoff().failures
     done = open_backend().synchronise(5, asked=True)
     assert "Connection refused" in done.fault
     assert done.waiting == (example_learning().id,)
     # The delivery has failed, and so nothing was asked after it.
-    assert open_backend()._places.backoff().failures == before + 1
+    assert open_backend()._paths.backoff().failures == before + 1
 
 
 def test_it_works_as_long_as_learnings_can_be_kept(open_backend, door):
@@ -130,7 +130,7 @@ def test_it_works_as_long_as_learnings_can_be_kept(open_backend, door):
     assert health.ok
     assert health.detail.startswith("learnings: 1, waiting: 1; cannot reach the database team")
     assert health.fix == "`grove maintain flush` tries again"
-    with open_backend()._places.outbox.open("a") as file:
+    with open_backend()._paths.outbox.open("a") as file:
         file.write("{\n")
     assert "cannot be read: 1" in open_backend().ping().detail
 

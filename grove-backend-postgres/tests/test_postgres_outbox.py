@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 
-from grove_backend_postgres.changing import StatusChange
-from grove_backend_postgres.outbox import Outbox, new_learnings, status_changes
+from grove_backend_postgres.outbox import Outbox, StatusChange, new_learnings, status_changes
 from grove_core import LearningStatus
 from grove_core.testing.samples import example_learning
 from grove_core.testing.strategies import learnings

@@ -7,8 +7,7 @@ import sys
 import pytest
 from attrs import fields
 
-from grove_backend_postgres.plugin import grove_memory_backends
-from grove_backend_postgres.settings import PostgresSettings
+from grove_backend_postgres.plugin import PostgresSettings, grove_memory_backends
 from grove_core import TRUSTED_ALONE, USER_ONLY, BackendContext, BackendError
 
 (SPEC,) = grove_memory_backends()
@@ -83,7 +82,7 @@ from pathlib import Path
 from grove_core import BackendContext, Filters, Query
 from grove_core.testing.samples import example_learning
 from grove_backend_postgres.plugin import grove_memory_backends
-from grove_backend_postgres.settings import PostgresSettings
+from grove_backend_postgres.plugin import PostgresSettings
 
 (spec,) = grove_memory_backends()
 settings = PostgresSettings(url=sys.argv[1], project="shop")

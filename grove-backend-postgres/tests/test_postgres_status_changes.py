@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_backend_postgres.changing import StatusChange, counts
+from grove_backend_postgres.outbox import StatusChange, counts
 from grove_core import LearningStatus
 
 ACTIVE, ARCHIVED, SUPERSEDED = LearningStatus

@@ -11,11 +11,9 @@ import pytest
 from statistics_examples import rich_example
 
 from grove_backend_postgres.about import ServerAbout
-from grove_backend_postgres.commands.bring import bring_document
-from grove_backend_postgres.commands.migrate import migrate_document
-from grove_backend_postgres.commands.status import status_document
+from grove_backend_postgres.commands import bring_document, migrate_document, status_document
 from grove_backend_postgres.elsewhere import Elsewhere
-from grove_backend_postgres.settings import PostgresSettings
+from grove_backend_postgres.plugin import PostgresSettings
 from grove_backend_postgres.team import team_of
 from grove_core import BackendContext
 from grove_core.clock import now_utc

@@ -11,11 +11,11 @@ from typing import Final
 from attrs import evolve
 
 from grove_backend_postgres.outbox import Outbox
-from grove_backend_postgres.places import Places
+from grove_backend_postgres.paths import Paths
 from grove_backend_postgres.replica import Replica
 from grove_backend_postgres.replica_file import ReplicaFile
 from grove_backend_postgres.store import Store
-from grove_backend_postgres.synchronising import PATIENCE_SECONDS, Delivered, Line
+from grove_backend_postgres.sync import PATIENCE_SECONDS, Delivered, Line
 from grove_backend_postgres.team import team_of
 from grove_core import (
     BackendContext,
@@ -69,12 +69,12 @@ class PostgresBackend:
         settings = self._team.settings
         self._in_hook = context.in_hook
         self._clock = clock
-        self._places = Places(context.home, self._team.address, settings.project, settings.schema)
-        self._outbox = Outbox(self._places.outbox)
+        self._paths = Paths(context.home, self._team.address, settings.project, settings.schema)
+        self._outbox = Outbox(self._paths.outbox)
         self._replica = Replica(
-            ReplicaFile(self._places.replica, self._places.synchronised), self._outbox
+            ReplicaFile(self._paths.replica, self._paths.synchronised), self._outbox
         )
-        self._line = Line(self._places, self._outbox, self._replica, clock)
+        self._line = Line(self._paths, self._outbox, self._replica, clock)
         self._writing: tuple[Store, float] | None = None
         self._hang_up: Callable[[], object] = bool
 
@@ -92,7 +92,7 @@ class PostgresBackend:
         """Keep a learning here, unless its id is known, and bring it to the database."""
         if not is_learning_id(learning.id):
             raise BackendError(f"{learning.id!a} is no id of a learning")
-        self._places.introduce()
+        self._paths.introduce()
         is_new = self._replica.add(learning)
         note = self._bring(learning.id, _WRITE_SECONDS) if is_new else ""
         status = ReceiptStatus.QUEUED if note else ReceiptStatus.STORED
@@ -100,7 +100,7 @@ class PostgresBackend:
             learning_id=learning.id,
             status=status if is_new else ReceiptStatus.DUPLICATE,
             backend=NAME,
-            location=str(self._places.outbox) if note else self._team.label,
+            location=str(self._paths.outbox) if note else self._team.label,
             note=note,
         )
 
@@ -118,7 +118,7 @@ class PostgresBackend:
         """Look whether learnings can be kept here, and whether the database answers."""
         from grove_backend_postgres.health import look_at
 
-        return look_at(self._team, self._places, self._outbox, self._replica, self._line)
+        return look_at(self._team, self._paths, self._outbox, self._replica, self._line)
 
     def get(self, learning_id: str) -> Learning | None:
         """Fetch a learning of any status, as it is known here."""
@@ -132,14 +132,14 @@ class PostgresBackend:
 
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
         """Archive, restore or supersede a learning, and tell the database."""
-        self._places.introduce()
+        self._paths.introduce()
         changed = self._replica.set_status(learning_id, status, self._clock(), note)
         self._bring(learning_id, _STATUS_SECONDS)
         return changed
 
     def files(self) -> Sequence[Path]:
         """Name what is known here, and what waits."""
-        return [self._places.outbox, self._places.replica]
+        return [self._paths.outbox, self._paths.replica]
 
     def changes(self, mark: str) -> Changes:
         """Return what has changed here since an earlier answer."""
@@ -149,9 +149,9 @@ class PostgresBackend:
         """Return how well what is known here stands for what the database has; asks nobody."""
         return Freshness(
             source=self._team.label,
-            mark=self._places.synchronised,
+            mark=self._paths.synchronised,
             waiting=self._waiting(),
-            fault=self._places.backoff().detail,
+            fault=self._paths.backoff().detail,
         )
 
     def synchronise(self, seconds: float, *, asked: bool) -> Synchronised:
@@ -159,13 +159,13 @@ class PostgresBackend:
         pause = "" if asked else self._line.pause()
         if pause:
             return Synchronised(waiting=self._waiting(), fault=pause)
-        self._places.introduce()
+        self._paths.introduce()
         ids, received, fault = self._both_ways(seconds)
         receipts = tuple(map(self._receipt, ids))
         if asked:
             from grove_backend_postgres.elsewhere import waiting_elsewhere
 
-            others = [one.told() for one in waiting_elsewhere(self._places)]
+            others = [one.told() for one in waiting_elsewhere(self._paths)]
             fault = "; ".join([*([fault] if fault else []), *others])
         return Synchronised(
             delivered=receipts, received=received, waiting=self._waiting(), fault=fault

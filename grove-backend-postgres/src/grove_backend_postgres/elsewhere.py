@@ -8,7 +8,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from grove_backend_postgres.outbox import Outbox
-from grove_backend_postgres.places import LOCK, OUTBOX, PLACE, Places
+from grove_backend_postgres.paths import LOCK, OUTBOX, PLACE, Paths
 from grove_core import BackendError, StorageError, locked, read_text
 
 _SHOWN: Final = 8
@@ -45,45 +45,45 @@ class Elsewhere:
         )
 
 
-def waiting_elsewhere(places: Places) -> list[Elsewhere]:
+def waiting_elsewhere(paths: Paths) -> list[Elsewhere]:
     """Find what waits for the same project at another address, and what nobody knows more of."""
-    own = {"", places.project}
-    return [one for one in _others(places) if one.waiting and one.project in own]
+    own = {"", paths.project}
+    return [one for one in _others(paths) if one.waiting and one.project in own]
 
 
-def bring(places: Places, beginning: str) -> Elsewhere:
+def bring(paths: Paths, beginning: str) -> Elsewhere:
     """Have what waits in another folder wait in one's own."""
-    found = [one for one in _others(places) if one.folder.name.startswith(beginning)]
+    found = [one for one in _others(paths) if one.folder.name.startswith(beginning)]
     if len(found) != 1 or not beginning:
         raise BackendError(
-            f"{len(found)} other folders of {places.folder.parent} have a name that begins with"
+            f"{len(found)} other folders of {paths.folder.parent} have a name that begins with"
             f" {beginning!a}; `grove backends postgres bring` lists them"
         )
     other = found[0]
-    if other.project not in ("", places.project):
+    if other.project not in ("", paths.project):
         raise BackendError(
             f"what waits in {other.folder} is of the project {other.project}, and"
-            f" backends.postgres.project is {places.project}: name that project to deliver it"
+            f" backends.postgres.project is {paths.project}: name that project to deliver it"
         )
     # Nobody is to deliver meanwhile what is taken away.
     with locked(other.folder / LOCK):
-        places.introduce()
+        paths.introduce()
         outbox = Outbox(other.folder / OUTBOX)
         entries = outbox.all().entries
         # In this order: what is in both files is delivered once, what is in neither is lost.
-        Outbox(places.outbox).add_entries(entries)
+        Outbox(paths.outbox).add_entries(entries)
         outbox.remove(entries)
     return other
 
 
-def _others(places: Places) -> list[Elsewhere]:
+def _others(paths: Paths) -> list[Elsewhere]:
     """Look into the folders beside one's own."""
     found: list[Elsewhere] = []
     with suppress(OSError):
-        for folder in sorted(places.folder.parent.iterdir()):
+        for folder in sorted(paths.folder.parent.iterdir()):
             # One that cannot be read is told by whoever has that address.
             with suppress(StorageError):
-                if folder != places.folder and (folder / OUTBOX).is_file():
+                if folder != paths.folder and (folder / OUTBOX).is_file():
                     found.append(_look_into(folder))
     return found
 

@@ -8,9 +8,9 @@ from grove_backend_postgres.about import ServerAbout
 from grove_backend_postgres.elsewhere import waiting_elsewhere
 from grove_backend_postgres.faults import DatabaseRefusedError
 from grove_backend_postgres.outbox import Outbox
-from grove_backend_postgres.places import Places
+from grove_backend_postgres.paths import Paths
 from grove_backend_postgres.replica import Replica
-from grove_backend_postgres.synchronising import Line
+from grove_backend_postgres.sync import Line
 from grove_backend_postgres.team import Team
 from grove_core import BackendError, Health, StorageError
 
@@ -24,15 +24,15 @@ _OTHER_ROLE: Final = (
 )
 
 
-def look_at(team: Team, places: Places, outbox: Outbox, replica: Replica, line: Line) -> Health:
+def look_at(team: Team, paths: Paths, outbox: Outbox, replica: Replica, line: Line) -> Health:
     """Look whether learnings can be kept here, and whether the database answers."""
     location = team.label
     try:
-        held, complaint = _kept_here(places, outbox, replica)
+        held, complaint = _kept_here(paths, outbox, replica)
     except (BackendError, StorageError) as error:
-        return Health(ok=False, detail=str(error), location=str(places.outbox.parent))
+        return Health(ok=False, detail=str(error), location=str(paths.outbox.parent))
     if complaint:
-        return Health(ok=False, detail=complaint, location=str(places.outbox.parent))
+        return Health(ok=False, detail=complaint, location=str(paths.outbox.parent))
     try:
         with team.store(_PING_SECONDS) as store, line.noting_faults():
             about = store.about()
@@ -41,7 +41,7 @@ def look_at(team: Team, places: Places, outbox: Outbox, replica: Replica, line: 
     except (BackendError, StorageError) as error:
         return Health(ok=True, detail=f"{held}; {error}", location=location, fix=_LATER)
     detail = f"{held}; {described(about)}"
-    fix = _mend_of(about, team) or (_BRING if waiting_elsewhere(places) else "")
+    fix = _mend_of(about, team) or (_BRING if waiting_elsewhere(paths) else "")
     return Health(ok=True, detail=detail, location=location, fix=fix)
 
 
@@ -61,16 +61,16 @@ def described(about: ServerAbout) -> str:
     return f"{server}: {having}{without}"
 
 
-def _kept_here(places: Places, outbox: Outbox, replica: Replica) -> tuple[str, str]:
+def _kept_here(paths: Paths, outbox: Outbox, replica: Replica) -> tuple[str, str]:
     tail = outbox.all()
     learnings = len(replica.learnings())
     waiting = len({one.learning_id for one in tail.entries})
     held = f"learnings: {learnings}" + (f", waiting: {waiting}" if waiting else "")
     if tail.unreadable:
-        held += f"; lines of {places.outbox} that cannot be read: {tail.unreadable}"
-    held = "; ".join([held, *(one.told() for one in waiting_elsewhere(places))])
-    if not _is_writable(places.outbox):
-        return held, f"{places.outbox} cannot be written"
+        held += f"; lines of {paths.outbox} that cannot be read: {tail.unreadable}"
+    held = "; ".join([held, *(one.told() for one in waiting_elsewhere(paths))])
+    if not _is_writable(paths.outbox):
+        return held, f"{paths.outbox} cannot be written"
     return held, replica.complaint()
 
 

@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from grove_backend_postgres.changing import StatusChange
+from attrs import frozen
+
 from grove_core import (
     CodecError,
     JsonlStore,
@@ -16,6 +18,32 @@ from grove_core import (
     learning_to_dict,
     parse_instant,
 )
+
+_ACTIVE, _ARCHIVED, _SUPERSEDED = (
+    LearningStatus.ACTIVE,
+    LearningStatus.ARCHIVED,
+    LearningStatus.SUPERSEDED,
+)
+_FINALITY: Final = {_ACTIVE: 0, _ARCHIVED: 1, _SUPERSEDED: 2}
+
+
+@frozen(kw_only=True)
+class StatusChange:
+    """A change of a learning's status, as somebody made it who may not have known of others."""
+
+    status: LearningStatus
+    at: datetime
+    was: LearningStatus
+    note: str = ""
+
+
+def counts(change: StatusChange, stored: LearningStatus, stored_at: datetime | None) -> bool:
+    """Return whether a change counts, in whatever order changes arrive."""
+    if stored is _SUPERSEDED and _SUPERSEDED not in (change.status, change.was):
+        return False
+    if stored_at is None or (stored is _ARCHIVED and change.status is _SUPERSEDED):
+        return True
+    return (change.at, _FINALITY[change.status]) >= (stored_at, _FINALITY[stored])
 
 
 class Entry(NamedTuple):

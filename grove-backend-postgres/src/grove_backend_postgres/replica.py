@@ -8,8 +8,14 @@ from typing import Final, NamedTuple, TypeVar
 
 from attrs import evolve
 
-from grove_backend_postgres.changing import StatusChange, counts
-from grove_backend_postgres.outbox import Outbox, Tail, new_learnings, status_changes
+from grove_backend_postgres.outbox import (
+    Outbox,
+    StatusChange,
+    Tail,
+    counts,
+    new_learnings,
+    status_changes,
+)
 from grove_backend_postgres.pulling import Pulled
 from grove_backend_postgres.replica_file import ReplicaFile
 from grove_backend_postgres.replica_rows import (
@@ -21,8 +27,8 @@ from grove_backend_postgres.replica_rows import (
     row_of,
     set_state,
     state,
+    take_in_page,
 )
-from grove_backend_postgres.taking_in import take_in_page
 from grove_core import (
     BackendError,
     Changes,

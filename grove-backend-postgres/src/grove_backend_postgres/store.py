@@ -10,11 +10,10 @@ from typing import Final, Self
 from grove_backend_postgres import searching, statements
 from grove_backend_postgres.about import ServerAbout, describe
 from grove_backend_postgres.address import Address
-from grove_backend_postgres.changing import StatusChange, counts
 from grove_backend_postgres.connecting import Connection, Row, Transaction
 from grove_backend_postgres.embedding import Embed, vectors_of
-from grove_backend_postgres.migrating import Migrator
-from grove_backend_postgres.migrations import NOTES, TEXT_SEARCH, VECTORS, is_current
+from grove_backend_postgres.migrations import NOTES, TEXT_SEARCH, VECTORS, Migrator, is_current
+from grove_backend_postgres.outbox import StatusChange, counts
 from grove_backend_postgres.pulling import PAGE, Pulled, pull
 from grove_backend_postgres.rows import clean, learning_of, read_all, row_of
 from grove_core import (

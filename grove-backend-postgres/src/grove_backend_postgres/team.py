@@ -6,7 +6,7 @@ from attrs import frozen
 
 from grove_backend_postgres.address import Address, parse_address
 from grove_backend_postgres.embedding import Embed, load_embedding
-from grove_backend_postgres.settings import PostgresSettings
+from grove_backend_postgres.plugin import PostgresSettings
 from grove_backend_postgres.store import Store
 from grove_core import BackendContext, BackendError, ConfigError
 

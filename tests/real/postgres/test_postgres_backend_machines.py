@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from grove_backend_postgres.backend import PostgresBackend
-from grove_backend_postgres.settings import PostgresSettings
+from grove_backend_postgres.plugin import PostgresSettings
 from grove_core import (
     BackendContext,
     LearningStatus,

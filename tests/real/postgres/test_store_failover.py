@@ -11,7 +11,7 @@ from cutting_proxy import proxy_before
 from scale import turned_up
 
 from grove_backend_postgres.backend import PostgresBackend
-from grove_backend_postgres.settings import PostgresSettings
+from grove_backend_postgres.plugin import PostgresSettings
 from grove_core import BackendContext, LearningStatus
 from grove_core.testing.samples import example_learning, learning_id
 

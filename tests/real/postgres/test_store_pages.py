@@ -9,7 +9,7 @@ from scale import turned_up
 
 from grove_backend_postgres.backend import PostgresBackend
 from grove_backend_postgres.faults import DatabaseUnreachableError
-from grove_backend_postgres.settings import PostgresSettings
+from grove_backend_postgres.plugin import PostgresSettings
 from grove_backend_postgres.store import Store
 from grove_core import BackendContext, LearningStatus
 from grove_core.testing.samples import example_learning
@@ -98,7 +98,7 @@ def machine(database, tmp_path, small_pages):
 
 
 def project_of(backend):
-    return backend._places.project
+    return backend._paths.project
 
 
 def synchronised(backend):

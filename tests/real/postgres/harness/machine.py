@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from grove_backend_postgres.backend import PostgresBackend
-from grove_backend_postgres.settings import PostgresSettings
+from grove_backend_postgres.plugin import PostgresSettings
 from grove_core import BackendContext, ReceiptStatus
 from grove_core.testing.samples import example_learning
 

@@ -7,10 +7,9 @@ from datetime import datetime
 from itertools import islice
 from typing import Final, NamedTuple
 
-from grove_backend_postgres.changing import StatusChange
 from grove_backend_postgres.faults import DatabaseRefusedError, DatabaseUnreachableError
-from grove_backend_postgres.outbox import Entry, Outbox, new_learnings
-from grove_backend_postgres.places import Places
+from grove_backend_postgres.outbox import Entry, Outbox, StatusChange, new_learnings
+from grove_backend_postgres.paths import Paths
 from grove_backend_postgres.replica import Replica, Taken
 from grove_backend_postgres.store import Store
 from grove_core import BackendError, Learning, StorageError, locked, replace_text
@@ -35,20 +34,20 @@ class Line:
 
     def __init__(
         self,
-        places: Places,
+        paths: Paths,
         outbox: Outbox,
         replica: Replica,
         clock: Callable[[], datetime],
     ) -> None:
         """Connect to nothing."""
-        self._places = places
+        self._paths = paths
         self._outbox = outbox
         self._replica = replica
         self._clock = clock
 
     def pause(self) -> str:
         """Tell why the database is left alone just now; empty when it is not."""
-        breaker = self._places.backoff()
+        breaker = self._paths.backoff()
         return breaker.detail if breaker.is_open(self._clock()) else ""
 
     @contextmanager
@@ -57,12 +56,12 @@ class Line:
         try:
             yield
         except (DatabaseUnreachableError, DatabaseRefusedError) as error:
-            failed = self._places.backoff().after_failure(self._clock(), str(error))
-            failed.write(self._places.breaker)
+            failed = self._paths.backoff().after_failure(self._clock(), str(error))
+            failed.write(self._paths.breaker)
             raise
         # Where nothing can be removed, nothing was noted, or it counts for ten minutes at most.
         with suppress(OSError):
-            self._places.breaker.unlink(missing_ok=True)
+            self._paths.breaker.unlink(missing_ok=True)
 
     def deliver(self, store: Store, *, patience: float = PATIENCE_SECONDS) -> Delivered:
         """Deliver what waits."""
@@ -87,7 +86,7 @@ class Line:
                 break
             # So that whoever waits for the lock gets it.
             time.sleep(_BREATH_SECONDS)
-        replace_text(self._places.synchronised, "")
+        replace_text(self._paths.synchronised, "")
         return received
 
     def _take_page(self, store: Store, *, anew: bool) -> Taken:
@@ -98,8 +97,8 @@ class Line:
 
     @contextmanager
     def _alone(self, patience: float) -> Iterator[None]:
-        self._places.lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with locked(self._places.lock, timeout=patience):
+        self._paths.lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with locked(self._paths.lock, timeout=patience):
             yield
 
     def _deliver(self, store: Store) -> Delivered:

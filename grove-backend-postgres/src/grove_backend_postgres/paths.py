@@ -14,7 +14,7 @@ LOCK: Final = "delivery.lock"
 _LONGEST_PAUSE: Final = timedelta(minutes=10)
 
 
-class Places:
+class Paths:
     """The files of one project in one database; clones on one machine share them."""
 
     def __init__(self, home: Path, address: Address, project: str, schema: str) -> None:
