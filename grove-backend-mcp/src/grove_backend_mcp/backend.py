@@ -62,7 +62,6 @@ class McpBackend:
     """Learnings in grove's own record, and on a memory server that is brought into line with it."""
 
     def __init__(self, context: BackendContext, *, clock: Callable[[], datetime] = utc_now) -> None:
-        """Open the backend; nothing is read, created or asked yet."""
         choice = choose(context)
         project, entry = project_name(context), choice.entry
         meant = choice.meant.digest if choice.meant is not None else ""

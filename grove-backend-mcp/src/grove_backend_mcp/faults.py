@@ -29,7 +29,6 @@ class ServerFaultError(BackendError):
     """A server could not be used."""
 
     def __init__(self, kind: FaultKind, detail: str, *, is_unclear: bool = False) -> None:
-        """Return what went wrong."""
         super().__init__(detail)
         self.kind = kind
         self.detail = detail

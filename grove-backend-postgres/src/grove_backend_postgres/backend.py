@@ -64,7 +64,6 @@ class PostgresBackend:
     """Learnings in a database, and what this machine knows of it."""
 
     def __init__(self, context: BackendContext, *, clock: Callable[[], datetime] = utc_now) -> None:
-        """Open the backend; nothing is read, created or asked yet."""
         self._team = team_of(context)
         settings = self._team.settings
         self._in_hook = context.in_hook

@@ -18,7 +18,6 @@ class Paths:
     """The files of one project in one database; clones on one machine share them."""
 
     def __init__(self, home: Path, address: Address, project: str, schema: str) -> None:
-        """Work out the paths; nothing is read or created."""
         self.project = project
         self.folder: Path = home / "postgres" / address.key(project, schema)
         self.place: Path = self.folder / PLACE

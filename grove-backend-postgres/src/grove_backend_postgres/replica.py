@@ -56,7 +56,6 @@ class Replica:
     """The replica of one project; each call reads or changes the file at once or not at all."""
 
     def __init__(self, file: ReplicaFile, outbox: Outbox) -> None:
-        """Read nothing yet."""
         self.file = file
         self._outbox = outbox
 

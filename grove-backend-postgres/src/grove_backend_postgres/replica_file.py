@@ -47,7 +47,6 @@ class ReplicaFile:
     """One such file, which several processes use at once."""
 
     def __init__(self, path: Path, mark: Path) -> None:
-        """Open nothing yet."""
         self.path = path
         self._mark = mark
 

@@ -39,7 +39,6 @@ class Line:
         replica: Replica,
         clock: Callable[[], datetime],
     ) -> None:
-        """Connect to nothing."""
         self._paths = paths
         self._outbox = outbox
         self._replica = replica

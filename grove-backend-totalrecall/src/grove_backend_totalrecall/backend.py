@@ -98,7 +98,6 @@ class TotalRecallBackend:
     def __init__(
         self, context: BackendContext, *, clock: Callable[[], datetime] = local_now
     ) -> None:
-        """Open the backend; nothing is read or created yet."""
         installation = find_installation(context)
         if installation is None:
             raise BackendError(f"{context.root}: Total Recall is not used there")

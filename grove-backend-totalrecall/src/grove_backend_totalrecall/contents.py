@@ -60,7 +60,6 @@ class Contents:
         statuses: Mapping[str, LearningStatus],
         known: dict[str, Known],
     ) -> None:
-        """Put nothing together yet."""
         self.readings = readings
         self._recorded = recorded
         self._statuses = statuses

@@ -103,7 +103,6 @@ class NoteReader:
     """Collects notes from the lines that are left when entries and marks are taken out."""
 
     def __init__(self, *, daily: bool) -> None:
-        """Begin."""
         self.notes: list[Note] = []
         self._daily = daily
         self._section = ""

@@ -28,7 +28,6 @@ class Paths:
     """The folders below a root."""
 
     def __init__(self, root: Path, *, working_memory: bool = False) -> None:
-        """Look at nothing yet."""
         self.root = root
         self.memory = root / MEMORY
         self.daily = self.memory / "daily"

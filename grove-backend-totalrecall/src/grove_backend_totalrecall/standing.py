@@ -48,7 +48,6 @@ class Texts:
     """What is written down, to be found by a quotation of it."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
-        """Look at nothing yet."""
         self._texts = texts
 
     @cached_property

@@ -23,7 +23,6 @@ class Store:
     """The files below Total Recall's root, and grove's record beside the project."""
 
     def __init__(self, paths: Paths, record: Record) -> None:
-        """Read nothing yet."""
         self.paths = paths
         self.record = record
         self._cache: dict[Path, tuple[str, Reading]] = {}

@@ -110,7 +110,6 @@ class EventReader:
     """Finds the messages in a stream of server-sent events that comes in pieces."""
 
     def __init__(self) -> None:
-        """Begin a stream."""
         self._rest = bytearray()
         self._data: list[bytes] = []
         self._kind = b""

@@ -44,7 +44,6 @@ class Wording:
     """Cleans what a server says, knowing what must not be shown."""
 
     def __init__(self, secrets: Sequence[str]) -> None:
-        """Take what is hidden."""
         wanted = {form for one in secrets if len(one) >= _SHORTEST_SECRET for form in _forms(one)}
         # The longest first: one may stand within another.
         words = [re.escape(one) for one in sorted(wanted, key=len, reverse=True)]
@@ -97,7 +96,6 @@ class Oddities:
     """What was strange about a server, for ``grove doctor``: a few lines, each once."""
 
     def __init__(self, wording: Wording) -> None:
-        """Begin with none."""
         self._wording = wording
         self._lines: dict[str, None] = {}
 
@@ -176,7 +174,6 @@ class SessionLostError(Exception):
     """The server does not know its session any longer."""
 
     def __init__(self, *, is_certain: bool) -> None:
-        """Return how that is known."""
         super().__init__()
         self.is_certain = is_certain
 

@@ -37,7 +37,6 @@ class Conversation:
     """One side of JSON-RPC: asks, and answers what little may be asked back."""
 
     def __init__(self, transport: Transport, warnings: Oddities, end: float) -> None:
-        """Begin."""
         self._transport = transport
         self._warnings = warnings
         self._end = end

@@ -28,7 +28,6 @@ class ClientFiles:
     """The files in which the client and its user say what there is."""
 
     def __init__(self, context: BackendContext, managed: Path) -> None:
-        """Work out where the files are; nothing is read yet."""
         moved = context.environment.get("CLAUDE_CONFIG_DIR", "")
         self._home = context.environment.get("HOME", "")
         beside = moved or self._home

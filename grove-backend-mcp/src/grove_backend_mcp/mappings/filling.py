@@ -16,6 +16,7 @@ from grove_backend_mcp.mappings.schemas import (
     types_of,
 )
 from grove_backend_mcp.mappings.words import (
+    ARGUMENTS,
     CHANGING,
     DESTROYING,
     QUALIFIERS,
@@ -31,59 +32,23 @@ _LARGEST_DEFAULT: Final = 1e15
 # In the name of an argument: what it does to other things than the one that is stored.
 _DANGEROUS: Final = DESTROYING | SWEEPING | CHANGING
 
-# The first of these that a tool has holds the text.
-_TEXTS: Final = (
-    *("content", "contents", "text", "texts", "memory", "memories", "observation", "observations"),
-    *("body", "value", "information", "data", "document", "documents", "note", "notes", "fact"),
-    *("facts", "thought", "insight", "knowledge", "learning", "lesson", "statement", "entry"),
-    *("episode", "passage", "passages", "experience", "preference", "markdown", "message"),
-    *("messages", "detail", "details", "description", "input", "items", "entries", "entities"),
-)
-_QUERIES: Final = (
-    *(
-        "query",
-        "q",
-        "search query",
-        "query term",
-        "query text",
-        "query texts",
-        "queries",
-        "query string",
-    ),
-    *("search text", "search term", "search terms", "search string", "search", "question"),
-    *("keywords", "keyword", "terms", "term", "phrase", "text", "input", "prompt"),
-)
-_LIMITS: Final = frozenset(
-    {
-        *("limit", "top k", "topk", "k", "n results", "max results", "num results", "page size"),
-        *("max items", "result limit", "max nodes", "max facts", "count", "size", "n", "top n"),
-        *("search limit", "num", "number of results", "match count", "max count", "per page"),
-    }
-)
-_TITLES: Final = frozenset({"title", "subject", "heading", "headline", "topic", "summary"})
-_NAMES: Final = frozenset({"name", "slug", "key", "identifier"})
-_IDS: Final = frozenset({"id", "ids", "uuid", "doc id", "document id", "custom id", "external id"})
-_TAGS: Final = frozenset({"tags", "tag", "labels", "keywords", "topics", "categories"})
-_KINDS: Final = frozenset({"type", "kind", "category"})
-_SOURCES: Final = frozenset({"source", "author", "origin", "creator", "created by"})
-_WEIGHTS: Final = frozenset({"importance", "priority", "confidence", "salience", "relevance"})
-_PROJECTS: Final = frozenset({"project", "workspace"})
-_PATHS: Final = frozenset({"path", "file path", "filepath", "note path"})
-_SPACES: Final = frozenset(
-    "collection namespace directory folder vault bank space dataset group user tenant container"
-    " database store owner partition".split()
-)
-_OF_SPACES: Final = frozenset({"id", "name", "tag", "path"})
-_REFERRED: Final = frozenset("entity node parent source target agent session thread".split())
-_WRAPPERS: Final = frozenset(
-    "params param parameters request req input inputs args arguments payload options body data"
-    " query".split()
-)
-_CHOSEN: Final = (
-    *("learning", "lesson", "insight", "knowledge", "note", "memory", "fact", "observation"),
-    *("semantic", "long_term", "long-term", "decision", "reference", "text", "general", "other"),
-    *("medium", "normal", "user", "project", "hybrid", "markdown", "default", "private"),
-)
+_TEXTS: Final = ARGUMENTS["texts"]
+_QUERIES: Final = ARGUMENTS["queries"]
+_LIMITS: Final = frozenset(ARGUMENTS["limits"])
+_TITLES: Final = frozenset(ARGUMENTS["titles"])
+_NAMES: Final = frozenset(ARGUMENTS["names"])
+_IDS: Final = frozenset(ARGUMENTS["ids"])
+_TAGS: Final = frozenset(ARGUMENTS["tags"])
+_KINDS: Final = frozenset(ARGUMENTS["kinds"])
+_SOURCES: Final = frozenset(ARGUMENTS["sources"])
+_WEIGHTS: Final = frozenset(ARGUMENTS["weights"])
+_PROJECTS: Final = frozenset(ARGUMENTS["projects"])
+_PATHS: Final = frozenset(ARGUMENTS["paths"])
+_SPACES: Final = frozenset(ARGUMENTS["spaces"])
+_OF_SPACES: Final = frozenset(ARGUMENTS["of_spaces"])
+_REFERRED: Final = frozenset(ARGUMENTS["referred"])
+_WRAPPERS: Final = frozenset(ARGUMENTS["wrappers"])
+_CHOSEN: Final = ARGUMENTS["chosen"]
 _CHOICES: Final = frozenset({*_KINDS, *_WEIGHTS, *_SOURCES, "role", "scope", "level", "format"})
 
 

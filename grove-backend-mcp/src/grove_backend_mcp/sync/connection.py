@@ -37,7 +37,6 @@ class ServerConnection:
         *,
         expected: Abilities,
     ) -> None:
-        """Connect to nothing yet."""
         self.entry = entry
         self._expected = expected
         self._mapping: ServerMapping | None = None
