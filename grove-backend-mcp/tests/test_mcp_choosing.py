@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 from attrs import evolve
 
+from grove_backend_mcp.discovery.assessments import Assessment, save_assessment
 from grove_backend_mcp.discovery.choose import choose, discovered, trust_request, trust_requests
-from grove_backend_mcp.discovery.verdicts import Verdict, save_verdict
 from grove_backend_mcp.servers import Origin, ServerEntry, Transport
 from grove_backend_mcp.settings import McpSettings
 from grove_core import BackendContext
@@ -15,7 +15,7 @@ from grove_core import BackendContext
 KNOWN = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory@2026.8.31"]}
 UNKNOWN = {"command": "team-memory"}
 REMOTE = {"type": "http", "url": "https://memory.example/mcp"}
-VERDICT = Verdict(
+VERDICT = Assessment(
     server_name="team", version="1", profile=None, has_write=True, has_search=True,
     tools_digest="d", checked_at=datetime(2026, 11, 22, tzinfo=UTC),
 )  # fmt: skip
@@ -143,19 +143,19 @@ def test_an_agreement_covers_the_projects_programs_and_no_data(machine, args, fi
 
 
 @pytest.mark.parametrize(
-    ("verdict", "expected", "words"),
+    ("assessment", "expected", "words"),
     [
         ({}, True, "stores and finds learnings, as was found on 2026-11-22"),
         ({"has_search": False}, True, "stores learnings, as was found"),
         ({"has_write": False}, False, "had no tool that stores learnings"),
     ],
 )
-def test_what_a_probe_has_shown(machine, verdict, expected, words):
+def test_what_a_probe_has_shown(machine, assessment, expected, words):
     machine.registry(user={"team": REMOTE})
     (found,) = machine.choose().candidates
-    save_verdict(machine.grove, found.entry.digest, evolve(VERDICT, **verdict))
+    save_assessment(machine.grove, found.entry.digest, evolve(VERDICT, **assessment))
     (found,) = machine.choose().candidates
-    assert (found.usable, found.profile) == (expected, verdict.get("profile"))
+    assert (found.usable, found.profile) == (expected, assessment.get("profile"))
     assert words in found.why
     # The digest is of everything that it is reached by.
     machine.registry(user={"team": {**REMOTE, "url": "https://memory.example/other"}})
@@ -209,7 +209,7 @@ def test_a_cloned_project_has_nothing_started_or_reached(machine, server):
     machine.project(**CLONED)
     for definition in CLONED.values():  # even where the same was asked elsewhere
         machine.registry(user={"x": definition})
-        save_verdict(machine.grove, machine.choose().candidates[-1].entry.digest, VERDICT)
+        save_assessment(machine.grove, machine.choose().candidates[-1].entry.digest, VERDICT)
     (machine.home / ".claude.json").unlink()
     choice = machine.choose(server=server)
     assert choice.entry is None

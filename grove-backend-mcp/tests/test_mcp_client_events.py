@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_backend_mcp.client.http import EventReader
-from grove_backend_mcp.client.messages import Wording
+from grove_backend_mcp.client.messages import Cleaner
 
 SECRET = "hunter22"
 LINES = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=20)
@@ -50,15 +50,15 @@ def test_events_are_read_as_their_standard_says(stream, found):
 
 @given(st.text())
 def test_a_line_is_short_visible_and_whole(text):
-    line = Wording((SECRET,)).line(text)
+    line = Cleaner((SECRET,)).line(text)
     assert line == "" or line.isprintable()
     assert len(line) <= 300
-    assert Wording((SECRET,)).line(line) == line
+    assert Cleaner((SECRET,)).line(line) == line
 
 
 @pytest.mark.parametrize("dump", [{}, {"ensure_ascii": False}])
 def test_a_secret_is_masked_as_json_writes_it_too(dump):
     secret = 'pä"ss\\w/ord'
     text = json.dumps({"key": secret}, **dump)
-    assert Wording((secret,)).line(text) == '{"key": "***"}'
-    assert Wording((secret,)).line(text.replace("/", "\\/")) == '{"key": "***"}'
+    assert Cleaner((secret,)).line(text) == '{"key": "***"}'
+    assert Cleaner((secret,)).line(text.replace("/", "\\/")) == '{"key": "***"}'

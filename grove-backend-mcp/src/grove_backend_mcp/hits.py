@@ -1,4 +1,4 @@
-"""What a server has found, as hits: resolved to what is known here, and judged by its status."""
+"""What a server has found, as hits: resolved to what is known here, and assessed by its status."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ def hits_of(
     found: Sequence["Found"], query: Query, contents: Contents, project: str, now: datetime
 ) -> Known:
     """Resolve what a server has found."""
-    judged: list[tuple[Hit, bool]] = []
+    assessed: list[tuple[Hit, bool]] = []
     others: list[Learning] = []
     notes: list[Learning] = []
     recorded = contents.record.contents()
@@ -43,17 +43,17 @@ def hits_of(
     for rank, one in enumerate(found):
         known = contents.get(one.learning_id) if one.learning_id else None
         if known is not None:
-            judged.append(_hit(query, words, known, one, rank))
+            assessed.append(_hit(query, words, known, one, rank))
         elif one.learning_id is None:
             note = _note_of(one, now)
             notes.append(note)
             hit, fits = _hit(query, words, note, one, rank)
-            judged.append((evolve(hit, complete=False), fits))
+            assessed.append((evolve(hit, complete=False), fits))
         elif one.learning is not None and one.project == project:
             others.append(one.learning)
-            judged.append(_hit(query, words, recorded.now(one.learning), one, rank))
-    end = max((place for place, (_, fits) in enumerate(judged, start=1) if fits), default=0)
-    return Known([hit for hit, _ in judged[:end]], others, notes)
+            assessed.append(_hit(query, words, recorded.now(one.learning), one, rank))
+    end = max((place for place, (_, fits) in enumerate(assessed, start=1) if fits), default=0)
+    return Known([hit for hit, _ in assessed[:end]], others, notes)
 
 
 def _hit(

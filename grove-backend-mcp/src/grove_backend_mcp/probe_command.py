@@ -11,9 +11,9 @@ import rich_click as click  # noqa: TID253 - imported when the command is called
 from attrs import evolve, frozen
 
 from grove_backend_mcp.client import Connection, Limits, connect
-from grove_backend_mcp.discovery.choose import Judged, choose, endpoint_of
+from grove_backend_mcp.discovery.choose import Assessed, choose, endpoint_of
 from grove_backend_mcp.faults import ServerFaultError
-from grove_backend_mcp.mappings.agreeing import keep_verdict, mapping_for
+from grove_backend_mcp.mappings.agreeing import keep_assessment, mapping_for
 from grove_backend_mcp.mappings.map_command import OPERATIONS, called, mapping_document, printable
 from grove_backend_mcp.mappings.mapping import ServerMapping
 from grove_backend_mcp.protocol.memory_server import Found, MemoryServer
@@ -156,10 +156,10 @@ def command(ctx: click.Context, name: str | None, *, as_json: bool) -> None:
     context = ctx.find_object(BackendContext)
     if context is None:
         raise BackendError("there is no project to look for servers in")
-    judged = _judged(context, name)
+    assessed = _assessd(context, name)
     if not as_json:
-        click.echo(f"asking {judged.entry.name} ({judged.entry.source}) …", err=True)
-    document, steps = _ask(context, judged)
+        click.echo(f"asking {assessed.entry.name} ({assessed.entry.source}) …", err=True)
+    document, steps = _ask(context, assessed)
     if as_json:
         click.echo(json.dumps(document, indent=2))
     else:
@@ -168,7 +168,7 @@ def command(ctx: click.Context, name: str | None, *, as_json: bool) -> None:
         ctx.exit(1)
 
 
-def _judged(context: BackendContext, name: str | None) -> Judged:
+def _assessd(context: BackendContext, name: str | None) -> Assessed:
     """Find the server that is meant, if it may be started."""
     choice = choose(context)
     named = [one for one in choice.candidates if name is None or one.entry.name == name]
@@ -180,20 +180,20 @@ def _judged(context: BackendContext, name: str | None) -> Judged:
         names = ", ".join(dict.fromkeys(one.entry.name for one in choice.candidates)) or "none"
         what = f"no server is called {name}" if name else choice.why_none
         raise BackendError(f"{what} (found: {names}; `grove backends discover` says more)")
-    judged = found[0]
-    if not judged.may_be_probed and not judged.usable:
+    assessed = found[0]
+    if not assessed.may_be_probed and not assessed.usable:
         raise BackendError(
-            f"{judged.entry.name} ({judged.entry.source}) cannot be asked: {judged.why}"
+            f"{assessed.entry.name} ({assessed.entry.source}) cannot be asked: {assessed.why}"
         )
-    return judged
+    return assessed
 
 
-def _ask(context: BackendContext, judged: Judged) -> tuple[dict[str, Any], Sequence[Step]]:
+def _ask(context: BackendContext, assessed: Assessed) -> tuple[dict[str, Any], Sequence[Step]]:
     settings: McpSettings = context.settings or McpSettings()
     limits = Limits(connect_seconds=settings.connect_seconds, call_seconds=settings.call_seconds)
     now = datetime.now(UTC)
     begun = now.timestamp()
-    with connect(endpoint_of(context, judged.entry), limits) as connection:
+    with connect(endpoint_of(context, assessed.entry), limits) as connection:
         tools = connection.tools()
         started = round((datetime.now(UTC).timestamp() - begun) * 1000)
         mapping = mapping_for(tools, connection.server_name, settings)
@@ -202,11 +202,11 @@ def _ask(context: BackendContext, judged: Judged) -> tuple[dict[str, Any], Seque
         if mapping.write is not None:
             steps, facts = probe(connection, mapping, now)
         facts = {**facts, "start_milliseconds": started}
-        keep_verdict(context, judged.entry, connection, tools, mapping, now, facts=facts)
+        keep_assessment(context, assessed.entry, connection, tools, mapping, now, facts=facts)
         document = {
             "server": {
-                "name": judged.entry.name,
-                "source": judged.entry.source,
+                "name": assessed.entry.name,
+                "source": assessed.entry.source,
                 "calls_itself": connection.server_name,
                 "version": connection.server_version,
                 "protocol": connection.protocol_version,

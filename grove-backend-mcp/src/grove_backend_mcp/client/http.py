@@ -13,8 +13,8 @@ from typing import Any, Final, cast
 from grove_backend_mcp.client.messages import (
     Limits,
     MessageReader,
-    Oddities,
     SessionLostError,
+    Warnings,
     encode,
     is_id,
     looks_like_answer,
@@ -168,7 +168,7 @@ _SESSION_VALUE: Final = re.compile(r"[\x21-\x7e]{1,1024}")
 class HttpTransport:
     """Messages to and from an address, each request on a connection of its own."""
 
-    def __init__(self, endpoint: Endpoint, limits: Limits, warnings: Oddities) -> None:
+    def __init__(self, endpoint: Endpoint, limits: Limits, warnings: Warnings) -> None:
         """Take a server's address; nothing is sent yet."""
         self._address = address_of(endpoint.url)
         self._headers = own_headers(endpoint.headers)
@@ -357,7 +357,7 @@ class HttpTransport:
 
 @contextmanager
 def reach_server(
-    endpoint: Endpoint, limits: Limits, warnings: Oddities, end: float
+    endpoint: Endpoint, limits: Limits, warnings: Warnings, end: float
 ) -> Iterator[HttpTransport]:
     """Talk to a server for the length of a block."""
     transport = HttpTransport(endpoint, limits, warnings)

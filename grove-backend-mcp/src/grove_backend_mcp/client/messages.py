@@ -40,7 +40,7 @@ _ESCAPE_SEQUENCE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
-class Wording:
+class Cleaner:
     """Cleans what a server says, knowing what must not be shown."""
 
     def __init__(self, secrets: Sequence[str]) -> None:
@@ -92,11 +92,11 @@ def _shown(character: str) -> str:
     return "" if category.startswith("C") else character
 
 
-class Oddities:
+class Warnings:
     """What was strange about a server, for ``grove doctor``: a few lines, each once."""
 
-    def __init__(self, wording: Wording) -> None:
-        self._wording = wording
+    def __init__(self, cleaner: Cleaner) -> None:
+        self._cleaner = cleaner
         self._lines: dict[str, None] = {}
 
     @property
@@ -107,7 +107,7 @@ class Oddities:
     def note(self, text: str) -> None:
         """Keep one more line, while there is room."""
         if len(self._lines) < _MOST_WARNINGS:
-            self._lines[self._wording.line(text)] = None
+            self._lines[self._cleaner.line(text)] = None
 
 
 METHOD_NOT_FOUND: Final = -32601
@@ -228,7 +228,7 @@ def server_info(result: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def tool_result(
-    result: Mapping[str, Any], limits: Limits, warnings: Oddities, clean: Callable[[str], str]
+    result: Mapping[str, Any], limits: Limits, warnings: Warnings, clean: Callable[[str], str]
 ) -> ToolResult:
     """Read what a tool has answered."""
     kind = result.get("resultType", "complete")

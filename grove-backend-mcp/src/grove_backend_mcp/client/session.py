@@ -11,11 +11,11 @@ from grove_backend_mcp.client.messages import (
     METHOD_NOT_FOUND,
     UNSUPPORTED_VERSION,
     AnsweredWithErrorError,
+    Cleaner,
     Limits,
-    Oddities,
     SessionLostError,
     Transport,
-    Wording,
+    Warnings,
     as_object,
     is_id,
     server_info,
@@ -36,7 +36,7 @@ _MOST_REPLIES: Final = 50
 class Conversation:
     """One side of JSON-RPC: asks, and answers what little may be asked back."""
 
-    def __init__(self, transport: Transport, warnings: Oddities, end: float) -> None:
+    def __init__(self, transport: Transport, warnings: Warnings, end: float) -> None:
         self._transport = transport
         self._warnings = warnings
         self._end = end
@@ -123,7 +123,7 @@ class Connection:
         transport: Transport,
         speaker: "_Speaker",
         limits: Limits,
-        warnings: Oddities,
+        warnings: Warnings,
         end: float,
     ) -> None:
         """Make the handshake."""
@@ -268,15 +268,15 @@ class Connection:
 class _Speaker:
     """Says what a server has done, with its name and in clean words."""
 
-    def __init__(self, name: str, wording: Wording) -> None:
+    def __init__(self, name: str, cleaner: Cleaner) -> None:
         self._name = name
-        self._wording = wording
+        self._cleaner = cleaner
 
     def line(self, text: str) -> str:
-        return self._wording.line(text)
+        return self._cleaner.line(text)
 
     def mask(self, text: str) -> str:
-        return self._wording.mask(text)
+        return self._cleaner.mask(text)
 
     @contextmanager
     def faults_named(self, *, acts: bool = False) -> Iterator[None]:
@@ -319,25 +319,25 @@ def connect(
     now = time.monotonic()
     end = now + limits.whole_seconds if until is None else until
     closing = min(limits.closing_seconds + limits.ending_seconds, (end - now) * _CLOSING_PART)
-    wording = Wording(endpoint.secrets)
-    warnings = Oddities(wording)
-    speaker = _Speaker(endpoint.name, wording)
+    cleaner = Cleaner(endpoint.secrets)
+    warnings = Warnings(cleaner)
+    speaker = _Speaker(endpoint.name, cleaner)
     with ExitStack() as stack:
         with speaker.faults_named():
             if end <= now:
                 raise ServerFaultError(FaultKind.TIMED_OUT, "was not asked: no time was left")
-            transport = stack.enter_context(_way_to(endpoint, limits, wording, warnings, end))
+            transport = stack.enter_context(_way_to(endpoint, limits, cleaner, warnings, end))
         yield Connection(transport, speaker, limits, warnings, end - closing)
 
 
 def _way_to(
-    endpoint: Endpoint, limits: Limits, wording: Wording, warnings: Oddities, end: float
+    endpoint: Endpoint, limits: Limits, cleaner: Cleaner, warnings: Warnings, end: float
 ) -> AbstractContextManager[Transport]:
     """Load only what the way needs: HTTP and TLS cost as much as everything else."""
     if endpoint.transport is TransportKind.STDIO:
         from grove_backend_mcp.client.stdio import run_server
 
-        return run_server(endpoint, limits, wording, warnings, end)
+        return run_server(endpoint, limits, cleaner, warnings, end)
     from grove_backend_mcp.client.http import reach_server
 
     return reach_server(endpoint, limits, warnings, end)

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_backend_mcp.client.messages import (
+    Cleaner,
     Limits,
     MessageReader,
-    Oddities,
-    Wording,
+    Warnings,
     encode,
     looks_like_answer,
 )
@@ -210,14 +210,14 @@ class StdioTransport:
         self,
         process: "subprocess.Popen[bytes]",
         limits: Limits,
-        wording: Wording,
-        warnings: Oddities,
+        cleaner: Cleaner,
+        warnings: Warnings,
     ) -> None:
         """Take over the three streams of a program."""
         self._process = process
         self._limits = limits
         self._warnings = warnings
-        self._wording = wording
+        self._cleaner = cleaner
         self._reader = MessageReader(depth=limits.depth)
         self._lines = _Lines(limits.message_bytes, limits.answer_bytes)
         self._outgoing = bytearray()
@@ -385,7 +385,7 @@ class StdioTransport:
         text = self._errors.decode("utf-8", "replace")
         # What is left of a line may be the end of a secret, which nobody knows for one then.
         whole = text.partition("\n")[2] if self._errors_cut else text
-        lines = self._wording.mask(whole).strip().splitlines()
+        lines = self._cleaner.mask(whole).strip().splitlines()
         return f": {lines[-1].strip()}" if lines else ""
 
     def _note_errors(self) -> None:
@@ -413,11 +413,11 @@ def _read_some(descriptor: int) -> bytes | None:
 
 @contextmanager
 def run_server(
-    endpoint: Endpoint, limits: Limits, wording: Wording, warnings: Oddities, end: float
+    endpoint: Endpoint, limits: Limits, cleaner: Cleaner, warnings: Warnings, end: float
 ) -> Iterator[StdioTransport]:
     """Run a server for the length of a block."""
     process = start(endpoint, end)
-    transport = StdioTransport(process, limits, wording, warnings)
+    transport = StdioTransport(process, limits, cleaner, warnings)
     try:
         yield transport
     finally:

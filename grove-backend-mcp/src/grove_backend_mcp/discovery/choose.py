@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 
 from attrs import evolve, frozen
 
+from grove_backend_mcp.discovery.assessments import Assessment, load_assessment
 from grove_backend_mcp.discovery.references import SLOW_RUNNERS, resolve
 from grove_backend_mcp.discovery.registrations import Registered, read_registrations
-from grove_backend_mcp.discovery.verdicts import Verdict, load_verdict
 from grove_backend_mcp.faults import ServerFaultError
 from grove_backend_mcp.secrecy import exposed_options, exposed_variables
 from grove_backend_mcp.servers import Endpoint, Origin, ServerEntry, Transport
@@ -59,7 +59,7 @@ _CODE_SUFFIXES: Final = frozenset(".cjs .js .jar .lua .mjs .php .pl .py .pyz .rb
 
 
 @frozen(kw_only=True)
-class Judged:
+class Assessed:
     """A server, and whether it can be used."""
 
     entry: ServerEntry
@@ -76,7 +76,7 @@ class Choice:
     """What there is, and what is used of it."""
 
     entry: ServerEntry | None
-    candidates: tuple[Judged, ...]
+    candidates: tuple[Assessed, ...]
     problems: tuple[str, ...] = ()
     is_configured: bool = False
 
@@ -126,16 +126,16 @@ def choose(context: BackendContext) -> Choice:
     if not isinstance(settings, McpSettings):
         return Choice(entry=None, candidates=(), problems=(_BROKEN,))
     if settings.command or settings.url:
-        return evolve(_chosen([_judge_configured(context, settings)], ()), is_configured=True)
+        return evolve(_chosen([_assess_configured(context, settings)], ()), is_configured=True)
     found = read_registrations(context)
-    judged = _judge_all(context, settings, found.servers)
+    assessed = _assess_all(context, settings, found.servers)
     problems = list(found.problems)
-    if settings.server and not any(one.entry.name == settings.server for one in judged):
+    if settings.server and not any(one.entry.name == settings.server for one in assessed):
         problems.append(
             f"[backends.mcp] server: no server {settings.server!r} is registered with the client:"
             " `grove backends discover` lists those that are"
         )
-    return evolve(_chosen(judged, problems), is_configured=bool(settings.server))
+    return evolve(_chosen(assessed, problems), is_configured=bool(settings.server))
 
 
 def endpoint_of(context: BackendContext, entry: ServerEntry) -> Endpoint:
@@ -209,15 +209,17 @@ def warnings_about(entry: ServerEntry) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _chosen(judged: Sequence[Judged], problems: Sequence[str]) -> Choice:
-    place = next((place for place, one in enumerate(judged) if one.usable), None)
+def _chosen(assessed: Sequence[Assessed], problems: Sequence[str]) -> Choice:
+    place = next((place for place, one in enumerate(assessed) if one.usable), None)
     if place is None:
-        return Choice(entry=None, candidates=tuple(judged), problems=tuple(problems))
-    candidates = [evolve(one, is_used=at == place) for at, one in enumerate(judged)]
-    return Choice(entry=judged[place].entry, candidates=tuple(candidates), problems=tuple(problems))
+        return Choice(entry=None, candidates=tuple(assessed), problems=tuple(problems))
+    candidates = [evolve(one, is_used=at == place) for at, one in enumerate(assessed)]
+    return Choice(
+        entry=assessed[place].entry, candidates=tuple(candidates), problems=tuple(problems)
+    )
 
 
-def _judge_configured(context: BackendContext, settings: McpSettings) -> Judged:
+def _assess_configured(context: BackendContext, settings: McpSettings) -> Assessed:
     entry = ServerEntry(
         name=CONFIGURED_NAME,
         origin=Origin.CONFIGURED,
@@ -230,35 +232,37 @@ def _judge_configured(context: BackendContext, settings: McpSettings) -> Judged:
         headers=settings.headers,
     )
     if settings.command and settings.url:
-        return Judged(entry=entry, usable=False, why="it has a command and a url: keep one of them")
+        return Assessed(
+            entry=entry, usable=False, why="it has a command and a url: keep one of them"
+        )
     known = _known(context, settings, entry)
-    return _judge_reachable(context, entry, known or _Known("configured", None))
+    return _assess_reachable(context, entry, known or _Known("configured", None))
 
 
-def _judge_all(
+def _assess_all(
     context: BackendContext, settings: McpSettings, servers: Sequence[Registered]
-) -> list[Judged]:
-    judged: list[Judged] = []
+) -> list[Assessed]:
+    assessed: list[Assessed] = []
     taken: dict[str, str] = {}
     for one in servers:
         entry = one.entry
         if entry.name in taken:
             why = f"hidden by the one of the same name in {taken[entry.name]}"
-            judged.append(Judged(entry=entry, usable=False, why=why))
+            assessed.append(Assessed(entry=entry, usable=False, why=why))
             continue
         is_agreed = entry.origin is not Origin.PROJECT or _is_trusted(context, entry)
         if is_agreed and not one.refused:
             taken[entry.name] = entry.source
-        judged.append(_judge(context, settings, one, is_agreed=is_agreed))
-    return judged
+        assessed.append(_assess(context, settings, one, is_agreed=is_agreed))
+    return assessed
 
 
-def _judge(
+def _assess(
     context: BackendContext, settings: McpSettings, one: Registered, *, is_agreed: bool
-) -> Judged:
+) -> Assessed:
     entry = one.entry
     if one.refused:
-        return Judged(entry=entry, usable=False, why=one.refused)
+        return Assessed(entry=entry, usable=False, why=one.refused)
     known = _known(context, settings, entry)
     if settings.server and settings.server != entry.name:
         why = f"[backends.mcp] names another server, {settings.server}"
@@ -267,8 +271,8 @@ def _judge(
     elif not is_agreed:
         why = f"{known.reason}; the project asks for it: `grove trust` shows it and lets you agree"
     else:
-        return _judge_reachable(context, entry, known)
-    return Judged(
+        return _assess_reachable(context, entry, known)
+    return Assessed(
         entry=entry,
         usable=False,
         why=why,
@@ -278,14 +282,14 @@ def _judge(
     )
 
 
-def _judge_reachable(context: BackendContext, entry: ServerEntry, known: _Known) -> Judged:
+def _assess_reachable(context: BackendContext, entry: ServerEntry, known: _Known) -> Assessed:
     try:
         endpoint_of(context, entry)
     except ServerFaultError as error:
         usable, why = False, error.detail
     else:
         usable, why = True, "; ".join((known.reason, *warnings_about(entry)))
-    return Judged(
+    return Assessed(
         entry=entry,
         usable=usable,
         why=why,
@@ -301,29 +305,29 @@ def _is_trusted(context: BackendContext, entry: ServerEntry) -> bool:
 
 def _known(context: BackendContext, settings: McpSettings, entry: ServerEntry) -> _Known | None:
     """Find what speaks for a server: the configuration, its package, or what a probe has shown."""
-    verdict = load_verdict(context.home, entry.digest)
-    if verdict is not None and verdict.has_write:
-        return _Known(_reason(verdict), verdict.profile)
+    assessment = load_assessment(context.home, entry.digest)
+    if assessment is not None and assessment.has_write:
+        return _Known(_reason(assessment), assessment.profile)
     # A server that had no tools for once is still the one that its package says.
     package = known_package(entry)
     if package is not None:
         return _Known(f"known by its package {package[0]}", package[1])
     # Only a project's own server is known by its name alone, and needs trust: a project's file must
     # not have any of the user's servers started.
-    if settings.server == entry.name and entry.origin is Origin.PROJECT and verdict is None:
+    if settings.server == entry.name and entry.origin is Origin.PROJECT and assessment is None:
         return _Known("named by [backends.mcp]", None)
     return None
 
 
-def _reason(verdict: Verdict) -> str:
-    found = "stores and finds learnings" if verdict.has_search else "stores learnings"
-    return f"{found}, as was found on {verdict.checked_at:%Y-%m-%d}"
+def _reason(assessment: Assessment) -> str:
+    found = "stores and finds learnings" if assessment.has_search else "stores learnings"
+    return f"{found}, as was found on {assessment.checked_at:%Y-%m-%d}"
 
 
 def _why_unknown(context: BackendContext, entry: ServerEntry) -> str:
-    verdict = load_verdict(context.home, entry.digest)
-    if verdict is not None:
-        day = f"{verdict.checked_at:%Y-%m-%d}"
+    assessment = load_assessment(context.home, entry.digest)
+    if assessment is not None:
+        day = f"{assessment.checked_at:%Y-%m-%d}"
         return (
             f"had no tool that stores learnings on {day}: `grove backends mcp probe {entry.name}`"
             " asks it anew"
@@ -347,7 +351,7 @@ def discovered(context: BackendContext) -> Sequence[Discovered]:
     return rows
 
 
-def _row(one: Judged) -> Discovered:
+def _row(one: Assessed) -> Discovered:
     entry = one.entry
     kind = "http" if entry.transport is Transport.HTTP else "stdio"
     return Discovered(

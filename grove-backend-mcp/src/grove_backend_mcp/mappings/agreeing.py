@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from attrs import evolve
 
-from grove_backend_mcp.discovery.verdicts import Verdict, load_verdict, save_verdict
+from grove_backend_mcp.discovery.assessments import Assessment, load_assessment, save_assessment
 from grove_backend_mcp.faults import ServerFaultError
 from grove_backend_mcp.mappings.mapping import ServerMapping
 from grove_backend_mcp.servers import ServerEntry
@@ -28,7 +28,7 @@ _TABLES: Final = ("setup", "write", "search", "get", "listing", "update", "delet
 
 def mapping_for(tools: Sequence[Tool], server_name: str, settings: McpSettings) -> ServerMapping:
     """Agree on what is done with a server."""
-    from grove_backend_mcp.client.messages import Wording
+    from grove_backend_mcp.client.messages import Cleaner
     from grove_backend_mcp.mappings.choice import map_tools
 
     tables = _configured(settings)
@@ -38,7 +38,7 @@ def mapping_for(tools: Sequence[Tool], server_name: str, settings: McpSettings) 
         )
     except ServerFaultError as fault:
         # Names of the server's tools and arguments stand in it, in whatever number and length.
-        raise ServerFaultError(fault.kind, Wording(()).line(fault.detail)) from None
+        raise ServerFaultError(fault.kind, Cleaner(()).line(fault.detail)) from None
 
 
 class Abilities(NamedTuple):
@@ -57,8 +57,8 @@ def abilities_of(mapping: ServerMapping) -> Abilities:
 
 def expected_of(context: BackendContext, entry: ServerEntry, profile: str | None) -> Abilities:
     """Return what a server can do, as far as that is known before it is connected."""
-    verdict = load_verdict(context.home, entry.digest)
-    facts = verdict.facts if verdict is not None else {}
+    assessment = load_assessment(context.home, entry.digest)
+    facts = assessment.facts if assessment is not None else {}
     updates, lists = facts.get(CAN_UPDATE), facts.get(CAN_LIST)
     if isinstance(updates, bool) and isinstance(lists, bool):
         return Abilities(updates, lists, searches=True)
@@ -70,7 +70,7 @@ def expected_of(context: BackendContext, entry: ServerEntry, profile: str | None
     return next(fitting, Abilities(updates=False, lists=False, searches=True))
 
 
-def keep_verdict(
+def keep_assessment(
     context: BackendContext,
     entry: ServerEntry,
     connection: "Connection",
@@ -83,8 +83,8 @@ def keep_verdict(
     """Keep what a server has shown of itself, where that is new; a fault is none."""
     if mapping.write is None and facts is None:
         return  # it may be so for once; what a person has probed is to be believed
-    known = load_verdict(context.home, entry.digest)
-    verdict = Verdict(
+    known = load_assessment(context.home, entry.digest)
+    assessment = Assessment(
         server_name=connection.server_name,
         version=connection.server_version,
         profile=mapping.profile,
@@ -99,9 +99,9 @@ def keep_verdict(
             CAN_LIST: abilities_of(mapping).lists,
         },
     )
-    if verdict != known:
+    if assessment != known:
         with suppress(StorageError):
-            save_verdict(context.home, entry.digest, evolve(verdict, checked_at=now))
+            save_assessment(context.home, entry.digest, evolve(assessment, checked_at=now))
 
 
 def tools_digest(tools: Sequence[Tool]) -> str:

@@ -142,7 +142,7 @@ class ServerConnection:
     def _connect(self, end: float) -> "MemoryServer":
         from grove_backend_mcp.client import connect
         from grove_backend_mcp.discovery.choose import endpoint_of
-        from grove_backend_mcp.mappings.agreeing import keep_verdict, mapping_for
+        from grove_backend_mcp.mappings.agreeing import keep_assessment, mapping_for
         from grove_backend_mcp.protocol.memory_server import MemoryServer
 
         settings: McpSettings = self._context.settings or McpSettings()
@@ -155,7 +155,7 @@ class ServerConnection:
         self._connection = connection
         tools = connection.tools()
         mapping = mapping_for(tools, connection.server_name, settings)
-        keep_verdict(self._context, self.entry, connection, tools, mapping, self._clock())
+        keep_assessment(self._context, self.entry, connection, tools, mapping, self._clock())
         self._mapping = mapping
         if mapping.write is None:
             raise ServerFaultError(

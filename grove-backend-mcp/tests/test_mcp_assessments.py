@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 import pytest
 from attrs import evolve
 
-from grove_backend_mcp.discovery.verdicts import Verdict, load_verdict, save_verdict
+from grove_backend_mcp.discovery.assessments import Assessment, load_assessment, save_assessment
 
 NOW = datetime(2026, 11, 22, 18, 0, tzinfo=UTC)
-VERDICT = Verdict(
+VERDICT = Assessment(
     server_name="memory-server",
     version="0.6.3",
     profile="server-memory",
@@ -26,14 +26,14 @@ def file_of(home, digest):
 
 
 def test_what_was_kept_is_known(tmp_path):
-    assert load_verdict(tmp_path, "d1") is None
-    save_verdict(tmp_path, "d1", VERDICT)
+    assert load_assessment(tmp_path, "d1") is None
+    save_assessment(tmp_path, "d1", VERDICT)
     other = evolve(VERDICT, profile=None, facts={})
-    save_verdict(tmp_path, "d2", other)
-    assert load_verdict(tmp_path, "d1") == VERDICT
-    assert load_verdict(tmp_path, "d2") == other
-    save_verdict(tmp_path, "d1", other)
-    assert load_verdict(tmp_path, "d1") == other
+    save_assessment(tmp_path, "d2", other)
+    assert load_assessment(tmp_path, "d1") == VERDICT
+    assert load_assessment(tmp_path, "d2") == other
+    save_assessment(tmp_path, "d1", other)
+    assert load_assessment(tmp_path, "d1") == other
     assert {one.name for one in file_of(tmp_path, "").parent.iterdir()} == {"d1.json", "d2.json"}
 
 
@@ -43,14 +43,14 @@ def test_what_was_kept_is_known(tmp_path):
 )
 @pytest.mark.parametrize("value", [7, "not a time or number"])
 def test_a_wrong_value_never_raises(tmp_path, key, value):
-    save_verdict(tmp_path, "d", VERDICT)
+    save_assessment(tmp_path, "d", VERDICT)
     path = file_of(tmp_path, "d")
     document = json.loads(path.read_text())
     path.write_text(json.dumps({**document, key: value}))
-    found = load_verdict(tmp_path, "d")
+    found = load_assessment(tmp_path, "d")
     fits = isinstance(value, {"facts": dict}.get(key, str)) and key not in {
         "v", "has_write", "has_search", "checked_at"
     }  # fmt: skip
     assert (found is not None) == fits
     path.write_text(json.dumps({name: one for name, one in document.items() if name != key}))
-    assert (load_verdict(tmp_path, "d") is not None) == (key == "profile")
+    assert (load_assessment(tmp_path, "d") is not None) == (key == "facts")
