@@ -507,16 +507,6 @@ def test_a_session_that_ends_blocked_says_so_in_the_log_once():
     assert step(gate_in(PENDING), END, NOW, POLICY)[1].finished is None
 
 
-@pytest.mark.parametrize("named", GateStatus)
-@pytest.mark.parametrize("status", GateStatus)
-def test_a_forced_status_behaves_like_one_that_was_reached(status, named):
-    after, decision, _ = step(gate_in(status), Forced(status=named), NOW, POLICY)
-    assert (after.status, decision) == (named, Decision())
-    assert answers(after, stops(*range(5))) == ("BBB!A" if named.owes_reflection else "AAAAA")
-    if named.owes_reflection:
-        assert (play(after, REFLECT).status, play(after, SKIP).status) == (REFLECTED, SKIPPED)
-
-
 FIGURES = [
     # events, the last one finishing the cycle; outcome, tickets, blocks, seconds
     *(
@@ -539,25 +529,3 @@ def test_the_figures_of_a_finished_cycle(events, figures):
     assert decision.finished == FinishedCycle(
         outcome=CycleOutcome(outcome), tickets=tickets, blocks=blocks, seconds=seconds
     )
-
-
-TITLED = TicketClosed(ticket=evolve(ONE, ticket_id=None, title="Sort it"))
-TRACES = [
-    ((), changed(3), "stop_hook_called", {"verdict": "approve", "lines": "3"}),
-    ((), changed(None), "stop_hook_called", {"verdict": "block", "lines": "unknown"}),
-    ((), EVENTS["stop again"], "stop_hook_called", {"stop_hook_active": "true"}),
-    ((CLOSE, STOP), STOP, "gate_blocked", {"block": "2", "of": "3"}),
-    ((CLOSE,), PLAN, "gate_deferred", {}),
-    ((CLOSE, STOP, STOP, STOP), STOP, "circuit_breaker_tripped", {"blocks": "3"}),
-    ((), TITLED, "ticket_closed", {"system": "beads", "ticket": "unknown", "title": "Sort it"}),
-    ((), REFLECT, "reflection_complete", {"accepted": "1", "candidates": "2"}),
-    ((), REFLECT, "credit_earned", {"kind": "reflected"}),
-    ((CLOSE,), SKIP, "skip", {"reason": "only a typo", "decider": "agent"}),
-]
-
-
-@pytest.mark.parametrize(("before", "event", "kind", "details"), TRACES)
-def test_what_an_event_is_traced_with(before, event, kind, details):
-    _, _, trace = step(play(Gate(), *before), event, NOW, POLICY)
-    (found,) = [one.details for one in trace if one.event_type.value == kind]
-    assert details.items() <= found.items()

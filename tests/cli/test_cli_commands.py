@@ -4,8 +4,6 @@ import json
 import os
 import re
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from terminal import on_terminal
@@ -164,9 +162,6 @@ def test_init_makes_what_is_missing_and_touches_nothing_else(world):
     assert listing(folder) == before
 
 
-PROGRAM = Path(sys.executable).with_name("grove")
-
-
 @pytest.fixture
 def busy(project):
     """The same with two sessions."""
@@ -254,39 +249,6 @@ def test_output_that_cannot_be_written(project):
 def test_reflect_on_a_terminal_does_not_wait(project):
     code, shown = on_terminal(project, "reflect")
     assert (code, "--schema" in shown) == (1, True)
-
-
-TAB = """\
-    eval "$(grove completion bash)"
-    for line; do
-        read -r -a COMP_WORDS <<< "$line"
-        COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMPREPLY=()
-        COMP_WORDS[COMP_CWORD]=${COMP_WORDS[COMP_CWORD]%.}
-        _grove_completion grove
-        echo "${COMPREPLY[@]}"
-    done
-"""
-
-
-def test_what_bash_offers_for_a_tab(busy):
-    """Lines end with a dot, which stands for where the Tab is."""
-    path = f"{PROGRAM.parent}{os.pathsep}{busy.environment['PATH']}"
-    script = busy.folder / "complete"
-    script.write_text(TAB)
-    done = subprocess.run(
-        ["bash", "--norc", script, "grove ref.", "grove show cl_20300102_b."],
-        stdin=subprocess.DEVNULL,
-        cwd=busy.project,
-        env={**busy.environment, "PATH": path},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stderr == ""
-    assert [sorted(line.split()) for line in done.stdout.splitlines()] == [
-        ["ref", "reflect"],
-        [TWO],
-    ]
 
 
 def test_what_is_offered(busy):

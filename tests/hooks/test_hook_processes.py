@@ -264,25 +264,6 @@ def test_the_exit_code_says_what_to_do_where_nobody_reads_the_answer(owing):
     assert done.stderr == b"grove: cannot write to standard output: No space left on device\n"
 
 
-def test_a_small_locale_loses_no_word(owing):
-    """Hooks, the agent's JSON and the files are UTF-8, whatever the locale says."""
-    small = {
-        "LC_ALL": "C",
-        "PYTHONUTF8": "0",
-        "PYTHONCOERCECLOCALE": "0",
-        "PYTHONIOENCODING": "ascii",
-    }
-    if not sys.prefix.isascii():
-        pytest.skip("in this locale CPython itself does not start from a path that is not ASCII")
-    payload = payload_for(owing.world, source="compact")
-    shown = run(owing.world, "hook", "session-start", stdin=payload, **small)
-    assert FOREIGN in json.loads(shown.stdout)["hookSpecificOutput"]["additionalContext"]
-    done = run(owing.world, "observe", FOREIGN, CLAUDE_CODE_SESSION_ID="session-1", **small)
-    assert done.returncode == 0, done.stderr
-    (observation,) = owing.world.session()["observations"]
-    assert ascii(observation["note"]) == ascii(FOREIGN)
-
-
 def test_a_broken_installation_says_what_is_broken(owing):
     """A library that cannot be imported is a crash with a reason, not a riddle."""
     broken = owing.world.others / "broken"

@@ -31,10 +31,6 @@ def write(world, path, lines, word="line"):
     file.write_text("".join(f"{word} {number}\n" for number in range(lines)))
 
 
-def configure(world, text):
-    (world.project / ".grove" / "config.toml").write_text(text)
-
-
 def turn_back_the_clock(world):
     """Lets the last cycle have been opened a year earlier."""
     path = world.grove_home / "sessions" / "session-1.json"
@@ -64,16 +60,6 @@ def test_a_small_change_is_logged_as_one_skip_when_the_session_ends(repository, 
     (skip,) = repository.events("skip")
     assert (skip["decider"], skip["lines_changed"]) == ("auto", 3)
     assert "3 lines" in skip["reason"]
-
-
-def test_each_small_change_is_skipped_where_that_is_configured(repository, agent):
-    configure(repository, '[gate.auto_skip]\ndecider = "always"\n')
-    for lines in (24, 28):
-        write(repository, "app.py", lines)
-        agent.is_let_go()
-        agent.is_let_go()
-    skips = repository.events("skip")
-    assert [(one["decider"], one["lines_changed"]) for one in skips] == [("auto", 4)] * 2
 
 
 @pytest.mark.parametrize("how", ["untracked", "deleted", "committed on a branch"])
@@ -120,14 +106,6 @@ def test_one_cycle_a_session_until_much_more_was_done(repository, agent):
     agent.is_let_go()
     write(repository, "more.py", 50)
     agent.is_blocked()
-
-
-def test_an_ignored_block_is_not_repeated_after_the_breaker(repository, agent):
-    configure(repository, "[circuit_breaker]\nmax_blocks = 1\n")
-    write(repository, "app.py", 40)
-    agent.is_blocked()
-    assert "asked for once" in agent.stops(active=True).stderr
-    agent.is_let_go()
 
 
 def test_a_linked_work_tree_is_a_project_of_its_own(repository):

@@ -41,61 +41,36 @@ CLOSING = [
     "git commit --allow-empty -m 'Finish' && bd close bd-1 --reason 'Finished'",
     'X=$(date) && bd close bd-1 --reason "$X"',
 ]
-# Fifty calls of an agent's day that close nothing; that some fail here makes no difference. Not among
+# Calls of an agent's day that close nothing; that some fail here makes no difference. Not among
 # them is what the client cannot resolve: loops over variables, `X=$(date) && …`, `echo $(date)`,
 # `( … )`, functions, braces, here-documents with an unquoted end. By a rule of its own it then starts
 # every hook that has a condition, whatever the condition says, and grove's look for themselves.
 UNRELATED = [
     "git status",
-    "git status | head -1",
     "git status --short && git diff --stat",
-    "git log --oneline -5",
     "git log -p -1 -- reports/orders.py | head -50",
-    "git diff HEAD -- reports",
     "git show HEAD --stat",
-    "git show HEAD:reports/orders.py",
     "git stash && git stash pop",
-    "git push origin main",
     "git push --force-with-lease 2>&1 | tail -3",
-    "git fetch --dry-run",
     "git branch -a",
-    "git checkout -b export-rows",
     "git add reports/orders.py && git commit -m 'Close the cursor, fix the report'",
-    'git commit --allow-empty -m "Fix #12: finish the export; done"',
     "git commit --allow-empty -F - <<'EOF'\nFinish the export\n\nCloses the issue with bd close bd-1.\nEOF",
-    "git rebase --abort",
     "git commit --allow-empty -m \"$(cat <<'EOF'\nFinish the export\n\nIt's done (all of it).\nEOF\n)\"",
-    "git blame reports/orders.py",
     "ls",
-    "ls -la reports/ && pwd",
     "cat reports/orders.py",
-    "head -20 README.md; tail -5 README.md",
     "grep -rn 'class OrderReport' --include='*.py' .",
-    'rg -n "rows" reports || true',
     "sed -n '1,40p' reports/orders.py",
-    "sed -i 's/pass/rows = None/' reports/orders.py",
     "awk '{print $1}' reports/orders.py",
-    "find . -name '*.py' -not -path './.git/*' | sort | head",
     "find . -type f -name '*.orig' -exec rm {} +",
-    "wc -l reports/*.py",
     "tree -L 2",
-    "mkdir -p reports/templates && touch reports/templates/rows.html",
     "rm -f reports/templates/rows.html",
-    "cp reports/orders.py reports/orders_copy.py",
     "mv reports/orders_copy.py reports/rows.py",
-    "echo hello > file",
     "cat <<'EOF'\nbd\nEOF",
-    "cat > reports/export.py <<'EOF'\nimport csv\n\n# bd close bd-1 comes later\nEOF",
     "cat >> .gitignore << 'EOF'\n*.orig\nEOF",
-    "make test",
     "make -j4 lint typecheck",
-    "npm run build --if-present",
     "python3 -c 'import sys; print(sys.version_info[:2])'",
-    "python3 -m pytest -q reports -k 'rows and not slow' 2>&1 | tail -5",
     "timeout 10 python3 -m json.tool < .beads/metadata.json",
-    "curl -s http://127.0.0.1:9/health | jq .status",
     "docker ps --format '{{.Names}}'",
-    "ssh -V; sha1sum reports/orders.py | cut -d' ' -f1",
 ]
 
 
@@ -139,7 +114,6 @@ def test_no_close_is_hidden_and_an_unrelated_call_starts_nothing(connected):
     for command in CLOSING:
         assert "PreToolUse" in seen.get(command, ()), command
         assert {"PostToolUse", "PostToolUseFailure"} & seen[command], command
-    assert len(UNRELATED) == 50
     assert [command for command in UNRELATED if command in seen] == []
 
 

@@ -162,38 +162,7 @@ def sessions(project):
     return {path.stem for path in (project.home / ".grove" / "sessions").glob("*.json")}
 
 
-def left_by_grove(project):
-    """Every file of grove's, with its bytes."""
-    folders = (project.home / ".grove", project.root / ".grove")
-    paths = (path for folder in folders for path in folder.rglob("*") if path.is_file())
-    return {path: path.read_bytes() for path in paths}
-
-
-def conversations(project):
-    """The sessions that the client could resume."""
-    return list((project.home / ".claude" / "projects").rglob("*.jsonl"))
-
-
 # --- the command alone ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("form", "command"), FORMS.items())
-def test_the_command_logs_the_note_as_it_was_handed_over(connected, client, claude, form, command):
-    install(form, connected, claude)
-    before = left_by_grove(connected)
-    outcome = client.logs(command)
-    assert outcome[:2] == (True, '`claude` ended well ("Logged.")')
-    assert client.log.read_text().endswith(f"\n[14:32] {NOTE}\n")
-    told, tools = client.asked()
-    assert f"<command-args>{NOTE}</command-args>" in told
-    assert told.rstrip().endswith(f"nothing else:\n\n{NOTE}")
-    assert {"Read", "Edit", "Write"} <= tools
-    assert not {"Bash", "Agent", "WebFetch", "Skill", "ToolSearch"} & tools
-    assert "The local time is" in fake_api.text_of(client.bodies()[0]["system"])
-    # Of the child, grove's hooks have left nothing: no session, no event, no gate.
-    assert left_by_grove(connected) == before
-    assert sessions(connected) == set()
-    assert conversations(connected) == []
 
 
 @pytest.mark.parametrize(

@@ -18,20 +18,6 @@ import pytest
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "docs" / "examples" / "grove-backend-jsonfile"
 PLUGINS = ("markdown", "totalrecall", "mcp", "tickets")
-BROKEN = {
-    "pyproject.toml": """
-        [build-system]
-        requires = ["hatchling"]
-        build-backend = "hatchling.build"
-        [project]
-        name = "grove-broken"
-        version = "6.6.6"
-        entry-points."grove.plugins".broken = "grove_broken"
-        entry-points."grove.backends".broken-store = "grove_broken"
-        entry-points."grove.tickets".broken-tracker = "grove_broken"
-        """,
-    "grove_broken.py": 'raise RuntimeError("broken on purpose")\n',
-}
 
 
 def tool_environment():
@@ -113,29 +99,13 @@ def wheel(wheels):
 
 
 @pytest.fixture(scope="session")
-def third_party_wheels(once, uv):
-    """The folder of the wheels of other people: the example of the docs, and a broken one."""
+def example_wheel(once, uv):
+    """The wheel of the documentation's example, as somebody else would build it."""
 
     def build(folder):
-        source = folder / "grove-broken"
-        source.mkdir(parents=True)
-        for name, text in BROKEN.items():
-            lines = (line.strip() for line in text.splitlines())
-            (source / name).write_text("\n".join(lines) + "\n")
-        for project in (EXAMPLE, source):
-            uv("build", "--wheel", "--out-dir", folder, project)
+        uv("build", "--wheel", "--out-dir", folder, EXAMPLE)
 
-    return once("third party wheels", build)
-
-
-@pytest.fixture(scope="session")
-def example_wheel(third_party_wheels):
-    return only_wheel(third_party_wheels, "grove-backend-jsonfile")
-
-
-@pytest.fixture(scope="session")
-def broken_wheel(third_party_wheels):
-    return only_wheel(third_party_wheels, "grove-broken")
+    return only_wheel(once("third party wheels", build), "grove-backend-jsonfile")
 
 
 @dataclass
@@ -208,12 +178,12 @@ def everything(once, uv, new_environment, wheels, wheel):
 
 
 @pytest.fixture(scope="session")
-def crowd(once, uv, new_environment, wheel, example_wheel, broken_wheel):
-    """The usual environment with other people's plugins beside ours."""
+def crowd(once, uv, new_environment, wheel, example_wheel):
+    """The usual environment with somebody else's plugin beside ours."""
     names = ("grove-core", "grove-backend-markdown", "grove-tickets")
 
     def install(folder):
-        new_environment(folder, *map(wheel, names), example_wheel, broken_wheel)
+        new_environment(folder, *map(wheel, names), example_wheel)
 
     return Environment(once("crowd", install), uv)
 

@@ -1,8 +1,4 @@
-"""A plugin by somebody else: built as a wheel, installed beside ours, found, ordered and used.
-
-The plugin is the one that the documentation builds up. Beside it stands another one that cannot be
-imported.
-"""
+"""A plugin by somebody else: the one of the documentation, as a wheel beside ours, found and used."""
 
 import json
 import os
@@ -111,6 +107,3 @@ def test_learnings_go_in_and_come_back(project, candidate):
     context = project.hook("session-start", "tuesday", source="startup").context
     assert learning_id in context
     assert candidate["summary"] in context
-
-
-# --- a broken neighbour -------------------------------------------------------------------------

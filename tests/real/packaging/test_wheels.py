@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 PACKAGES = sorted(path.parent.name for path in ROOT.glob("grove-*/pyproject.toml"))
 EXTENSIONS = [package for package in PACKAGES if package != "grove-core"]
+FOR_USERS = set(EXTENSIONS) - {"grove-eval"}
 
 
 def metadata(archive):
@@ -31,7 +32,9 @@ def test_wheel_holds_the_package_and_nothing_else(wheel, package):
     source = ROOT / package / "src"
     files = [path.relative_to(source) for path in source.rglob("*") if path.is_file()]
     # What tools leave behind does not count.
-    expected = {str(path) for path in files if not re.search(r"/(\.|__pycache__/)", str(path))}
+    expected = {
+        str(path) for path in files if not re.search(r"/(\.(?!git)|__pycache__/)", str(path))
+    }
     version = declared(package)["version"]
     information = f"{module}-{version}.dist-info"
     shared = [path for path in (ROOT / package / "share").rglob("*") if path.is_file()]
@@ -60,7 +63,7 @@ def test_extras_of_core_name_every_other_package(wheel):
     short = {name.removeprefix("grove-").removeprefix("backend-"): {name} for name in EXTENSIONS}
     kit = {requirement.partition(">")[0] for requirement in extras.pop("testing")}
     assert kit == {"hypothesis", "pytest"}
-    assert extras == {**short, "all": set(EXTENSIONS)}
+    assert extras == {**short, "all": FOR_USERS}
 
 
 @pytest.mark.parametrize("package", EXTENSIONS)
@@ -90,10 +93,10 @@ def listed(done):
 def test_the_extra_named_all_brings_everything(project_of, everything):
     project = project_of(everything)
     found = listed(project.grove("plugins", "--json"))
-    assert {distribution for _, _, distribution, _, _ in found} == set(EXTENSIONS)
+    assert {distribution for _, _, distribution, _, _ in found} == FOR_USERS
     expected = {
         (group, name)
-        for package in EXTENSIONS
+        for package in FOR_USERS
         for group, targets in declared(package)["entry-points"].items()
         for name in targets
     }
