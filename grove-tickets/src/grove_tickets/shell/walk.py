@@ -194,26 +194,21 @@ class Walk(CommandRunner):
         outcomes: list[Outcome] = []
         waiting: Scope | None = scope.copy()
         for condition, body in _clauses(node):
-            assert waiting is not None
-            status = None if condition else True
+            if waiting is None or waiting.stopped:
+                break
             good: Scope | None = waiting
             if condition:
-                *before, last = [one for one in condition if one.is_named] or condition
-                self._sequence(before, waiting, stdin)
-                good, waiting, outcome = self._ways(last, waiting, stdin)
-                status = outcome.status if waiting is not None or good is not None else None
-                status = True if waiting is None else (False if good is None else None)
+                self._sequence(condition[:-1], waiting, stdin)
+                good, waiting, _ = self._ways(condition[-1], waiting, stdin)
+            else:
+                waiting = None
             if good is not None:
-                outcomes.append(self._sequence(body, good, stdin) if not good.stopped else SILENT)
+                outcomes.append(self._sequence(body, good, stdin))
                 ends.append(good)
-            if status is True or waiting is None or waiting.stopped:
-                waiting = None if status is True else waiting
-                break
-        else:
-            outcomes.append(SILENT)
         if waiting is not None:
+            outcomes.append(SILENT)
             ends.append(waiting)
-        scope.become(ends or [scope])
+        scope.become(ends)
         return _either(outcomes)
 
     def _while(self, node: "Node", scope: Scope, stdin: str | None) -> Outcome:
@@ -354,7 +349,7 @@ def _met(one: Scope | None, other: Scope | None) -> Scope | None:
 
 
 def _clauses(node: "Node") -> "list[tuple[list[Node], list[Node]]]":
-    """Return the conditions of ``if`` with what they guard; that of ``else`` is empty."""
+    """Return the conditions of ``if``, statements only, with what they guard; none for ``else``."""
     clauses: list[tuple[list[Node], list[Node]]] = [([], [])]
     in_body = node.type == "else_clause"
     for child in node.children:
@@ -362,6 +357,6 @@ def _clauses(node: "Node") -> "list[tuple[list[Node], list[Node]]]":
             clauses += _clauses(child)
         elif child.type == "then":
             in_body = True
-        elif child.type not in {"if", "elif", "else", "fi"}:
+        elif child.is_named or in_body:
             clauses[0][in_body].append(child)
     return clauses
