@@ -1,6 +1,6 @@
-"""Command-line arguments the way most tools read them: flags, their values, positionals."""
+"""Command-line arguments the way most tools read them: commands, flags, positionals."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from attrs import frozen
 
@@ -58,3 +58,23 @@ def _short(word: str, valued: Collection[str], rest: list[str]) -> list[tuple[st
             return [*options, (name, value.removeprefix("="))]
         options.append((name, ""))
     return options
+
+
+def take_apart(
+    words: Sequence[str],
+    groups: Collection[str],
+    overall: Collection[str],
+    valued: Mapping[str, Collection[str]],
+) -> tuple[str, Arguments]:
+    """Split a command line into the command's name and its arguments."""
+    names: list[str] = []
+    options: tuple[tuple[str, str], ...] = ()
+    rest = words
+    while rest and (not names or names[-1] in groups):
+        level = parse(rest, overall, interspersed=False)
+        options += level.options
+        names += level.positionals[:1]
+        rest = level.positionals[1:]
+    name = " ".join(names)
+    own = parse(rest, {*overall, *valued.get(name, ())})
+    return name, Arguments(options + own.options, own.positionals)

@@ -126,8 +126,7 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
     """Tell from the task's file whether it is closed."""
-    from grove_tickets.confirming import confirmation
-    from grove_tickets.outputs import says_error
+    from grove_tickets.outputs import confirmation, says_error
 
     def refused() -> bool | None:
         return False if result is not None and says_error(result) else None
@@ -171,7 +170,7 @@ def _edited(command: "Command") -> tuple[Sequence[str], str | None]:
 
 
 def _changed_by_mcp(call: ToolCall) -> Iterator[tuple[str, str, str | None]]:
-    from grove_tickets.mcp import text_of, tool_of
+    from grove_tickets.calls import text_of, tool_of
 
     if tool_of(call, "backlog") == "task_edit":
         ticket_id, status = text_of(call.input, "id"), text_of(call.input, "status")

@@ -1,9 +1,9 @@
-"""Tool calls of a shell, and the directories they name."""
+"""Tool calls of a shell and of MCP servers, and the directories they name."""
 
 import os.path
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from grove_core import ToolCall
 
@@ -46,3 +46,20 @@ def store_directory(
         named = Path(path or "")
         meant = str(named.parent) if named.name in _STORES else None
     return None if meant == os.path.normpath(call.cwd) else meant
+
+
+def tool_of(call: ToolCall, *systems: str) -> str:
+    """Return which tool of a system's MCP server a call means."""
+    prefix, _, rest = call.name.partition("__")
+    server, _, tool = rest.rpartition("__")
+    is_meant = prefix == "mcp" and any(word in server.lower() for word in systems)
+    return tool if is_meant else ""
+
+
+def text_of(fields: Mapping[str, Any], *names: str) -> str:
+    """Return the first of several fields that is a text or a whole number."""
+    values = (fields.get(name) for name in names)
+    for value in values:
+        if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
+            return str(value)
+    return ""

@@ -115,8 +115,7 @@ def confirm(
     """Return whether a bug was closed, of which the tool says nothing when it works."""
     import re
 
-    from grove_tickets.confirming import confirmation
-    from grove_tickets.outputs import output_text, says_misuse
+    from grove_tickets.outputs import confirmation, output_text, says_misuse
 
     def refused() -> bool | None:
         text = "" if result is None else output_text(result)

@@ -118,7 +118,7 @@ def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketC
 
 def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     """Return which issue a call of an MCP server of Jira would move to a done state, or back."""
-    from grove_tickets.mcp import text_of, tool_of
+    from grove_tickets.calls import text_of, tool_of
 
     tool = tool_of(call, *_SERVERS).lower().replace("_", "")
     transition = call.input.get("transition")
@@ -132,12 +132,9 @@ def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[Ticket
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
     """Return whether an issue is done; Jira itself is never asked."""
-    from grove_tickets.confirming import confirmation
+    from grove_tickets.outputs import confirmation
 
-    def printed() -> bool | None:
-        return None if result is None else _says_done(result, close.ticket_id, context)
-
-    return confirmation(result, printed)
+    return confirmation(result, printed=lambda answer: _says_done(answer, close.ticket_id, context))
 
 
 def _change(key: str | None, state: str, context: ProjectContext) -> TicketClose:
@@ -153,8 +150,8 @@ def _done(context: ProjectContext) -> tuple[str, ...]:
 
 def _moved(program: str, words: Sequence[str]) -> tuple[Sequence[str], str]:
     """Return the issues that a command moves, and their new state."""
+    from grove_tickets.arguments import take_apart
     from grove_tickets.shell.words import UNKNOWN
-    from grove_tickets.subcommands import take_apart
 
     if program == "acli":
         valued = ("-k", "--key", "-s", "--status", "--jql", "--filter", "--from-file")

@@ -107,9 +107,9 @@ def _configurations(context: ProjectContext) -> Sequence[Path]:
 
 def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     """Return which issues a shell command would move to a done state, or back from one."""
+    from grove_tickets.arguments import take_apart
     from grove_tickets.calls import shell_commands, store_directory
     from grove_tickets.shell.words import UNKNOWN, is_known
-    from grove_tickets.subcommands import take_apart
 
     found: list[TicketClose] = []
     valued = dict.fromkeys(_UPDATES, _UPDATE_FLAGS)
@@ -129,7 +129,7 @@ def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketC
 
 def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
     """Return which issue a call of an MCP server of Linear would move to a done state, or back."""
-    from grove_tickets.mcp import text_of, tool_of
+    from grove_tickets.calls import text_of, tool_of
 
     tool = tool_of(call, SYSTEM).removeprefix("linear_")
     ticket_id = text_of(call.input, "id")
@@ -140,12 +140,9 @@ def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[Ticket
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
     """Return whether an issue is done; Linear itself is never asked."""
-    from grove_tickets.confirming import confirmation
+    from grove_tickets.outputs import confirmation
 
-    def printed() -> bool | None:
-        return None if result is None else _says_done(close, result, context)
-
-    return confirmation(result, printed)
+    return confirmation(result, printed=lambda answer: _says_done(close, answer, context))
 
 
 def _changes(

@@ -1,11 +1,11 @@
-"""What tools print: the text and the JSON within the result of a tool call."""
+"""What tools print, and whether a close really happened."""
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from grove_core import ToolResult
+from grove_core import Confirmation, ToolResult
 
 _MAX_DEPTH: Final = 20
 _MAX_VALUES: Final = 100
@@ -72,3 +72,19 @@ def _objects(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:  # noqa: A
             yield value
         for item in value.values() if isinstance(value, dict) else value:
             yield from _objects(item, depth + 1)
+
+
+def confirmation(
+    result: ToolResult | None,
+    *sources: Callable[[], bool | None],
+    printed: Callable[[ToolResult], bool | None] | None = None,
+) -> Confirmation:
+    """Ask what the tool printed, then other sources one after another, until one knows."""
+    if result is not None and printed is not None:
+        sources = (lambda: printed(result), *sources)
+    for source in sources:
+        answer = source()
+        if answer is not None:
+            return Confirmation.YES if answer else Confirmation.NO
+    failed = result is not None and not result.succeeded
+    return Confirmation.NO if failed else Confirmation.UNKNOWN

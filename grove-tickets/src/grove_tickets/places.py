@@ -37,18 +37,6 @@ def find_upwards(start: Path, *names: str) -> Path | None:
     return None
 
 
-def candidates(start: Path, *names: str) -> list[Path]:
-    """List the paths of several names, here and in all directories above."""
-    return [directory / name for directory in (start, *start.parents) for name in names]
-
-
-def head_files(cwd: Path) -> list[Path]:
-    """Name what tells which branch is checked out."""
-    repository = find_repository(cwd)
-    own = [] if repository is None else [repository.git / _HEAD]
-    return [*own, *candidates(cwd, f".git/{_HEAD}")]
-
-
 def find_repository(cwd: Path) -> Repository | None:
     """Find the git repository that holds a directory."""
     for directory in (cwd, *cwd.parents):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from grove_core import Ticket
 from grove_tickets.files import read_last_lines
 
 _MAX_BYTES: Final = 16 * 1024 * 1024
@@ -34,6 +35,19 @@ def list_field(record: dict[str, Any], name: str) -> tuple[str, ...]:
     """Return a field's texts; empty when it is missing or no list."""
     value = record.get(name)
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
+
+
+def ticket_of(
+    issue: dict[str, Any], system: str, *, description: str = "description", labels: str = "labels"
+) -> Ticket:
+    """Return the ticket that a record describes."""
+    return Ticket(
+        ticket_id=text_field(issue, "id"),
+        source=system,
+        title=text_field(issue, "title"),
+        description=text_field(issue, description),
+        labels=list_field(issue, labels),
+    )
 
 
 def is_same_issue(typed: str, issue_id: str) -> bool:

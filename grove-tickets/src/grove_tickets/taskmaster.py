@@ -130,7 +130,7 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
     """Tell from the list of tasks whether a task is finished."""
-    from grove_tickets.confirming import confirmation
+    from grove_tickets.outputs import confirmation
 
     return confirmation(
         result,
@@ -168,8 +168,7 @@ def _sets_status(command: "Command") -> bool:
 def _changed_by_mcp(
     call: ToolCall, context: ProjectContext
 ) -> Iterator[tuple[str, str, str | None]]:
-    from grove_tickets.calls import store_directory
-    from grove_tickets.mcp import text_of, tool_of
+    from grove_tickets.calls import store_directory, text_of, tool_of
 
     if tool_of(call, "taskmaster", "task-master", "task_master") == "set_task_status":
         root = text_of(call.input, "projectRoot").removeprefix("file://")

@@ -139,13 +139,13 @@ def closes(
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
     """Return whether a task was really completed."""
-    from grove_tickets.confirming import confirmation
-    from grove_tickets.outputs import output_text
+    from grove_tickets.outputs import confirmation, output_text
 
-    def printed() -> bool | None:
-        return None if result is None else _says_completed(output_text(result), close.ticket_id)
-
-    return confirmation(result, printed, lambda: _stored_as_completed(close, context))
+    return confirmation(
+        result,
+        lambda: _stored_as_completed(close, context),
+        printed=lambda answer: _says_completed(output_text(answer), close.ticket_id),
+    )
 
 
 def _changed_by(words: Sequence[str]) -> Iterator[tuple[str, bool]]:

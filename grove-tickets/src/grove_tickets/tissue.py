@@ -63,7 +63,7 @@ def detect(context: ProjectContext) -> Detection | None:
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
     """Return which issue is in progress: the one that was updated last, if there are several."""
-    from grove_tickets.records import list_field, text_field
+    from grove_tickets.records import ticket_of
 
     store = next(_stores(context.cwd, context), None)
     issues = [] if store is None else _read_issues(store).values()
@@ -71,13 +71,7 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
     if not started:
         return None
     issue = max(started, key=_updated_at)
-    return Ticket(
-        ticket_id=text_field(issue, "id"),
-        source=SYSTEM,
-        title=text_field(issue, "title"),
-        description=text_field(issue, "body"),
-        labels=list_field(issue, "tags"),
-    )
+    return ticket_of(issue, SYSTEM, description="body", labels="tags")
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
@@ -97,7 +91,7 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
     """Tell from the store whether an issue is closed."""
-    from grove_tickets.confirming import confirmation
+    from grove_tickets.outputs import confirmation
 
     return confirmation(result, lambda: _is_finished(close, context))
 

@@ -103,12 +103,9 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
     """Tell from the ticket's file whether it is closed."""
-    from grove_tickets.confirming import confirmation
+    from grove_tickets.outputs import confirmation
 
-    def stored() -> bool | None:
-        return _is_closed(close, context)
-
-    return confirmation(result, stored)
+    return confirmation(result, lambda: _is_closed(close, context))
 
 
 def _close(ticket_id: str, status: str, directory: str | None) -> TicketClose:

@@ -64,15 +64,9 @@ def current_ticket(context: ProjectContext) -> Ticket | None:
     issue = read_current(context)
     if issue is None:
         return None
-    from grove_tickets.records import list_field, text_field
+    from grove_tickets.records import ticket_of
 
-    return Ticket(
-        ticket_id=text_field(issue, "id"),
-        source=SYSTEM,
-        title=text_field(issue, "title"),
-        description=text_field(issue, "description"),
-        labels=list_field(issue, "labels"),
-    )
+    return ticket_of(issue, SYSTEM)
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
@@ -94,14 +88,13 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
     """Return whether an issue was really closed."""
     from grove_tickets.beads import output, state
-    from grove_tickets.confirming import confirmation
-
-    def printed() -> bool | None:
-        return None if result is None else output.says_closed(result, close.ticket_id)
+    from grove_tickets.outputs import confirmation
 
     def stored() -> bool | None:
         if close.ticket_id is None:
             return None
         return state.is_closed(close.ticket_id, close.directory, context)
 
-    return confirmation(result, printed, stored)
+    return confirmation(
+        result, stored, printed=lambda answer: output.says_closed(answer, close.ticket_id)
+    )

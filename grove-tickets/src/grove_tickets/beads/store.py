@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Final
 
 from grove_tickets.places import (
-    candidates,
     exists,
     find_repository,
     first_line,
@@ -28,17 +27,6 @@ def find_store(cwd: Path, environment: Mapping[str, str]) -> Path | None:
         if _is_store(store):
             return store
     return None
-
-
-def possible_stores(cwd: Path, environment: Mapping[str, str]) -> list[Path]:
-    """List the stores that ``bd`` might use in a directory, and those that name another one."""
-    named = environment.get("BEADS_DIR")
-    stores = [*([cwd / named] if named else []), *candidates(cwd, _MARKER)]
-    repository = find_repository(cwd)
-    if repository is not None and repository.common is not None:
-        common = repository.common
-        stores += [common / _MARKER, common.parent / _MARKER]
-    return [*stores, *(one for one in map(_follow_redirect, stores) if one not in stores)]
 
 
 def _candidates(cwd: Path) -> Iterator[Path]:

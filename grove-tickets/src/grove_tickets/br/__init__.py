@@ -59,19 +59,11 @@ def detect(context: ProjectContext) -> Detection | None:
 
 def current_ticket(context: ProjectContext) -> Ticket | None:
     """Return which issue is in progress."""
-    from grove_tickets.br.state import read_current
-    from grove_tickets.records import list_field, text_field
+    from grove_tickets.br.store import read_current
+    from grove_tickets.records import ticket_of
 
     issue = read_current(context)
-    if issue is None:
-        return None
-    return Ticket(
-        ticket_id=text_field(issue, "id"),
-        source=SYSTEM,
-        title=text_field(issue, "title"),
-        description=text_field(issue, "description"),
-        labels=list_field(issue, "labels"),
-    )
+    return None if issue is None else ticket_of(issue, SYSTEM)
 
 
 def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
@@ -83,14 +75,11 @@ def closes(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
     """Return whether an issue is closed."""
-    from grove_tickets.br.output import says_closed
-    from grove_tickets.br.state import is_closed
-    from grove_tickets.confirming import confirmation
-
-    def printed() -> bool | None:
-        return None if result is None else says_closed(result, close.ticket_id)
+    from grove_tickets.br.commands import says_closed
+    from grove_tickets.br.store import is_closed
+    from grove_tickets.outputs import confirmation
 
     def stored() -> bool | None:
         return None if close.ticket_id is None else is_closed(close.ticket_id, context)
 
-    return confirmation(result, printed, stored)
+    return confirmation(result, stored, printed=lambda answer: says_closed(answer, close.ticket_id))

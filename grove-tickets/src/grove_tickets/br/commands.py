@@ -1,14 +1,16 @@
-"""Which issues a ``br`` command closes and opens again."""
+"""Which issues a ``br`` command closes and opens again, and what its output says of that."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
-from grove_core import TicketClose, ToolCall
-from grove_tickets.arguments import Arguments
+from grove_core import TicketClose, ToolCall, ToolResult
+from grove_tickets.arguments import Arguments, take_apart
 from grove_tickets.calls import shell_commands, store_directory
+from grove_tickets.outputs import json_objects, output_text, says_misuse
+from grove_tickets.records import is_same_issue
 from grove_tickets.shell.words import UNKNOWN, is_known
-from grove_tickets.subcommands import take_apart
 
 if TYPE_CHECKING:
     from grove_tickets.shell import Command
@@ -75,3 +77,47 @@ def _named_store(command: "Command", arguments: Arguments) -> str | None:
     if database.parent.name in _STORES:
         return str(database.parent)
     return command.environment.get("BEADS_DIR")
+
+
+# A line such as "Closed br-1: title" or "Skipped br-1: already closed".
+_ISSUE: Final = re.compile(r"^\W*(Closed|Reopened|Skipped|Updated) ([\w.]+-[\w.-]+?):(.*)$")
+_STATUS: Final = re.compile(r"^\s+status:.*(?:→|->) *(\w+)")
+_REFUSED: Final = "refusing to close via `br update"
+
+
+def says_closed(result: ToolResult, ticket_id: str | None) -> bool | None:
+    """Return whether a call's own output says that an issue is closed."""
+    text = output_text(result)
+    said = [
+        closed
+        for issue_id, closed in (*_lines(text), *_objects(result))
+        if ticket_id is None or is_same_issue(ticket_id, issue_id)
+    ]
+    if said:
+        return any(said) if ticket_id is None else said[-1]
+    return False if _REFUSED in text or says_misuse(text) else None
+
+
+def _lines(text: str) -> list[tuple[str, bool]]:
+    found: list[tuple[str, bool]] = []
+    updated = ""
+    for line in text.splitlines():
+        issue, status = _ISSUE.match(line), _STATUS.match(line)
+        if issue is None:
+            if status is not None and updated:
+                found.append((updated, status[1].lower() == "closed"))
+            continue
+        what, issue_id, rest = issue.groups()
+        updated = issue_id if what == "Updated" else ""
+        if what != "Updated":
+            is_closed = what == "Closed" or (what == "Skipped" and "already closed" in rest)
+            found.append((issue_id, is_closed))
+    return found
+
+
+def _objects(result: ToolResult) -> list[tuple[str, bool]]:
+    return [
+        (str(one["id"]), one["status"] == "closed")
+        for one in json_objects(result)
+        if isinstance(one.get("id"), str) and isinstance(one.get("status"), str)
+    ]

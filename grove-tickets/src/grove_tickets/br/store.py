@@ -1,17 +1,17 @@
-"""Finds beads_rust's store as ``br`` does, looking at file names only and running nothing."""
+"""The store of beads_rust: found as ``br`` does, and read without running anything."""
 
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from grove_core import ProjectContext
 from grove_tickets.places import (
-    candidates,
     exists,
     find_repository,
     first_line,
     is_directory,
     real_path,
 )
+from grove_tickets.records import is_same_issue, records, text_field
 
 DATABASE: Final = "beads.db"
 _MARKERS: Final = (".beads", "_beads")
@@ -27,17 +27,6 @@ def find_store(context: ProjectContext) -> Path | None:
         store is not None and exists(store / DATABASE) and find_export(store, context) is not None
     )
     return store if is_store else None
-
-
-def possible_stores(context: ProjectContext) -> list[Path]:
-    """List the stores and exports that ``br`` might use."""
-    named = [context.environment.get(name) for name in ("BEADS_DIR", "BEADS_JSONL")]
-    stores = [context.cwd / one for one in named if one] + candidates(context.cwd, *_MARKERS)
-    repository = find_repository(context.cwd)
-    if repository is not None and repository.common is not None:
-        stores.append(repository.common.parent / _MARKERS[0])
-    targets = (_follow_redirects(store) for store in stores if is_directory(store))
-    return [*stores, *(one for one in targets if one is not None and one not in stores)]
 
 
 def find_export(store: Path, context: ProjectContext) -> Path | None:
@@ -79,3 +68,48 @@ def _follow_redirects(store: Path) -> Path | None:
             return store
         store = redirected
     return None
+
+
+_LAG_SECONDS: Final = 2.0
+
+
+def read_current(context: ProjectContext) -> dict[str, Any] | None:
+    """Read the issue in progress."""
+    store = find_store(context)
+    export = None if store is None else find_export(store, context)
+    if store is None or export is None:
+        return None
+    started = [one for one in records(export, "in_progress") if one.get("status") == "in_progress"]
+    cache = Path(context.environment.get("BEADS_CACHE_DIR") or store)
+    touched = first_line(context.cwd / cache / "last-touched")
+    for issue in started:
+        if text_field(issue, "id") == touched:
+            return issue
+    return max(started, key=lambda one: text_field(one, "updated_at"), default=None)
+
+
+def is_closed(ticket_id: str, context: ProjectContext) -> bool | None:
+    """Tell from the export whether an issue is closed."""
+    store = find_store(context)
+    export = None if store is None else find_export(store, context)
+    if store is None or export is None or not _is_fresh(export, store):
+        return None
+    statuses = {text_field(issue, "id"): issue.get("status") for issue in records(export)}
+    found = [status for one, status in statuses.items() if is_same_issue(ticket_id, one)]
+    if not found and any(ticket_id.lower() in one.lower() for one in statuses):
+        return None  # a part of an id, which the tool may know how to complete
+    return "closed" in found[-1:]
+
+
+def _is_fresh(export: Path, store: Path) -> bool:
+    """Return whether the export was written after, or together with, the last change."""
+    try:
+        written = export.stat().st_mtime
+        changed = max(
+            path.stat().st_mtime
+            for path in (store / DATABASE, store / f"{DATABASE}-wal")
+            if path.exists()
+        )
+    except (OSError, ValueError):
+        return False
+    return changed - written < _LAG_SECONDS

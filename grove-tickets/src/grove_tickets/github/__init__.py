@@ -87,18 +87,15 @@ def closed_by_shell(call: ToolCall, context: ProjectContext) -> Sequence[TicketC
 
 def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[TicketClose]:  # noqa: ARG001
     """Return what a call of GitHub's MCP server would close and open again."""
-    from grove_tickets.github.server import read_tool
+    from grove_tickets.github.api import read_tool
 
     return read_tool(SYSTEM, call)
 
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:
     """Return whether an issue or a pull request is closed; GitHub itself is never asked."""
-    from grove_tickets.confirming import confirmation
     from grove_tickets.github import output
-
-    def printed() -> bool | None:
-        return None if result is None else output.says_closed(result, close.ticket_id)
+    from grove_tickets.outputs import confirmation
 
     def committed() -> bool | None:
         # Later another branch may be checked out than the one that was committed to.
@@ -106,4 +103,6 @@ def confirm(close: TicketClose, result: ToolResult | None, context: ProjectConte
             return None
         return output.takes_effect(result, context.cwd)
 
-    return confirmation(result, printed, committed)
+    return confirmation(
+        result, committed, printed=lambda answer: output.says_closed(answer, close.ticket_id)
+    )

@@ -1,14 +1,13 @@
-"""What ``gh api`` closes and opens again."""
+"""What ``gh api`` and the tools of MCP servers of GitHub close and open again."""
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from grove_core import TicketClose
+from grove_core import TicketClose, ToolCall
 from grove_tickets.arguments import Arguments
+from grove_tickets.calls import text_of, tool_of
 from grove_tickets.forges import request_fields
-from grove_tickets.github.references import reference
-from grove_tickets.mcp import text_of
 from grove_tickets.shell.words import UNKNOWN, is_known
 
 _HOST: Final = re.compile(r"^https?://[^/]+/(?:api/v3/)?|^/")
@@ -69,3 +68,30 @@ def _read_query(system: str, query: str) -> Sequence[TicketClose]:
                 TicketClose(system=system, ticket_id=None, reopens=opens, certain=what != "enable")
             )
     return found
+
+
+def reference(repository: str, number: str, *, is_issue: bool) -> str:
+    """Write the id of an issue or a pull request."""
+    return f"{repository or ('' if is_issue else 'pr')}#{number}"
+
+
+_ISSUE_TOOLS: Final = frozenset({"issue_write", "update_issue", "update_issue_state"})
+_PULL_REQUEST_TOOLS: Final = frozenset({"update_pull_request", "update_pull_request_state"})
+
+
+def read_tool(system: str, call: ToolCall) -> Sequence[TicketClose]:
+    """Return what a call would close or open again."""
+    tool = tool_of(call, "github")
+    fields = call.input
+    state = "closed" if tool == "merge_pull_request" else text_of(fields, "state").lower()
+    is_issue = tool in _ISSUE_TOOLS
+    is_change = is_issue or tool in _PULL_REQUEST_TOOLS or tool == "merge_pull_request"
+    names = ("issue_number",) if is_issue else ("pullNumber", "pull_number")
+    number = text_of(fields, *names)
+    is_proposal = fields.get("is_suggestion") is True
+    if not is_change or not number or state not in {"open", "closed"} or is_proposal:
+        return ()
+    owner, name = text_of(fields, "owner"), text_of(fields, "repo")
+    repository = f"{owner}/{name}" if owner and name else ""
+    ticket_id = reference(repository, number, is_issue=is_issue)
+    return [TicketClose(system=system, ticket_id=ticket_id, reopens=state == "open")]

@@ -93,10 +93,7 @@ def closed_by_server(call: ToolCall, context: ProjectContext) -> Sequence[Ticket
 
 def confirm(close: TicketClose, result: ToolResult | None, context: ProjectContext) -> Confirmation:  # noqa: ARG001
     """Return whether an issue or a merge request is closed; GitLab itself is never asked."""
-    from grove_tickets.confirming import confirmation
     from grove_tickets.gitlab.output import says_closed
+    from grove_tickets.outputs import confirmation
 
-    def printed() -> bool | None:
-        return None if result is None else says_closed(result, close.ticket_id)
-
-    return confirmation(result, printed)
+    return confirmation(result, printed=lambda answer: says_closed(answer, close.ticket_id))

@@ -7,9 +7,8 @@ from urllib.parse import parse_qsl, unquote
 
 from grove_core import TicketClose, ToolCall
 from grove_tickets.arguments import Arguments
+from grove_tickets.calls import text_of, tool_of
 from grove_tickets.forges import request_fields
-from grove_tickets.gitlab.references import reference
-from grove_tickets.mcp import text_of, tool_of
 from grove_tickets.shell.words import is_known
 
 _HOST: Final = re.compile(r"^https?://[^/]+/api/v4/|^/")
@@ -59,3 +58,8 @@ def _name_of(project: str) -> str:
     """Return a project's path; nothing for a placeholder or a number."""
     name = unquote(project)
     return name if "/" in name else ""
+
+
+def reference(project: str, number: str, *, is_issue: bool) -> str:
+    """Write the id of an issue or a merge request."""
+    return f"{project}{'#' if is_issue else '!'}{number}"

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Final
 from attrs import evolve
 
 from grove_core import TicketClose, ToolCall
-from grove_tickets.arguments import Arguments
+from grove_tickets.arguments import Arguments, take_apart
 from grove_tickets.calls import shell_commands, store_directory
 from grove_tickets.forges import repository_path
-from grove_tickets.gitlab.api import read_request
-from grove_tickets.gitlab.references import reference
+from grove_tickets.gitlab.api import read_request, reference
 from grove_tickets.shell.words import is_known
-from grove_tickets.subcommands import take_apart
 
 if TYPE_CHECKING:
     from grove_tickets.shell import Command
