@@ -12,9 +12,8 @@ from grove_core.cli.timeparse import local_time
 from grove_core.clock import format_instant
 from grove_core.model.memory import Health
 from grove_core.model.session import Session
-from grove_core.model.statistics import Statistics
+from grove_core.model.statistics import LogFault, Statistics
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
-from grove_core.report.text import fault_of
 from grove_core.services.messages import name_of, past_reflection
 from grove_core.services.overview import PendingKind, pending_reflections, sessions_here
 from grove_core.services.packages import (
@@ -88,7 +87,7 @@ def _collect(workspace: Workspace) -> dict[str, Any]:
             if one.is_active
         ],
         "checks": list(_checks(workspace)),
-        "log_faults": [fault_of(one) for one in numbers.log.faults],
+        "log_faults": [_fault_of(one) for one in numbers.log.faults],
         "pending": [text for one in sessions for text in _pending(one, workspace)],
         "outbox": [entry.learning.id for entry in workspace.outbox.entries(workspace.root)],
         "servers": [
@@ -105,6 +104,12 @@ def _collect(workspace: Workspace) -> dict[str, Any]:
         "config_problems": [str(problem) for problem in workspace.loaded_config.problems],
         "warnings": backend_warnings(workspace),
     }
+
+
+def _fault_of(fault: LogFault) -> str:
+    from grove_core.report.text import fault_of  # seldom needed
+
+    return fault_of(fault)
 
 
 def _numbers_document(numbers: Statistics) -> dict[str, Any]:
