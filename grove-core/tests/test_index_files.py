@@ -12,6 +12,7 @@ from grove_core.retrieval.entry import entry_of
 from grove_core.retrieval.index import LearningIndex
 from grove_core.retrieval.terms import terms_of
 from grove_core.storage.cache import IN_MEMORY, Cache
+from grove_core.workspace import WarmCache
 
 SOURCE = "project markdown"
 NUMBER = 40
@@ -185,3 +186,26 @@ def test_who_read_earlier_takes_nothing_back(project):
         assert find(index, text="everything different")["cl_0"][0] == project.entries[0]
         index.cache.close()
     project.is_right()
+
+
+def test_a_kept_cache_is_opened_again_when_the_file_is_another_one(project):
+    warm = WarmCache()
+    folder = project.path.parent
+
+    def ask():
+        cache = warm.cache(folder, lambda: Cache(str(project.path)))
+        answer = find(LearningIndex(cache, project.fill), text="export")
+        return cache, answer
+
+    first, answer = ask()
+    assert ask() == (first, answer)
+    project.change()
+    project.answers()  # another process puts in what is new
+    second, later = ask()
+    assert second is first
+    assert later == find(project.open(IN_MEMORY), text="export")
+    project.open().cache.remove()
+    third, again = ask()
+    assert third is not first
+    assert again == later
+    assert project.path.exists()

@@ -6,6 +6,7 @@ import re
 import shutil
 import threading
 import time
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -372,3 +373,8 @@ def test_after_an_upgrade_it_answers_what_it_was_asked_and_ends(monkeypatch):
     connection.thread.join(10)
     assert not connection.thread.is_alive()
     assert set(connection.read()) == {0, 1, 2}
+
+
+def test_what_is_loaded_ahead_is_there():
+    for name in server_module._MODULES:
+        import_module(f"grove_core.{name}")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, Final
 
 from grove_core import __version__
@@ -19,7 +20,7 @@ from grove_core.model.session import Session
 from grove_core.prefilter import Prefilter
 from grove_core.retrieval.strategy import RetrievalEngine
 from grove_core.storage.diagnostics import Diagnostics
-from grove_core.storage.paths import Paths, ProjectPaths, grove_home, project_key, project_root
+from grove_core.storage.paths import Paths, ProjectPaths, grove_home, project_root
 from grove_core.storage.sessions import Parsed, SessionStore
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class WarmCache:
         self.sessions: Parsed = {}
         self._config: tuple[str, LoadedConfig] | None = None
         self._plugins: tuple[object, Environment, Plugins] | None = None
+        self._cache: tuple[object, Cache] | None = None
 
     def config(self, fingerprint: str, load: Callable[[], LoadedConfig]) -> LoadedConfig:
         """The configuration, read again when its files or variables have changed."""
@@ -68,6 +70,18 @@ class WarmCache:
         if kept is None or kept[0] != settings or not looks_the_same(kept[1]):
             kept = self._plugins = settings, look(), load()
         return kept[2]
+
+    def take_plugins(self, other: "WarmCache") -> None:
+        """Take over what another thread has loaded, now that it is done with it."""
+        self._plugins = self._plugins or other._plugins
+
+    def cache(self, directory: Path, load: Callable[[], "Cache"]) -> "Cache":
+        """The cache in a directory, opened again in another thread or when it is another file."""
+        key = directory, get_ident()
+        kept = self._cache
+        if kept is None or kept[0] != key or not kept[1].is_current():
+            kept = self._cache = key, load()
+        return kept[1]
 
 
 class Workspace:
@@ -124,7 +138,7 @@ class Workspace:
     @property
     def project_cache(self) -> Path:
         """The directory of files derived from this project."""
-        return self.paths.cache / project_key(self.root)
+        return self.paths.cache / self.project.key
 
     @cached_property
     def outbox(self) -> "Outbox":
@@ -321,7 +335,8 @@ class Workspace:
         from grove_core.storage.cache import cache_in
 
         in_hook = self.work_deadline is not None
-        return cache_in(self.project_cache, self.paths.home, in_hook=in_hook)
+        load = partial(cache_in, self.project_cache, self.paths.home, in_hook=in_hook)
+        return load() if self._warm is None else self._warm.cache(self.project_cache, load)
 
     @cached_property
     def numbers(self) -> "Numbers":

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 from enum import Enum
+from functools import cache
 from typing import Any, Final
 
 from attrs import fields
@@ -91,7 +92,7 @@ def learning_from_dict(document: object) -> Learning:
 def _plain(value: Any) -> Any:  # noqa: ANN401 - what json does not know
     if isinstance(value, Value):
         kind: Any = type(value)
-        return {each.name: getattr(value, each.name) for each in fields(kind)}
+        return {name: getattr(value, name) for name in _names_of(kind)}
     if isinstance(value, datetime):
         return format_instant(value)
     if isinstance(value, Enum):
@@ -101,6 +102,11 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - what json does not know
     if isinstance(value, Mapping):
         return dict(value)
     raise CodecError(f"cannot write a {type(value).__name__} as JSON")
+
+
+@cache
+def _names_of(kind: Any) -> tuple[str, ...]:  # noqa: ANN401 - a class of attrs
+    return tuple(each.name for each in fields(kind))
 
 
 def _read(kind: type, document: Document) -> Any:  # noqa: ANN401 - an instance

@@ -9,7 +9,14 @@ from typing import Any, Final, NamedTuple
 from grove_core.retrieval.entry import Entry, text_of
 from grove_core.retrieval.ranking import Corpus, Found, relevances
 from grove_core.retrieval.terms import IndexedText, QueryTerms
-from grove_core.storage.cache import Cache, CachedPart, is_busy, transaction
+from grove_core.storage.cache import (
+    Cache,
+    CachedPart,
+    is_busy,
+    places,
+    portions,
+    transaction,
+)
 from grove_core.text import fingerprint, key_of, storable
 
 MOST_CANDIDATES: Final = 100
@@ -29,8 +36,6 @@ _MOST_POSTINGS: Final = 10_000
 them, and a larger one takes no longer. With half of it nothing was lost among 2,400."""
 # Between two looks at the clock, and at most lost when the process is killed.
 _AT_ONCE: Final = 100
-# What one question may name; how many SQLite allows is a matter of how it was built.
-_MOST_NAMED: Final = 500
 _MICROSECONDS: Final = 1_000_000
 _BITS_OF_ID: Final = 20
 
@@ -263,8 +268,8 @@ class _Update:
         if self._whole:
             yield from self._connection.execute(select, (self._name,))
             return
-        for some in _portions(list(self._wanted), _MOST_NAMED):
-            chosen = f"{select} AND id IN ({_places(some)})"
+        for some in portions(list(self._wanted)):
+            chosen = f"{select} AND id IN ({places(some)})"
             yield from self._connection.execute(chosen, (self._name, *some))
 
     def _change(self, missing: Sequence[str], surplus: Sequence[str]) -> bool:
@@ -284,7 +289,7 @@ class _Update:
     def _remove(self, source: int, ids: Sequence[str], sums: "_Sums") -> None:
         # In the order of numbers, as the full text likes it; and so below.
         find = f"SELECT personal, number, {_TEXTS} FROM entry WHERE source = ?"
-        find += f" AND id IN ({_places(ids)}) ORDER BY number"
+        find += f" AND id IN ({places(ids)}) ORDER BY number"
         for personal, number, *texts in self._connection.execute(find, (source, *ids)).fetchall():
             self._connection.execute(_DELETE_TERMS, (number, *texts))
             for table in ("entry", "named_file"):
@@ -389,7 +394,8 @@ def _candidates(connection: sqlite3.Connection, query: QueryTerms) -> list[int]:
         weight = terms[term] * log(1 + (documents - known[term] + 0.5) / (known[term] + 0.5))
         for number in _holding(connection, term, known[term]):
             sums[number] = sums.get(number, 0.0) + weight
-    return sorted(sums, key=lambda number: (-sums[number], -abs(number)))
+    newest_first = sorted(sums, key=abs, reverse=True)
+    return sorted(newest_first, key=sums.__getitem__, reverse=True)
 
 
 def _holding(connection: sqlite3.Connection, term: str, documents: int) -> list[int]:
@@ -418,8 +424,8 @@ def _frequencies(
 ) -> Mapping[str, int]:
     """Return how many learnings hold each of some terms."""
     found: dict[str, int] = {}
-    for some in _portions(list(terms), _MOST_NAMED):
-        select = f"SELECT term, {column} FROM frequency WHERE term IN ({_places(some)})"
+    for some in portions(list(terms)):
+        select = f"SELECT term, {column} FROM frequency WHERE term IN ({places(some)})"
         found.update(connection.execute(select, some))
     return found
 
@@ -432,10 +438,10 @@ def _load(
 ) -> Iterator[tuple[Entry, IndexedText]]:
     """Read the learnings of some numbers until there are enough ids."""
     seen: set[str] = set()
-    for some in _portions(numbers, most):
+    for some in portions(numbers, most):
         select = f"SELECT number, {_TEXTS}, digest, {_COLUMNS} FROM entry"
-        select += f" WHERE number IN ({','.join(map(str, some))}) AND {_NOT_PUT_AWAY}"
-        rows = {row[0]: row[1:] for row in connection.execute(select)}
+        select += f" WHERE number IN ({places(some)}) AND {_NOT_PUT_AWAY}"
+        rows = {row[0]: row[1:] for row in connection.execute(select, some)}
         for row in (rows[number] for number in some if number in rows):
             entry = _entry(row[5:])
             if admits(entry):
@@ -461,9 +467,8 @@ def _unique(rows: Iterable[Sequence[Any]]) -> dict[str, Entry]:
 
 
 def _entry(row: Sequence[Any]) -> Entry:
-    digest, *values = row
-    entry = Entry(*values)
-    entry = entry._replace(personal=bool(entry.personal), complete=bool(entry.complete))
+    digest, id_, backend, personal, *others, complete, document = row
+    entry = Entry._make((id_, backend, personal != 0, *others, complete != 0, document))
     if _digest(entry) != digest:
         raise sqlite3.DatabaseError(f"the learning {entry.id} is not what was put in")
     return entry
@@ -471,15 +476,6 @@ def _entry(row: Sequence[Any]) -> Entry:
 
 def _digest(entry: Entry) -> int:
     return fingerprint("\0".join(map(str, entry)).encode("utf-8", "surrogatepass"))
-
-
-def _portions(values: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
-    for start in range(0, len(values), size):
-        yield values[start : start + size]
-
-
-def _places(values: Sequence[object]) -> str:
-    return ",".join("?" * len(values))
 
 
 def _catalogued(entry: Entry) -> tuple[Any, ...]:

@@ -96,9 +96,9 @@ def from_line(line: str) -> Retrieval | None:
         return None
 
 
-def bounded(text: str) -> str:
+def bounded(content: bytes) -> bytes:
     """Make room in a log that is full; the session's start and the newest lines stay."""
-    lines = text.splitlines(keepends=True)
-    if len(lines) < MOST_LINES:
-        return text
-    return "".join([lines[0], *lines[-MOST_LINES // 2 :]])
+    if content.count(b"\n") < MOST_LINES:
+        return content
+    lines = content.splitlines(keepends=True)
+    return b"".join([lines[0], *lines[-MOST_LINES // 2 :]])

@@ -243,8 +243,8 @@ def reference_boost(stats: LearningStats | None, confidence: str = "high") -> fl
     prior = PRIOR_BY_CONFIDENCE.get(confidence, PRIOR_HIT_RATE)
     observed, good = 0.0, 0.0
     if stats is not None:
-        ratings = stats.rated_useful
-        observed = stats.surfaced + RATING_SHOWINGS * ratings.total
-        good = stats.referenced + RATING_SHOWINGS * ratings.count
+        ratings = stats.useful_ratings + stats.useless_ratings
+        observed = stats.surfaced + RATING_SHOWINGS * ratings
+        good = stats.referenced + RATING_SHOWINGS * stats.useful_ratings
     estimate = (good + PRIOR_SHOWINGS * prior) / (observed + PRIOR_SHOWINGS)
     return min(1.0, BOOST_FLOOR + (1.0 - BOOST_FLOOR) * estimate / PRIOR_HIT_RATE)

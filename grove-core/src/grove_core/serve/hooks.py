@@ -70,8 +70,12 @@ class Hooks:
         return {**self._environment, SESSION_ID_VARIABLE: self.session_id}
 
     def warm_up(self) -> None:
-        """Load ahead what the first hook would load."""
-        Workspace(Path.cwd(), self.environment, now_utc(), warm=self._warm).plugins.load_all()
+        """Load ahead what the first hook would load; it may run meanwhile, in another thread."""
+        warm = WarmCache()
+        workspace = Workspace(Path.cwd(), self.environment, now_utc(), warm=warm)
+        workspace.plugins.load_all()
+        workspace.library.sources()  # backends import what they need when they are opened
+        self._warm.take_plugins(warm)
 
     def handle(self, arguments: Mapping[str, Any], limit_for: LimitFor, send: Send) -> None:
         """Answer a hook."""

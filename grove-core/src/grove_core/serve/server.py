@@ -34,7 +34,9 @@ _HOOK: Final = "hook"
 _MODULES: Final = (
     "serve.hooks",
     "hooks.user_prompt",
-    "flow.recall",
+    "services.recall",
+    "finder",
+    "stats.cache",
     "hooks.pre_tool_use",
     "ticketing",
     "hooks.post_tool_use",

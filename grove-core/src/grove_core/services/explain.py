@@ -105,14 +105,15 @@ def log_retrieval(
 def _append(path: Path, line: str) -> None:
     """Append without waiting for the disk, which takes longer than all the rest: it is derived."""
     with files.locked(path, mode=_FILE_MODE, timeout=_LOCK_SECONDS) as descriptor:
-        text = os.pread(descriptor, os.fstat(descriptor).st_size, 0).decode("ascii", "replace")
-        kept = bounded(text)
-        if kept != text:
+        content = os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+        kept = bounded(content)
+        data = line.encode("ascii")
+        if kept != content:
             os.ftruncate(descriptor, 0)
-            line = kept + line
-        elif text and not text.endswith("\n"):
-            line = f"\n{line}"  # a line that was cut off by a crash must not spoil this one
-        os.write(descriptor, line.encode("ascii"))
+            data = kept + data
+        elif content and not content.endswith(b"\n"):
+            data = b"\n" + data  # a line that was cut off by a crash must not spoil this one
+        os.write(descriptor, data)
 
 
 def retrievals_of(cache: Path, session_id: str) -> list[Retrieval]:

@@ -1,13 +1,14 @@
 """What a project's event logs add up to, in its cache."""
 
-from collections.abc import Iterable, Sequence
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from grove_core.model.usage import LearningStats
 from grove_core.stats.fold import fold
 from grove_core.stats.lines import instant, microseconds
-from grove_core.storage.cache import Cache, CachedPart
+from grove_core.storage.cache import Cache, CachedPart, places, portions
 from grove_core.storage.files import is_readable
 from grove_core.text import key_of
 
@@ -76,9 +77,16 @@ class Numbers(CachedPart):
     def usage(self, learning_ids: Iterable[str] | None = None) -> dict[str, LearningStats]:
         """Return how learnings have fared."""
         select = f"SELECT {USAGE} FROM usage"
-        if learning_ids is not None:
-            select += f" WHERE learning IN ({','.join(str(key_of(one)) for one in learning_ids)})"
-        rows = self.ask(lambda connection: connection.execute(select).fetchall())
+
+        def question(connection: sqlite3.Connection) -> Iterator[Sequence[Any]]:
+            if learning_ids is None:
+                yield from connection.execute(select)
+                return
+            for some in portions([key_of(one) for one in learning_ids]):
+                chosen = f"{select} WHERE learning IN ({places(some)})"
+                yield from connection.execute(chosen, some)
+
+        rows = self.ask(lambda connection: list(question(connection)))
         return {row[0]: stats_of(row[0], row) for row in rows}
 
     def corrections(

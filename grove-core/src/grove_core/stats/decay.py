@@ -129,20 +129,18 @@ def stale_days(passive_days: int) -> float:
 
 def verification(created: datetime, stats: LearningStats | None, now: datetime) -> Verification:
     """Return what last spoke for a learning."""
-    stats = stats or LearningStats(learning_id="")
-    fast_track = stats.surfaced >= UNUSED_SHOWINGS and not stats.referenced
-    known = [
-        (moment, by)
-        for moment, by in (
-            (stats.last_referenced, "used"),
-            (None if fast_track else stats.last_surfaced, "shown"),
+    at, by = created, "written"
+    fast_track = False
+    if stats is not None:
+        fast_track = stats.surfaced >= UNUSED_SHOWINGS and not stats.referenced
+        for moment, what in (
             (stats.last_restored, "restored"),
-            (created, "written"),
-        )
-        if moment is not None
-    ]
-    at, by = max(known, key=lambda one: one[0])
-    return Verification(at=min(at, now), by=by, fast_track=fast_track, from_future=at > now)
+            (None if fast_track else stats.last_surfaced, "shown"),
+            (stats.last_referenced, "used"),
+        ):
+            if moment is not None and moment >= at:
+                at, by = moment, what
+    return Verification(min(at, now), by, fast_track, at > now)
 
 
 def assess_decay(

@@ -40,7 +40,7 @@ def microseconds(moment: datetime) -> int:
 
 def instant(moment: int) -> datetime:
     """Return the instant of a number."""
-    return _EPOCH + timedelta(microseconds=moment)
+    return _EPOCH + moment * _MICROSECOND
 
 
 def read_lines(lines: Sequence[bytes]) -> Iterator[EventLine | str | None]:

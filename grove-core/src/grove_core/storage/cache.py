@@ -2,10 +2,10 @@
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from grove_core.errors import StorageError
 from grove_core.storage import files
@@ -15,10 +15,15 @@ _T = TypeVar("_T")
 FILE_NAME: Final = "cache.sqlite"
 SCHEMA_VERSION: Final = 1
 IN_MEMORY: Final = ":memory:"
+MOST_NAMED: Final = 500
+"""What one question may name; how many SQLite allows is a matter of how it was built."""
 SECONDS_IN_HOOK: Final = 0.3
 """How long a hook waits for another process that writes."""
 
 _SECONDS: Final = 3.0
+# Of the file in memory; the session's server keeps it between hooks.
+_KILOBYTES: Final = 65_536
+_KILOBYTES_IN_HOOK: Final = 8_192
 _SCHEMA: Final = Path(__file__).with_name("cache.sql")
 _OLDER_FILES: Final = ("index.sqlite", "stats.sqlite")
 _PRIMARY_CODE: Final = 0xFF  # of an error; the rest of its bits go into detail
@@ -29,12 +34,15 @@ _MISUSES: Final = (sqlite3.InterfaceError, sqlite3.ProgrammingError, sqlite3.Not
 class Cache:
     """The file, or a database in memory where no file can be had."""
 
-    def __init__(self, path: str = IN_MEMORY, *, seconds: float = _SECONDS) -> None:
+    def __init__(
+        self, path: str = IN_MEMORY, *, seconds: float = _SECONDS, kilobytes: int = _KILOBYTES
+    ) -> None:
         self.path = path
         self.generation = 0
         """Another number after each time that everything was lost."""
-        self._seconds = seconds
+        self._seconds, self._kilobytes = seconds, kilobytes
         self._connection: sqlite3.Connection | None = None
+        self._file: os.stat_result | None = None
         self._was_rebuilt = False
 
     def open(self) -> sqlite3.Connection:
@@ -61,6 +69,14 @@ class Cache:
         self.path = IN_MEMORY
         self._connect()
 
+    def is_current(self) -> bool:
+        """Return whether the file is open, and still the one of its name."""
+        if self._file is None:
+            return False
+        with suppress(OSError):
+            return os.path.samestat(self._file, os.stat(self.path))
+        return False
+
     def remove(self) -> None:
         """Delete the file, to begin from nothing."""
         self.close()
@@ -71,15 +87,16 @@ class Cache:
         """Let go of the file."""
         if self._connection is not None:
             self._connection.close()
-            self._connection = None
+            self._connection = self._file = None
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=self._seconds, isolation_level=None)
         try:
             _write_ahead(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute("PRAGMA cache_size = -65536")
+            connection.execute(f"PRAGMA cache_size = -{self._kilobytes}")
             self._create_tables(connection)
+            self._file = None if self.path == IN_MEMORY else os.stat(self.path)
         except BaseException:
             connection.close()
             raise
@@ -150,7 +167,9 @@ def cache_in(directory: Path, home: Path, *, in_hook: bool) -> Cache:
         with suppress(StorageError):
             files.make_directory(directory)
             path = os.fspath(directory / FILE_NAME)
-    return Cache(path, seconds=SECONDS_IN_HOOK if in_hook else _SECONDS)
+    if in_hook:
+        return Cache(path, seconds=SECONDS_IN_HOOK, kilobytes=_KILOBYTES_IN_HOOK)
+    return Cache(path)
 
 
 @contextmanager
@@ -163,6 +182,17 @@ def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iter
     except BaseException:
         connection.rollback()
         raise
+
+
+def portions(values: Sequence[Any], size: int = MOST_NAMED) -> Iterator[Sequence[Any]]:
+    """Divide what is asked for among questions."""
+    for start in range(0, len(values), size):
+        yield values[start : start + size]
+
+
+def places(values: Sequence[object]) -> str:
+    """Write the placeholders of some values: the text of a question is compiled once."""
+    return ",".join("?" * len(values))
 
 
 def is_busy(error: sqlite3.Error) -> bool:

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -163,10 +164,15 @@ class ProjectPaths(Value):
     decay_file = _Under("state_directory", "decayed.json")
     """What decay hides of the project's learnings on this machine."""
 
-    @property
+    @cached_property
+    def key(self) -> str:
+        """What names the project's files in grove's own directory."""
+        return project_key(self.root)
+
+    @cached_property
     def state_directory(self) -> Path:
         """The directory of what this machine alone knows of the project, and cannot derive."""
-        return self.home / "projects" / project_key(self.root)
+        return self.home / "projects" / self.key
 
     @property
     def initialised(self) -> bool:
