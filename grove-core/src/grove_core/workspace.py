@@ -53,7 +53,7 @@ class WarmCache:
     def __init__(self) -> None:
         self.sessions: Parsed = {}
         self._config: tuple[str, LoadedConfig] | None = None
-        self._plugins: tuple[object, Environment, Plugins] | None = None
+        self.loaded_plugins: tuple[object, Environment, Plugins] | None = None
         self._cache: tuple[object, Cache] | None = None
 
     def config(self, fingerprint: str, load: Callable[[], LoadedConfig]) -> LoadedConfig:
@@ -66,14 +66,14 @@ class WarmCache:
         """The plugins, found again when something was installed or is wanted otherwise."""
         from grove_core.storage.installation import look, looks_the_same
 
-        kept = self._plugins
+        kept = self.loaded_plugins
         if kept is None or kept[0] != settings or not looks_the_same(kept[1]):
-            kept = self._plugins = settings, look(), load()
+            kept = self.loaded_plugins = settings, look(), load()
         return kept[2]
 
     def take_plugins(self, other: "WarmCache") -> None:
         """Take over what another thread has loaded, now that it is done with it."""
-        self._plugins = self._plugins or other._plugins
+        self.loaded_plugins = self.loaded_plugins or other.loaded_plugins
 
     def cache(self, directory: Path, load: Callable[[], "Cache"]) -> "Cache":
         """The cache in a directory, opened again in another thread or when it is another file."""
