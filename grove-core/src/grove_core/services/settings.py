@@ -21,7 +21,6 @@ from grove_core.errors import ConfigError
 from grove_core.model.value import USER_ONLY
 from grove_core.plugins.discovery import BACKEND_GROUP, TICKET_GROUP
 from grove_core.services.packages import blocked_plugins, install_command_named
-from grove_core.storage.codec import to_jsonable
 from grove_core.workspace import Workspace
 
 _DEFAULT: Final = Origin(source=Source.DEFAULT)
@@ -30,13 +29,19 @@ _GROUPS: Final = {"backends": BACKEND_GROUP, "tickets": TICKET_GROUP}
 _OVERRIDES: Final = {"backends.overrides": BACKEND_GROUP, "ticketing.overrides": TICKET_GROUP}
 
 
+def _plain(value: object) -> Any:  # noqa: ANN401 - any JSON value
+    from grove_core.storage.codec import to_jsonable  # it loads cattrs
+
+    return to_jsonable(value)
+
+
 @frozen(kw_only=True)
 class EffectiveSetting:
     """A key, what is in force for it, and whether a file or the environment sets it."""
 
     key: str
-    value: Any = field(converter=to_jsonable)
-    default: Any = field(converter=to_jsonable)
+    value: Any = field(converter=_plain)
+    default: Any = field(converter=_plain)
     origin: Origin
     help: str = ""
     changed: bool = field()
