@@ -33,6 +33,7 @@ CURRENT_TICKET_SECONDS: Final = 0.3
 READ_SECONDS: Final = 1.0
 PATTERNS_KEY: Final = "ticketing.patterns"
 
+_CONFIGURATION: Final = Plugin(PATTERNS_KEY, "", "", "configuration", "")
 _DEFINED: Final = f"defined by {PATTERNS_KEY}"
 # How to install one is for `grove doctor` to find out: a hook that comes here would have to wait.
 _NO_READER: Final = "no plugin in use reads shell commands; grove doctor says how to have one"
@@ -205,7 +206,7 @@ class TicketSystems:
         return [close for close in self._closes(call, self.matchers) if self._is_enabled(close)]
 
     def closes_of(self, call: ToolCall) -> Sequence[TicketClose]:
-        """Ask what a tool call would close if every installed system took part."""
+        """Ask what a tool call would close if every installed system were enabled."""
         found = self._closes(call, self._all_matchers)
         return [close for close in found if not close.reopens]
 
@@ -271,7 +272,7 @@ class TicketSystems:
         named = {one.name: one for one in self._patterns if one.name not in taken}
         for name in named:
             probe = TicketProbe(name=name, detect=self._detect_pattern)
-            probes.append(Contribution(value=probe, source=_source()))
+            probes.append(Contribution(value=probe, source=_CONFIGURATION))
         return sorted(
             probes,
             key=lambda one: rank(self._rules.listed, one.value.name, one.source.distribution)[0],
@@ -290,7 +291,7 @@ class TicketSystems:
             for one in self._patterns
             if tools
         ]
-        mine = [Contribution(value=one, source=_source()) for one in own]
+        mine = [Contribution(value=one, source=_CONFIGURATION) for one in own]
         return [*self._plugins.close_matchers(), *mine]
 
     def _readers(self) -> list[Contribution[CommandReader]]:
@@ -349,11 +350,6 @@ class TicketSystems:
         self, provided: Contribution[Any], context: ProjectContext | None = None
     ) -> ProjectContext:
         return evolve(context or self._context, settings=self._settings.get(provided.name))
-
-
-def _source() -> Plugin:
-    """Name the configuration where plugins are named."""
-    return Plugin(PATTERNS_KEY, "", "", "configuration", "")
 
 
 def _read_patterns(
