@@ -64,6 +64,17 @@ def test_a_torn_line_waits_is_healed_and_what_is_no_object_is_counted(store):
     assert store.path.read_text() == '<<<<<<< ours\n[1]\n{"n": \n'
 
 
+def test_objects_are_looked_up_by_what_they_name_and_all_can_be_replaced(store):
+    older, newer, other = ({"id": one, "at": at} for one, at in (("a", 1), ("a", 2), ("aa", 1)))
+    store.append(older, other, newer)
+    assert [*store.naming("a")] == [older, newer]
+    assert [*store.naming("aa", "a")] == [older, other, newer]
+    assert [*store.naming()] == []
+    assert store.state() == (older, other, newer)
+    store.replace(other)
+    assert store.state() == (other,)
+
+
 def test_half_a_character_of_a_path_survives(store):
     store.append({"path": "caf\udce9"})
     assert store.state() == ({"path": "caf\udce9"},)

@@ -22,7 +22,7 @@ class FaultKind(Enum):
 
 
 ABOUT_ONE_LEARNING: Final = frozenset({FaultKind.TOOL_FAILED, FaultKind.NOT_STORED})
-"""What is no reason to leave a server alone: with another learning it may do better."""
+"""Faults that are no reason to leave a server alone: another learning may fare better."""
 
 
 class ServerFaultError(BackendError):

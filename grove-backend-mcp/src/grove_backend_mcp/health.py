@@ -19,15 +19,15 @@ _SHARED: Final = (
     "the client starts this server as well, and its store may lose what two write at once (grove"
     " writes again what it sees lost): give grove a store of its own in [backends.mcp], or use HTTP"
 )
-_NO_SERVER: Final = "mend or name one: `grove backends discover` says what is wrong with each"
-_MENDS: Final = {
+_NO_SERVER: Final = "fix or name one: `grove backends discover` says what is wrong with each"
+_FIXES: Final = {
     FaultKind.NOT_STARTED: "look at how it is written down: `grove backends discover`",
     FaultKind.EXITED: "start it by hand to see why; a package that a newer one broke is often"
-    " mended by pinning it, such as 'mcp<2'",
+    " fixed by pinning it, such as 'mcp<2'",
     FaultKind.UNSUITABLE: "say in [backends.mcp] which tools to call, or name another server",
     FaultKind.TIMED_OUT: "raise backends.mcp.connect_seconds or call_seconds, or run it as an HTTP"
     " server that stays up",
-    FaultKind.REFUSED: "start the server, or mend its address",
+    FaultKind.REFUSED: "start the server, or fix its address",
 }
 
 
@@ -62,7 +62,7 @@ def _asked(remote: "RemoteServer") -> tuple[str, str]:
         with remote.connection.server(_PING_SECONDS, asked=True):
             spoken = remote.connection.described
     except ServerFaultError as fault:
-        fix = _MENDS.get(fault.kind, _LOCAL_FLUSH)
+        fix = _FIXES.get(fault.kind, _LOCAL_FLUSH)
         said = fault.detail.removeprefix(f"{remote.connection.entry.name}: ")
         kind = fault.kind.value
         return f"{remote.name} {said if said.startswith(kind) else f'{kind}: {said}'}", fix
@@ -71,7 +71,7 @@ def _asked(remote: "RemoteServer") -> tuple[str, str]:
 
 
 def _lines_of(path: Path) -> tuple[str, ...]:
-    """Read what was odd when nobody looked; a file that cannot be read says nothing."""
+    """Read the warnings of earlier connections; a file that cannot be read has none."""
     try:
         return tuple((read_text(path) or "").splitlines())
     except StorageError:

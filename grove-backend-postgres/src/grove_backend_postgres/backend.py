@@ -190,7 +190,7 @@ class PostgresBackend:
         store = self._team.store(_SEARCH_SECONDS, with_vectors=True)
         with store, self._line.noting_faults():
             hits = store.search(query, evolve(filters, limit=limit))
-        # Whoever is shown one of these may ask for it by its id. What was found counts more.
+        # One of these may be asked for by its id later. What was found counts more.
         with suppress(BackendError, StorageError):
             self._replica.take_in_found(hit.learning for hit in hits)
         there = [hit for hit in hits if hit.learning.id not in waiting]

@@ -41,10 +41,10 @@ _CONFLICTS: Final = frozenset({"40001", "40P01"})
 # Shutting down, crashed, starting up, a standby that was asked to write; too many connections.
 _LOST: Final = frozenset({"57P01", "57P02", "57P03", "57P05", "25006", "25P03", "53300"})
 _TIMES: Final = frozenset({"57014", "55P03"})
-_MENDS: Final = {
+_FIXES: Final = {
     "28P01": "look at the password in the address, PGPASSWORD or ~/.pgpass",
     "28000": "look at the user in the address, and at the server's pg_hba.conf",
-    "3D000": "create the database, or mend its name in the address",
+    "3D000": "create the database, or fix its name in the address",
     "42501": "grant the role what it lacks, or have the owner run"
     " `grove backends postgres migrate`",
     "42P01": "run `grove backends postgres migrate` as a role that may create tables",
@@ -87,7 +87,7 @@ def unreachable(where: str, error: Exception | None = None) -> DatabaseUnreachab
 def refused(where: str, error: "psycopg.Error") -> DatabaseRefusedError:
     """Put into words that a database says no."""
     state, said = _state_of(error), _words_of(error)
-    message = "; ".join(filter(None, [f"the database {where} refuses: {said}", _MENDS.get(state)]))
+    message = "; ".join(filter(None, [f"the database {where} refuses: {said}", _FIXES.get(state)]))
     return DatabaseRefusedError(message, state=state, said=said)
 
 

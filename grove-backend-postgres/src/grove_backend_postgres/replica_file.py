@@ -119,7 +119,7 @@ class ReplicaFile:
             if inode and self._inode() == inode:
                 try:
                     self.path.replace(self.aside)
-                    # It belongs to the damaged file, and would be taken for the new one's.
+                    # It belongs to the damaged file, and SQLite would apply it to the new one.
                     self.path.with_name(f"{self.path.name}-journal").unlink(missing_ok=True)
                 except OSError as error:
                     raise BackendError(

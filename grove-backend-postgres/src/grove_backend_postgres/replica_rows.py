@@ -69,7 +69,7 @@ def put(
 def note_unreadable(connection: sqlite3.Connection, pulled: Pulled) -> None:
     """Keep the ids of what the database has and this version of grove cannot read."""
     if pulled.whole:
-        # The pages of everything name them anew.
+        # The pages of everything name them again.
         connection.execute("DELETE FROM unreadable")
     read = [(one.id,) for one in pulled.learnings]
     connection.executemany("DELETE FROM unreadable WHERE id = ?", read)
@@ -121,7 +121,7 @@ class Other(NamedTuple):
 
 
 def begin_sweep(connection: sqlite3.Connection, *, has_lost: bool) -> None:
-    """Begin anew; what an earlier one has noted is forgotten."""
+    """Begin again; what an earlier sweep has noted is forgotten."""
     has_lost = has_lost or state(connection, _UNDER_WAY) == _AFTER_LOSS
     connection.execute("CREATE TABLE IF NOT EXISTS told (id TEXT PRIMARY KEY) WITHOUT ROWID")
     connection.execute("DELETE FROM told")
@@ -222,5 +222,5 @@ def _drop_others(connection: sqlite3.Connection, outbox: Outbox, waiting: Sequen
     gone = [(one.id,) for one in others if one.id not in kept]
     if gone:
         connection.executemany("DELETE FROM learning WHERE id = ?", gone)
-        # Whoever asks what has changed is to be told everything.
+        # The next question for changes is answered with everything.
         set_state(connection, "generation", secrets.token_hex(_GENERATION_BYTES))

@@ -83,7 +83,7 @@ class Line:
             has_begun_anew = has_begun_anew or anew
             if taken.is_last and not anew:
                 break
-            # So that whoever waits for the lock gets it.
+            # So that another process that waits for the lock gets it.
             time.sleep(_BREATH_SECONDS)
         replace_text(self._paths.synchronised, "")
         return received

@@ -30,7 +30,7 @@ class _Output:
         self.tail = bytearray()
 
     def add(self, chunk: bytes) -> bool:
-        """Keep what is to be kept; tell whether the beginning has grown."""
+        """Keep what is to be kept; return whether the beginning has grown."""
         room = KEPT_BYTES - len(self.head)
         self.head += chunk[:room]
         self.tail += chunk[room:]

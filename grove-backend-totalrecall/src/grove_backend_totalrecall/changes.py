@@ -1,4 +1,4 @@
-"""What is new since an earlier answer, without reading everything again."""
+"""Changes since an earlier answer, without reading everything again."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""What is missing where Total Recall is used, and how to mend it."""
+"""Find what is missing where Total Recall is used, and how to fix it."""
 
 import os
 from collections.abc import Iterator, Sequence

@@ -90,7 +90,7 @@ def _detect(context: BackendContext) -> Detection | None:
     if installation.is_initialised:
         return Detection(marker=marker, note=f"found {describe(installation)}")
     why = why_unusable(installation)
-    # What is broken is to be mended, and learnings for it wait; what was never begun is not used.
+    # What is broken is to be fixed, and learnings for it wait; what was never begun is not used.
     is_broken = in_the_way(installation) is not None and not installation.is_only_enabled
     return Detection(marker=marker, usable=is_broken, note=f"{why.detail} → {why.fix}")
 

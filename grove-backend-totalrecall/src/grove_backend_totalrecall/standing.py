@@ -45,7 +45,7 @@ class Copy(NamedTuple):
 
 
 class Texts:
-    """What is written down, to be found by a quotation of it."""
+    """Texts, to be found by a quotation of them."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._texts = texts
@@ -145,7 +145,7 @@ def instant_of(day: date, time: str) -> datetime:
 
 
 def essence(text: str) -> str:
-    """Bring a text into the form in which a quotation is the same, whoever has written it down."""
+    """Normalise a text so that a quotation of it is the same."""
     return _FILLING.sub(" ", text.casefold()).strip()
 
 

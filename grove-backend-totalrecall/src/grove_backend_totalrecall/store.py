@@ -46,7 +46,7 @@ class Store:
         return self._latest
 
     def forget(self, path: Path) -> None:
-        """Read a file anew next time, however alike it looks."""
+        """Read a file again next time, even if it looks the same."""
         self._cache.pop(path, None)
 
     def _read(self, file: MemoryFile) -> Reading:

@@ -50,7 +50,7 @@ def append_to_log(path: Path, day: date, compose: Callable[[str], str], *, root:
 
 
 def _make_from_template(path: Path, day: date) -> None:
-    """Make a log that nobody sees before all of it is there, unless somebody else was faster."""
+    """Create a log at once or not at all, unless another process was faster."""
     if path.exists():
         return
     draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}")

@@ -196,7 +196,7 @@ class Transport(Protocol):
         ...
 
     def forget(self) -> None:
-        """Forget the session and the version: the handshake is made anew."""
+        """Forget the session and the version: the handshake is made again."""
         ...
 
 

@@ -160,7 +160,7 @@ def address_of(url: str) -> Address:
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     if parts.scheme not in {"http", "https"} or not host or not target.isascii():
         raise ServerFaultError(
-            FaultKind.REFUSED, "its address is no URL of http or https; mend it where it stands"
+            FaultKind.REFUSED, "its address is no URL of http or https; fix it where it stands"
         )
     if parts.username is not None or parts.password is not None:
         raise ServerFaultError(

@@ -129,7 +129,7 @@ def _kill(process: "subprocess.Popen[bytes]", known: Mapping[int, str]) -> None:
 def _ends(
     process: "subprocess.Popen[bytes]", deadline: float, drain: Callable[[float], None]
 ) -> bool:
-    """Wait for the end of a process; tell whether it has come."""
+    """Wait for the end of a process; return whether it has come."""
     while process.poll() is None:
         left = deadline - time.monotonic()
         if left <= 0:
@@ -355,7 +355,7 @@ class StdioTransport:
         del self._outgoing[:written]
 
     def _read_errors(self) -> bool:
-        """Take what is on the error output; tell whether there may be more."""
+        """Read the error output; return whether there may be more."""
         chunk = _read_some(self._stderr.fileno())
         if chunk:
             self._errors += chunk

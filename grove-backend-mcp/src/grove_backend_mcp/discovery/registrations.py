@@ -148,7 +148,7 @@ Rules = tuple[Mapping[str, Any], ...]
 
 @frozen(kw_only=True)
 class Policy:
-    """Which servers are refused, whoever has registered them."""
+    """Which servers the client refuses."""
 
     allowed: Rules | None = None
     denied: Rules = ()

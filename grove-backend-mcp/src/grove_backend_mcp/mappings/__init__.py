@@ -1,1 +1,1 @@
-"""What is done with a server: which tool is called with what, and what the answer means."""
+"""The mapping of a server: which tool is called with what, and what the answer means."""

@@ -1,4 +1,4 @@
-"""What is done with a server: agreed with its tools once it is connected, expected before."""
+"""Agree on a mapping with a connected server, and remember what it can do."""
 
 import hashlib
 import json

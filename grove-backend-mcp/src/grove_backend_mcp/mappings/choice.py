@@ -1,4 +1,4 @@
-"""What is done with a server: as configured, else by its profile, else as is recognised."""
+"""Choose the mapping of a server: as configured, else its profile, else as recognised."""
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches

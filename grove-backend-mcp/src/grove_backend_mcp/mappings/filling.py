@@ -1,4 +1,4 @@
-"""How the arguments of a tool that nobody has described are filled in, by their names and types."""
+"""Fill in the arguments of a tool that no profile describes, by their names and types."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final

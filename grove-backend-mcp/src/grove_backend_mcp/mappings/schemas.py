@@ -1,4 +1,4 @@
-"""What is asked of the JSON schemas of a server's tools, whatever nonsense stands in them."""
+"""Read the JSON schemas of a server's tools, whatever nonsense stands in them."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias

@@ -239,7 +239,7 @@ def _cut(text: str, longest: int) -> str:
 
 @frozen(kw_only=True)
 class Recovered:
-    """What is grove's own in one result of a server."""
+    """The learning in one result of a server."""
 
     learning_id: str | None
     learning: Learning | None

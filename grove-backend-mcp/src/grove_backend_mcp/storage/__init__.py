@@ -1,1 +1,1 @@
-"""What is stored on this side of a server."""
+"""Files on this side of a server: the record, the journal, cached learnings."""

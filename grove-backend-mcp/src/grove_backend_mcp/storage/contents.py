@@ -144,7 +144,7 @@ class CachedLearnings:
 
 
 class Contents:
-    """What is stored here, read when it has changed and not before."""
+    """The files of a project, read again only when they have changed."""
 
     def __init__(self, paths: Paths) -> None:
         self.record = Record(paths.record, paths.root)

@@ -71,7 +71,7 @@ class Journal:
             return False
         status = self.delivery(learning.id).status
         if status is None:
-            # Whoever has written it brings it there: only its status is to be told from here.
+            # The machine that has written it delivers it: only its status is told from here.
             return wanted.is_new or wanted.is_due or can_update
         # The record alone may say otherwise, on another branch.
         was_given = wanted.status is learning.status

@@ -73,7 +73,7 @@ class Deliverer:
         self._clock = clock
 
     def expect(self, learning_id: str) -> None:
-        """Note that a learning is new in this process, so that nobody else can have it yet."""
+        """Note that a learning is new in this process, so that no server can have it yet."""
         self._just_written.add(learning_id)
 
     def waiting(self) -> Sequence[Learning]:

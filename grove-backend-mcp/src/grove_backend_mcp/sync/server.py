@@ -74,7 +74,7 @@ class RemoteServer:
             found = [evolve(one, text=self.connection.masked(one.text)) for one in found]
         self.connection.has_worked()
         known = hits_of(found, query, self._contents, self._project, self._clock())
-        # Whoever has been shown one of these may ask for it by its id.
+        # One of these may be asked for by its id later.
         self._contents.seen.add(known.others)
         self._contents.notes.add(known.notes, most=MOST_NOTES)
         return known.hits
