@@ -1,16 +1,11 @@
 """The memory backend itself."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from grove_backend_markdown.changes import changes_since
-from grove_backend_markdown.format import file_header, format_entry
-from grove_backend_markdown.health import look_at
 from grove_backend_markdown.places import area_of, file_of, folder_of, is_spread
-from grove_backend_markdown.reader import read_entries
-from grove_backend_markdown.status import change_status
-from grove_backend_markdown.store import Store
 from grove_core import (
     BackendContext,
     BackendError,
@@ -28,8 +23,13 @@ from grove_core import (
     append_text,
     edit_text,
     is_learning_id,
-    rule_hits,
 )
+
+if TYPE_CHECKING:
+    from grove_backend_markdown.store import Store
+
+# Most hooks ask for no more than the names of the files: what reads them is imported by whoever
+# reads.
 
 NAME: Final = "markdown"
 _CAPABILITIES: Final = frozenset(
@@ -52,7 +52,13 @@ class MarkdownBackend:
         self._area = context.area
         self._inside = area_of(context)
         self._spread = is_spread(context)
-        self._store = Store(file_of(context), folder_of(context), spread=self._spread)
+        self._file, self._folder = file_of(context), folder_of(context)
+
+    @cached_property
+    def _store(self) -> "Store":
+        from grove_backend_markdown.store import Store
+
+        return Store(self._file, self._folder, spread=self._spread)
 
     @property
     def name(self) -> str:
@@ -66,6 +72,9 @@ class MarkdownBackend:
 
     def write(self, learning: Learning) -> Receipt:
         """Append a learning to the file, or to one of its own, unless its id is there already."""
+        from grove_backend_markdown.format import file_header
+        from grove_backend_markdown.reader import read_entries
+
         entry = _entry_of(learning)
         path = self._store.file_for(learning.id)
         header = "" if self._spread else f"{file_header(self._area)}\n"
@@ -102,10 +111,14 @@ class MarkdownBackend:
 
     def search(self, query: Query, filters: Filters) -> Sequence[Hit]:
         """Find learnings by the rules: tags, files, ticket, words."""
+        from grove_core import rule_hits
+
         return rule_hits(query, self._learnings(), filters)
 
     def ping(self) -> Health:
         """Look whether the files can be read and written."""
+        from grove_backend_markdown.health import look_at
+
         return look_at(self._store, self._inside)
 
     def get(self, learning_id: str) -> Learning | None:
@@ -119,6 +132,8 @@ class MarkdownBackend:
 
     def set_status(self, learning_id: str, status: LearningStatus, note: str = "") -> Learning:
         """Archive, restore or supersede a learning; every other byte of the file stays."""
+        from grove_backend_markdown.status import change_status
+
         located = self._store.entries().get(learning_id)
         if located is not None:
             edit_text(
@@ -134,10 +149,12 @@ class MarkdownBackend:
 
     def files(self) -> Sequence[Path]:
         """Name the file and, for a project, the folder that learnings are read from."""
-        return self._store.places
+        return (self._file,) if self._folder is None else (self._file, self._folder)
 
     def changes(self, mark: str) -> Changes:
         """Return what has changed since an earlier answer."""
+        from grove_backend_markdown.changes import changes_since
+
         return changes_since(self._store.contents(), mark)
 
     def _learnings(self) -> list[Learning]:
@@ -147,6 +164,8 @@ class MarkdownBackend:
 def _entry_of(learning: Learning) -> str:
     if not is_learning_id(learning.id):
         raise BackendError(f"{learning.id!a} is no id of a learning")
+    from grove_backend_markdown.format import format_entry
+
     entry = format_entry(learning)
     try:
         entry.encode()

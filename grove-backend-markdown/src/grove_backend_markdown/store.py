@@ -39,11 +39,6 @@ class Store:
         self._cache: dict[Path, tuple[_Stamp, Reading]] = {}
 
     @property
-    def places(self) -> tuple[Path, ...]:
-        """The file and the folder, whether they are there or not."""
-        return (self.path,) if self._folder is None else (self.path, self._folder)
-
-    @property
     def target(self) -> Path:
         """Where new learnings go: the file, or the folder of files."""
         return self._folder if self.spread and self._folder is not None else self.path

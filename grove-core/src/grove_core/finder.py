@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import evolve
 
@@ -19,13 +19,15 @@ from grove_core.plugins.descriptors import Area
 from grove_core.retrieval.entry import Entry, entry_of, learning_of, text_of
 from grove_core.retrieval.index import LearningIndex
 from grove_core.retrieval.ranking import FLOOR, Found, Ranked, Relevance, rank
-from grove_core.retrieval.rules import Engine
 from grove_core.retrieval.strategy import DEFAULT_ENGINE
 from grove_core.retrieval.terms import terms_of
 from grove_core.storage import files
 from grove_core.storage.cache import IN_MEMORY, Cache
 from grove_core.storage.files import fingerprint_of
 from grove_core.text import storable
+
+if TYPE_CHECKING:
+    from grove_core.retrieval.rules import Engine
 
 LOCK_NAME: Final = "index.lock"
 """Held by the process that indexes what hooks have no time for."""
@@ -47,7 +49,7 @@ class Finder:
         usage: Callable[[Iterable[str]], Mapping[str, LearningStats]],
         *,
         recency_days: float,
-        engine: Engine | None = None,
+        engine: "Engine | None" = None,
         until: Callable[[], float | None] = lambda: None,
     ) -> None:
         """Open nothing yet."""

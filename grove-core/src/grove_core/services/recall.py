@@ -17,7 +17,6 @@ from grove_core.retrieval.choosing import Choice, choose, choose_without_query, 
 from grove_core.retrieval.entry import Entry
 from grove_core.retrieval.strategy import RetrievalStrategy
 from grove_core.services.explain import log_retrieval
-from grove_core.services.session_mode import ignored_paths
 from grove_core.services.sessions import SessionUpdate, trace_event, update_session
 from grove_core.services.sync import ages_of, index_in_background
 from grove_core.stats.lines import microseconds
@@ -46,6 +45,9 @@ class Recall(NamedTuple):
 
 def query_for_work(workspace: "Workspace", ticket: Ticket | None) -> Query:
     """Describe the work at hand: ticket, branch, changed files and recent commits."""
+    # Prompts, which are described by their text, come without.
+    from grove_core.services.session_mode import ignored_paths
+
     words: list[str] = []
     files: tuple[str, ...] = ()
     top = git.find_top(workspace.root)

@@ -32,7 +32,6 @@ from grove_core.model.session import (
     TraceEvent,
 )
 from grove_core.model.ticket import Ticket
-from grove_core.services.messages import past_reflection
 from grove_core.storage import files
 from grove_core.text import one_line, shorten
 
@@ -297,7 +296,7 @@ def end_session(
     session, _ = update_session(workspace, session_id, change, absent=absent, cause="session_end")
     _log_dismissals(workspace, session_id, pending)
     workspace.prefilter.remove(session_id)
-    if past_reflection(session):
+    if _past_reflection(session):
         OpenSessions(workspace).add(session_id)
     else:
         OpenSessions(workspace).remove(session_id)
@@ -316,10 +315,16 @@ def close_dead_sessions(workspace: "Workspace", current: str) -> list[str]:
                 notices.append(_UNREADABLE.format(session_id=session_id))
         elif not is_over(session, workspace):
             continue
-        elif notice := past_reflection(_dismiss_stored(workspace, session)):
+        elif notice := _past_reflection(_dismiss_stored(workspace, session)):
             notices.append(notice)
         open_sessions.remove(session_id)
     return notices
+
+
+def _past_reflection(session: Session) -> str:
+    from grove_core.services.messages import past_reflection  # few hooks have anything to say
+
+    return past_reflection(session)
 
 
 def _dismiss_stored(workspace: "Workspace", session: Session) -> Session:
