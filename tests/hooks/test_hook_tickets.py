@@ -164,6 +164,7 @@ def test_a_background_close_that_is_done_later_holds_the_next_stop(beads, agent)
     assert owed(beads) is None
     agent.closes("bd-2")
     agent.is_let_go(background_tasks=[SHELL])
+    agent.asks("Anything new?")
     assert len(beads.session()["intents"]) == 1
     beads.close_ticket("bd-1")
     is_named(agent.is_blocked(), "tickets bd-2, bd-1 are closed")
